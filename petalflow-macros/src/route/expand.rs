@@ -1,7 +1,8 @@
 //! The code for a route. It cannot fail.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use syn::Type;
 
 use super::ast::RouteAst;
 use crate::paths::{Runtime, local, name, route_hash};
@@ -12,83 +13,16 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         ident,
         generics,
         variants,
-        usable,
         ..
     } = route;
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let has_payloads = *usable && variants.iter().any(|variant| variant.payload.is_some());
-    let impl_with_state = match (parameters.is_empty(), has_payloads) {
-        // A type that is not a state is reported at its name.
-        (true, false) => quote!(<__S>),
-        (true, true) => quote!(<__S: #runtime::State>),
-        (false, _) => with_state(route, runtime),
-    };
     let names = variants.iter().map(|variant| name(&variant.ident));
     let payloads = variants.iter().map(|variant| variant.payload.is_some());
-    let (this, effects, index, value) = (
-        local("this"),
-        local("effects"),
-        local("index"),
-        local("value"),
-    );
-    let carried: Vec<_> = variants
-        .iter()
-        .filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)))
-        .collect();
-    let types = carried.iter().map(|(_, ty)| ty);
-    let carried_types = route_types(route, runtime);
-    let look_up = carried.iter().filter(|_| *usable).map(|(variant, ty)| {
-        let hash = route_hash(&name(variant));
-        quote! {
-            #[automatically_derived]
-            impl #runtime::__private::Carries<#hash> for #ident {
-                type Payload = #ty;
-            }
-        }
-    });
-    let indices = variants.iter().enumerate().map(|(index, variant)| {
-        let (variant, index) = (&variant.ident, u32::try_from(index).unwrap_or(u32::MAX));
-        quote!(#ident::#variant { .. } => #index)
-    });
-    let index_body = if *usable {
-        quote!(match self { #(#indices,)* })
-    } else {
-        quote!(::core::unreachable!())
-    };
-    let deliveries = carried.iter().map(|(variant, ty)| {
-        let deliver = quote!(#runtime::__private::Payload::<#ty>(#value).deliver());
-        quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver))
-    });
-    let checks = carried.iter().map(|(_, ty)| {
-        let sent = runtime.respan(ty, quote!(as #runtime::__private::Sent>::SENT));
-        let open = runtime.respan(ty, quote!(<));
-        quote!(const _: () = #open #ty #sent;)
-    });
-    let checks = usable.then(|| quote!(#(#checks)*));
-    let rest = (carried.len() < variants.len()).then(|| quote!(_ => ::core::option::Option::None));
-    let payload_body = match (carried.is_empty(), *usable) {
-        (true, _) => quote!(::core::option::Option::None),
-        (false, false) => quote!(::core::unreachable!()),
-        (false, true) => quote! {
-            #[allow(unused_imports)]
-            use #runtime::__private::{Deliver as _, NotSent as _};
-            match self { #(#deliveries,)* #rest }
-        },
-    };
-    let send = (!carried.is_empty()).then(|| {
-        quote! {
-            if let ::core::option::Option::Some(#value) = #runtime::Route::payload(#this) {
-                #effects.send(::core::option::Option::Some(#index), #value);
-            }
-        }
-    });
-    let storage_bounds = if has_payloads {
-        quote!(where #(__S::Storage: #runtime::state::CanStore<#types>,)*)
-    } else {
-        quote!(#where_clause)
-    };
+    let carried_types = carried_types(route, runtime);
+    let (index, payload) = (index_body(route), payload_body(route, runtime));
+    let (output, payload_items) = (output_impl(route, runtime), payload_items(route, runtime));
     quote! {
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
@@ -103,37 +37,131 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
                 #[inline]
                 fn index(&self) -> u32 {
-                    #index_body
+                    #index
                 }
                 fn payload(self) -> ::core::option::Option<#runtime::node::Delivery> {
-                    #payload_body
+                    #payload
                 }
             }
-            #[automatically_derived]
-            impl #impl_with_state #runtime::node::Output<__S> for #ident #type_generics #storage_bounds {
-                const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
-                const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
-                type Routing = Self;
-                #[inline]
-                fn apply(self, #effects: &mut #runtime::node::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError>
-                where
-                    __S: #runtime::State,
-                {
-                    let #this = self;
-                    let #index = #runtime::Route::index(&#this);
-                    #effects.choose(#index);
-                    #send
-                    ::core::result::Result::Ok(())
-                }
-            }
-            #(#look_up)*
-            #checks
+            #output
+            #payload_items
         };
     }
 }
 
+/// The variants with a payload, and its type.
+fn carried(route: &RouteAst) -> impl Iterator<Item = (&Ident, &Type)> {
+    let variants = route.variants.iter();
+    variants.filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)))
+}
+
+/// The body of `Route::index`.
+fn index_body(route: &RouteAst) -> TokenStream {
+    if !route.usable {
+        return quote!(::core::unreachable!());
+    }
+    let ident = &route.ident;
+    let indices = route.variants.iter().zip(0u32..).map(|(variant, index)| {
+        let variant = &variant.ident;
+        quote!(#ident::#variant { .. } => #index)
+    });
+    quote!(match self { #(#indices,)* })
+}
+
+/// The body of `Route::payload`.
+fn payload_body(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+    let (ident, value, count) = (&route.ident, local("value"), carried(route).count());
+    if count == 0 {
+        return quote!(::core::option::Option::None);
+    }
+    if !route.usable {
+        return quote!(::core::unreachable!());
+    }
+    let deliveries = carried(route).map(|(variant, ty)| {
+        let deliver = quote!(#runtime::__private::Payload::<#ty>(#value).deliver());
+        quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver))
+    });
+    let rest = (count < route.variants.len()).then(|| quote!(_ => ::core::option::Option::None));
+    quote! {
+        #[allow(unused_imports)]
+        use #runtime::__private::{Deliver as _, NotSent as _};
+        match self { #(#deliveries,)* #rest }
+    }
+}
+
+/// `Output`, so that a node can return the enum.
+fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+    let RouteAst {
+        ident, generics, ..
+    } = route;
+    let (_, type_generics, where_clause) = generics.split_for_impl();
+    let has_payloads = route.usable && carried(route).next().is_some();
+    let impl_generics = match (generics.params.is_empty(), has_payloads) {
+        // A type that is not a state is reported at its name.
+        (true, false) => quote!(<__S>),
+        (true, true) => quote!(<__S: #runtime::State>),
+        (false, _) => with_state(route, runtime),
+    };
+    let bounds = if has_payloads {
+        let types = carried(route).map(|(_, ty)| ty);
+        quote!(where #(__S::Storage: #runtime::state::CanStore<#types>,)*)
+    } else {
+        quote!(#where_clause)
+    };
+    let [this, effects, index, value] = ["this", "effects", "index", "value"].map(local);
+    let send = carried(route).next().map(|_| {
+        quote! {
+            if let ::core::option::Option::Some(#value) = #runtime::Route::payload(#this) {
+                #effects.send(::core::option::Option::Some(#index), #value);
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {
+            const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
+            const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
+            type Routing = Self;
+            #[inline]
+            fn apply(self, #effects: &mut #runtime::node::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError>
+            where
+                __S: #runtime::State,
+            {
+                let #this = self;
+                let #index = #runtime::Route::index(&#this);
+                #effects.choose(#index);
+                #send
+                ::core::result::Result::Ok(())
+            }
+        }
+    }
+}
+
+/// For each payload, its type by the hash of the route, and a check that it can be sent.
+fn payload_items(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+    if !route.usable {
+        return TokenStream::new();
+    }
+    let ident = &route.ident;
+    let lookups = carried(route).map(|(variant, ty)| {
+        let hash = route_hash(&name(variant));
+        quote! {
+            #[automatically_derived]
+            impl #runtime::__private::Carries<#hash> for #ident {
+                type Payload = #ty;
+            }
+        }
+    });
+    let checks = carried(route).map(|(_, ty)| {
+        let sent = runtime.respan(ty, quote!(as #runtime::__private::Sent>::SENT));
+        let open = runtime.respan(ty, quote!(<));
+        quote!(const _: () = #open #ty #sent;)
+    });
+    quote!(#(#lookups)* #(#checks)*)
+}
+
 /// The types of the payloads, for graphs that are built at run time. Inline, so that only programs with such graphs compile it.
-fn route_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let route_index = local("route");
     let arms: Vec<_> = route
         .variants

@@ -81,56 +81,234 @@ impl Value<'_> {
     }
 }
 
-/// The functions of the flow's type and the methods of the builder.
+/// The items of a flow with node values.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx { krate, state, .. } = cx;
-    let (module, (name, builder)) = (cx.module(), paths(cx));
     let values: Vec<Value<'_>> = cx.values().collect();
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
-    let exists = cx.exists();
-    let params = list(
-        required
+    let (name, builder) = paths(cx);
+    let given = || required.iter().map(|value| value.given());
+    let code = Builder {
+        cx,
+        params: list(given().map(|given| quote!(const #given: bool))),
+        arguments: list(given().map(|given| quote!({ #given }))),
+        exists: cx.exists(),
+        name,
+        builder,
+        values: &values,
+        required: &required,
+    };
+    let (storage, markers, traits) = (code.storage(), code.markers(), code.traits());
+    let (new, methods) = (code.new_function(), code.methods());
+    let run = if required.is_empty() {
+        without_builder(cx, &values)
+    } else {
+        run_is_rejected(cx)
+    };
+    quote!(#storage #markers #traits #new #methods #run)
+}
+
+/// The parts of the code of a flow with node values.
+struct Builder<'a> {
+    cx: &'a Cx<'a>,
+    /// The type of the flow.
+    name: TokenStream,
+    /// The type of the builder, without its arguments.
+    builder: TokenStream,
+    /// The parameters of the builder, and the same as its arguments.
+    params: TokenStream,
+    arguments: TokenStream,
+    exists: TokenStream,
+    values: &'a [Value<'a>],
+    required: &'a [&'a Value<'a>],
+}
+
+impl Builder<'_> {
+    fn fields(&self) -> Vec<&Ident> {
+        self.values.iter().map(|value| value.name).collect()
+    }
+
+    /// The type that stores the values, and the functions that make the defaults.
+    fn storage(&self) -> TokenStream {
+        let Builder {
+            cx, name, exists, ..
+        } = self;
+        let (krate, module, fields) = (cx.krate, cx.module(), self.fields());
+        let types = self.values.iter().map(|value| value.ty);
+        let defaults = self.values.iter().filter_map(|value| {
+            let (make, ty, expr) = (value.make(), value.ty, value.default?);
+            Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
+        });
+        quote! {
+            // `<>`: see `no_generics`.
+            struct __Values <> {
+                #(#fields: ::core::option::Option<::std::sync::Arc<#types>>,)*
+            }
+            impl #module::__Holds for #name {
+                type Values = __Values;
+            }
+            impl #module::__Launches<'_> for #name #exists {
+                type Launch = #krate::Launch<#name>;
+            }
+            #(#defaults)*
+        }
+    }
+
+    /// A type with the name of each required value, because errors name a missing value by its type.
+    fn marker_names(&self) -> Vec<Ident> {
+        let names = self
+            .required
             .iter()
-            .map(|value| value.given())
-            .map(|given| quote!(const #given: bool)),
-    );
-    let all = list(
-        required
+            .map(|value| value.name.unraw().to_string());
+        names
+            .map(|name| Ident::new_raw(&name, Span::call_site()))
+            .collect()
+    }
+
+    /// The marker types, and for each of them the builders with that value.
+    fn markers(&self) -> TokenStream {
+        let (builder, exists, names) = (&self.builder, &self.exists, self.marker_names());
+        let given = self.required.iter().zip(&names).map(|(value, marker)| {
+            let others = others(value, self.required).into_iter();
+            let params = list(others.map(|given| quote!(const #given: bool)));
+            let arguments = with_bit(value, self.required);
+            quote!(impl<#params> __petalflow::Given<__values::#marker> for #builder<#arguments> #exists {})
+        });
+        quote! {
+            #[allow(non_camel_case_types)]
+            mod __values {
+                #(pub enum #names {})*
+            }
+            #(#given)*
+        }
+    }
+
+    /// `Clone` and `Debug` for both types, and `HasFlow` for the builder.
+    fn traits(&self) -> TokenStream {
+        let Builder {
+            cx,
+            name,
+            builder,
+            params,
+            arguments,
+            exists,
+            ..
+        } = self;
+        let fields = self.fields();
+        let (text, text_of_builder) = (cx.name.to_string(), self::builder(cx).to_string());
+        quote! {
+            #[automatically_derived]
+            impl ::core::clone::Clone for #name {
+                fn clone(&self) -> Self {
+                    Self { values: __Values { #(#fields: ::core::clone::Clone::clone(&self.values.#fields),)* } }
+                }
+            }
+            #[automatically_derived]
+            impl ::core::fmt::Debug for #name {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(#text).finish_non_exhaustive()
+                }
+            }
+            #[automatically_derived]
+            impl<#params> ::core::clone::Clone for #builder<#arguments> #exists {
+                fn clone(&self) -> Self {
+                    #builder(::core::clone::Clone::clone(&self.0))
+                }
+            }
+            #[automatically_derived]
+            impl<#params> ::core::fmt::Debug for #builder<#arguments> #exists {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_tuple(#text_of_builder).field(&self.0).finish()
+                }
+            }
+            #[automatically_derived]
+            impl<#params> __petalflow::HasFlow for #builder<#arguments> #exists {
+                type Flow = #name;
+                fn flow(&self) -> &#name {
+                    __petalflow::HasFlow::flow(&self.0)
+                }
+            }
+        }
+    }
+
+    /// `new` of the flow.
+    fn new_function(&self) -> TokenStream {
+        let Builder {
+            cx,
+            name,
+            builder,
+            exists,
+            ..
+        } = self;
+        let (krate, fields) = (cx.krate, self.fields());
+        let none_given = list(self.required.iter().map(|_| quote!(false)));
+        quote! {
+            #[allow(private_interfaces, private_bounds)]
+            impl #name #exists {
+                /// A launch of the flow, for node values, limits, managed values and middleware.
+                pub fn new() -> #builder<#none_given> {
+                    #builder(#krate::Launch::new(Self { values: __Values { #(#fields: ::core::option::Option::None,)* } }))
+                }
+            }
+        }
+    }
+
+    /// The methods of the builder.
+    fn methods(&self) -> TokenStream {
+        let Builder {
+            cx,
+            name,
+            builder,
+            params,
+            arguments,
+            exists,
+            ..
+        } = self;
+        let Cx { krate, state, .. } = cx;
+        // `check` reports a name that is also another method of the builder.
+        let setters = self
+            .values
             .iter()
-            .map(|value| value.given())
-            .map(|given| quote!({ #given })),
-    );
-    let none = list(required.iter().map(|_| quote!(false)));
-    // `check` reports a name that is also another method of the builder.
-    let setters = values
-        .iter()
-        .filter(|value| !is_method(value.name))
-        .map(|value| setter(cx, value, &required));
-    let names: Vec<Ident> = required
-        .iter()
-        .map(|value| Ident::new_raw(&value.name.unraw().to_string(), Span::call_site()))
-        .collect();
-    let has = required.iter().zip(&names).map(|(value, marker)| {
-        let bits = list(
-            others(value, &required)
-                .into_iter()
-                .map(|given| quote!(const #given: bool)),
-        );
-        let bit = with_bit(value, &required);
-        quote!(impl<#bits> __petalflow::Given<__values::#marker> for #builder<#bit> #exists {})
-    });
-    let bounds = names
-        .iter()
-        .map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,))
-        .collect::<Vec<_>>();
-    let defaults = values.iter().filter_map(|value| {
-        let (make, ty, expr) = (value.make(), value.ty, value.default?);
-        Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
-    });
-    let fill = values
-        .iter()
-        .filter(|value| !value.is_required())
-        .map(|value| {
+            .filter(|value| !is_method(value.name))
+            .map(|value| setter(cx, value, self.required));
+        let names = self.marker_names();
+        let bounds: Vec<_> = names
+            .iter()
+            .map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,))
+            .collect();
+        let fill = self.fill();
+        quote! {
+            #[allow(private_interfaces, private_bounds)]
+            impl<#params> #builder<#arguments> #exists {
+                #(#setters)*
+
+                __petalflow::forward_launch! { #name, #state }
+
+                /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
+                pub fn run(self, input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<#name> where #(#bounds)* {
+                    self.0.edit(#fill).run(input)
+                }
+
+                /// The threads of the flow in a store: `Launch::store` with all node values.
+                pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#name>
+                where
+                    #name: __petalflow::KeptBy<S>,
+                    #(#bounds)*
+                {
+                    __petalflow::KeptBy::threads(self.0.edit(#fill), store)
+                }
+
+                /// The launch with all node values, for several runs.
+                pub fn launch(self) -> #krate::Launch<#name> where #(#bounds)* {
+                    self.0.edit(#fill)
+                }
+            }
+        }
+    }
+
+    /// A closure that sets the values that have a default and are not set.
+    fn fill(&self) -> TokenStream {
+        let optional = self.values.iter().filter(|value| !value.is_required());
+        let fill = optional.map(|value| {
             let (field, make) = (value.name, value.make());
             quote! {
                 if flow.values.#field.is_none() {
@@ -138,97 +316,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 }
             }
         });
-    let fill = quote!(|flow| { let _ = &flow; #(#fill)* });
-    let fields: Vec<&Ident> = values.iter().map(|value| value.name).collect();
-    let run = if required.is_empty() {
-        without_builder(cx, &values)
-    } else {
-        run_is_rejected(cx)
-    };
-    let types = values.iter().map(|value| value.ty);
-    let (text, text_of_builder) = (cx.name.to_string(), self::builder(cx).to_string());
-    quote! {
-        // `<>`: see `no_generics`.
-        struct __Values <> {
-            #(#fields: ::core::option::Option<::std::sync::Arc<#types>>,)*
-        }
-        impl #module::__Holds for #name {
-            type Values = __Values;
-        }
-        impl #module::__Launches<'_> for #name #exists {
-            type Launch = #krate::Launch<#name>;
-        }
-        // These types have the names of the values, because errors name a missing value by its type.
-        #[allow(non_camel_case_types)]
-        mod __values {
-            #(pub enum #names {})*
-        }
-        #(#has)*
-        #(#defaults)*
-        #[automatically_derived]
-        impl ::core::clone::Clone for #name {
-            fn clone(&self) -> Self {
-                Self { values: __Values { #(#fields: ::core::clone::Clone::clone(&self.values.#fields),)* } }
-            }
-        }
-        #[automatically_derived]
-        impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(#text).finish_non_exhaustive()
-            }
-        }
-        #[automatically_derived]
-        impl<#params> ::core::clone::Clone for #builder<#all> #exists {
-            fn clone(&self) -> Self {
-                #builder(::core::clone::Clone::clone(&self.0))
-            }
-        }
-        #[automatically_derived]
-        impl<#params> ::core::fmt::Debug for #builder<#all> #exists {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_tuple(#text_of_builder).field(&self.0).finish()
-            }
-        }
-        #[allow(private_interfaces, private_bounds)]
-        impl #name #exists {
-            /// A launch of the flow, for node values, limits, managed values and middleware.
-            pub fn new() -> #builder<#none> {
-                #builder(#krate::Launch::new(Self { values: __Values { #(#fields: ::core::option::Option::None,)* } }))
-            }
-        }
-        #[allow(private_interfaces, private_bounds)]
-        impl<#params> #builder<#all> #exists {
-            #(#setters)*
-
-            __petalflow::forward_launch! { #name, #state }
-
-            /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
-            pub fn run(self, input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<#name> where #(#bounds)* {
-                self.0.edit(#fill).run(input)
-            }
-
-            /// The threads of the flow in a store: `Launch::store` with all node values.
-            pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#name>
-            where
-                #name: __petalflow::KeptBy<S>,
-                #(#bounds)*
-            {
-                __petalflow::KeptBy::threads(self.0.edit(#fill), store)
-            }
-
-            /// The launch with all node values, for several runs.
-            pub fn launch(self) -> #krate::Launch<#name> where #(#bounds)* {
-                self.0.edit(#fill)
-            }
-        }
-        #[automatically_derived]
-        impl<#params> __petalflow::HasFlow for #builder<#all> #exists {
-            type Flow = #name;
-            fn flow(&self) -> &#name {
-                __petalflow::HasFlow::flow(&self.0)
-            }
-        }
-        #run
+        quote!(|flow| { let _ = &flow; #(#fill)* })
     }
 }
 
