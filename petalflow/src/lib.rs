@@ -97,7 +97,6 @@ mod outcome;
 mod plan;
 pub mod policy;
 mod question;
-mod reducer;
 pub mod run;
 mod snapshot;
 pub mod state;

@@ -85,7 +85,7 @@ pub(crate) fn next_fast<S: State>(
     match effects.chosen() {
         RouteChoice::Edges => plan.chain_next[node.index()].get(),
         RouteChoice::One(route) => {
-            let targets = plan.out_edges[node.index()].routes.get(route as usize)?;
+            let targets = plan.out_edges[node.index()].routes.get(route.index())?;
             let next = plan.only_fast_target(targets)?;
             effects.forget_choice();
             Some(next)

@@ -1,12 +1,14 @@
 //! The effects of one run of a node, which the barrier applies.
 
+use petalflow_graph::RouteIdx;
+
 use crate::delivery::Delivery;
 use crate::state::{State, Update};
 
 /// The routing decision of a node.
 ///
 /// ```
-/// use petalflow::node::{Effects, Output, RouteChoice};
+/// use petalflow::node::{Effects, Output, RouteChoice, RouteIdx};
 /// use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -17,7 +19,7 @@ use crate::state::{State, Update};
 /// let mut effects = Effects::<Essay>::default();
 /// assert_eq!(effects.chosen(), RouteChoice::Edges);
 /// Verdict::Publish.apply(&mut effects).unwrap();
-/// assert_eq!(effects.chosen(), RouteChoice::One(1));
+/// assert_eq!(effects.chosen(), RouteChoice::One(RouteIdx::new(1)));
 /// # let _ = Verdict::Revise;
 /// ```
 ///
@@ -28,7 +30,7 @@ pub enum RouteChoice {
     #[default]
     Edges,
     /// Along one route, given by its index in [`Routing::NAMES`](super::Routing::NAMES).
-    One(u32),
+    One(RouteIdx),
     /// Along several routes, or none.
     Many,
 }
@@ -62,8 +64,8 @@ pub struct Effects<S: State> {
 /// The chosen routes and what is sent along edges.
 #[derive(Debug, Default)]
 struct Sent {
-    routes: Vec<u32>,
-    deliveries: Vec<(Option<u32>, Delivery)>,
+    routes: Vec<RouteIdx>,
+    deliveries: Vec<(Option<RouteIdx>, Delivery)>,
 }
 
 impl<S: State> Default for Effects<S> {
@@ -86,25 +88,26 @@ impl<S: State> Effects<S> {
     }
 
     /// The chosen routes, if the node chose several.
-    pub fn routes(&self) -> &[u32] {
+    pub fn routes(&self) -> &[RouteIdx] {
         self.sent.as_ref().map_or(&[], |sent| &sent.routes)
     }
 
     /// The deliveries: by route, or `None` for the targets of `each`.
     #[inline]
-    pub fn deliveries(&self) -> &[(Option<u32>, Delivery)] {
+    pub fn deliveries(&self) -> &[(Option<RouteIdx>, Delivery)] {
         self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
     }
 
     /// Chooses one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
     #[inline]
     pub fn choose(&mut self, route: u32) {
-        self.chosen = RouteChoice::One(route);
+        self.chosen = RouteChoice::One(RouteIdx::new(route));
     }
 
     /// Adds a route to those chosen; returns `false` if it was already chosen.
     pub fn choose_also(&mut self, route: u32) -> bool {
         self.choose_none();
+        let route = RouteIdx::new(route);
         let routes = &mut self.sent.get_or_insert_default().routes;
         let new = !routes.contains(&route);
         if new {
@@ -123,7 +126,7 @@ impl<S: State> Effects<S> {
         self.sent
             .get_or_insert_default()
             .deliveries
-            .push((route, delivery));
+            .push((route.map(RouteIdx::new), delivery));
     }
 
     /// Clears the decision and the deliveries.

@@ -25,6 +25,7 @@ pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
 pub use output::{Fails, Output, WriteOutput};
+pub use petalflow_graph::RouteIdx;
 pub use route::{Carried, Carries, Route, Routing};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;

@@ -132,7 +132,6 @@ impl NodePolicy {
 
     /// The wait before the next attempt, or `None` without one. `attempt` is the failed one, from 1.
     pub(crate) fn wait_after(&self, attempt: u32, error: &BoxError) -> Option<Duration> {
-        let retry = self.retry.iter().find(|retry| retry.covers(error))?;
-        retry.waits().nth(attempt as usize - 1)
+        Retry::delay_after(&self.retry, attempt, &**error)
     }
 }
