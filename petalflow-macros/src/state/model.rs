@@ -84,7 +84,7 @@ pub(crate) enum Reducer {
     Custom(Expr),
 }
 
-/// The reducers of the library. The trait in `petalflow::reduce` has the name of the variant.
+/// The reducers of the library. The trait in `petalflow::state::reduce` has the name of the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BuiltIn {
     Append,
@@ -109,7 +109,7 @@ impl BuiltIn {
         BuiltIn::Messages,
     ];
 
-    /// The name of the trait in `petalflow::reduce`.
+    /// The name of the trait in `petalflow::state::reduce`.
     pub(crate) fn trait_name(self) -> String {
         format!("{self:?}")
     }
