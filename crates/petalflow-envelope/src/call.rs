@@ -43,11 +43,11 @@ macro_rules! call_settings {
             /// use petalflow::policy::Retry;
             #[doc = concat!("use petalflow_envelope::", stringify!($node), ";")]
             ///
-            #[doc = concat!("let node = ", $new, ".retry(Retry::times(5).jitter());")]
+            #[doc = concat!("let node = ", $new, ".retry(Retry::times(5));")]
             /// # let _ = node;
             /// ```
             #[must_use]
-            pub fn retry(mut self, retry: ::petalflow::policy::Retry) -> Self {
+            pub fn retry(mut self, retry: petalflow::policy::Retry) -> Self {
                 self.call.retry = retry;
                 self
             }
@@ -145,7 +145,7 @@ impl CallSettings {
         &self,
         attempt: impl Fn(u32) -> F,
     ) -> Result<T, (E, u32)> {
-        let attempt = |number| {
+        let numbered = |number| {
             let attempt = attempt(number);
             async move { attempt.await.map_err(|error| (error, number)) }
         };
@@ -153,7 +153,7 @@ impl CallSettings {
             let retried = error.is_transient() && self.retry.covers(error);
             retried.then(|| delay.max(error.retry_after().unwrap_or_default()))
         };
-        self.retry.run_with(attempt, decide).await
+        self.retry.run_with(numbered, decide).await
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::{
     Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    checksum,
 };
 use crate::future::BoxFuture;
+use petalflow_codec::checksum;
 
 /// A thread in a store.
 #[derive(Clone)]
