@@ -35,7 +35,7 @@ fn documents(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn an_audit_that_is_killed_and_resumed_ends_as_if_it_had_lived() {
+fn an_audit_that_is_killed_and_resumed_has_the_same_result() {
     let unbroken = tempfile::tempdir().expect("a folder can be made");
     write_documents(unbroken.path());
     let expected = audit(unbroken.path(), &["--fix", "."])

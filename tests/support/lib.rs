@@ -81,6 +81,31 @@ pub fn recording(path: &str) -> Option<PathBuf> {
     None
 }
 
+/// Asserts that a text contains another.
+///
+/// # Panics
+///
+/// If it does not.
+#[track_caller]
+pub fn assert_contains(text: &impl Display, part: &str) {
+    let text = text.to_string();
+    assert!(text.contains(part), "`{part}` is not in: {text}");
+}
+
+/// Asserts that a text starts with another.
+///
+/// # Panics
+///
+/// If it does not.
+#[track_caller]
+pub fn assert_starts_with(text: &impl Display, start: &str) {
+    let text = text.to_string();
+    assert!(
+        text.starts_with(start),
+        "`{start}` is not at the start of: {text}"
+    );
+}
+
 /// Waits until a file is gone.
 ///
 /// # Panics

@@ -8,7 +8,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 
-use crate::support::{Log, LogXs, Trace, both, list, twin};
+use crate::support::{Log, LogXs, Trace, both, finished, list, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -94,18 +94,13 @@ async fn without_a_cache_or_with_another_the_node_runs() {
 }
 
 #[tokio::test]
-async fn a_hit_on_a_thread_is_as_good_as_a_run() {
+async fn a_hit_on_a_thread_writes_like_a_run() {
     both!(Read, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
-            thread
-                .run(page("a", "ann"))
-                .await
-                .unwrap()
-                .into_finished()
-                .unwrap();
+            finished(thread.run(page("a", "ann"))).await;
         }
         assert_eq!(trace.count("fetch"), 1);
         let stored = thread.snapshot().await.unwrap().unwrap().state;
@@ -157,7 +152,7 @@ const CACHED: petalflow::policy::Policy = petalflow::policy::Policy {
 };
 
 #[tokio::test]
-async fn writes_routes_and_items_come_back_as_they_were_and_each_item_has_its_own() {
+async fn cached_writes_routes_and_items_are_restored_per_item() {
     both!(Crawl, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
@@ -207,7 +202,7 @@ twin!(Whole(Page) { whole } nodes: whole);
 twin!(Unkept(Untracked) { writes_untracked } nodes: writes_untracked);
 
 #[tokio::test]
-async fn a_node_that_reads_everything_is_found_by_everything() {
+async fn a_node_that_reads_the_whole_state_is_cached_by_the_whole_state() {
     both!(Whole, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
@@ -232,7 +227,7 @@ async fn what_cannot_be_stored_is_not_cached() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_cache_makes_room() {
+async fn a_full_cache_evicts_an_entry() {
     use petalflow::cache::Cache as _;
     let cache = InMemoryCache::with_limit(2);
     for (key, seconds) in [("a", 10), ("b", 30), ("c", 20)] {

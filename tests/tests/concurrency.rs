@@ -47,8 +47,8 @@ async fn c58_the_cap_is_reached_and_not_exceeded_and_order_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c58_g001_peers_without_a_cap_all_wait_at_the_same_time() {
-    // agentmesh runs 4 workers unless told otherwise; weavegraph as many as there are cores.
+async fn c58_g001_peers_without_a_cap_all_tasks_run_concurrently() {
+    // agentmesh runs 4 workers by default; weavegraph one per core.
     let (peak, elapsed) = both!(Ten, |launch| {
         let (gauge, begun) = (Gauge::default(), Instant::now());
         launch
@@ -107,7 +107,7 @@ async fn g032_two_at_a_time_are_never_three() {
 }
 
 #[tokio::test]
-async fn many_runs_at_once_do_not_disturb_each_other() {
+async fn concurrent_runs_are_independent() {
     let runs: Vec<_> = (0..100)
         .map(|i| {
             tokio::spawn(

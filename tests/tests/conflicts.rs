@@ -37,7 +37,7 @@ async fn maybe() -> Option<PlainV> {
 
 #[test]
 fn c07_c08_g027_two_writers_of_a_plain_key_are_refused_when_the_graph_is_built() {
-    // LangGraph finds it while running and then fails for ever on that thread (C08); agentmesh keeps whichever ran last.
+    // LangGraph detects it at run time and then fails forever on that thread (C08); in agentmesh the last writer wins.
     let graph = || {
         Graph::<Plain>::builder("g")
             .node(one {})
@@ -87,7 +87,7 @@ async fn take_item(#[item] number: &u32) -> PlainV {
 twin! { Ordered(Plain) { one -> two; } nodes: one, two }
 
 #[tokio::test]
-async fn c07_one_after_the_other_is_no_conflict() {
+async fn c07_sequential_writes_do_not_conflict() {
     assert_eq!(both!(Ordered, |launch| launch.run(()).await.unwrap().v), 2);
 }
 
@@ -129,7 +129,7 @@ async fn also_w() -> PlainW {
 twin! { Hidden(Plain) { also_w -> one & unsaid; } nodes: also_w, one, unsaid }
 
 #[tokio::test]
-async fn c07_c08_what_slips_past_the_check_fails_the_run_and_applies_nothing() {
+async fn c07_c08_a_conflict_at_run_time_fails_the_run_and_applies_nothing() {
     let (kind, text, state) = both!(Hidden, |launch| {
         let error = failed(launch.run(()).await);
         (
@@ -203,7 +203,7 @@ twin! { Middle(Log) { START -> a & clear & c; } nodes: a, clear, c }
 twin! { Last(Log) { START -> a & c & clear; } nodes: a, clear, c }
 
 #[tokio::test]
-async fn c15_an_overwrite_wins_wherever_it_stands() {
+async fn c15_an_overwrite_wins_at_every_position() {
     assert_eq!(
         both!(Parallel, |launch| launch
             .run(list(["START"]))

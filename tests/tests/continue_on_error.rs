@@ -1,4 +1,4 @@
-//! A run that goes on although a node failed.
+//! A run that continues although a node failed.
 
 use petalflow::NodeError;
 use petalflow::prelude::*;
@@ -6,7 +6,7 @@ use petalflow::run::RunErrorKind;
 
 use crate::support::{both, failed, list, twin};
 
-/// Work that goes on although some of it fails.
+/// Work that continues although some of it fails.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Job {
@@ -43,7 +43,7 @@ async fn report(failures: &[NodeError]) -> JobXs {
 twin! { GoOn(Job) { items -> each odd_fails -> report; } nodes: items, odd_fails, report }
 
 #[tokio::test]
-async fn p078_continue_on_error_records_the_failure_and_goes_on() {
+async fn p078_continue_on_error_records_the_failure_and_continues() {
     let job = both!(GoOn, |launch| launch
         .continue_on_error::<JobFailures>()
         .run(())
@@ -114,7 +114,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn continue_on_error_does_not_strand_a_join_in_silence() {
+async fn continue_on_error_reports_an_incomplete_join() {
     let (kind, xs) = both!(Stranded, |launch| {
         let error = failed(launch.continue_on_error::<JobFailures>().run(()).await);
         (error.kind().clone(), error.into_state::<Job>().unwrap().xs)

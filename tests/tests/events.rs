@@ -1,4 +1,4 @@
-//! What a listener is told, in which order; and that nothing is told when nobody listens.
+//! The events of a run and their order. Without a listener no event is built.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ async fn lines<F: Flow<State = Log>>(launch: Launch<F>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn g084_p057_events_come_in_the_order_of_what_happens() {
+async fn g084_p057_events_have_the_order_of_execution() {
     let lines = both!(Fork, |launch| lines(launch).await);
     let expected = [
         "0: run started",
@@ -72,7 +72,7 @@ async fn talk(cx: Context) -> petalflow::Result<LogXs> {
 twin! { Talk(Log) { talk } nodes: talk }
 
 #[tokio::test]
-async fn g038_g039_what_a_node_sends_is_yielded_at_once_and_changes_no_state() {
+async fn g038_g039_a_custom_event_is_yielded_at_once_and_changes_no_state() {
     let lines = both!(Talk, |launch| lines(launch).await);
     let expected = [
         "0: run started",
@@ -127,7 +127,7 @@ async fn g040_a_stream_that_has_ended_stays_ended() {
 }
 
 #[tokio::test]
-async fn g041_the_last_event_has_the_typed_state_that_the_run_would_give() {
+async fn g041_the_last_event_has_the_typed_state_of_the_run() {
     let heard = both!(Fork, |launch| {
         let mut finished = None;
         let mut events = launch.run(list(["x"])).events();
@@ -194,7 +194,7 @@ async fn counts(cx: Context, count: Managed<Counted>) -> petalflow::Result<Quiet
 twin! { Counts(Quiet) { counts } nodes: counts }
 
 #[tokio::test]
-async fn nothing_is_built_when_nobody_listens() {
+async fn no_event_is_built_without_a_listener() {
     let silent = both!(Counts, |launch| {
         let count = Counted::default();
         launch
@@ -223,7 +223,7 @@ async fn nothing_is_built_when_nobody_listens() {
 
 #[tokio::test]
 #[should_panic(expected = "must be called before the run is polled")]
-async fn events_are_asked_for_before_the_run_begins() {
+async fn events_must_be_requested_before_the_run_begins() {
     let mut run = Box::pin(Talk::run(vec![]));
     assert!(poll_once(&mut run).await.is_pending());
     drop((*std::pin::Pin::into_inner(run)).events());

@@ -7,6 +7,7 @@ use petalflow::NodeError;
 use petalflow::error::FailureKind;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
+use petalflow_test_support::assert_starts_with;
 use tokio::time::sleep;
 
 use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
@@ -30,7 +31,7 @@ twin! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
 
 /// What `main` prints of an error that it returns.
 #[tokio::test]
-async fn an_error_that_main_returns_is_printed_in_words() {
+async fn an_error_returned_from_main_is_printed_readably() {
     let (words, parts) = both!(Fail, |launch| {
         let error = failed(launch.run(vec![]).await);
         (format!("{error:?}"), format!("{error:#?}"))
@@ -39,7 +40,7 @@ async fn an_error_that_main_returns_is_printed_in_words() {
         words,
         "node `bad` failed in superstep 2: no water: the well is dry"
     );
-    assert!(parts.starts_with("RunError {\n    kind: Node("), "{parts}");
+    assert_starts_with(&parts, "RunError {\n    kind: Node(");
 }
 
 #[tokio::test]
@@ -182,7 +183,7 @@ async fn fast_bad() -> petalflow::Result<LogXs> {
 twin! { Siblings(Log) { a -> slow & fast_bad & quick; slow & fast_bad & quick -> b; } nodes: a, slow, fast_bad, quick, b }
 
 #[tokio::test(start_paused = true)]
-async fn c56_the_first_failure_cancels_siblings_in_flight_and_keeps_what_has_finished() {
+async fn c56_the_first_failure_cancels_running_siblings_and_retains_finished_results() {
     let (xs, pending, said, elapsed) = both!(Siblings, |launch| {
         let (trace, begun) = (Trace::default(), tokio::time::Instant::now());
         let error = failed(launch.manage(trace.clone()).run(vec![]).await);
@@ -269,7 +270,7 @@ async fn sweep() {}
 flow!(Shatter(Fragile) { drop_it -> sweep });
 flow!(ShatterLast(Fragile) { drop_it });
 
-/// A reducer belongs to no node: its panic is the caller's, wherever in a chain the node stands that wrote.
+/// A reducer belongs to no node: its panic reaches the caller, at each position of the writing node in a chain.
 #[tokio::test]
 async fn a_panic_of_a_reducer_is_not_a_failure_of_the_node() {
     let inner = tokio::spawn(async { Shatter::run(1).await.is_ok() }).await;

@@ -1,4 +1,4 @@
-//! What `interrupt` says of a graph: places, guards and pictures, in both forms. (What a run does there is another matter.)
+//! What `interrupt` adds to a graph: nodes, guards and drawings, in both forms. `durable/approvals.rs` tests the runs.
 
 use petalflow::graph::{GraphBuilder, When};
 use petalflow::prelude::*;
@@ -70,7 +70,7 @@ fn said<F: Flow<State = Essay>>(flow: &F, draft: &str) -> Vec<Result<bool, Strin
 }
 
 #[test]
-fn guards_are_asked_by_the_place_of_their_interrupt() {
+fn guards_are_called_by_the_index_of_their_interrupt() {
     for said in [said(&WriteEssay, "1234"), said(&built(), "1234")] {
         assert_eq!(said, [Ok(true), Ok(true), Ok(true)]);
     }
@@ -83,7 +83,7 @@ fn guards_are_asked_by_the_place_of_their_interrupt() {
 }
 
 #[test]
-fn a_graph_says_where_it_stops() {
+fn a_graph_lists_its_interrupts() {
     for topology in [WriteEssay::topology(), built().topology()] {
         let stops: Vec<_> = topology
             .nodes

@@ -42,7 +42,7 @@ fn input(given: &str) -> KeysInput {
 }
 
 #[test]
-fn what_is_known_of_the_keys() {
+fn the_metadata_of_the_keys() {
     let key = |name: &str| Keys::KEYS.iter().find(|key| key.name == name).unwrap();
     assert_eq!(Keys::KEYS.len(), 12);
     assert_eq!((key("renamed").id, key("named").id), ("old_name", "named"));
@@ -170,7 +170,7 @@ async fn fold_nothing() {}
 twin! { FoldNothing(Folds) { fold_nothing } nodes: fold_nothing }
 
 #[tokio::test]
-async fn c44_what_the_data_leaves_out_is_not_written() {
+async fn c44_keys_absent_from_the_data_are_not_written() {
     let start = |text: &str| serde_json::from_str::<FoldsInput>(text).unwrap();
     let folds = both!(FoldNothing, |launch| launch.run(start("{}")).await.unwrap());
     let expected = Folds {
@@ -257,7 +257,7 @@ twin! { Extremes(Keys) { low_positive -> low_more; } nodes: low_positive, low_mo
 twin! { ExtremesFork(Keys) { START -> low_more & low_positive; } nodes: low_more, low_positive }
 
 #[tokio::test]
-async fn c21_the_smallest_so_far_does_not_begin_at_zero() {
+async fn c21_the_minimum_does_not_begin_at_zero() {
     let keys = both!(Extremes, |launch| launch.run(input("x")).await.unwrap());
     assert_eq!(
         (keys.low, keys.high, keys.winner.as_deref()),
@@ -320,7 +320,7 @@ async fn an_option_may_write_or_not() {
 }
 
 #[test]
-fn an_update_knows_what_was_written() {
+fn an_update_lists_the_written_keys() {
     let mut effects = node::Effects::<Keys>::default();
     node::Output::apply(
         (KeysPlain(1), Overwrite(KeysKept(0)), None::<KeysNamed>),
@@ -380,7 +380,7 @@ async fn g013_the_whole_state_may_be_read_at_any_time() {
     );
 }
 
-/// Names that agentmesh keeps for itself.
+/// Names that agentmesh reserves.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Unreserved {

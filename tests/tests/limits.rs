@@ -75,7 +75,7 @@ fn kind_of(result: Result<Log, petalflow::RunError>) -> RunErrorKind {
 }
 
 #[tokio::test]
-async fn c45_the_message_says_what_to_do() {
+async fn c45_the_message_names_the_solution() {
     let text = failed(Chain::new().limit(2).run(vec![]).await).to_string();
     assert_eq!(
         text,
@@ -185,7 +185,7 @@ async fn thousand(n: &u64) -> (CounterN, bool) {
 twin! { Thousand(Counter) { thousand -> match { true => thousand, false => END }; } nodes: thousand }
 
 #[tokio::test]
-async fn c45_the_limit_may_be_as_large_as_one_likes() {
+async fn c45_the_limit_has_no_maximum() {
     assert_eq!(
         both!(Thousand, |launch| launch
             .limit(1_000)

@@ -9,7 +9,7 @@ use petalflow::node::{Extract, ManagedProvider, Requirements, Scope};
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{Log, LogXs, Trace, both, failed, kind, twin};
+use crate::support::{Log, LogXs, Trace, assert_log, both, failed, finished, kind, twin};
 
 #[derive(Debug, Default)]
 struct Pool(AtomicU32);
@@ -59,7 +59,7 @@ async fn g075_all_missing_values_are_named_before_the_first_node_runs() {
 }
 
 #[tokio::test]
-async fn g073_nodes_share_the_value_and_the_caller_keeps_it() {
+async fn g073_nodes_share_the_value_with_the_caller() {
     let (xs, left) = both!(Needs, |launch| {
         let pool = Arc::new(Pool::default());
         let launch = launch
@@ -81,7 +81,7 @@ async fn g073_nodes_share_the_value_and_the_caller_keeps_it() {
 }
 
 #[tokio::test]
-async fn a_second_value_of_one_type_takes_the_place_of_the_first() {
+async fn a_second_value_of_a_type_replaces_the_first() {
     let xs = both!(Needs, |launch| {
         let launch = launch
             .manage(Trace::default())
@@ -104,11 +104,8 @@ async fn asks(cx: Context) -> LogXs {
 twin! { Asks(Log) { asks } nodes: asks }
 
 #[tokio::test]
-async fn g076_a_value_that_is_only_asked_for_may_be_missing() {
-    assert_eq!(
-        both!(Asks, |launch| launch.run(vec![]).await.unwrap().xs),
-        ["none"]
-    );
+async fn g076_an_optional_value_may_be_missing() {
+    assert_log!(Asks, ["none"]);
     assert_eq!(
         both!(Asks, |launch| launch
             .manage(Pool(AtomicU32::new(3)))
@@ -146,7 +143,7 @@ async fn placed(place: Place) -> LogXs {
     LogXs(vec![place.0])
 }
 
-/// As `Place`, but does not say what it needs.
+/// Like `Place`, but does not declare what it needs.
 struct Careless;
 
 impl Extract for Careless {
@@ -166,7 +163,7 @@ twin! { Placed(Log) { placed } nodes: placed }
 twin! { Carelessly(Log) { careless } nodes: careless }
 
 #[tokio::test]
-async fn an_extractor_of_ones_own_hands_over_and_requires() {
+async fn a_custom_extractor_provides_and_requires_values() {
     assert_eq!(
         both!(Placed, |launch| launch
             .manage(Clock)
@@ -182,14 +179,14 @@ async fn an_extractor_of_ones_own_hands_over_and_requires() {
 }
 
 #[tokio::test]
-async fn what_an_extractor_fails_with_fails_the_node() {
+async fn the_error_of_an_extractor_fails_the_node() {
     let text = both!(Carelessly, |launch| failed(launch.run(vec![]).await)
         .to_string());
     assert_eq!(text, "node `careless` failed in superstep 1: no clock");
 }
 
 #[tokio::test]
-async fn g055_managed_values_are_no_part_of_the_state() {
+async fn g055_managed_values_are_not_part_of_the_state() {
     let log = Needs::new()
         .manage(Trace::default())
         .manage(Clock)
@@ -200,7 +197,7 @@ async fn g055_managed_values_are_no_part_of_the_state() {
     assert_eq!(format!("{log:?}"), "Log { xs: [\"first\", \"pool 0\"] }");
 }
 
-/// A number that is handed out anew each time.
+/// A number that is computed for each use.
 #[derive(Debug)]
 struct Ticket(u32);
 
@@ -283,14 +280,14 @@ twin! { Tells(Log) { first -> tells; } nodes: first, tells }
 
 #[tokio::test]
 async fn g074_checkpoints_never_hold_managed_values() {
-    // agentmesh keeps their names; here the nodes of the flow say what they need, so that nothing need be kept.
+    // agentmesh stores their names; here the nodes of the flow declare what they need, so no name is stored.
     both!(Tells, |launch| {
         let store = InMemoryStore::new();
         let launch = launch
             .manage(Trace::default())
             .manage(Secret("open sesame"));
         let thread = launch.store(&store).thread("t");
-        let log = thread.run(vec![]).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.run(vec![])).await;
         assert_eq!(log.xs, ["first", "11 letters"]);
         let history = store.history(Address::root("t"), None, 99).await.unwrap();
         assert_eq!(history.len(), 3);
@@ -302,7 +299,7 @@ async fn g074_checkpoints_never_hold_managed_values() {
 }
 
 #[tokio::test]
-async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
+async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
     both!(Tells, |launch| {
         let made = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&made);
@@ -319,17 +316,17 @@ async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
             });
         let store = InMemoryStore::new();
         let thread = launch.clone().store(&store).thread("t");
-        let log = thread.run(vec![]).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.run(vec![])).await;
         assert_eq!(log.xs, ["first", "4 letters"]);
         let _ = thread.resume(()).await.unwrap();
         assert_eq!(made.load(Ordering::SeqCst), 2, "for each run");
-        // One that is given is not made, whichever was said first.
+        // A given value is not computed, in either order.
         let given = launch
             .clone()
             .manage(Secret("given"))
             .store(&store)
             .thread("t");
-        given.run(vec![]).await.unwrap().into_finished().unwrap();
+        finished(given.run(vec![])).await;
         assert_eq!(made.load(Ordering::SeqCst), 2);
         // A run that is no thread's has nothing to come back to.
         let kind = kind(launch.run(vec![]).await);
@@ -340,7 +337,7 @@ async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
 }
 
 #[tokio::test]
-async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
+async fn g075_a_value_that_cannot_be_built_is_named_with_the_cause_and_no_node_runs() {
     both!(Tells, |launch| {
         let trace = Trace::default();
         let launch = launch
@@ -370,7 +367,7 @@ async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
 }
 
 #[tokio::test]
-async fn g075_all_that_is_missing_at_a_resume_is_named_at_once() {
+async fn g075_all_values_missing_at_a_resume_are_named_together() {
     both!(Needs, |launch| {
         let store = InMemoryStore::new();
         let made = launch.clone().manage(Trace::default());

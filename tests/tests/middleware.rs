@@ -76,7 +76,7 @@ async fn g046_middleware_sees_which_node_and_what_it_reads() {
 }
 
 #[tokio::test]
-async fn middleware_may_keep_the_node_from_running_and_write_itself() {
+async fn middleware_may_replace_the_node_and_its_writes() {
     let xs = both!(Fork, |launch| {
         let instead = from_fn(|call: NodeCall<'_, Log>, _next| {
             Box::pin(async move { LogXs(vec![format!("not {}", call.node())]).apply(call.effects) })
@@ -201,7 +201,7 @@ impl RunMiddleware<Log> for Around {
     }
 }
 
-/// Changes the input, or keeps the run from happening.
+/// Changes the input, or prevents the run.
 struct Gatekeeper;
 
 #[async_trait]

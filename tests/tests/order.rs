@@ -7,7 +7,7 @@ use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use tokio::time::sleep;
 
-use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, assert_log, both, list, twin};
 
 appending!(one three_one z n10 n9 B join);
 
@@ -37,7 +37,7 @@ async fn c01_concurrent_writes_fold_in_declaration_order_not_in_completion_order
 }
 
 #[tokio::test(start_paused = true)]
-async fn c01_events_tell_the_order_of_completion() {
+async fn c01_events_have_the_order_of_completion() {
     let done = both!(Uneven, |launch| {
         let mut events = launch.run(vec![]).events();
         let mut done = Vec::new();
@@ -54,7 +54,7 @@ async fn c01_events_tell_the_order_of_completion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn peers_parallel_nodes_wait_at_the_same_time() {
+async fn peers_parallel_nodes_run_concurrently() {
     let begun = tokio::time::Instant::now();
     Uneven::run(vec![]).await.unwrap();
     assert_eq!(
@@ -88,7 +88,7 @@ twin! { SendsLast(Log) { twelve -> a & z & each worker; } nodes: twelve, a, z, w
 twin! { SendsFirst(Log) { twelve -> each worker & a & z; } nodes: twelve, a, z, worker }
 
 #[tokio::test(start_paused = true)]
-async fn c03_items_fold_in_send_order_at_the_place_of_their_node() {
+async fn c03_items_fold_in_send_order_at_the_index_of_their_node() {
     let sent: Vec<String> = (0..12).map(|number| number.to_string()).collect();
     let last = both!(SendsLast, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(
@@ -212,7 +212,7 @@ twin! { Isolated(Pair) { init -> left_reader & right_reader; } nodes: init, left
 
 #[tokio::test]
 async fn c17_g024_p073_all_nodes_of_a_superstep_read_one_snapshot() {
-    // agentmesh lets both write one Replace key and keeps one of the 11s silently; here that is refused (C07), so each has
+    // agentmesh lets both write one Replace key and silently stores one of the 11s; here that is refused (C07), so each has
     // a key of its own.
     let pair = both!(Isolated, |launch| launch.run(()).await.unwrap());
     assert_eq!(
@@ -271,10 +271,7 @@ twin! { Tags(Log) { tag1 -> tag2 -> tag3; } nodes: tag1, tag2, tag3 }
 
 #[tokio::test]
 async fn c20_g028_appends_keep_their_sequence_over_supersteps() {
-    assert_eq!(
-        both!(Tags, |launch| launch.run(vec![]).await.unwrap().xs),
-        ["tag1", "tag2", "tag3"]
-    );
+    assert_log!(Tags, ["tag1", "tag2", "tag3"]);
 }
 
 #[node(Log)]
@@ -311,13 +308,10 @@ twin! { Diamond(Log) { START -> c & z; c -> one; z -> one; } nodes: c, z, one }
 
 #[tokio::test]
 async fn g029_c33_two_senders_in_one_superstep_activate_a_node_once() {
-    assert_eq!(
-        both!(Diamond, |launch| launch.run(vec![]).await.unwrap().xs),
-        ["c", "z", "one"]
-    );
+    assert_log!(Diamond, ["c", "z", "one"]);
 }
 
-/// Each says when it begins.
+/// Each records when it begins.
 #[node(Log)]
 async fn spoken(cx: Context, trace: Managed<Trace>) {
     trace.say(cx.node());
@@ -330,7 +324,7 @@ twin! {
 
 #[tokio::test]
 async fn g030_nodes_begin_in_a_fixed_order() {
-    // agentmesh sorts the names before scheduling; here the declaration says the order.
+    // agentmesh sorts the names before scheduling; here the order is that of the declaration.
     let begun = both!(Begin, |launch| {
         let trace = Trace::default();
         launch.manage(trace.clone()).run(vec![]).await.unwrap();
@@ -343,10 +337,7 @@ twin! { JoinTwice(Log) { START -> one -> third & z; third & z -> join; } nodes: 
 
 #[tokio::test]
 async fn p064_peers_a_fan_in_runs_once_not_once_per_branch() {
-    assert_eq!(
-        both!(JoinTwice, |launch| launch.run(vec![]).await.unwrap().xs),
-        ["one", "3", "z", "join"]
-    );
+    assert_log!(JoinTwice, ["one", "3", "z", "join"]);
 }
 
 #[tokio::test]

@@ -67,7 +67,7 @@ fn push(write: &One, update: &mut AllUpdate) -> Result<(), WriteError> {
     }
 }
 
-/// Commits the writes, a new update wherever `cuts` says so.
+/// Commits the writes, with a new update at each index in `cuts`.
 fn commit(writes: &[One], cuts: &[bool]) -> All {
     let (mut state, mut written) = All::start(().into());
     let mut update = AllUpdate::default();
@@ -85,7 +85,7 @@ fn commit(writes: &[One], cuts: &[bool]) -> All {
 
 proptest! {
     #[test]
-    fn writes_give_the_same_however_they_are_batched(
+    fn writes_have_the_same_result_in_any_batches(
         writes in prop::collection::vec(one(), 0..12),
         cuts in prop::collection::vec(any::<bool>(), 12),
     ) {

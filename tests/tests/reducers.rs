@@ -291,7 +291,7 @@ async fn watch(n: &u32, seen: &[u32]) -> (SumsN, SumsSeen, bool) {
 twin! { Watch(Sums) { watch -> match { true => watch, false => END }; } nodes: watch }
 
 #[tokio::test]
-async fn c23_an_aggregate_is_seen_one_superstep_late() {
+async fn c23_an_aggregate_is_visible_one_superstep_later() {
     assert_eq!(
         both!(Watch, |launch| launch.run(0).await.unwrap()),
         Sums {
@@ -301,7 +301,7 @@ async fn c23_an_aggregate_is_seen_one_superstep_late() {
     );
 }
 
-/// A topic: what is said in one superstep is heard in the next, and then gone.
+/// A topic: a write of one superstep is visible in the next one only.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Topic {

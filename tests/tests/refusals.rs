@@ -1,14 +1,14 @@
-//! What the run-time builder refuses: the same rules and words as `flow!`, all at once. (The static side is in `ui/`.)
+//! What the run-time builder refuses, with the rules and messages of `flow!`. (`ui/` tests `flow!`.)
 
 use petalflow::NodeError;
-use petalflow::error::FailureKind;
 use petalflow::graph::{GraphBuilder, Rule};
 use petalflow::policy::{Policy, Retry};
 use petalflow::prelude::*;
 use petalflow_graph::NodeIdx;
+use petalflow_test_support::assert_starts_with;
 
 use crate::items::takes;
-use crate::support::{Log, LogInput, LogXs, appending, codes, list, refusal};
+use crate::support::{Log, LogInput, LogXs, appending, codes, refusal};
 
 appending!(a b c d);
 
@@ -202,7 +202,7 @@ async fn g020_cycles_are_allowed_if_they_end() {
 }
 
 #[test]
-fn g021_a_cycle_without_a_way_out() {
+fn g021_a_cycle_without_an_exit() {
     let text = refusal(
         graph()
             .node(a {})
@@ -211,14 +211,11 @@ fn g021_a_cycle_without_a_way_out() {
             .edge("a", "b")
             .edge("b", "a"),
     );
-    assert!(
-        text.starts_with("PF010: the cycle `a -> b -> a` has no way out"),
-        "{text}"
-    );
+    assert_starts_with(&text, "PF010: the cycle `a -> b -> a` has no way out");
 }
 
 #[test]
-fn pf010_a_cycle_that_every_choice_leads_back_into() {
+fn pf010_a_cycle_that_no_route_leaves() {
     let loops = || {
         graph()
             .node(a {})
@@ -230,10 +227,7 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
     // Told once, and not at all of a node that may pick none.
     assert_eq!(codes(loops().node(pick {})), ["PF010"]);
     let text = refusal(loops().node(pick {}));
-    assert!(
-        text.starts_with("PF010: the cycle through `pick` has no way out"),
-        "{text}"
-    );
+    assert_starts_with(&text, "PF010: the cycle through `pick` has no way out");
     assert!(loops().node_as("pick", picks_any {}).build().is_ok());
 }
 
@@ -257,7 +251,7 @@ fn c40_an_edge_written_twice() {
 }
 
 #[test]
-fn c32_a_node_has_edges_or_routes_never_both() {
+fn c32_a_node_has_edges_or_routes_but_not_both() {
     // LangGraph fires both (langgraph#5829).
     let builder = graph()
         .node(pick {})
@@ -342,16 +336,14 @@ async fn look(topic: &str) -> Option<ReadsDraft> {
 }
 
 #[test]
-fn a_key_read_before_it_is_surely_written() {
+fn a_key_read_before_it_is_always_written() {
     let never = Graph::<Reads>::builder("g")
         .node(publish {})
         .edge(START, "publish");
     let text = refusal(never);
-    assert!(
-        text.starts_with(
-            "PF017: node `publish` reads `draft`, but no node before it writes that key"
-        ),
-        "{text}"
+    assert_starts_with(
+        &text,
+        "PF017: node `publish` reads `draft`, but no node before it writes that key",
     );
     let sometimes = Graph::<Reads>::builder("g")
         .node(look {})
@@ -378,7 +370,7 @@ async fn pick_any(topic: &str) -> Vec<Draft> {
 }
 
 #[test]
-fn pf017_says_so_where_it_is_not_exact() {
+fn pf017_reports_when_its_analysis_is_not_exact() {
     let builder = Graph::<Reads>::builder("g")
         .node(look {})
         .node(pick_any {})
@@ -391,7 +383,7 @@ fn pf017_says_so_where_it_is_not_exact() {
 }
 
 #[test]
-fn an_output_that_a_path_leaves_out() {
+fn an_output_that_one_path_does_not_write() {
     assert!(
         refusal(
             Graph::<Reads>::builder("g")
@@ -404,8 +396,7 @@ fn an_output_that_a_path_leaves_out() {
 
 #[node(Log)]
 async fn on_failure(#[item] failure: &NodeError) -> LogXs {
-    assert_eq!(failure.kind, FailureKind::Error);
-    LogXs(list(["caught"]))
+    LogXs(vec![failure.to_string()])
 }
 
 #[test]
@@ -449,7 +440,7 @@ fn a_catch_that_cannot_work() {
 }
 
 #[test]
-fn g022_g023_p052_all_mistakes_are_reported_at_once_and_there_is_no_way_around_them() {
+fn g022_g023_p052_all_mistakes_are_reported_together_and_cannot_be_bypassed() {
     // agentmesh's `validate` returns all, its `build` only the first, and `WithoutValidation` builds anything. Here a graph
     // runs only once `build` has found nothing wrong with it.
     let errors = graph()
@@ -496,7 +487,7 @@ fn g022_unknown_names_are_all_reported() {
 }
 
 #[test]
-fn ids_and_kept_states() {
+fn ids_and_stored_states() {
     let base = || {
         graph()
             .node(a {})
@@ -543,7 +534,7 @@ flow! {
 flow! { Inside(Log) { b } }
 
 #[tokio::test]
-async fn a_flow_may_say_under_which_name_a_node_is_stored() {
+async fn a_flow_may_set_the_stored_name_of_a_node() {
     let plan = Renamed.plan();
     assert_eq!(
         (

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use petalflow::BoxError;
 use petalflow::error::FailureKind;
 use petalflow::event::EventKind;
 use petalflow::node::{Effects, Output};
@@ -55,8 +54,8 @@ fn g001_g049_the_defaults() {
 }
 
 #[test]
-fn g050_a_constant_wait_is_called_by_its_name() {
-    // agentmesh's "linear" backoff is documented as 1s, 2s, 3s, but is constant. Here `factor` says what it does.
+fn g050_a_constant_wait_has_factor_one() {
+    // agentmesh's "linear" backoff is documented as 1s, 2s, 3s, but is constant. Here `factor` is explicit.
     assert_eq!(
         millis(Retry::times(4).first(Duration::from_secs(1)).factor(1.0)),
         [1_000, 1_000, 1_000]
@@ -140,7 +139,7 @@ async fn always() -> petalflow::Result<LogXs> {
 twin! { Exhausted(Log) { always -> b; } nodes: always, b }
 
 #[tokio::test(start_paused = true)]
-async fn c53_g049_when_the_attempts_are_used_up_the_last_error_fails_the_run() {
+async fn c53_g049_after_all_attempts_the_last_error_fails_the_run() {
     let (kind, elapsed) = both!(Exhausted, |launch| {
         let begun = Instant::now();
         (kind(launch.run(vec![]).await), begun.elapsed())
@@ -163,7 +162,7 @@ struct ValueError;
 #[error("key")]
 struct KeyError;
 
-fn is_value(error: &BoxError) -> bool {
+fn is_value(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<ValueError>()
 }
 
@@ -187,7 +186,7 @@ twin! { WithKey(Log) { fails_with_key } nodes: fails_with_key }
 twin! { WithValue(Log) { fails_with_value } nodes: fails_with_value }
 
 #[tokio::test(start_paused = true)]
-async fn c52_g049_only_some_errors_are_worth_another_attempt() {
+async fn c52_g049_only_matching_errors_are_retried() {
     let calls = both!(WithKey, |launch| {
         let trace = Trace::default();
         assert!(
@@ -206,7 +205,7 @@ async fn c52_g049_only_some_errors_are_worth_another_attempt() {
     assert_eq!(calls, 3);
 }
 
-/// Writes, and then fails as often as it says: what it wrote before must not count.
+/// Writes, and then fails the given number of times: the writes of failed attempts must not count.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Total {
@@ -267,7 +266,7 @@ async fn panics(trace: Managed<Trace>) {
 twin! { Panics(Log) { panics } nodes: panics }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_not_tried_again() {
+async fn a_panic_is_not_retried() {
     let (kind, calls) = both!(Panics, |launch| {
         let trace = Trace::default();
         (
@@ -282,7 +281,7 @@ async fn a_panic_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_that_is_recovered_is_tried_again() {
+async fn a_recovered_panic_is_retried() {
     let calls = both!(Panics, |launch| {
         let trace = Trace::default();
         let recover = petalflow::middleware::recover(|_, _| {});
@@ -330,7 +329,7 @@ async fn annotated(trace: Managed<Trace>) -> petalflow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_flow_says_wins_over_the_annotation() {
+async fn the_flow_overrides_the_annotation() {
     let trace = Trace::default();
     failed(Four::new().manage(trace.clone()).run(vec![]).await);
     assert_eq!(trace.count("called"), 4);

@@ -22,7 +22,7 @@ struct ValueError;
 #[error("key error")]
 struct KeyError;
 
-/// An error that says less than its source.
+/// An error with less detail than its source.
 #[derive(Debug, thiserror::Error)]
 #[error("the look-up failed")]
 struct LookUp(#[from] KeyError);
@@ -81,7 +81,7 @@ twin! {
     nodes: plain = |b| b.node(plain {}).with("plain", Policy { retry: &RETRIES, ..Policy::NONE })
 }
 twin! {
-    // The builder's list is made while the program runs; in `flow!` a number stands for attempts after any error.
+    // The list of the builder is made at run time; in `flow!` a number means attempts after any error.
     Last(Log) {
         plain;
         with plain { retry: [Retry::times(2).first(MS).on::<ValueError>(), 3] };
@@ -175,7 +175,7 @@ async fn c52_a_timeout_is_covered_by_a_policy_without_a_condition() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c52_what_the_builder_says_wins_and_an_empty_list_says_nothing() {
+async fn c52_the_builder_overrides_the_annotation_and_an_empty_list_does_not() {
     let graph = |retries: Vec<Retry>| {
         let builder = Graph::<Log>::builder("g").node(picky {});
         builder.edge(START, "picky").retry("picky", retries)

@@ -1,4 +1,4 @@
-//! What the tests share: both forms of a flow, a trace of what ran, and signs of what was dropped.
+//! What the tests share: both forms of a flow, and a trace of what ran and what was dropped.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,6 +7,7 @@ use std::task::Poll;
 use petalflow::graph::{GraphBuilder, GraphErrors, When};
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
+use petalflow::thread::Outcome;
 use petalflow::{Flow, Launch, RunError};
 use petalflow_graph::{JoinIdx, NodeIdx, Source, Target, Via};
 
@@ -33,9 +34,9 @@ macro_rules! appending {
     )*};
 }
 
-/// A flow in both forms: as `flow!` says it, and `built()` by the run-time builder from the same edges.
+/// A flow in both forms: as written in `flow!`, and `built()` by the run-time builder from the same edges.
 ///
-/// After `nodes:` stand the nodes; one that is not just a function says how it is added: `polish = |b| b.node_as(..)`.
+/// The nodes follow `nodes:`. A node that is not a function has a closure that adds it: `polish = |b| b.node_as(..)`.
 macro_rules! twin {
     ($name:ident($state:ty) { $($flow:tt)* } nodes: $($node:ident $(= $add:expr)?),* $(,)?) => {
         petalflow::flow! { $name($state) { $($flow)* } }
@@ -50,7 +51,7 @@ macro_rules! twin {
     (@ $node:ident $add:expr) => { $add };
 }
 
-/// Runs something on both forms of a flow, which must agree; gives what it gave.
+/// Runs something on both forms of a flow. Returns the result, which must be the same.
 macro_rules! both {
     ($flow:ident, |$launch:ident| $body:expr) => {{
         let fixed = {
@@ -69,7 +70,24 @@ macro_rules! both {
     }};
 }
 
-pub(crate) use {appending, both, twin};
+/// Runs both forms of a flow over [`Log`], without input, and compares what its nodes appended.
+macro_rules! assert_log {
+    ($flow:ident, $expected:expr) => {
+        assert_eq!(
+            crate::support::both!($flow, |launch| launch.run(vec![]).await.unwrap().xs),
+            $expected
+        )
+    };
+}
+
+pub(crate) use {appending, assert_log, both, twin};
+
+/// The final state of a run of a thread, which must neither fail nor pause.
+pub(crate) async fn finished<S: State>(
+    run: impl IntoFuture<Output = Result<Outcome<S>, RunError>>,
+) -> S {
+    run.await.unwrap().into_finished().unwrap()
+}
 
 /// How a node is added to a builder.
 pub(crate) type Add<S> = fn(GraphBuilder<S>) -> GraphBuilder<S>;
@@ -165,13 +183,13 @@ impl Trace {
             .count()
     }
 
-    /// A guard that says `dropped …` when it goes.
+    /// A guard that records `dropped …` when it is dropped.
     pub(crate) fn guard(&self, what: &str) -> Guard {
         Guard(self.clone(), what.to_string())
     }
 }
 
-/// Says when it is dropped.
+/// Records when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard(Trace, String);
 

@@ -137,7 +137,7 @@ twin! { Places(Log) { in_place -> blocks -> spawned -> after; } nodes: in_place,
 twin! { PlacesInFork(Log) { in_place -> blocks & spawned; blocks & spawned -> after; } nodes: in_place, blocks, spawned, after }
 
 #[tokio::test]
-async fn blocking_and_spawned_nodes_run_elsewhere_with_what_they_read() {
+async fn blocking_and_spawned_nodes_run_on_other_threads_with_their_keys() {
     let (xs, places) = both!(Places, |launch| {
         let threads = std::sync::Arc::new(Threads::default());
         let xs = launch
@@ -189,7 +189,7 @@ twin! { BlockPanics(Log) { block_panics } nodes: block_panics }
 twin! { SpawnPanics(Log) { spawn_panics } nodes: spawn_panics }
 
 #[tokio::test]
-async fn g034_a_panic_elsewhere_is_the_nodes_as_well() {
+async fn g034_a_panic_on_another_thread_fails_the_node() {
     let message = |kind: RunErrorKind| {
         let RunErrorKind::Node(error) = kind else {
             panic!("{kind:?}")
@@ -319,7 +319,7 @@ async fn a_node_value_may_be_supplied_or_overridden() {
 }
 
 #[tokio::test]
-async fn a_flow_with_node_values_is_kept_in_a_store_like_any_other() {
+async fn a_flow_with_node_values_is_stored_like_any_other() {
     let store = InMemoryStore::new();
     let thread = Supplied::new()
         .loud(Shout::new("?"))
@@ -378,7 +378,7 @@ async fn one_function_under_two_names() {
 }
 
 #[test]
-fn policies_fill_each_others_gaps() {
+fn policies_are_merged() {
     let own = Policy {
         timeout: Some(Duration::from_secs(1)),
         ..Policy::NONE

@@ -14,7 +14,7 @@ fn neither_modules_nor_files_use_each_other_in_circles() {
     let mut found = Found::new();
     for (package, source) in source::crates() {
         let uses = source.uses();
-        // Where the modules have an order, `layers.rs` says more.
+        // For modules with an order, the error of `layers.rs` has more detail.
         if !rules::MODULES.iter().any(|(name, _)| name == package) {
             found.insert((package, ""), circles(source, &uses, modules));
         }

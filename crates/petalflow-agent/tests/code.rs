@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use petalflow::async_trait;
 use petalflow::{BoxError, Context};
-use petalflow_agent::{CodeExecutor, CodeOutput, Mode};
+use petalflow_agent::Mode;
+use petalflow_agent::extension::{CodeExecutor, CodeOutput};
 use petalflow_llm::{LlmError, LlmErrorKind, Part, Reply};
 use serde_json::json;
 
 use super::kit::{asked, call, events, failure, returns, scripted, shape};
 
-/// Repeats the code in capitals, and does as it is told.
+/// Returns the code in capitals, or the outcome that the code names.
 #[derive(Clone, Default)]
 struct Loud {
     ran: Arc<AtomicUsize>,
@@ -75,7 +76,7 @@ async fn a009_code_runs_and_the_model_reads_what_it_printed() {
 }
 
 #[tokio::test]
-async fn a009_without_an_executor_code_is_only_words() {
+async fn a009_without_an_executor_code_is_text() {
     let (agent, model) = scripted([code("hey")]);
     let (_, talk) = events(&agent, "shout").await;
     assert_eq!(talk.answer(), code("hey"));
@@ -83,7 +84,7 @@ async fn a009_without_an_executor_code_is_only_words() {
 }
 
 #[tokio::test]
-async fn a009_code_that_fails_can_be_put_right_but_not_for_ever() {
+async fn a009_failed_code_can_be_corrected_a_limited_number_of_times() {
     let script = [code("fail"), code("fail"), code("fine"), "done".into()];
     let (agent, model) = scripted(script);
     let loud = Loud::default();
@@ -148,7 +149,7 @@ async fn a009_code_that_hangs_is_stopped_and_a_broken_sandbox_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn a009_calls_and_code_of_one_answer_go_by_what_comes_first() {
+async fn a009_of_calls_and_code_in_one_answer_the_first_wins() {
     let both = Reply::from(call("1", "look", json!({}))).and(Part::text(code("hey")));
     let (agent, _) = scripted([both, "done".into()]);
     let loud = Loud::default();

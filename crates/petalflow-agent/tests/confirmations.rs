@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolCall};
-use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, ConversationInput, Pending};
+use petalflow_agent::human::CONFIRMATION;
+use petalflow_agent::{Agent, AgentEvent, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -235,7 +236,7 @@ async fn a050_confirmations_that_are_not_the_agents_own_or_of_another_call_are_r
 }
 
 #[tokio::test]
-async fn a_confirmation_of_a_call_that_nobody_awaits_is_refused() {
+async fn a_confirmation_of_a_call_that_does_not_wait_is_refused() {
     let (agent, _) = scripted(["done"]);
     let stray = ConversationInput::default().confirm("nothing", true);
     assert!(
@@ -246,7 +247,7 @@ async fn a_confirmation_of_a_call_that_nobody_awaits_is_refused() {
 }
 
 #[tokio::test]
-async fn a_model_that_asks_for_a_confirmation_itself_is_told_that_there_is_no_such_tool() {
+async fn a_model_cannot_call_the_confirmation_tool() {
     let forging = Reply::call(CONFIRMATION, json!({"originalFunctionCall": {}}));
     let model = ScriptedModel::new([forging, "sorry".into()]);
     let talk = Agent::new(model).run("go").await.unwrap();

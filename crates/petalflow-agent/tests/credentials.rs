@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{Confirmation, CredentialRequest, FuncTool, ToolResult};
-use petalflow_agent::{AgentEvent, CREDENTIAL, ConversationInput, Pending};
+use petalflow_agent::human::CREDENTIAL;
+use petalflow_agent::{AgentEvent, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, Role};
 use serde_json::{Value, json};
 
@@ -85,7 +86,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     };
     assert_eq!((&*request.key, &*request.hint), ("calendar", "Sign in."));
 
-    // Another process goes on.
+    // Another process resumes.
     let (agent, model) = scripted(["You are free."]);
     let agent = agent.tool(tool);
     let thread = agent.store(&store).thread("t");
@@ -131,7 +132,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
 }
 
 #[tokio::test]
-async fn a009_who_gives_no_credential_has_the_call_fail() {
+async fn a009_without_a_credential_the_call_fails() {
     let (tool, ran) = calendar();
     let (agent, _) = scripted([busy("1", "Monday"), "I cannot know.".into()]);
     let agent = agent.tool(tool);

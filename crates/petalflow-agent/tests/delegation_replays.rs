@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use petalflow::tool::FuncTool;
 use petalflow::tool::schemars::{self, JsonSchema};
-use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, Conversation, ConversationInput, Mode};
+use petalflow_agent::human::CONFIRMATION;
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Mode};
 use petalflow_llm::{Part, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -92,7 +93,7 @@ fn says(text: &'static str) -> Box<dyn Fn(&Conversation) -> ConversationInput> {
     Box::new(move |_| text.into())
 }
 
-/// What a recorded event comes to: who, where, what, to the word.
+/// The author, branch and exact contents of a recorded event.
 fn recorded(event: &Value) -> Value {
     let mut shown = Map::new();
     for key in [
@@ -295,7 +296,7 @@ struct Translation {
 }
 
 #[tokio::test]
-async fn a069_an_agent_that_is_asked_once() {
+async fn a069_a_single_turn_agent() {
     let Some(delegation) = Delegation::of("03_ChatToSingleTurn").await else {
         return;
     };
@@ -313,7 +314,7 @@ async fn a069_an_agent_that_is_asked_once() {
 }
 
 #[tokio::test]
-async fn a069_two_agents_that_are_asked_side_by_side() {
+async fn a069_two_single_turn_agents_in_parallel() {
     // No events stand beside this one.
     let path = "adk/agent/llmagent/testdata/TestDelegation_04_ChatToTwoSingleTurnParallel.httprr";
     let (Some(replay), Some(file)) = (

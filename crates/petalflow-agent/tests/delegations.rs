@@ -35,7 +35,7 @@ fn finish(items: serde_json::Value) -> Reply {
 }
 
 #[tokio::test]
-async fn a069_an_agent_works_on_a_task_until_it_says_that_it_is_done() {
+async fn a069_an_agent_works_on_a_task_until_it_finishes_it() {
     let (fetcher, inner) = fetcher([finish(json!("apples")), finish(json!(["apples"]))]);
     let (agent, outer) = scripted([give("1"), "I have apples.".into()]);
     let root = agent.name("root").sub_agent(fetcher);
@@ -49,7 +49,7 @@ async fn a069_an_agent_works_on_a_task_until_it_says_that_it_is_done() {
             "I have apples.",
         ]
     );
-    // What did not fit was told to the model of the task.
+    // The mismatch was reported to the model of the task.
     assert!(
         results(&talk)[0]["error"]
             .as_str()
@@ -172,7 +172,7 @@ async fn a_call_within_a_task_may_need_a_person() {
 }
 
 #[tokio::test]
-async fn a069_agents_that_are_asked_once_answer_side_by_side() {
+async fn a069_single_turn_agents_answer_in_parallel() {
     let (translator, inner) = scripted([r#""hola""#, r#""salut""#]);
     let translator = translator
         .name("translator")

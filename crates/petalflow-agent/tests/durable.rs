@@ -1,4 +1,4 @@
-//! Turns that go on after a crash.
+//! Turns that resume after a crash.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -88,7 +88,7 @@ async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
     assert_eq!((count.load(SeqCst), talk.answer()), (1, "done".into()));
 }
 
-/// A model that goes by what it reads, so that it says the same in every process: two calls, then words.
+/// A model whose answers depend only on the request, in every process: two calls, then text.
 fn steady(request: &LlmRequest) -> Reply {
     let last = request.messages.last().expect("something was said");
     let number = request
@@ -112,7 +112,7 @@ fn steady_agent() -> Agent {
 }
 
 #[tokio::test]
-async fn a_turn_crashed_anywhere_comes_to_the_same() {
+async fn a_turn_has_the_same_result_after_any_crash() {
     let crashed = crashes(|| steady_agent().launch(), || "first")
         .turn(|| "second")
         .after(|talk, what| assert!(talk.answer().starts_with("answer"), "{what}"))
@@ -122,7 +122,7 @@ async fn a_turn_crashed_anywhere_comes_to_the_same() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
+async fn a_conversation_resumes_in_another_process_with_its_history() {
     let store = InMemoryStore::new();
     steady_agent()
         .store(&store)
@@ -150,7 +150,7 @@ async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
 }
 
 #[tokio::test]
-async fn a_past_that_is_given_is_part_of_the_conversation() {
+async fn a_given_history_is_part_of_the_conversation() {
     let (agent, model) = scripted(["ok"]);
     let input = ConversationInput::from(ChatMessage::user("now"));
     let input = ConversationInput {

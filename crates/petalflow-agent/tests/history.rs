@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::kit::{after, asked, call, called, failure, returned, said, scripted, user};
 
-/// What the model of the agent `agent` reads of this past, when the user then says `now`.
+/// The messages that the model of the agent `agent` gets for this history and the input `now`.
 async fn read(past: impl IntoIterator<Item = AgentEvent>) -> Vec<String> {
     let (agent, model) = scripted(["ok"]);
     agent.run(after(past, "now")).await.unwrap();
@@ -24,7 +24,7 @@ fn a_result(id: &str, content: &str) -> AgentEvent {
 }
 
 #[tokio::test]
-async fn a058_what_is_in_order_stays_as_it_is() {
+async fn a058_an_ordered_history_is_unchanged() {
     assert_eq!(read([]).await, Vec::<String>::new());
     assert_eq!(
         read([user("hi"), said("agent", "hello")]).await,
@@ -86,7 +86,7 @@ async fn a058_a_late_result_is_moved_behind_its_call() {
 }
 
 #[tokio::test]
-async fn a058_other_calls_in_between_are_kept() {
+async fn a058_other_calls_in_between_remain() {
     assert_eq!(
         read([
             a_call("1"),
@@ -119,7 +119,7 @@ async fn a058_a_result_without_a_call_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_gets_a_result_that_says_so_because_providers_insist_on_one() {
+async fn a_waiting_call_gets_a_placeholder_result_because_providers_require_one() {
     assert_eq!(
         read([user("hi"), a_call("1"), said("agent", "wait")]).await,
         [
@@ -155,7 +155,7 @@ async fn a059_of_several_results_of_one_call_the_last_counts() {
 }
 
 #[tokio::test]
-async fn a060_what_happened_in_other_lines_of_agents_is_not_seen() {
+async fn a060_events_of_other_branches_are_not_visible() {
     let within = |branch: &str, text: &str| AgentEvent {
         branch: Some(branch.into()),
         ..said("agent", text)
@@ -187,7 +187,7 @@ async fn a060_what_happened_in_other_lines_of_agents_is_not_seen() {
 }
 
 #[tokio::test]
-async fn a061_what_others_said_and_did_is_told_as_if_by_a_user() {
+async fn a061_events_of_other_agents_are_sent_as_user_messages() {
     let thoughtful = AgentEvent::new(
         "other",
         ChatMessage::new(
@@ -236,7 +236,7 @@ async fn a062_without_history_only_the_current_turn_is_read() {
         .unwrap();
     assert_eq!(asked(&model), ["user: now"]);
 
-    // What another agent said last is what the turn begins with.
+    // The turn begins with the last message of another agent.
     let past = [user("hi"), said("other", "over to you")];
     let (agent, model) = scripted(["ok"]);
     let input = ConversationInput {

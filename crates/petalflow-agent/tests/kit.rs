@@ -6,13 +6,12 @@ use std::sync::{Arc, Once};
 use futures_util::StreamExt as _;
 use petalflow::BoxError;
 use petalflow::tool::{FuncTool, ToolCall, ToolContext, ToolResult, ToolSpec};
-use petalflow_agent::{
-    Agent, AgentEvent, AgentEventKind, AgentEvents, Conversation, ConversationInput,
-};
+use petalflow_agent::stream::{AgentEventKind, AgentEvents};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput};
 use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
-/// What a run says, without its pieces, and what it comes to.
+/// Runs the agent. Returns its events, without the deltas of a stream, and the conversation.
 pub(crate) async fn events(
     agent: &Agent,
     input: impl Into<ConversationInput>,
@@ -26,8 +25,8 @@ thread_local! {
     static MAY_PANIC: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Remembers each panic of this thread. An agent makes an error of a panic in a tool or a callback, and a callback that
-/// follows may replace the error: the assertion that failed would be lost.
+/// Records each panic of this thread. An agent converts a panic in a tool or a callback to an error, and a later callback
+/// may replace the error: the failed assertion would be lost.
 fn watch_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -48,12 +47,12 @@ fn assert_no_panic() {
     );
 }
 
-/// Says that tools or callbacks of this test panic on purpose.
+/// Allows panics of tools and callbacks in this test.
 pub(crate) fn panics_are_expected() {
     MAY_PANIC.set(true);
 }
 
-/// The pieces, the events, and the end.
+/// The deltas, the events, and the conversation at the end.
 pub(super) async fn all(
     mut stream: AgentEvents,
 ) -> (Vec<AgentEvent>, Vec<AgentEvent>, Conversation) {
@@ -76,7 +75,7 @@ pub(super) async fn all(
     panic!("the stream ended without an end");
 }
 
-/// What each event is: its calls, results or words.
+/// The calls, results or text of each event.
 pub(super) fn shape(events: &[AgentEvent]) -> Vec<String> {
     let messages = events.iter().map(|event| event.message.as_ref());
     messages
@@ -131,7 +130,7 @@ pub(super) fn results(talk: &Conversation) -> Vec<Value> {
     results.map(|result| result.content.clone()).collect()
 }
 
-/// A tool that returns what the closure says.
+/// A tool that calls the closure.
 pub(super) fn tool(
     name: &str,
     returns: impl Fn(&Value, &ToolContext) -> Result<Value, BoxError> + Send + Sync + 'static,
@@ -142,7 +141,7 @@ pub(super) fn tool(
     })
 }
 
-/// A tool that returns always the same.
+/// A tool that always returns the same value.
 pub(super) fn returns(name: &str, value: Value) -> FuncTool {
     tool(name, move |_, _| Ok(value.clone()))
 }
@@ -160,7 +159,7 @@ pub(super) fn scripted(
     (Agent::new(Arc::clone(&model)), model)
 }
 
-/// A conversation with this past, and something said now.
+/// A conversation with this history and a new message.
 pub(super) fn after(past: impl IntoIterator<Item = AgentEvent>, says: &str) -> ConversationInput {
     let events = past.into_iter().enumerate();
     let events = events.map(|(place, event)| AgentEvent {
@@ -185,7 +184,7 @@ pub(super) fn said(author: &str, text: &str) -> AgentEvent {
     AgentEvent::new(author, ChatMessage::assistant(text))
 }
 
-/// What the model was asked the last time: role and content of each message.
+/// The role and content of each message of the last request.
 pub(super) fn asked(model: &ScriptedModel) -> Vec<String> {
     let requests = model.requests();
     let messages = &requests.last().expect("the model was asked").messages;
@@ -195,7 +194,7 @@ pub(super) fn asked(model: &ScriptedModel) -> Vec<String> {
         .collect()
 }
 
-/// Why a run failed: the message of the node's own error.
+/// The message of the innermost error of a failed run.
 pub(super) async fn failure(agent: &Agent, input: impl Into<ConversationInput>) -> String {
     watch_panics();
     let error = agent.run(input).await.expect_err("the run must fail");

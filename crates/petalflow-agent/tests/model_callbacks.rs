@@ -7,10 +7,12 @@ use futures_util::StreamExt as _;
 use petalflow::async_trait;
 use petalflow::tool::{ToolRegistry, ToolSet};
 use petalflow::{BoxError, Context};
-use petalflow_agent::{
-    Agent, AgentEvent, AgentEventKind, CodeExecutor, CodeOutput, Mode, ModelCall, PlanReAct,
-    RequestProcessor, ResponseProcessor,
+use petalflow_agent::extension::{
+    CodeExecutor, CodeOutput, ModelCall, PlanReAct, RequestProcessor, RequestStep,
+    ResponseProcessor, ResponseStep,
 };
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent, Mode};
 use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use serde_json::json;
 
@@ -22,7 +24,7 @@ fn says(text: &str) -> Result<Option<LlmResponse>, BoxError> {
 }
 
 #[tokio::test]
-async fn a013_a014_the_first_response_before_the_model_takes_its_place_and_goes_to_no_other() {
+async fn a013_a014_the_first_response_of_a_callback_replaces_the_model_and_the_other_callbacks() {
     let (agent, model) = scripted(["the model"]);
     let agent = agent
         .before_model(|_| Ok(None))
@@ -61,7 +63,7 @@ async fn a015_without_a_callback_the_models_error_ends_the_run() {
 }
 
 #[tokio::test]
-async fn a015_a016_a_recovered_error_goes_on_to_the_callbacks_after_the_model() {
+async fn a015_a016_a_recovered_error_reaches_the_callbacks_after_the_model() {
     let (agent, _) = scripted([Reply::from(down())]);
     let agent = agent
         .on_model_error(|_, _| says("recovered"))
@@ -72,7 +74,7 @@ async fn a015_a016_a_recovered_error_goes_on_to_the_callbacks_after_the_model() 
 }
 
 #[tokio::test]
-async fn a024_the_state_that_callbacks_set_stands_on_the_steps_event() {
+async fn a024_the_state_that_callbacks_set_is_in_the_event_of_the_step() {
     // Upstream all events of a step share one map, which changes under those that were yielded already. Here pieces have none,
     // and the whole event has all of it.
     let (agent, _) = scripted([Reply::chunks(["he", "llo"])]);
@@ -207,10 +209,9 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
         "cannot be read"
     );
     let (agent, _) = scripted(["a"]);
-    let alone: Arc<dyn ResponseProcessor> = Arc::new(Adds("!"));
     let agent = agent
         .response_processor(Adds("c"))
-        .response_processors([alone]);
+        .response_processors([ResponseStep::custom(Adds("!"))]);
     assert_eq!(agent.run("go").await.unwrap().answer(), "a!");
 }
 
@@ -229,9 +230,9 @@ async fn a017_an_error_of_a_callback_after_the_model_ends_the_run() {
 }
 
 #[tokio::test]
-async fn a009_the_steps_may_be_others_altogether() {
+async fn a009_all_processors_may_be_replaced() {
     let (agent, model) = scripted(["hello"]);
-    let alone: Arc<dyn RequestProcessor> = Arc::new(Step("alone", |_| Ok(())));
+    let alone = RequestStep::custom(Step("alone", |_| Ok(())));
     events(&agent.instructions("unheard").processors([alone]), "hello").await;
     assert_eq!(model.requests()[0].system.as_deref(), Some("alone"));
     assert!(model.requests()[0].messages.is_empty());
@@ -252,8 +253,8 @@ async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
 }
 
 #[tokio::test]
-async fn a010_what_a_processor_adds_is_heard_at_once() {
-    // The model never answers: what is heard is heard before.
+async fn a010_an_event_that_a_processor_adds_is_emitted_at_once() {
+    // The model never answers, so the events were emitted before its answer.
     let model = ScriptedModel::new([Reply::chunks(["never"]).every(Duration::from_hours(1))]);
     let agent = Agent::new(model).processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
@@ -271,10 +272,10 @@ async fn a010_what_a_processor_adds_is_heard_at_once() {
     );
     let task = heard.task.as_ref().unwrap();
     assert_eq!((&*task.node, task.attempt), ("ask", 1));
-    // Who has heard enough stops before the model is asked.
+    // Dropping the stream here ends the run before the model is asked.
     drop(events);
 
-    // It stands in the conversation under the same id.
+    // It has the same id in the conversation.
     let (agent, model) = scripted(["hello"]);
     let agent = agent.processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
@@ -298,7 +299,7 @@ async fn a010_what_a_processor_adds_is_heard_at_once() {
 }
 
 #[tokio::test]
-async fn a010_what_is_added_within_an_agent_within_an_agent_is_heard_once() {
+async fn a010_an_event_added_in_a_nested_agent_is_emitted_once() {
     let (inner, _) = scripted(["hola"]);
     let inner = inner.name("translator").mode(Mode::SingleTurn);
     let inner = inner.processor(Step("notes", |call| {
@@ -351,7 +352,7 @@ async fn a011_tools_then_sources_add_themselves_behind_the_processors() {
 }
 
 #[tokio::test]
-async fn a018_plugins_come_before_an_agents_own_callbacks() {
+async fn a018_plugins_run_before_the_callbacks_of_the_agent() {
     let order: Arc<Mutex<Vec<&str>>> = Arc::default();
     let (first, second) = (Arc::clone(&order), Arc::clone(&order));
     let (agent, _) = scripted(["hello"]);
@@ -368,7 +369,7 @@ async fn a018_plugins_come_before_an_agents_own_callbacks() {
 struct Before(Arc<Mutex<Vec<&'static str>>>);
 
 #[async_trait]
-impl petalflow_agent::Callbacks for Before {
+impl petalflow_agent::extension::Callbacks for Before {
     async fn before_model(&self, _: &mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> {
         self.0.lock().unwrap().push("plugin");
         Ok(None)

@@ -49,7 +49,7 @@ async fn an_agent_is_a_node_that_reads_one_key_and_writes_another() {
 }
 
 #[tokio::test]
-async fn what_it_says_is_among_the_events_of_the_flow() {
+async fn the_events_of_an_agent_are_among_those_of_the_flow() {
     let (agent, _) = scripted([Reply::chunks(["the ", "text"])]);
     let launch = Write::new().write(agent.streaming().node());
     let mut events = launch.run("petals".to_string()).events();
@@ -135,7 +135,7 @@ async fn consult_one(
 flow!(AskOne(Panel) { consult_one });
 
 #[tokio::test]
-async fn the_turn_of_an_agent_within_a_node_goes_on_where_it_stopped() {
+async fn the_turn_of_an_agent_in_a_node_resumes_where_it_stopped() {
     let count = Arc::new(AtomicUsize::new(0));
     let down = Arc::new(AtomicBool::new(true));
     let counter = Arc::clone(&count);
@@ -191,7 +191,7 @@ async fn an_agent_may_be_a_tool_of_another() {
 }
 
 #[tokio::test]
-async fn what_agents_within_agents_say_has_ids_of_its_own_with_and_without_a_store() {
+async fn events_of_nested_agents_have_unique_ids_with_and_without_a_store() {
     let once = echo()
         .name("expert")
         .mode(petalflow_agent::Mode::SingleTurn);

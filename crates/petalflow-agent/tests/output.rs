@@ -26,7 +26,7 @@ fn rose() -> Flower {
 const NAMES: [&str; 2] = ["look", "set_model_response"];
 
 #[tokio::test]
-async fn a051_the_answer_is_set_by_a_tool_and_becomes_the_models_last_words() {
+async fn a051_the_answer_is_set_by_a_tool_and_becomes_the_last_message() {
     let (agent, model) = scripted([
         Reply::call("look", json!({})),
         Reply::call("set_model_response", json!({"name": "rose", "petals": 5})),
@@ -48,7 +48,7 @@ async fn a051_the_answer_is_set_by_a_tool_and_becomes_the_models_last_words() {
 }
 
 #[tokio::test]
-async fn a051_what_does_not_fit_goes_back_to_the_model() {
+async fn a051_an_answer_that_does_not_match_the_schema_is_returned_to_the_model() {
     let (agent, _) = scripted([
         Reply::call(
             "set_model_response",
@@ -111,7 +111,7 @@ async fn a052_the_tool_is_there_only_with_a_schema_and_tools_and_no_native_suppo
 }
 
 #[tokio::test]
-async fn an_answer_is_read_also_out_of_a_block_of_markdown_and_errors_name_the_place() {
+async fn an_answer_is_also_read_from_a_markdown_block_and_errors_name_the_path() {
     let fenced = "```json\n{\"name\": \"rose\", \"petals\": 5}\n```";
     let (agent, _) = scripted([fenced, r#"{"name": "rose", "petals": -1}"#]);
     let agent = agent.output::<Flower>();

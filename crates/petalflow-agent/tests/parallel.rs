@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::kit::{events, results, returns, scripted, shape, tool};
 
-/// Waits as long as it is told, then says what it was given.
+/// Waits for the given time, then returns its argument.
 fn slow(name: &str) -> FuncTool {
     let spec = ToolSpec::new(name, "Takes its time.", json!({"type": "object"}));
     FuncTool::untyped(spec, |arguments: Value, _| async move {
@@ -23,7 +23,7 @@ fn slow(name: &str) -> FuncTool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a037_c101_calls_run_together_and_their_results_stand_in_the_order_of_the_calls() {
+async fn a037_c101_calls_run_concurrently_and_results_have_the_order_of_the_calls() {
     let reply = Reply::call("slow", json!({"wait": 500, "say": 5}))
         .and_call("slow", json!({"wait": 300, "say": 9}))
         .and_call("slow", json!({"wait": 400, "say": 13}));
@@ -44,7 +44,7 @@ async fn a037_c101_calls_run_together_and_their_results_stand_in_the_order_of_th
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_many_tools_at_once_and_no_more() {
+async fn the_number_of_concurrent_tools_is_limited() {
     let calls = |reply: Reply, _| reply.and_call("slow", json!({"wait": 100}));
     let reply = (1..6).fold(Reply::call("slow", json!({"wait": 100})), calls);
     let (agent, _) = scripted([reply, "done".into()]);
@@ -81,7 +81,7 @@ async fn a038_a039_c104_results_that_come_later_are_left_out_of_the_event() {
 }
 
 #[tokio::test]
-async fn a040_a041_a042_a043_the_actions_of_all_tools_are_taken_together() {
+async fn a040_a041_a042_a043_the_actions_of_all_tools_are_merged() {
     let acts = |name: &str, act: fn(&mut Actions)| {
         tool(name, move |_, cx| {
             act(&mut cx.actions());

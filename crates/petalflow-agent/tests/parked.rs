@@ -40,7 +40,7 @@ async fn a045_a046_c102_which_results_make_an_event() {
 }
 
 #[tokio::test]
-async fn a_parked_run_goes_on_with_the_result_as_the_next_input() {
+async fn a_waiting_run_resumes_with_the_result_as_the_next_input() {
     let (agent, model) = scripted([
         Reply::from(call("1", "build", json!({}))),
         "It is built.".into(),
@@ -101,7 +101,7 @@ async fn progress_of_a_long_call_may_come_before_its_result() {
 }
 
 #[tokio::test]
-async fn a_result_of_a_call_that_nobody_made_is_refused() {
+async fn a_result_of_an_unknown_call_is_refused() {
     let (agent, _) = scripted(["hello"]);
     let stray = ConversationInput::default().result("9", json!(1));
     assert_eq!(

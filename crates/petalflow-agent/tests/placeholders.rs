@@ -2,7 +2,8 @@
 
 use petalflow::BoxError;
 use petalflow::async_trait;
-use petalflow_agent::{Agent, Artifacts, ConversationInput};
+use petalflow_agent::extension::Artifacts;
+use petalflow_agent::{Agent, ConversationInput};
 use serde_json::json;
 
 use super::kit::{failure, scripted};
@@ -38,7 +39,7 @@ async fn filled(instructions: &str) -> String {
 }
 
 #[tokio::test]
-async fn a063_placeholders_stand_for_the_conversations_state() {
+async fn a063_placeholders_are_replaced_by_the_state_of_the_conversation() {
     for (instructions, words) in [
         ("You are in {city}.", "You are in Kyoto."),
         ("{ city }, {city}", "Kyoto, Kyoto"),
@@ -59,7 +60,7 @@ async fn a063_placeholders_stand_for_the_conversations_state() {
 }
 
 #[tokio::test]
-async fn a063_what_has_no_valid_name_stays_as_it_is() {
+async fn a063_a_placeholder_without_a_valid_name_is_unchanged() {
     for text in [
         "{not-a-name}",
         "{1st}",
@@ -76,7 +77,7 @@ async fn a063_what_has_no_valid_name_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a063_what_is_needed_and_missing_is_an_error() {
+async fn a063_a_missing_required_value_is_an_error() {
     let (agent, _) = scripted(["ok"]);
     let needs = |text: &str| agent.clone().instructions(text);
     assert_eq!(

@@ -1,7 +1,8 @@
 //! Models that plan before they act.
 
 use petalflow::BoxError;
-use petalflow_agent::{AgentEvent, ModelCall, PlanReAct, Planner, Thinking};
+use petalflow_agent::AgentEvent;
+use petalflow_agent::extension::{ModelCall, PlanReAct, Planner, Thinking};
 use petalflow_llm::request::Effort;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmResponse, Part, Reply, Role};
@@ -10,7 +11,7 @@ use serde_json::json;
 use super::kit::{all, asked, call, events, failure, returns, scripted, shape};
 
 #[tokio::test]
-async fn a009_a_model_that_thinks_by_itself_is_told_for_how_long() {
+async fn a009_a_model_with_built_in_thinking_gets_a_budget() {
     let (agent, model) = scripted(["done"]);
     let agent = agent.planner(Thinking(Effort::Budget(512)));
     events(&agent, "hello").await;
@@ -20,7 +21,7 @@ async fn a009_a_model_that_thinks_by_itself_is_told_for_how_long() {
 }
 
 #[tokio::test]
-async fn a009_a_plan_in_words_is_thought_and_is_read_again() {
+async fn a009_a_written_plan_is_a_thought_and_is_sent_again() {
     let act = Reply::from("/*PLANNING*/ 1. Look. /*ACTION*/")
         .and(Part::Call(call("1", "look", json!({}))))
         .and(Part::text("it says 7"));
@@ -79,7 +80,7 @@ async fn a009_a_plan_alone_does_not_end_the_turn_and_other_thoughts_stay_thought
 }
 
 #[tokio::test]
-async fn a009_who_listens_is_not_shown_a_plan_as_the_answer() {
+async fn a009_a_plan_is_not_emitted_as_the_answer() {
     let pieces = ["/*PLAN", "NING*/ look", " /*FINAL_", "ANSWER*/ Thr", "ee."];
     let (agent, _) = scripted([Reply::chunks(pieces)]);
     let agent = agent.planner(PlanReAct).streaming();
@@ -129,7 +130,7 @@ impl Planner for Nosy {
 }
 
 #[tokio::test]
-async fn a009_planners_stand_between_the_conversation_and_the_schema() {
+async fn a009_planners_run_between_the_conversation_and_the_schema() {
     let (agent, model) = scripted([Reply::chunks([
         Delta::Text("a".into()),
         Delta::Text("b".into()),

@@ -57,7 +57,7 @@ fn count(
 }
 
 #[tokio::test]
-async fn react_acts_until_it_knows() {
+async fn react_calls_tools_until_it_answers() {
     let model = says([
         Reply::call("count", json!({ "word": "tulip" })),
         Reply::call("count", json!({ "word": "rose" })).and_call("count", json!({ "wrong": 1 })),
@@ -75,7 +75,7 @@ async fn react_acts_until_it_knows() {
 }
 
 #[tokio::test]
-async fn react_that_never_answers_meets_the_limit() {
+async fn react_without_an_answer_reaches_the_limit() {
     let model = Model::new(ScriptedModel::from_fn(|_| {
         Reply::call("count", json!({ "word": "a" }))
     }));
@@ -94,7 +94,7 @@ async fn react_that_never_answers_meets_the_limit() {
 }
 
 #[tokio::test]
-async fn react_goes_on_where_a_crash_left_it() {
+async fn react_resumes_after_a_crash() {
     let down = LlmError::new(LlmErrorKind::Connection, "the cable is out");
     let model = Arc::new(ScriptedModel::new([
         Reply::call("count", json!({ "word": "tulip" })),
@@ -125,7 +125,7 @@ async fn react_goes_on_where_a_crash_left_it() {
 }
 
 #[tokio::test]
-async fn a_supervisor_hands_out_work_and_hears_what_came_of_it() {
+async fn a_supervisor_delegates_work_and_gets_the_results() {
     let model = Arc::new(ScriptedModel::new([
         r#"{ "next": "ghost", "text": "haunt" }"#,
         r#"{ "next": "writer", "text": "Write." }"#,
@@ -143,7 +143,7 @@ async fn a_supervisor_hands_out_work_and_hears_what_came_of_it() {
     let said: Vec<_> = project
         .notes
         .iter()
-        .map(|note| (note.member.as_str(), note.said.as_str()))
+        .map(|note| (note.member.as_str(), note.answer.as_str()))
         .collect();
     assert_eq!(
         said,
@@ -162,13 +162,14 @@ async fn a_supervisor_hands_out_work_and_hears_what_came_of_it() {
         .and_then(|request| request.input_text)
         .expect("it is asked");
     assert!(
-        last.contains("- writer: writes") && last.contains("writer (told: Write.): Roses are red."),
+        last.contains("- writer: writes")
+            && last.contains("writer (instructions: Write.): Roses are red."),
         "{last}"
     );
 }
 
 #[tokio::test]
-async fn a_decision_that_is_none_fails_the_node() {
+async fn an_invalid_decision_fails_the_node() {
     let launch = Supervise::new()
         .manage(says(["I think the writer."]))
         .manage(Team::new());
@@ -208,7 +209,7 @@ async fn reflection_ends_with_the_critic_or_the_last_draft() {
 }
 
 #[tokio::test]
-async fn a_question_goes_to_the_expert_who_was_picked() {
+async fn a_question_goes_to_the_chosen_expert() {
     let team = || {
         Team::new().member("billing", "money", agent("42.")).member(
             "support",
@@ -230,7 +231,7 @@ async fn a_question_goes_to_the_expert_who_was_picked() {
 }
 
 #[tokio::test]
-async fn documents_are_read_apart_and_put_together_in_order() {
+async fn documents_are_read_in_parallel_and_joined_in_order() {
     let model = Arc::new(ScriptedModel::from_fn(|request| {
         let text = request.input_text.clone().unwrap_or_default();
         text.lines().last().unwrap_or_default().to_uppercase()
@@ -254,7 +255,7 @@ async fn documents_are_read_apart_and_put_together_in_order() {
 }
 
 #[tokio::test]
-async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
+async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
     let model = says([
         r#"{ "next": "writer", "text": "Write." }"#,
         r#"{ "next": "finish", "text": "A poem." }"#,
@@ -263,7 +264,7 @@ async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
     let launch = Supervise::new().manage(model).manage(team());
     let work = DecisionEvent::Work {
         member: "writer".into(),
-        told: "Write.".into(),
+        instructions: "Write.".into(),
     };
     let finish = DecisionEvent::Finish {
         result: "A poem.".into(),
@@ -275,9 +276,9 @@ async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
 
     let no = r#"{ "accept": false, "advice": "shorter" }"#;
     let yes = r#"{ "accept": true, "advice": "" }"#;
-    let input = |most_drafts| ReflectionInput {
+    let input = |max_drafts| ReflectionInput {
         task: "Write.".into(),
-        most_drafts,
+        max_drafts,
     };
     let revise = || DecisionEvent::Revise {
         draft: 1,
@@ -298,7 +299,7 @@ async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
     );
     assert_eq!(
         heard(says(["one", no, "two"]), 2).await[1].1,
-        DecisionEvent::Enough { draft: 2 }
+        DecisionEvent::LastDraft { draft: 2 }
     );
 
     for (name, what) in [
@@ -311,7 +312,7 @@ async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
         ),
         (
             "ghost",
-            DecisionEvent::Nobody {
+            DecisionEvent::NoExpert {
                 reason: "so".into(),
             },
         ),

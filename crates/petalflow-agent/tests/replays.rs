@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, Callbacks, ModelCall};
+use petalflow_agent::Agent;
+use petalflow_agent::extension::{Callbacks, ModelCall};
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +21,7 @@ fn sum() -> FuncTool {
 }
 
 #[tokio::test]
-async fn a066_a_model_calls_a_tool_and_says_its_result() {
+async fn a066_a_model_calls_a_tool_and_answers_with_its_result() {
     let path = "adk/agent/llmagent/testdata/TestFunctionTool.httprr";
     let Some(replay) = Replay::of(path).await else {
         return;
@@ -52,7 +53,7 @@ async fn a066_a_model_calls_a_tool_and_says_its_result() {
 }
 
 #[tokio::test]
-async fn a067_the_results_of_parallel_calls_stand_in_the_order_of_the_calls() {
+async fn a067_the_results_of_parallel_calls_have_the_order_of_the_calls() {
     for model in [FLASH, "gemini-3-flash-preview"] {
         let path = format!(
             "adk/internal/llminternal/testdata/TestParallelFunctionCalls_test_parallel_function_calls_{model}.httprr"
@@ -93,7 +94,7 @@ async fn random(test: &str, build: impl FnOnce(Agent) -> Agent) -> Option<String
         .tool(returns("rand_number", json!({ "number": "1" })));
     let (_, talk) = events(&build(agent), "Generate random number with 5 as a seed.").await;
     assert_eq!(replay.remaining(), 0);
-    // The model was told what the callback said, and not what the tool did.
+    // The model got the result of the callback, not of the tool.
     let asked = replay.server.requests();
     let told = &asked[1].body["contents"][2]["parts"][0]["functionResponse"]["response"];
     let told = told.to_string().replace('\\', "");

@@ -1,6 +1,7 @@
 //! Recordings of agents that say much, through the real provider's code: in pieces, in one, and cut short by a callback.
 
-use petalflow_agent::{Agent, AgentEvent, AgentEventKind};
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent};
 use petalflow_llm::request::Effort;
 use petalflow_llm::response::Status;
 use petalflow_llm::{LlmResponse, Part};
@@ -63,7 +64,7 @@ async fn a001_a_recorded_agent_rolls_the_dice() {
 }
 
 #[tokio::test]
-async fn a019_a064_a_recorded_agent_thinks_and_speaks_in_pieces() {
+async fn a019_a064_a_recorded_agent_streams_thoughts_and_text() {
     let path = "adk/agent/llmagent/testdata/TestLLMAgentStreamingModeSSE.httprr";
     let Some(replay) = Replay::of(path).await else {
         return;
@@ -159,7 +160,7 @@ async fn remote(name: &str) -> Option<(Replay, Agent, String)> {
 }
 
 #[tokio::test]
-async fn a064_recorded_answers_in_many_pieces_come_out_whole() {
+async fn a064_recorded_streams_are_joined() {
     for name in [
         "TestA2ARemoteAgentStreamingGeminiSuccess",
         "TestA2ARemoteAgentStreamingGeminiError",
@@ -175,7 +176,7 @@ async fn a064_recorded_answers_in_many_pieces_come_out_whole() {
 }
 
 #[tokio::test]
-async fn a017_a_recorded_answer_is_broken_off_by_a_callback() {
+async fn a017_a_callback_stops_a_recorded_stream() {
     let Some((_replay, agent, _)) =
         remote("TestA2ASingleHopFinalResponse_llm_mid-response_error").await
     else {

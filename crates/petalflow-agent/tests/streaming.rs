@@ -1,10 +1,11 @@
-//! What who listens hears, and when.
+//! The streamed events of a run, and when they are emitted.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use petalflow::policy::Retry;
-use petalflow_agent::{Agent, AgentEventKind};
+use petalflow_agent::Agent;
+use petalflow_agent::stream::AgentEventKind;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
@@ -12,7 +13,7 @@ use serde_json::json;
 use super::kit::{all, events, results, returns, scripted, shape, tool};
 
 #[tokio::test]
-async fn a019_pieces_are_sent_only_where_streaming_was_asked_for() {
+async fn a019_deltas_are_sent_only_when_streaming_is_enabled() {
     let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
     let (pieces, events, _) = all(agent.events("hi")).await;
     assert!(pieces.is_empty());
@@ -31,7 +32,7 @@ async fn a019_pieces_are_sent_only_where_streaming_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a017_callbacks_see_every_piece_and_the_whole_and_may_replace_each() {
+async fn a017_callbacks_see_every_delta_and_the_response_and_may_replace_each() {
     let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
     let agent = agent
         .streaming()
@@ -47,7 +48,7 @@ async fn a017_callbacks_see_every_piece_and_the_whole_and_may_replace_each() {
 }
 
 #[tokio::test]
-async fn a021_calls_in_pieces_are_shown_but_made_only_once_they_are_whole() {
+async fn a021_streamed_calls_are_emitted_but_made_only_when_complete() {
     let piece = |name: Option<&str>, arguments: &str| Delta::Call {
         index: 0,
         id: Some("1".into()),
@@ -70,7 +71,7 @@ async fn a021_calls_in_pieces_are_shown_but_made_only_once_they_are_whole() {
 }
 
 #[tokio::test]
-async fn a064_the_whole_has_the_parts_in_order_with_signatures_and_usage() {
+async fn a064_the_response_has_the_parts_in_order_with_signatures_and_usage() {
     let usage = TokenUsage {
         input: 3,
         output: 4,
@@ -115,7 +116,7 @@ async fn a064_the_whole_has_the_parts_in_order_with_signatures_and_usage() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_pieces_of_an_attempt_that_failed_can_be_told_from_those_of_the_next() {
+async fn the_deltas_of_each_attempt_are_distinguishable() {
     let cut = LlmError::new(LlmErrorKind::Connection, "cut");
     let (agent, _) = scripted([
         Reply::chunks(["wro"]).broken(cut),
@@ -136,7 +137,7 @@ async fn the_pieces_of_an_attempt_that_failed_can_be_told_from_those_of_the_next
 }
 
 #[tokio::test]
-async fn what_a_tool_says_about_its_progress_is_in_the_same_stream() {
+async fn the_progress_of_a_tool_is_in_the_same_stream() {
     let slow = tool("slow", |_, cx| {
         cx.emit(json!({"percent": 50}));
         Ok(json!("done"))

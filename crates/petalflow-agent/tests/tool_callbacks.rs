@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow_agent::{Agent, Callbacks, ToolStep};
+use petalflow_agent::Agent;
+use petalflow_agent::extension::{Callbacks, ToolStep};
 use petalflow_llm::Reply;
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ async fn a027_a028_c100_the_tools_own_result_or_error() {
 }
 
 #[tokio::test]
-async fn a029_c100_a_result_before_the_tool_takes_the_place_of_the_call() {
+async fn a029_c100_a_result_before_the_tool_replaces_the_call() {
     let value = result(|agent| {
         agent
             .tool(never())
@@ -48,7 +49,7 @@ async fn a029_c100_a_result_before_the_tool_takes_the_place_of_the_call() {
 }
 
 #[tokio::test]
-async fn a030_c100_an_error_before_the_tool_takes_its_place() {
+async fn a030_c100_an_error_before_the_tool_replaces_the_call() {
     let value = result(|agent| {
         agent
             .tool(never())
@@ -58,7 +59,7 @@ async fn a030_c100_an_error_before_the_tool_takes_its_place() {
 }
 
 #[tokio::test]
-async fn a031_c100_what_comes_before_goes_through_what_comes_after() {
+async fn a031_c100_a_result_before_the_tool_reaches_the_callbacks_after_it() {
     let value = result(|agent| {
         agent
             .tool(never())
@@ -75,7 +76,8 @@ async fn a031_c100_what_comes_before_goes_through_what_comes_after() {
 }
 
 #[tokio::test]
-async fn a032_a033_c100_an_error_before_goes_to_those_for_errors_and_those_after() {
+async fn a032_a033_c100_an_error_before_the_tool_reaches_the_error_callbacks_and_those_after_the_tool()
+ {
     let before = |agent: Agent| agent.tool(never()).before_tool(|_| Err("before".into()));
     let seen_after = result(|agent| {
         before(agent).after_tool(|_, outcome| {
@@ -128,7 +130,7 @@ async fn a032_a033_c100_an_error_before_goes_to_those_for_errors_and_those_after
 }
 
 #[tokio::test]
-async fn a034_c100_what_comes_after_replaces_results_and_clears_errors() {
+async fn a034_c100_a_callback_after_the_tool_replaces_results_and_clears_errors() {
     let modified = result(|agent| {
         agent
             .tool(works())
@@ -145,7 +147,7 @@ async fn a034_c100_what_comes_after_replaces_results_and_clears_errors() {
 }
 
 #[tokio::test]
-async fn a035_c100_an_error_after_the_tool_takes_the_place_of_its_result() {
+async fn a035_c100_an_error_after_the_tool_replaces_its_result() {
     let value = result(|agent| {
         agent
             .tool(works())
@@ -167,7 +169,7 @@ async fn a036_c100_callbacks_that_decide_nothing_leave_the_result() {
 }
 
 #[tokio::test]
-async fn a026_an_unknown_tool_may_be_made_good_for() {
+async fn a026_a_callback_may_answer_for_an_unknown_tool() {
     let value = result(|agent| {
         agent.on_tool_error(|step, error| {
             assert!(error.to_string().starts_with("tool 't' not found."));
@@ -210,7 +212,7 @@ impl Callbacks for Plugin {
 }
 
 #[tokio::test]
-async fn a018_plugins_come_before_an_agents_own_callbacks_and_can_keep_them_out() {
+async fn a018_plugins_run_before_the_callbacks_of_the_agent_and_can_skip_them() {
     let seen = Arc::new(AtomicUsize::new(0));
     let order = Arc::clone(&seen);
     let value = result(|agent| {

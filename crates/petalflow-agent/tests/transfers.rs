@@ -96,7 +96,7 @@ async fn a054_an_agent_may_hand_over_to_those_below_above_and_beside_it() {
 }
 
 #[tokio::test]
-async fn a054_agents_for_tasks_are_called_rather_than_given_the_conversation() {
+async fn a054_task_agents_are_called_instead_of_getting_the_conversation() {
     let tree = Agent::named("root")
         .sub_agent(leaf("a"))
         .sub_agent(leaf("task").mode(Mode::Task))
@@ -159,7 +159,7 @@ async fn a053_a_tool_that_names_an_agent_out_of_reach_fails_the_run() {
 }
 
 #[tokio::test]
-async fn a055_wrong_arguments_of_a_transfer_are_told_to_the_model() {
+async fn a055_wrong_arguments_of_a_transfer_are_reported_to_the_model() {
     for (arguments, error) in [
         (
             json!({}),
@@ -183,7 +183,7 @@ async fn a055_wrong_arguments_of_a_transfer_are_told_to_the_model() {
 }
 
 #[tokio::test]
-async fn the_next_turn_goes_to_whoever_has_the_conversation_unless_there_is_no_way_back() {
+async fn the_next_turn_goes_to_the_active_agent_if_it_can_transfer_back() {
     let store = InMemoryStore::new();
     let tree = |writer: Agent, model: &Arc<ScriptedModel>| {
         Agent::named("root")
@@ -217,8 +217,7 @@ async fn the_next_turn_goes_to_whoever_has_the_conversation_unless_there_is_no_w
 }
 
 #[tokio::test]
-async fn an_agent_speaks_through_the_model_of_the_one_above_it_and_sees_what_that_did_as_told_by_the_user()
- {
+async fn an_agent_uses_the_model_of_its_parent_and_sees_its_events_as_user_messages() {
     let (agent, model) = scripted([to("writer"), "Dear all".into()]);
     agent
         .name("root")

@@ -2,11 +2,13 @@
 
 use futures_util::StreamExt as _;
 use petalflow::tool::Actions;
-use petalflow_agent::{Agent, AgentEvent, AgentEventKind, ConversationInput};
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent, ConversationInput};
 use petalflow_llm::message::Text;
 use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel,
 };
+use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
 
 use super::kit::{
@@ -34,7 +36,7 @@ async fn a001_a027_a057_the_loop_goes_from_model_to_tools_until_the_last_event_i
 }
 
 #[tokio::test]
-async fn a001_each_event_comes_before_the_next_step_is_taken() {
+async fn a001_each_event_is_emitted_before_the_next_step() {
     let (agent, model) = scripted([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
     let mut stream = agent.tool(sum()).events("1 + 2?");
     let first = stream.next().await.unwrap();
@@ -46,7 +48,7 @@ async fn a001_each_event_comes_before_the_next_step_is_taken() {
 }
 
 #[tokio::test]
-async fn a002_whoever_stops_listening_ends_the_run() {
+async fn a002_dropping_the_events_ends_the_run() {
     let (agent, model) = scripted([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
     let mut stream = agent.tool(sum()).events("1 + 2?");
     stream.next().await.unwrap();
@@ -111,7 +113,7 @@ fn c105_only_a_whole_message_of_thoughts_is_thought_only() {
 }
 
 #[tokio::test]
-async fn a005_a_model_that_only_thinks_is_stopped() {
+async fn a005_a_model_that_only_emits_thoughts_is_stopped() {
     // Upstream asks it for ever.
     let model = ScriptedModel::from_fn(|_| {
         Reply::from(LlmResponse::default()).and(Part::Thought("hm".into()))
@@ -119,7 +121,7 @@ async fn a005_a_model_that_only_thinks_is_stopped() {
     let agent = Agent::new(model).max_thoughts(2);
     assert_eq!(
         failure(&agent, "well?").await,
-        "agent `agent` only thought 3 times in a row, and said nothing"
+        "agent `agent` gave 3 answers in a row that contain only thoughts: raise it with `.max_thoughts(..)`"
     );
 }
 
@@ -136,7 +138,7 @@ async fn a_model_that_always_calls_is_stopped() {
 }
 
 #[tokio::test]
-async fn a006_a_stream_that_breaks_off_is_an_error() {
+async fn a006_a_stream_that_ends_early_is_an_error() {
     let cut = LlmError::new(LlmErrorKind::Connection, "the connection broke");
     let (agent, _) = scripted([Reply::chunks(["Once upon"]).broken(cut)]);
     assert_eq!(
@@ -200,7 +202,7 @@ async fn a022_calls_without_an_id_get_one_and_others_keep_theirs() {
     let [first, second] = &ids(&events[0])[..] else {
         panic!("two calls")
     };
-    assert!(first.starts_with("call-"), "{first}");
+    assert_starts_with(&first, "call-");
     assert_eq!(second, "mine");
     assert_eq!(ids(&events[1]), [first.clone(), second.clone()]);
     let messages = &model.requests()[1].messages;
@@ -217,7 +219,7 @@ async fn a022_calls_without_an_id_get_one_and_others_keep_theirs() {
 }
 
 #[tokio::test]
-async fn a023_events_say_whose_they_are_and_where() {
+async fn a023_events_name_their_author_and_branch() {
     let reply =
         Reply::from(call("1", "later", json!({}))).and(Part::Call(call("2", "now", json!({}))));
     let (agent, _) = scripted([reply, "done".into()]);
@@ -244,22 +246,22 @@ async fn a023_events_say_whose_they_are_and_where() {
 }
 
 #[tokio::test]
-async fn a025_an_unknown_tool_is_explained_to_the_model_and_the_loop_goes_on() {
+async fn a025_an_unknown_tool_is_reported_to_the_model_and_the_loop_continues() {
     let (agent, _) = scripted([Reply::call("serch", json!({})), "sorry".into()]);
     let agent = agent
         .tool(returns("search", json!(1)))
         .tool(returns("sum", json!(1)));
     let (events, talk) = events(&agent, "go").await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
-    assert!(
-        error.starts_with("tool 'serch' not found.\nAvailable tools: search, sum\n"),
-        "{error}"
+    assert_starts_with(
+        &error,
+        "tool 'serch' not found.\nAvailable tools: search, sum\n",
     );
     assert_eq!(events.last().unwrap().text(), "sorry");
 }
 
 #[tokio::test]
-async fn a028_a_tool_that_fails_says_so_to_the_model() {
+async fn a028_the_error_of_a_tool_is_reported_to_the_model() {
     let (agent, _) = scripted([Reply::call("search", json!({})), "sorry".into()]);
     let (_, talk) = events(&agent.tool(fails("search", "tool error")), "go").await;
     assert_eq!(results(&talk), [json!({ "error": "tool error" })]);
@@ -267,7 +269,7 @@ async fn a028_a_tool_that_fails_says_so_to_the_model() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_in_every_way_are_told_to_the_model() {
+async fn wrong_arguments_are_reported_to_the_model() {
     for arguments in [
         json!("{\"a\": 1"),
         json!(7),
@@ -281,7 +283,7 @@ async fn wrong_arguments_in_every_way_are_told_to_the_model() {
         assert!(error.is_string(), "{arguments}: {error}");
         assert_eq!(talk.answer(), "sorry");
     }
-    // What a client refuses is told just so.
+    // The refusal of a client is reported unchanged.
     let response = Box::new(LlmResponse {
         message: Some(ChatMessage::new(
             Role::Assistant,
@@ -293,10 +295,7 @@ async fn wrong_arguments_in_every_way_are_told_to_the_model() {
     let (agent, _) = scripted([Reply::from(refused), "sorry".into()]);
     let (_, talk) = events(&agent.tool(sum()), "go").await;
     let error = results(&talk)[0]["error"].to_string();
-    assert!(
-        error.contains("tool `sum` are not a JSON object"),
-        "{error}"
-    );
+    assert_contains(&error, "tool `sum` are not a JSON object");
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ fn ask(id: &str, disk: &str) -> Reply {
     Reply::from(call(id, "cleaner", json!({ "request": disk })))
 }
 
-/// A cleaner who wipes the disk that it is asked to wipe, and says so.
+/// An agent that wipes the named disk and reports it.
 fn cleaner(tool: FuncTool) -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::from_fn(|request| {
         let first = request.messages[0].text();
@@ -49,7 +49,7 @@ fn cleaner(tool: FuncTool) -> (Agent, Arc<ScriptedModel>) {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_process() {
+async fn a_single_turn_agent_waits_for_a_confirmation_and_survives_a_restart() {
     let store = InMemoryStore::new();
     let (tool, ran) = wipe();
     let (agent, outer) = scripted([ask("1", "a")]);
@@ -111,7 +111,7 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
 }
 
 #[tokio::test]
-async fn what_is_refused_is_told_to_the_one_that_was_asked() {
+async fn a_rejection_is_reported_to_the_agent_that_asked() {
     let (tool, ran) = wipe();
     let (agent, outer) = scripted([ask("1", "a"), "It is not.".into()]);
     let root = agent.name("root").sub_agent(cleaner(tool).0);
@@ -128,7 +128,7 @@ async fn what_is_refused_is_told_to_the_one_that_was_asked() {
 }
 
 #[tokio::test]
-async fn two_that_wait_are_answered_together_or_one_after_the_other() {
+async fn two_waiting_agents_are_answered_together_or_in_turn() {
     let both = || ask("1", "a").and(Part::Call(call("2", "cleaner", json!({ "request": "b" }))));
     for together in [true, false] {
         let (tool, ran) = wipe();
@@ -160,7 +160,7 @@ async fn two_that_wait_are_answered_together_or_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn results_that_come_later_reach_the_one_that_was_asked() {
+async fn later_results_reach_the_agent_that_called() {
     let (builder, inner) = scripted([
         Reply::from(call("b", "build", json!({}))),
         "It has four rooms.".into(),
@@ -201,7 +201,7 @@ async fn results_that_come_later_reach_the_one_that_was_asked() {
 }
 
 #[tokio::test]
-async fn words_go_to_whoever_works_on_a_task_below_one_that_was_asked() {
+async fn a_message_goes_to_the_agent_that_works_on_a_task() {
     let (worker, inner) = scripted([
         "Which disk?".into(),
         Reply::from(call("w", "wipe", json!({"disk": "b"}))),
@@ -247,7 +247,7 @@ async fn words_go_to_whoever_works_on_a_task_below_one_that_was_asked() {
 }
 
 #[tokio::test]
-async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
+async fn an_agent_that_ended_its_task_gets_no_answer() {
     let finish = Reply::from(call("f", "finish_task", json!({"result": "never mind"})));
     let (worker, _) = scripted([ask("1", "a"), finish]);
     let worker = worker
@@ -267,8 +267,8 @@ async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
     };
     assert_eq!(
         failure(&root, late).await,
-        "what agent `cleaner` waits for is not for agent `root`, which has the conversation: answer it by itself, and while whoever \
-         asked it is at work"
+        "agent `cleaner` waits for an answer, and agent `root`, which has the conversation, did not call it: give the answer in \
+         an input of its own, while the agent that called it has the conversation"
     );
     assert_eq!(
         root.run(talk.next_input("thanks")).await.unwrap().answer(),
@@ -277,7 +277,7 @@ async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
 }
 
 #[tokio::test]
-async fn a_callback_may_answer_for_one_that_waits() {
+async fn a_callback_may_answer_for_a_waiting_agent() {
     let (agent, _) = scripted([ask("1", "a"), "It is clean enough.".into()]);
     let root = agent.name("root").sub_agent(cleaner(wipe().0).0);
     let root = root.after_tool(|step, outcome| {
@@ -288,7 +288,7 @@ async fn a_callback_may_answer_for_one_that_waits() {
     assert_eq!(talk.answer(), "It is clean enough.");
 }
 
-/// A tidy agent above a cleaner, both of whose answers depend on what they are told alone.
+/// An agent above the cleaner. The answers of both depend only on their input.
 fn steady() -> Agent {
     let (agent, _) = cleaner(wipe().0);
     let root = ScriptedModel::from_fn(|request| {
@@ -303,7 +303,7 @@ fn steady() -> Agent {
 }
 
 #[tokio::test]
-async fn a_turn_that_goes_on_with_one_that_waits_comes_to_the_same_wherever_it_crashes() {
+async fn a_turn_that_resumes_a_waiting_agent_has_the_same_result_after_any_crash() {
     let confirm = {
         let talk = steady().run("clean up").await.unwrap();
         assert_eq!(talk.pending().len(), 1);

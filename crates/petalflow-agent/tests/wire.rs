@@ -5,15 +5,15 @@ use std::sync::Arc;
 use petalflow::async_trait;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::{BoxError, Context};
-use petalflow_agent::{
-    Agent, AgentEvent, CodeExecutor, CodeOutput, Conversation, ConversationInput, Mode,
-};
+use petalflow_agent::extension::{CodeExecutor, CodeOutput};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Mode};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, ProviderModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::kit::{all, events, results, returns, shape, tool};
 use petalflow_llm_test_support::server::{self, Server, Step, chunk, end, event};
+use petalflow_test_support::{assert_contains, assert_starts_with};
 
 /// A Gemini that answers with these, one after the other, each a list of chunks. Who does not ask for a stream gets them in one.
 async fn gemini(answers: Vec<Vec<Value>>) -> (Server, ProviderModel) {
@@ -125,7 +125,7 @@ fn without_ids(asked: &[Value]) -> Value {
 }
 
 #[tokio::test]
-async fn a022_a037_a045_parallel_calls_of_which_one_takes_long() {
+async fn a022_a037_a045_parallel_calls_with_a_long_running_call() {
     let answers = vec![
         vec![
             piece(json!([{ "text": "Both, then." }])),
@@ -180,7 +180,7 @@ async fn a022_a037_a045_parallel_calls_of_which_one_takes_long() {
 }
 
 #[tokio::test]
-async fn a053_a054_a056_the_conversation_goes_to_and_fro_between_agents() {
+async fn a053_a054_a056_agents_transfer_the_conversation_to_each_other() {
     let to = |name: &str| calls("transfer_to_agent", json!({ "agent_name": name }));
     let answers = vec![to("dogs"), to("cats"), to("root"), says("Ask a vet.")];
     let (events, talk, server) = both(answers, |model| {
@@ -226,7 +226,7 @@ struct Flower {
 }
 
 #[tokio::test]
-async fn a051_a_task_is_not_done_before_its_result_fits() {
+async fn a051_a_task_ends_only_with_a_matching_result() {
     let answers = vec![
         calls("botanist", json!({ "request": "a rose" })),
         calls("finish_task", json!({ "name": "rose", "petals": "five" })),
@@ -239,7 +239,7 @@ async fn a051_a_task_is_not_done_before_its_result_fits() {
     })
     .await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
-    assert!(error.contains("`petals`"), "{error}");
+    assert_contains(&error, "`petals`");
     assert_eq!(
         events[4].output,
         Some(json!({ "name": "rose", "petals": 5 }))
@@ -248,7 +248,7 @@ async fn a051_a_task_is_not_done_before_its_result_fits() {
 }
 
 #[tokio::test]
-async fn a051_a_form_is_kept_to_beside_tools() {
+async fn a051_a_schema_is_enforced_beside_tools() {
     let answers = vec![
         calls("look", json!({})),
         calls("set_model_response", json!({ "name": "rose", "petals": 5 })),
@@ -263,7 +263,7 @@ async fn a051_a_form_is_kept_to_beside_tools() {
 }
 
 #[tokio::test]
-async fn a_chain_of_tools_within_an_agent_that_is_asked_once() {
+async fn a_chain_of_tools_in_a_single_turn_agent() {
     let answers = vec![
         calls("clerk", json!({ "request": "the price of two roses" })),
         calls("price", json!({ "of": "rose" })),
@@ -293,7 +293,7 @@ async fn a_chain_of_tools_within_an_agent_that_is_asked_once() {
 }
 
 #[tokio::test]
-async fn a021_a064_thoughts_words_and_calls_in_pieces() {
+async fn a021_a064_streamed_thoughts_text_and_calls() {
     let argument = |path: &str, value: &str| json!([{ "functionCall": { "partialArgs": [{ "jsonPath": path, "stringValue": value }], "willContinue": true } }]);
     let chunks = vec![
         piece(json!([{ "text": "Hm. ", "thought": true }])),
@@ -320,7 +320,7 @@ async fn a021_a064_thoughts_words_and_calls_in_pieces() {
 }
 
 #[tokio::test]
-async fn a004_an_answer_of_thoughts_alone_is_asked_for_again() {
+async fn a004_after_an_answer_of_only_thoughts_the_model_is_asked_again() {
     let thinks = vec![last(json!([{ "text": "Hm.", "thought": true }]))];
     let (events, talk, server) = both(vec![thinks, says("Yes.")], Agent::new).await;
     assert_eq!(shape(&events), ["(Hm.)", "Yes."]);
@@ -328,7 +328,7 @@ async fn a004_an_answer_of_thoughts_alone_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a003_a020_answers_with_nothing_in_them_and_why() {
+async fn a003_a020_empty_answers_and_their_reasons() {
     let nothing = |reason: &str| {
         vec![json!({ "candidates": [{ "content": { "role": "model" }, "finishReason": reason }] })]
     };
@@ -397,10 +397,7 @@ async fn a015_a016_errors_in_the_middle_of_a_stream() {
             .await
             .expect_err("half an answer is none");
         let agent = agent.on_model_error(|_, error| {
-            assert!(
-                error.to_string().starts_with("provider `gemini` failed: "),
-                "{error}"
-            );
+            assert_starts_with(&error, "provider `gemini` failed: ");
             Ok(Some(LlmResponse::text_only("no story today")))
         });
         let (pieces, events, talk) = all(agent.events("a story")).await;
@@ -438,7 +435,7 @@ async fn a007_code_that_the_provider_ran() {
     assert_eq!(told["parts"][2]["codeExecutionResult"]["output"], "4\n");
 }
 
-/// Runs nothing: it knows what comes out.
+/// Runs nothing: the output is given.
 struct Knows;
 
 #[async_trait]
@@ -450,7 +447,7 @@ impl CodeExecutor for Knows {
 }
 
 #[tokio::test]
-async fn a009_code_that_the_program_ran_is_told_in_words() {
+async fn a009_code_that_the_program_ran_is_sent_as_text() {
     let code = says("So:\n```tool_code\nprint(2+2)\n```");
     let native = last(json!([
         { "executableCode": { "language": "PYTHON", "code": "print(2+2)" } },
@@ -478,7 +475,7 @@ async fn a009_code_that_the_program_ran_is_told_in_words() {
 }
 
 #[tokio::test]
-async fn what_an_answer_rests_on_is_kept_and_what_is_unknown_is_no_harm() {
+async fn grounding_is_stored_and_unknown_fields_are_ignored() {
     let sources = json!({ "webSearchQueries": ["petals"], "groundingChunks": [{ "web": { "uri": "https://petals.example" } }] });
     let mut answer = last(json!([{ "text": "They are leaves." }, { "somethingNew": { "x": 1 } }]));
     answer["candidates"][0]["groundingMetadata"] = sources.clone();
@@ -494,7 +491,7 @@ async fn what_an_answer_rests_on_is_kept_and_what_is_unknown_is_no_harm() {
 }
 
 #[tokio::test]
-async fn a013_a017_callbacks_that_replace_what_goes_to_a_provider_and_what_comes_from_it() {
+async fn a013_a017_callbacks_replace_requests_and_responses() {
     let (server, model) = gemini(vec![says("secret: 42")]).await;
     let agent = Agent::new(model)
         .before_model(|call| {

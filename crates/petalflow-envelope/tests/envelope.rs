@@ -15,7 +15,7 @@ fn clock_ms() -> u64 {
 }
 
 #[test]
-fn p001_a_new_envelope_is_empty_and_begins_now() {
+fn p001_a_new_envelope_is_empty_and_has_the_current_time() {
     let before = clock_ms();
     let envelope = Envelope::new();
     assert!(envelope.vars.is_empty() && envelope.artifacts.is_empty());
@@ -32,7 +32,7 @@ fn p002_null_is_not_missing() {
 }
 
 #[test]
-fn p003_a_string_that_is_missing_or_no_string_is_empty() {
+fn p003_a_missing_string_or_another_type_reads_as_an_empty_string() {
     let envelope = Envelope::new().with_var("n", 7).with_var("s", "text");
     assert_eq!(envelope.get_var_string("missing"), "");
     assert_eq!(envelope.get_var_string("n"), "");
@@ -48,13 +48,13 @@ fn nested() -> Envelope {
 }
 
 #[test]
-fn p004_a_path_walks_through_maps() {
+fn p004_a_path_reads_nested_maps() {
     assert_eq!(nested().get_var_nested("response.data.id"), Some(&json!(7)));
     assert_eq!(nested().get_var_nested("simple"), Some(&json!("text")));
 }
 
 #[test]
-fn p005_a_path_that_leads_nowhere_is_none() {
+fn p005_an_absent_path_is_none() {
     assert_eq!(nested().get_var_nested("response.missing.path"), None);
 }
 
@@ -69,7 +69,7 @@ fn p007_numbers_do_not_index_lists() {
 }
 
 #[test]
-fn p008_a_name_with_a_dot_is_found_by_look_up_alone() {
+fn p008_a_name_with_a_dot_is_found_only_without_a_path() {
     assert_eq!(nested().get_var_nested("x.y"), None);
     assert_eq!(nested().lookup("x.y"), Some(&json!("flat")));
     assert_eq!(nested().lookup("response.data.id"), Some(&json!(7)));
@@ -283,9 +283,9 @@ async fn failures_are_recorded_in_the_envelope() {
 }
 
 #[tokio::test]
-async fn p029_errors_go_by_the_run_not_by_the_node() {
+async fn p029_errors_belong_to_the_run() {
     // Upstream's tool node had an `ErrorPolicy` until 0.4.0, of which two of three values did the same. Here, as there since,
-    // the run says whether it goes on.
+    // the run decides whether it continues.
     let error = Failing::run(Envelope::new()).await.expect_err("it fails");
     assert!(error.to_string().contains("no luck"), "{error}");
     let _: fn(NodeError) -> NodeFailure = NodeFailure::from;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::RunError;
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
-use petalflow_envelope::{Envelope, RetryPolicy};
-use petalflow_envelope::{LlmNode, MissingVariable};
+use petalflow_envelope::{Envelope, LlmNode, MissingVariable};
 use petalflow_llm::nodes::{Model, NodeOutput};
 use petalflow_llm::usage::Budget;
 use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage};
@@ -134,11 +134,11 @@ async fn a_template_that_cannot_be_read_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p091_waits_grow_by_the_attempt_and_end_with_the_run() {
-    let policy = RetryPolicy {
-        attempts: 4,
-        backoff: Duration::from_secs(2),
-    };
+async fn p091_waits_grow_with_each_attempt_and_end_with_the_run() {
+    let retry = Retry::times(4)
+        .first(Duration::from_secs(2))
+        .max(Duration::from_secs(6))
+        .linear();
     let (node, model) = scripted([
         down().into(),
         down().into(),
@@ -146,7 +146,7 @@ async fn p091_waits_grow_by_the_attempt_and_end_with_the_run() {
         Reply::text("at last"),
     ]);
     let begun = Instant::now();
-    let envelope = run(node.retry(policy), Envelope::new())
+    let envelope = run(node.retry(retry), Envelope::new())
         .await
         .expect("it answers");
     assert_eq!(envelope.get_var_string("ask_output"), "at last");
@@ -157,7 +157,7 @@ async fn p091_waits_grow_by_the_attempt_and_end_with_the_run() {
 
     let (node, model) = scripted([down(), down(), down()]);
     let token = CancelToken::new();
-    let launch = Ask::new().ask(node.retry(policy)).cancel_with(&token);
+    let launch = Ask::new().ask(node.retry(retry)).cancel_with(&token);
     let begun = Instant::now();
     let (ended, ()) = tokio::join!(launch.run(Envelope::new()), async {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -169,7 +169,7 @@ async fn p091_waits_grow_by_the_attempt_and_end_with_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_asks_to_wait_is_given_the_time() {
+async fn the_wait_that_a_provider_requests_is_respected() {
     let busy = LlmError::new(
         LlmErrorKind::RateLimited {
             retry_after: Some(Duration::from_secs(20)),
@@ -183,7 +183,7 @@ async fn a_provider_that_asks_to_wait_is_given_the_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p092_the_failure_says_how_often_it_tried() {
+async fn p092_the_failure_has_the_number_of_attempts() {
     let (node, _) = scripted([down(), down(), down()]);
     let error = run(node, Envelope::new()).await.expect_err("it fails");
     assert!(
@@ -211,7 +211,7 @@ fn usage() -> TokenUsage {
 }
 
 #[tokio::test]
-async fn p093_what_it_took_stands_beside_the_answer() {
+async fn p093_usage_is_written_beside_the_answer() {
     let (node, _) = scripted([Reply::text("hello").with_usage(usage())]);
     let envelope = run(node.output("x"), Envelope::new())
         .await
@@ -272,7 +272,7 @@ async fn p094_a_budget_is_checked_after_the_call() {
 }
 
 #[tokio::test]
-async fn p095_messages_are_recorded_if_asked() {
+async fn p095_messages_are_recorded_on_request() {
     let response = LlmResponse {
         model: "m-1".into(),
         provider: "p".into(),
@@ -312,7 +312,7 @@ fn schema() -> Value {
 }
 
 #[tokio::test]
-async fn p096_structured_output_conforms_or_is_an_error() {
+async fn p096_structured_output_matches_the_schema_or_is_an_error() {
     let (node, _) = scripted([Reply::chunks([r#"{"sta"#, r#"rs": 4}"#])]);
     let envelope = run(node.json_schema(schema()), Envelope::new())
         .await
@@ -352,7 +352,7 @@ async fn p096_structured_output_conforms_or_is_an_error() {
 }
 
 #[tokio::test]
-async fn p097_words_come_as_they_are_said_then_all_of_them() {
+async fn p097_deltas_are_emitted_and_then_the_whole_text() {
     let (node, _) = scripted([Reply::chunks(["Hel", "lo"])]);
     let said = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, index| NodeOutput::Delta {
@@ -388,7 +388,7 @@ async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p098_a_stream_that_breaks_off_is_tried_again() {
+async fn p098_a_stream_that_ends_early_is_retried() {
     // Upstream does not retry when it streams.
     let (node, _) = scripted([
         Reply::chunks(["Hel"]).broken(down()),
@@ -413,7 +413,7 @@ async fn p098_a_stream_that_breaks_off_is_tried_again() {
 }
 
 #[tokio::test]
-async fn the_model_may_be_the_runs() {
+async fn the_model_may_be_a_managed_value_of_the_run() {
     let launch = Ask::new().ask(LlmNode::new());
     let error = launch
         .clone()

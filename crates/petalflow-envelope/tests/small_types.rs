@@ -1,13 +1,10 @@
-//! Rows P020 to P032; P027 stands with the models, P030 and P031 with the tools.
+//! Rows P020 to P032; P026 is with the retries, P027 with the models, P030 and P031 with the tools.
 
 use std::error::Error;
-use std::time::Duration;
 
 use futures_util::StreamExt;
 use petalflow::prelude::*;
-use petalflow_envelope::{
-    Changes, Envelope, FuncNode, NodeFailure, NodeKind, RetryPolicy, RouteDecision,
-};
+use petalflow_envelope::{Changes, Envelope, FuncNode, NodeFailure, NodeKind, RouteDecision};
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
@@ -31,7 +28,7 @@ fn p020_kinds_have_these_names() {
 }
 
 #[test]
-fn p021_an_unknown_kind_is_kept() {
+fn p021_an_unknown_kind_is_preserved() {
     let kind = NodeKind::parse("anything");
     assert_eq!(
         (kind.as_str(), &kind),
@@ -80,7 +77,7 @@ async fn p024_a_node_without_a_function_changes_nothing() {
 }
 
 #[test]
-fn p025_a_failure_says_its_message_and_has_a_source() {
+fn p025_a_failure_has_a_message_and_a_source() {
     let failure = NodeFailure::new("fetch", "no page").with_cause("refused");
     assert_eq!(failure.to_string(), "no page");
     assert_eq!(
@@ -96,16 +93,7 @@ fn p025_a_failure_says_its_message_and_has_a_source() {
 }
 
 #[test]
-fn p026_three_attempts_a_second_apart() {
-    let policy = RetryPolicy::default();
-    assert_eq!(
-        (policy.attempts, policy.backoff),
-        (3, Duration::from_secs(1))
-    );
-}
-
-#[test]
-fn p028_no_confidence_is_not_none_at_all() {
+fn p028_zero_confidence_is_not_none() {
     let unsure = RouteDecision::default();
     let sure_of_nothing = RouteDecision {
         confidence: Some(0.0),
@@ -118,7 +106,7 @@ fn p028_no_confidence_is_not_none_at_all() {
 }
 
 #[tokio::test]
-async fn p032_pieces_are_numbered_and_the_last_says_what_it_took() {
+async fn p032_deltas_are_numbered_and_the_last_has_the_usage() {
     let usage = TokenUsage {
         output: 2,
         ..TokenUsage::default()
@@ -149,6 +137,6 @@ async fn p032_pieces_are_numbered_and_the_last_says_what_it_took() {
             (2, Delta::None, true, Some(usage)),
         ]
     );
-    // What upstream repeats in each chunk, the stream keeps once.
+    // What the provider repeats in each chunk is in the stream once.
     assert_eq!(accumulated, ["Hel", "Hello", "Hello"]);
 }

@@ -43,7 +43,7 @@ fn echo() -> FuncTool {
     )
 }
 
-/// Fails so many times, then says how often it was called.
+/// Fails the given number of times, then returns the number of calls.
 fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&calls);
@@ -60,7 +60,7 @@ fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
 }
 
 #[tokio::test]
-async fn p099_paths_win_over_what_is_always_the_same() {
+async fn p099_paths_override_constants() {
     let envelope = Envelope::new()
         .with_var("user", json!({ "name": "ann" }))
         .with_var("flat.name", "found");
@@ -75,7 +75,7 @@ async fn p099_paths_win_over_what_is_always_the_same() {
 }
 
 #[tokio::test]
-async fn p100_what_is_not_there_is_left_out_unless_required() {
+async fn p100_absent_values_are_omitted_unless_required() {
     let node = ToolNode::new(echo())
         .arg("a", 1)
         .arg_from("b", "no.where")
@@ -123,7 +123,7 @@ async fn p101_three_attempts_and_half_a_minute() {
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_not_tried_again() {
+async fn wrong_arguments_are_not_retried() {
     /// Doubles.
     #[tool]
     fn double(

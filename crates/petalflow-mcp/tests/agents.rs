@@ -3,9 +3,9 @@
 
 use futures_util::StreamExt;
 use petalflow::prelude::*;
-use petalflow_agent::{
-    Agent, AgentEvent, AgentEventKind, CONFIRMATION, Conversation, ConversationInput, Pending,
-};
+use petalflow_agent::human::CONFIRMATION;
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part};
 use petalflow_mcp::McpClient;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Recorded {
     }
 }
 
-/// Of each turn of a conversation who says what.
+/// The role and the parts of each turn of a conversation.
 fn turns(body: &Value) -> Vec<Value> {
     let contents = body["contents"].as_array().unwrap();
     let turns = contents.iter().map(|turn| {
@@ -138,7 +138,7 @@ fn answers(city: &str) -> Value {
 const HINT: &str = "Please approve or reject the tool call get_weather() by responding with a FunctionResponse with an \
     expected ToolConfirmation payload.";
 
-/// What is said where Lisbon's weather is not to be told just like that.
+/// The events of a call that needs a confirmation.
 fn asked() -> Vec<Value> {
     let error = "error tool \"get_weather\" requires confirmation, please approve or reject";
     vec![
@@ -170,7 +170,7 @@ async fn a066_a_recorded_agent_calls_the_tool_of_a_server() {
 }
 
 #[tokio::test]
-async fn a048_what_nobody_must_confirm_is_done() {
+async fn a048_calls_without_a_confirmation_are_made() {
     type Tools = fn(McpClient) -> McpClient;
     let cases: [(&str, &str, Tools); 3] = [
         ("No_Confirmation_Required", "Lisbon", |tools| tools),
@@ -200,7 +200,7 @@ async fn a048_what_nobody_must_confirm_is_done() {
 }
 
 #[tokio::test]
-async fn a047_a048_a050_what_must_be_confirmed_is_asked_and_then_done() {
+async fn a047_a048_a050_calls_are_made_after_their_confirmation() {
     type Tools = fn(McpClient) -> McpClient;
     let cases: [(&str, bool, Tools); 5] = [
         ("Confirmation_Required", false, |tools| {
@@ -248,7 +248,7 @@ async fn a047_a048_a050_what_must_be_confirmed_is_asked_and_then_done() {
 
 /// There is no recording of it: the model's last words are ours.
 #[tokio::test]
-async fn a050_what_is_refused_is_told_to_the_model() {
+async fn a050_a_rejection_is_reported_to_the_model() {
     let name = "TestMCPToolSetConfirmation_Confirmation_Required";
     let tools = |tools: McpClient| tools.confirm(|_, _| hint(true));
     let Some(recorded) = Recorded::of(name, tools).await else {
@@ -264,7 +264,7 @@ async fn a050_what_is_refused_is_told_to_the_model() {
     });
     let agent = recorded.agent.clone().model(model);
     let (events, _) = run(&agent, talk.next_input(no)).await;
-    // Where ADK's tool says `call is rejected`, the row wants the words of its processor.
+    // ADK's tool answers `call is rejected`; the row requires the message of its processor.
     let refused = json!({ "error": "Tool execution not confirmed" });
     assert_eq!(
         said(&events),

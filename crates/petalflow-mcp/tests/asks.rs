@@ -71,7 +71,7 @@ fn asking(method: &'static str, params: Value) -> (McpClient, Arc<Mutex<Value>>)
     (server, can)
 }
 
-/// What the server was answered.
+/// The response that the server got.
 async fn answered(server: &McpClient) -> Value {
     let result = call(server, "act", json!({})).await.unwrap();
     serde_json::from_str(result["output"].as_str().unwrap()).unwrap()
@@ -89,7 +89,7 @@ fn form() -> Value {
 }
 
 #[tokio::test]
-async fn people_are_asked_and_their_answer_arrives() {
+async fn a_person_is_asked_and_the_answer_arrives() {
     let (server, can) = asking("elicitation/create", form());
     let server = server.elicit(|question| async move {
         assert_eq!(
@@ -113,7 +113,7 @@ async fn people_are_asked_and_their_answer_arrives() {
 }
 
 #[tokio::test]
-async fn people_may_refuse_or_close_the_question_and_answer_elsewhere() {
+async fn a_person_may_decline_cancel_or_answer_at_a_url() {
     let (server, _) = asking("elicitation/create", form());
     let refuse = server.clone().elicit(|_| async { Elicited::Decline });
     assert_eq!(answered(&refuse).await, json!({ "action": "decline" }));
@@ -133,7 +133,7 @@ async fn people_may_refuse_or_close_the_question_and_answer_elsewhere() {
 }
 
 #[tokio::test]
-async fn without_anybody_to_ask_the_server_is_told_so() {
+async fn without_a_handler_the_server_gets_an_error() {
     let (server, can) = asking("elicitation/create", form());
     let error = answered(&server).await;
     assert_eq!(
@@ -148,7 +148,7 @@ async fn without_anybody_to_ask_the_server_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_panic_and_an_answer_that_is_no_object_do_not_leave_the_server_waiting() {
+async fn the_server_gets_a_response_after_a_panic_or_an_invalid_answer() {
     let (server, _) = asking("elicitation/create", form());
     let wrong = server
         .clone()
@@ -166,7 +166,7 @@ async fn a_panic_and_an_answer_that_is_no_object_do_not_leave_the_server_waiting
 }
 
 #[tokio::test]
-async fn the_model_is_asked_what_the_server_wants_to_know() {
+async fn a_sampling_request_reaches_the_model() {
     let params = json!({
         "messages": [
             { "role": "user", "content": { "type": "text", "text": "Is it long?" } },
@@ -217,7 +217,7 @@ async fn a_model_that_fails_is_an_error_of_the_server() {
     assert_eq!(answered(&server).await["message"], "the cable is out");
 }
 
-/// In the newest form of the protocol, the question is the result of the call, which is made again with the answer.
+/// In the newest version of the protocol, the question is the result of the call, which is repeated with the answer.
 #[tokio::test]
 async fn a_question_in_place_of_a_result_is_answered_with_the_next_call() {
     let server = McpClient::over("asks", || async {

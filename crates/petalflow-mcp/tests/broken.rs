@@ -1,4 +1,4 @@
-//! Servers that do not keep to the protocol, and connections that break.
+//! Servers that violate the protocol, and connections that break.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,23 +6,24 @@ use std::time::Duration;
 
 use petalflow::tool::ToolError;
 use petalflow_mcp::{McpClient, McpError};
+use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 use super::{call, output};
 
-/// What a server that is written by hand does with a call of its tool `act`.
+/// How the hand-written server answers a call of its tool `act`.
 #[derive(Clone, Copy)]
 enum Answer {
     /// These bytes, with the call's id in place of `$id`.
     Say(&'static str),
-    /// Nothing, and hangs up.
+    /// Nothing, and closes the connection.
     HangUp,
-    /// What is right.
+    /// The correct answer.
     Right,
 }
 
-/// Speaks for a server, line by line, until it hangs up.
+/// The hand-written server: answers line by line until it closes the connection.
 async fn speak(wire: DuplexStream, answer: impl Fn() -> Answer) {
     let (read, mut write) = tokio::io::split(wire);
     let mut lines = BufReader::new(read).lines();
@@ -54,7 +55,7 @@ async fn speak(wire: DuplexStream, answer: impl Fn() -> Answer) {
     }
 }
 
-/// A server that gives these answers in turn, and after them the right one. It counts how often it is dialled.
+/// A server with these answers in turn, then the correct one. It counts its connections.
 fn by_hand(answers: &'static [Answer]) -> (McpClient, Arc<AtomicUsize>) {
     let (dials, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&dials);
@@ -74,7 +75,7 @@ fn by_hand(answers: &'static [Answer]) -> (McpClient, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on() {
+async fn an_answer_of_the_wrong_shape_is_an_error_and_the_next_call_works() {
     let answers = &[
         Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"strange\":1}}\n"),
         Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[]}}\n"),
@@ -102,8 +103,8 @@ async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on
     assert_eq!(dials.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
-async fn what_is_not_an_answer_at_all_ends_with_the_timeout() {
+#[tokio::test(start_paused = true)]
+async fn a_message_that_is_not_an_answer_ends_with_the_timeout() {
     let answers = &[
         Answer::Say("this is not JSON\n"),
         Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[{\"type\":\"text\""),
@@ -113,7 +114,7 @@ async fn what_is_not_an_answer_at_all_ends_with_the_timeout() {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert!(matches!(error, ToolError::Timeout(..)), "{error}");
     }
-    // The half line spoils the one that comes next, and no more.
+    // The incomplete line damages only the next message.
     let _ = call(&server, "act", json!({})).await;
     assert_eq!(
         call(&server, "act", json!({})).await.unwrap(),
@@ -123,7 +124,7 @@ async fn what_is_not_an_answer_at_all_ends_with_the_timeout() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_in_a_call_is_made_anew_for_the_next() {
+async fn a_connection_that_breaks_during_a_call_is_replaced_for_the_next() {
     let (server, dials) = by_hand(&[Answer::HangUp, Answer::Right, Answer::HangUp]);
     for _ in 0..2 {
         let error = call(&server, "act", json!({})).await.unwrap_err();
@@ -140,7 +141,7 @@ async fn a_connection_that_breaks_in_a_call_is_made_anew_for_the_next() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_held_finds_the_new_connection() {
+async fn an_existing_tool_uses_the_new_connection() {
     let (server, dials) = by_hand(&[Answer::HangUp]);
     let tools = server.tools().await.unwrap();
     let tool = tools.get("act").unwrap();
@@ -151,7 +152,7 @@ async fn a_tool_that_is_held_finds_the_new_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error() {
+async fn an_unreachable_server_is_retried_and_then_an_error() {
     let dials = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dials);
     let server = McpClient::over("gone", move || {
@@ -168,7 +169,7 @@ async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_says_hello_is_given_up() {
+async fn a_server_without_a_handshake_times_out() {
     let server = McpClient::over("mute", || async {
         let (ours, theirs) = tokio::io::duplex(64);
         tokio::spawn(async move {
@@ -180,12 +181,12 @@ async fn a_server_that_never_says_hello_is_given_up() {
     let server = server.attempts(2).connect_timeout(Duration::from_secs(5));
     let begun = tokio::time::Instant::now();
     let error = server.tools().await.unwrap_err();
-    assert!(error.to_string().contains("no answer within 5s"), "{error}");
+    assert_contains(&error, "no answer within 5s");
     assert!(begun.elapsed() >= Duration::from_secs(10));
 }
 
 #[tokio::test]
-async fn a_server_that_says_no_hello_but_something_else_is_an_error() {
+async fn a_server_with_a_wrong_handshake_is_an_error() {
     let server = McpClient::over("rude", || async {
         let (ours, mut theirs) = tokio::io::duplex(1024);
         tokio::spawn(async move {
@@ -194,10 +195,5 @@ async fn a_server_that_says_no_hello_but_something_else_is_an_error() {
         Ok(ours)
     });
     let error = server.attempts(1).tools().await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot connect to MCP server `rude`: "),
-        "{error}"
-    );
+    assert_starts_with(&error, "cannot connect to MCP server `rude`: ");
 }

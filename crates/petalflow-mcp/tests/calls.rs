@@ -43,7 +43,7 @@ async fn wrong_arguments_are_errors_that_a_model_can_read() {
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_answers_all_the_same() {
+async fn a_tool_that_panics_still_answers() {
     let server = server(all());
     let error = call(&server, "panic", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "panicked: out of paper");
@@ -86,8 +86,8 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
     waiting.dropped().await;
 }
 
-#[tokio::test]
-async fn a_call_that_takes_too_long_is_cancelled_and_others_go_on() {
+#[tokio::test(start_paused = true)]
+async fn a_call_that_takes_too_long_is_cancelled_and_others_continue() {
     let waiting = Waiting::default();
     let server = server(all().with(waiting.tool())).timeout(Duration::from_millis(100));
     let error = call(&server, "wait", json!({})).await.unwrap_err();
@@ -119,7 +119,7 @@ flow!(CountFar(Count) { count_far });
 // On several threads, where the result could overtake what was reported before it.
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_alive() {
-    // Five times 50 milliseconds are more than the timeout; each report begins it anew.
+    // Five times 50 milliseconds are more than the timeout; each report restarts it.
     let server = server(all()).timeout(Duration::from_millis(200));
     let launch = CountFar::new().manage(server);
     let mut events = launch.run(()).events();
@@ -145,7 +145,7 @@ async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_aliv
 }
 
 #[tokio::test]
-async fn an_enormous_result_comes_whole_up_to_the_limit_and_is_a_clear_error_beyond_it() {
+async fn a_large_result_arrives_up_to_the_limit_and_is_an_error_beyond_it() {
     let (server, dials) = within(mcp::serve(all()));
     let server = server.message_limit(4 << 20);
     let text = call(&server, "repeat", json!({ "text": "x", "times": 3 << 20 })).await;
@@ -165,7 +165,7 @@ async fn an_enormous_result_comes_whole_up_to_the_limit_and_is_a_clear_error_bey
 }
 
 #[tokio::test]
-async fn a_person_confirms_what_the_program_says() {
+async fn the_program_decides_which_calls_need_a_confirmation() {
     let server = server(all()).prefix("sums_").confirm(|tool, arguments| {
         (tool == "add" && arguments["a"] == 1).then(|| format!("add {arguments}?"))
     });

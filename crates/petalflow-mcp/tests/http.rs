@@ -65,7 +65,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
 async fn progress_comes_over_http_too() {
     let (address, _serving) = serve("127.0.0.1:0", all()).await;
     let server = client(address).timeout(Duration::from_millis(400));
-    // Ten times 50 milliseconds: only progress keeps the call alive.
+    // Ten times 50 milliseconds: only progress restarts the timeout.
     assert_eq!(
         call(&server, "count", json!({ "to": 10 })).await.unwrap(),
         output("counted")
@@ -73,7 +73,7 @@ async fn progress_comes_over_http_too() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_and_comes_back_is_found_again() {
+async fn a_client_reconnects_to_a_restarted_server() {
     let (address, serving) = serve("127.0.0.1:0", all()).await;
     let server = client(address).attempts(1);
     let tools = server.tools().await.unwrap();
@@ -107,7 +107,7 @@ async fn tools_that_change_are_listed_again() {
     assert!(server.tools().await.unwrap().is_empty());
     registry.register(add {});
     for _ in 0..500 {
-        // The way by which the server speaks of its own accord is opened after the first answer.
+        // The stream of the server's notifications is opened after the first answer.
         changed.notify();
         if server.tools().await.unwrap().len() == 1 {
             return;
@@ -118,7 +118,7 @@ async fn tools_that_change_are_listed_again() {
 }
 
 #[tokio::test]
-async fn a_header_that_cannot_be_sent_is_a_clear_error() {
+async fn an_invalid_header_is_an_error() {
     let server = McpClient::http("http://user:secret@127.0.0.1:9/mcp", [("no header", "x")]);
     let error = server.attempts(1).tools().await.unwrap_err().to_string();
     assert_eq!(

@@ -1,12 +1,14 @@
 //! The tools that a server has.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use petalflow::tool::{FuncTool, ToolRegistry, ToolSet, ToolSource};
 use petalflow_mcp::{self as mcp, McpError};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
-use super::{all, call, output, server, sum_of, until, within};
+use super::{OnDrop, all, call, output, server, sum_of, timely, within};
 
 fn ping(name: &str) -> FuncTool {
     FuncTool::new(name, "Answers.", |_: Value| async { Ok("pong") })
@@ -35,7 +37,7 @@ async fn tools_have_the_servers_descriptions_and_schemas() {
 }
 
 #[tokio::test]
-async fn a_prefix_and_a_filter_keep_names_apart() {
+async fn a_prefix_and_a_filter_separate_names() {
     let server = server(all())
         .prefix("sums/")
         .filter(|tool| tool.starts_with('a'));
@@ -60,7 +62,7 @@ async fn two_tools_of_one_name_are_an_error() {
     assert_eq!(server.tools().await.unwrap().len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tools_are_listed_once_and_again_when_they_change() {
     let registry = ToolRegistry::new();
     registry.register(ping("one"));
@@ -69,14 +71,14 @@ async fn tools_are_listed_once_and_again_when_they_change() {
     let (server, dials) = within(serve);
     assert_eq!(server.tools().await.unwrap().len(), 1);
     registry.register(ping("two"));
-    // Nobody has said so.
+    // The client was not notified.
     assert_eq!(server.tools().await.unwrap().len(), 1);
     changed.notify();
     for _ in 0..1_000 {
         if server.tools().await.unwrap().len() == 2 {
             break;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
     assert_eq!(
         server.tools().await.unwrap().names().collect::<Vec<_>>(),
@@ -86,15 +88,12 @@ async fn tools_are_listed_once_and_again_when_they_change() {
 }
 
 #[tokio::test]
-async fn the_last_who_knows_of_a_server_ends_it() {
-    let alive = std::sync::Arc::new(());
-    let witness = std::sync::Arc::downgrade(&alive);
+async fn dropping_the_last_reference_ends_the_server() {
+    let dropped = Arc::new(Notify::new());
+    let on_drop = OnDrop(Arc::clone(&dropped));
     let tool = FuncTool::new("ping", "Answers.", move |_: Value| {
-        let alive = alive.clone();
-        async move {
-            drop(alive);
-            Ok("pong")
-        }
+        let _held = &on_drop;
+        async { Ok("pong") }
     });
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(mcp::serve(ToolSet::new().with(tool)).over(theirs));
@@ -109,11 +108,11 @@ async fn the_last_who_knows_of_a_server_ends_it() {
     });
     let tools = server.tools().await.unwrap();
     drop(server);
-    // A tool keeps its server.
+    // A tool holds its server.
     let ping = tools.get("ping").unwrap();
     let cx = petalflow::tool::ToolContext::new("1");
     assert_eq!(ping.call(json!({}), &cx).await.unwrap(), output("pong"));
     drop(tools);
     serving.await.unwrap().unwrap();
-    until(|| witness.upgrade().is_none()).await;
+    timely(dropped.notified()).await;
 }

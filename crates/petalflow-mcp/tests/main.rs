@@ -11,13 +11,14 @@ mod recorded;
 mod served;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolError, ToolSet};
 use petalflow_mcp::{self as mcp, McpClient, McpServer};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// Adds two numbers.
 #[tool]
@@ -48,7 +49,7 @@ fn panic() {
     panic!("out of paper");
 }
 
-/// Counts, and says so every 50 milliseconds.
+/// Counts, and reports progress every 50 milliseconds.
 #[tool]
 async fn count(to: u64, cx: ToolContext) -> petalflow::Result<String> {
     for n in 1..=to {
@@ -58,11 +59,20 @@ async fn count(to: u64, cx: ToolContext) -> petalflow::Result<String> {
     Ok("counted".into())
 }
 
-/// Waits for ever, and knows whether it still does.
+/// Notifies when it is dropped.
+struct OnDrop(Arc<Notify>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+/// A tool that never ends, and reports that it was called and dropped.
 #[derive(Clone, Default)]
 struct Waiting {
-    begun: Arc<AtomicUsize>,
-    dropped: Arc<AtomicBool>,
+    begun: Arc<Notify>,
+    dropped: Arc<Notify>,
 }
 
 impl Waiting {
@@ -71,44 +81,34 @@ impl Waiting {
         petalflow::tool::FuncTool::new("wait", "Waits for ever.", move |_: Value| {
             let waiting = waiting.clone();
             async move {
-                struct Gone(Arc<AtomicBool>);
-                impl Drop for Gone {
-                    fn drop(&mut self) {
-                        self.0.store(true, Ordering::SeqCst);
-                    }
-                }
-                let _gone = Gone(waiting.dropped);
-                waiting.begun.fetch_add(1, Ordering::SeqCst);
+                let _on_drop = OnDrop(waiting.dropped);
+                waiting.begun.notify_one();
                 std::future::pending::<petalflow::Result<()>>().await
             }
         })
     }
 
     async fn begun(&self) {
-        until(|| self.begun.load(Ordering::SeqCst) > 0).await;
+        timely(self.begun.notified()).await;
     }
 
     async fn dropped(&self) {
-        until(|| self.dropped.load(Ordering::SeqCst)).await;
+        timely(self.dropped.notified()).await;
     }
 }
 
-/// Waits until something holds; it must within ten seconds.
-async fn until(holds: impl Fn() -> bool) {
-    for _ in 0..1_000 {
-        if holds() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("it never came to hold");
+/// Waits for something that must happen within ten seconds.
+async fn timely<T>(future: impl Future<Output = T>) -> T {
+    let limit = Duration::from_secs(10);
+    let result = tokio::time::timeout(limit, future).await;
+    result.expect("it happens within ten seconds")
 }
 
 fn all() -> ToolSet {
     tools![add, repeat, fail, panic, count]
 }
 
-/// A server of these tools, at the other end of a pipe within this process. It counts how often it is called.
+/// A server of these tools at the other end of a pipe in this process, with the count of its connections.
 fn within(serve: McpServer) -> (McpClient, Arc<AtomicUsize>) {
     let dials = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dials);

@@ -19,7 +19,7 @@ pub(super) fn get_weather(
 }
 
 #[tokio::test]
-async fn a_recorded_model_is_told_what_the_recording_told_it() {
+async fn a_recorded_model_gets_the_recorded_tool_result() {
     let path = "adk/tool/mcptoolset/testdata/TestMCPToolSet.httprr";
     let Some(replay) = Replay::of(path).await else {
         return;

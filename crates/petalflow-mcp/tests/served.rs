@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use petalflow::prelude::*;
 use petalflow::tool::{Confirmation, FuncTool, ToolContext, ToolRegistry, ToolSet};
 use petalflow_mcp as mcp;
+use petalflow_test_support::assert_starts_with;
 use serde_json::{Value, json};
 
 use super::{call, server, within};
@@ -28,14 +29,12 @@ fn order() -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_tool_that_needs_confirmation_is_not_run_unless_that_is_said() {
+async fn a_tool_that_needs_confirmation_is_not_run_by_default() {
     let (server, _) = within(mcp::serve(tools![delete, ask]));
     let error = call(&server, "delete", json!({})).await.unwrap_err();
-    assert!(
-        error.to_string().starts_with(
-            "tool `delete` needs a person's confirmation, which this server cannot ask for: "
-        ),
-        "{error}"
+    assert_starts_with(
+        &error,
+        "tool `delete` needs a person's confirmation, which this server cannot ask for: ",
     );
     let error = call(&server, "ask", json!({})).await.unwrap_err();
     assert_eq!(
@@ -50,7 +49,7 @@ async fn a_tool_that_needs_confirmation_is_not_run_unless_that_is_said() {
 }
 
 #[tokio::test]
-async fn a_tool_whose_result_comes_later_says_so() {
+async fn a_long_running_tool_is_marked() {
     let server = server(tools![order]);
     let error = call(&server, "order", json!({})).await.unwrap_err();
     assert_eq!(

@@ -101,7 +101,7 @@ async fn a065_the_span_of_a_model_call_has_the_conventions_names_and_no_content(
 }
 
 #[tokio::test]
-async fn content_is_there_where_it_was_asked_for() {
+async fn content_is_recorded_on_request() {
     let seen = RecordedSpans::start();
     let model = Traced::new(Model::new([Ok(answer())])).with_content();
     let call = ToolCall {
@@ -162,7 +162,7 @@ async fn content_is_there_where_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a065_the_span_of_a_stream_ends_before_its_last_piece_is_there() {
+async fn a065_the_span_of_a_stream_ends_before_its_last_item_is_returned() {
     let seen = RecordedSpans::start();
     let model = Traced::new(Model::new([Ok(answer())]));
     let request = request();
@@ -181,7 +181,7 @@ async fn a065_the_span_of_a_stream_ends_before_its_last_piece_is_there() {
 }
 
 #[tokio::test]
-async fn a_stream_that_nobody_reads_to_its_end_is_cancelled() {
+async fn a_stream_that_is_not_read_to_its_end_is_cancelled() {
     let seen = RecordedSpans::start();
     let model = Traced::new(Model::new([Ok(answer())]));
     let request = request();
@@ -193,7 +193,7 @@ async fn a_stream_that_nobody_reads_to_its_end_is_cancelled() {
 }
 
 #[tokio::test]
-async fn what_fails_says_how() {
+async fn failures_have_a_description() {
     let status = LlmErrorKind::Provider {
         status: Some(503),
         retry_after: None,
@@ -264,7 +264,7 @@ async fn a065_one_span_per_tool_call() {
 }
 
 #[tokio::test]
-async fn a_tool_that_fails_or_is_dropped_says_so() {
+async fn the_span_of_a_tool_records_failure_and_cancellation() {
     let seen = RecordedSpans::start();
     let tool = Traced::new(Double::new());
     let cx = ToolContext::new("call-1");
@@ -301,7 +301,7 @@ async fn a065_merged_results_have_a_span_only_where_there_are_several() {
 }
 
 #[tokio::test]
-async fn what_an_agent_does_is_within_its_span() {
+async fn the_calls_of_an_agent_are_in_its_span() {
     let seen = RecordedSpans::start();
     let model = Traced::new(Model::new([Ok(answer())]));
     let agent = agent_span("helper", Some("Helps."), Some("ann"));

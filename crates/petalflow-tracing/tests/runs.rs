@@ -48,7 +48,7 @@ fn topic() -> EssayInput {
 }
 
 #[tokio::test]
-async fn a_runs_spans_are_within_each_other() {
+async fn the_spans_of_a_run_are_nested() {
     let seen = RecordedSpans::start();
     let launch = WriteEssay::new().manage(model()).traced(Spans::new());
     launch.run(topic()).await.unwrap();
@@ -102,7 +102,7 @@ async fn a_runs_spans_are_within_each_other() {
 }
 
 #[tokio::test]
-async fn what_is_said_is_told_where_the_run_asks_for_it() {
+async fn content_is_recorded_if_the_run_enables_it() {
     for wanted in [false, true] {
         let seen = RecordedSpans::start();
         let spans = Spans::new();
@@ -169,7 +169,7 @@ async fn attempt(cx: Context) -> petalflow::Result<TrialTries> {
 flow!(Try(Trial) { attempt });
 
 #[tokio::test(start_paused = true)]
-async fn each_attempt_has_a_span_and_those_that_fail_say_so() {
+async fn each_attempt_has_a_span_with_its_failure() {
     let seen = RecordedSpans::start();
     Try::new().traced(Spans::new()).run(()).await.unwrap();
     let attempts: Vec<_> = seen
@@ -195,7 +195,7 @@ async fn fail() -> petalflow::Result<()> {
 flow!(Fail(Trial) { fail });
 
 #[tokio::test]
-async fn a_run_that_fails_says_so() {
+async fn the_span_of_a_failed_run_has_the_error() {
     let seen = RecordedSpans::start();
     let launch = Fail::new().traced(Spans::new());
     let error = launch.run(()).await.err().unwrap();
@@ -211,7 +211,7 @@ struct Talk {
     reply: String,
 }
 
-/// How somebody is.
+/// A mood.
 #[derive(serde::Serialize, serde::Deserialize, Ask)]
 #[ask(answer = String)]
 struct Mood {}
@@ -224,7 +224,7 @@ async fn ask(cx: Context) -> petalflow::Result<TalkReply> {
 flow!(Chat(Talk) { ask });
 
 #[tokio::test]
-async fn a_thread_is_a_conversation_and_a_question_no_failure() {
+async fn a_thread_is_a_conversation_and_a_question_is_not_a_failure() {
     let seen = RecordedSpans::start();
     let threads = Chat::new()
         .traced(Spans::new())

@@ -93,7 +93,7 @@ async fn totals_are_by_node_and_by_run() {
 }
 
 #[tokio::test]
-async fn calls_outside_of_nodes_and_calls_of_others_totals_count_once_each() {
+async fn calls_outside_nodes_and_calls_of_other_totals_count_once() {
     let (mine, theirs) = (Totals::new(), Totals::new());
     let model = mine.meter(Model::new([answer(7)]));
     model.complete(&LlmRequest::default()).await.unwrap();
@@ -111,7 +111,7 @@ async fn calls_outside_of_nodes_and_calls_of_others_totals_count_once_each() {
 }
 
 #[tokio::test]
-async fn a_thousand_runs_leave_no_more_than_one() {
+async fn a_thousand_runs_use_the_memory_of_one() {
     let all = Totals::new();
     for _ in 0..1_000 {
         let run = all.child();

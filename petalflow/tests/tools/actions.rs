@@ -24,7 +24,7 @@ fn artifacts(versions: &[(&str, i64)]) -> Actions {
 }
 
 #[test]
-fn a040_flags_are_ored_and_the_last_agent_named_goes_on() {
+fn a040_flags_are_combined_with_or_and_the_last_transfer_wins() {
     let to = |agent: &str| {
         Some(Actions {
             transfer_to_agent: Some(agent.into()),
@@ -71,7 +71,7 @@ fn a041_state_is_merged_deeply_and_the_later_leaf_wins() {
 }
 
 #[test]
-fn a042_the_highest_version_of_an_artifact_wins_and_negative_ones_are_kept() {
+fn a042_the_highest_version_of_an_artifact_wins_and_negative_versions_are_valid() {
     let all = merge([
         Some(artifacts(&[("report", 3), ("draft", -2), ("old", -1)])),
         Some(artifacts(&[("report", 2), ("draft", -5), ("new", 0)])),
@@ -81,7 +81,7 @@ fn a042_the_highest_version_of_an_artifact_wins_and_negative_ones_are_kept() {
 }
 
 #[test]
-fn a043_requested_confirmations_are_all_kept() {
+fn a043_all_requested_confirmations_are_stored() {
     let ask = |id: &str, hint: &str| {
         Some(Actions {
             requested_confirmations: [(id.into(), Confirmation::ask(hint))].into(),
@@ -98,7 +98,7 @@ fn a043_requested_confirmations_are_all_kept() {
 }
 
 #[test]
-fn a044_what_is_absent_leaves_the_other() {
+fn a044_an_absent_action_leaves_the_other() {
     let one = Some(state(json!({ "a": 1 })));
     assert_eq!(merge([None, None]), None);
     assert_eq!(merge([]), None);

@@ -3,6 +3,7 @@
 use petalflow::prelude::*;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{FuncTool, Tool, ToolContext, ToolError};
+use petalflow_test_support::assert_contains;
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -42,7 +43,7 @@ async fn message(arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_message_names_the_path_and_says_what_to_do() {
+async fn a_message_names_the_path_and_the_solution() {
     for (arguments, expected) in [
         (
             json!({ "shapes": [{ "kind": "circle", "radius": 1.0 }], "size": [1, "two"] }),
@@ -74,15 +75,12 @@ async fn a_message_names_the_path_and_says_what_to_do() {
     // Inside a tagged enum serde cannot say where, but still what.
     let inside = json!({ "shapes": [{ "kind": "square" }], "size": [1, 2] });
     let inside = message(inside).await;
-    assert!(inside.contains("`shapes[0]"), "{inside}");
-    assert!(
-        inside.contains("unknown variant `square`, expected one of"),
-        "{inside}"
-    );
+    assert_contains(&inside, "`shapes[0]");
+    assert_contains(&inside, "unknown variant `square`, expected one of");
 }
 
 #[tokio::test]
-async fn none_at_all_is_an_empty_object_and_an_object_may_be_written_as_text() {
+async fn absent_arguments_are_an_empty_object_and_an_object_may_be_a_string() {
     let echo = FuncTool::new("echo", "Repeats.", |arguments: Map<String, Value>| async {
         Ok(arguments)
     });
@@ -96,17 +94,14 @@ async fn none_at_all_is_an_empty_object_and_an_object_may_be_written_as_text() {
 }
 
 #[tokio::test]
-async fn null_stands_for_what_was_left_out() {
+async fn null_means_absent() {
     let least = json!({ "shapes": [], "size": [1, 2], "scale": null, "group": null });
     assert_eq!(call(&draw {}, least).await, Ok(json!(1)));
     let inside = json!({ "shapes": [], "size": [1, 2], "group": { "name": null, "members": [] } });
     assert_eq!(call(&draw {}, inside).await, Ok(json!(1)));
     // What is required is not.
     let message = message(json!({ "shapes": null, "size": [1, 2] })).await;
-    assert!(
-        message.contains("at `shapes`: invalid type: null"),
-        "{message}"
-    );
+    assert_contains(&message, "at `shapes`: invalid type: null");
 
     // A value that may be anything may be `null`.
     let keep = FuncTool::new("keep", "Keeps.", |arguments: Map<String, Value>| async {
@@ -119,7 +114,7 @@ async fn null_stands_for_what_was_left_out() {
 }
 
 #[tokio::test]
-async fn enormous_arguments_make_short_messages() {
+async fn large_arguments_have_short_error_messages() {
     let long = "ä".repeat(4_000_000);
     let said = message(json!({ "shapes": long, "size": [1, 2] })).await;
     assert!(
@@ -135,7 +130,7 @@ async fn enormous_arguments_make_short_messages() {
 }
 
 #[tokio::test]
-async fn deep_arguments_are_read_as_far_as_json_goes() {
+async fn deeply_nested_arguments_are_read_up_to_the_limit_of_json() {
     let mut group = json!({ "members": [] });
     for _ in 0..30 {
         group = json!({ "members": [{ "kind": "group", "members": [group["members"].take()] }] });
@@ -150,10 +145,10 @@ async fn deep_arguments_are_read_as_far_as_json_goes() {
         "]".repeat(100_000)
     );
     let said = message(Value::String(text)).await;
-    assert!(said.contains("recursion limit exceeded"), "{said}");
+    assert_contains(&said, "recursion limit exceeded");
 }
 
-/// Any JSON, with names and values that the tool knows among it.
+/// Any JSON, sometimes with names and values that the tool expects.
 fn anything() -> impl Strategy<Value = Value> {
     let names = || {
         prop::sample::select(vec![
@@ -197,7 +192,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_a_model_writes_there_is_a_result_or_a_message(arguments in anything()) {
+    fn any_arguments_give_a_result_or_a_message(arguments in anything()) {
         let cx = ToolContext::new("1");
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let _ = draw {}.confirm(&arguments);
@@ -243,6 +238,6 @@ async fn integers_may_be_written_with_a_point() {
     for wrong in [json!(3.5), json!(-1.0), json!(1e300), json!("3")] {
         let arguments = json!({"counts": [wrong], "share": 1, "rest": 0});
         let error = deal {}.call(arguments, &cx).await.unwrap_err();
-        assert!(error.to_string().contains("at `counts[0]`"), "{error}");
+        assert_contains(&error, "at `counts[0]`");
     }
 }

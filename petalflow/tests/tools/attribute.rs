@@ -68,7 +68,7 @@ fn ten() -> u32 {
 }
 
 #[test]
-fn the_schema_says_what_the_function_takes() {
+fn the_schema_describes_the_parameters() {
     let spec = search {}.spec().clone();
     assert_eq!(spec.name, "search");
     assert_eq!(
@@ -155,7 +155,7 @@ async fn serde_attributes_hold_for_parameters() {
         format!("{words}/{}/{}/{deep}", filter.since, filter.tags.len())
     }
 
-    // With `flatten` nobody can say which properties are unknown.
+    // With `flatten` unknown properties cannot be detected.
     let arguments = json!({ "text": " a ", "since": 3, "unknown": 1 });
     assert_eq!(call(&odd {}, arguments).await.unwrap(), "a/3/0/false");
     let schema = &odd {}.spec().parameters;
@@ -196,7 +196,7 @@ async fn act(cx: Context) -> petalflow::Result<TalkSaid> {
 flow!(Act(Talk) { act });
 
 #[tokio::test]
-async fn what_comes_from_the_run_is_no_argument() {
+async fn values_of_the_run_are_not_arguments() {
     let spec = look {}.spec().clone();
     assert_eq!(spec.parameters["required"], json!(["what"]));
     let talk = Act::new().manage(Library("Oxford")).run(()).await.unwrap();
@@ -253,7 +253,7 @@ async fn retries_and_timeouts_surround_the_function() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_takes_too_long_says_so() {
+async fn a_tool_that_takes_too_long_is_an_error() {
     #[tool(timeout = 2s)]
     async fn sleep() {
         std::future::pending::<()>().await;
@@ -349,7 +349,7 @@ fn options_are_part_of_the_spec() {
 }
 
 #[tokio::test]
-async fn results_are_whatever_can_be_written_as_json() {
+async fn results_are_any_serializable_values() {
     #[tool]
     fn nothing() {}
 

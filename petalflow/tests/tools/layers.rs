@@ -108,7 +108,7 @@ async fn i028_circuit_breaker() {
 async fn i028_cache() {
     let (tool, calls) = flaky(1);
     let tool = tool.layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)));
-    // A failure is not kept.
+    // A failure is not cached.
     assert!(call(&tool, json!({ "a": 1 })).await.is_err());
     for _ in 0..3 {
         assert_eq!(call(&tool, json!({ "a": 1 })).await, Ok(json!(1)));
@@ -190,7 +190,7 @@ async fn i028_logging_and_metrics() {
 }
 
 #[test]
-fn a_layer_leaves_what_a_model_is_told() {
+fn a_layer_does_not_change_the_spec() {
     let (tool, _) = flaky(0);
     let tool = tool.confirm_if(|_| Some("really?".into()));
     let layered = tool

@@ -70,7 +70,7 @@ async fn i024_a_tools_error_is_wrapped() {
 }
 
 #[tokio::test]
-async fn i025_a_result_that_json_has_no_form_for_is_a_readable_error() {
+async fn i025_a_result_that_is_not_json_is_a_readable_error() {
     // Upstream puts the value itself into `{"result": ..}`, where Go's `any` can hold it. JSON cannot.
     let odd = FuncTool::new("odd", "Returns what JSON cannot hold.", |_: Value| async {
         Ok(std::collections::BTreeMap::from([((1, 2), 3)]))
@@ -120,7 +120,7 @@ async fn a_closure_does_nothing_before_it_is_awaited() {
 }
 
 #[test]
-fn what_is_set_on_a_closure_is_part_of_its_spec() {
+fn options_of_a_closure_are_part_of_its_spec() {
     let tool = add()
         .long_running()
         .deferred()

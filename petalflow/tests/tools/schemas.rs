@@ -73,7 +73,7 @@ const NEUTRAL_FORMATS: &[&str] = &[
     "ip",
 ];
 
-/// Calls a function with each schema within a schema, and where it stands.
+/// Calls a function with each nested schema and its path.
 fn each(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Map<String, Value>)) {
     let Value::Object(keywords) = schema else {
         panic!("{path}: {schema} is no object");
@@ -311,11 +311,11 @@ fn the_neutral_schema_has_no_references_and_no_formats_of_its_own() {
 }
 
 #[test]
-fn strict_schemas_keep_to_what_strict_modes_take() {
+fn strict_schemas_use_only_supported_keywords() {
     let strict = strict(&schema::of::<Everything>()).unwrap();
     assert_strict(&strict);
     let of = |name: &str| &strict["properties"][name];
-    // What has no keyword is said in words.
+    // A constraint without a keyword is in the description.
     assert_eq!(
         *of("text"),
         json!({ "type": "string", "description": "A text. (shortest length: 1, longest length: 9, pattern: ^\\w+$)" })
@@ -332,7 +332,7 @@ fn strict_schemas_keep_to_what_strict_modes_take() {
 }
 
 #[test]
-fn gemini_schemas_keep_to_its_fields() {
+fn gemini_schemas_use_only_its_fields() {
     let gemini = gemini(&schema::of::<Everything>()).unwrap();
     assert_gemini(&gemini);
     let of = |name: &str| &gemini["properties"][name];
@@ -348,7 +348,7 @@ fn gemini_schemas_keep_to_its_fields() {
 }
 
 #[test]
-fn what_has_no_strict_form_says_why() {
+fn a_schema_without_a_strict_form_has_a_reason() {
     for (schema, expected) in [
         (schema::of::<Tree>(), "it refers to itself, or is too large"),
         (schema::of::<Maps>(), "it may have properties of any name"),
@@ -373,7 +373,7 @@ fn what_has_no_strict_form_says_why() {
 }
 
 #[test]
-fn gemini_leaves_open_what_it_cannot_say() {
+fn gemini_schemas_omit_unsupported_constraints() {
     for schema in [
         schema::of::<Tree>(),
         schema::of::<Maps>(),
@@ -436,7 +436,7 @@ fn schemas_from_elsewhere_are_simplified() {
 }
 
 #[test]
-fn a_schema_that_was_made_to_grow_does_not() {
+fn an_expanding_schema_is_limited() {
     // Thirty definitions, each of which refers twice to the next: a billion parts.
     let mut defs = Map::new();
     for n in 0..30 {
@@ -454,7 +454,7 @@ fn a_schema_that_was_made_to_grow_does_not() {
 }
 
 #[tokio::test]
-async fn what_a_strict_mode_makes_of_optional_arguments_is_read_back() {
+async fn null_for_an_optional_argument_is_read_in_strict_mode() {
     #[derive(Deserialize, JsonSchema)]
     struct Search {
         query: String,
@@ -522,7 +522,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_a_schema_is_its_dialects_are_in_order(inner in schema_like()) {
+    fn any_schema_has_valid_dialects(inner in schema_like()) {
         let schema = json!({ "type": "object", "properties": { "a": inner, "b": { "type": "string" } } });
         if let Ok(strict) = strict(&schema) {
             assert_strict(&strict);

@@ -65,7 +65,7 @@ async fn a_set_and_a_registry_are_sources_of_tools() {
 }
 
 #[test]
-fn a_clone_of_a_set_is_a_set_of_its_own() {
+fn a_clone_of_a_set_is_independent() {
     let one = tools![search];
     let two = one.clone().with(says("greet", "hello"));
     assert_eq!((one.len(), two.len()), (1, 2));

@@ -6,6 +6,7 @@ use petalflow::interrupt::{Decision, InterruptKind, Resume};
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
+use petalflow_test_support::assert_contains;
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
 
@@ -49,7 +50,7 @@ async fn end<F: Flow>(thread: &Thread<F>, with: impl Into<Resume<F::State>>) -> 
 }
 
 #[tokio::test]
-async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again() {
+async fn c71_g065_g067_an_interrupt_after_a_node_stores_its_writes_and_does_not_run_it_again() {
     // agentmesh runs the node again when the run is resumed.
     both!(After, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
@@ -67,13 +68,13 @@ async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again(
 }
 
 #[tokio::test]
-async fn c71_g064_g066_before_a_node_it_has_not_run_and_an_approval_runs_it() {
+async fn c71_g064_g066_an_interrupt_before_a_node_runs_it_after_the_approval() {
     both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list(["abc"])).await.unwrap();
         assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::Before)]);
         assert_eq!(outcome.state().xs, ["abc"]);
-        // To go on is not to approve.
+        // A resume is not an approval.
         let again = thread.resume(()).await.unwrap();
         assert_eq!(
             again.interrupts(),
@@ -87,7 +88,7 @@ async fn c71_g064_g066_before_a_node_it_has_not_run_and_an_approval_runs_it() {
 }
 
 #[tokio::test]
-async fn c71_going_elsewhere_at_a_stop_is_going_there_instead() {
+async fn c71_a_goto_at_an_interrupt_replaces_the_node() {
     // In LangGraph the node that waits runs as well: "abc|node-1|node-2|node-2".
     both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
@@ -99,7 +100,7 @@ async fn c71_going_elsewhere_at_a_stop_is_going_there_instead() {
 }
 
 #[tokio::test]
-async fn g068_a_rejection_stops_and_says_who_and_why() {
+async fn g068_a_rejection_ends_the_run_with_its_author_and_reason() {
     // agentmesh looks only whether there is an approval, so a rejected one proceeds.
     both!(BeforeLast, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
@@ -127,7 +128,7 @@ async fn g068_a_rejection_stops_and_says_who_and_why() {
             notes(&thread).await,
             [["b", "rejected", "ann", "not like this"]]
         );
-        // It stays where it stopped, and a new turn begins anew.
+        // It stays where it stopped. A new turn begins at the start.
         let turn = thread.run(list(["again"])).await.unwrap();
         assert_eq!(turn.interrupts().len(), 1);
         turn.state().clone()
@@ -135,7 +136,7 @@ async fn g068_a_rejection_stops_and_says_who_and_why() {
 }
 
 #[tokio::test]
-async fn g068_an_edit_is_applied_before_the_run_goes_on() {
+async fn g068_an_edit_is_applied_before_the_run_resumes() {
     both!(BeforeLast, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
@@ -148,7 +149,7 @@ async fn g068_an_edit_is_applied_before_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn an_edit_after_a_node_folds_into_what_it_wrote() {
+async fn an_edit_after_a_node_folds_into_its_writes() {
     both!(After, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
@@ -186,12 +187,12 @@ async fn chooses(xs: &[String]) -> (LogXs, Way) {
 twin!(Choice(Log) { chooses -> a | b; interrupt before chooses; } nodes: chooses, a, b);
 
 #[tokio::test]
-async fn a_node_that_chooses_cannot_be_skipped() {
+async fn a_node_with_routes_cannot_be_skipped() {
     both!(Choice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let error = thread.resume(Decision::skip()).await.unwrap_err();
-        assert!(error.to_string().contains("use `Resume::goto`"), "{error}");
+        assert_contains(&error, "use `Resume::goto`");
         assert_eq!(
             thread.snapshot().await.unwrap().unwrap().interrupts.len(),
             1,
@@ -231,7 +232,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn g069_a_guard_decides_whether_the_run_stops_and_its_error_fails_the_run() {
+async fn g069_a_guard_decides_whether_the_run_pauses_and_its_error_fails_the_run() {
     both!(Guarded, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let short = threads
@@ -256,11 +257,8 @@ async fn g069_a_guard_decides_whether_the_run_stops_and_its_error_fails_the_run(
             .run("bad".to_string())
             .await
             .unwrap_err();
-        assert!(
-            panicked.to_string().contains("failed: it panicked"),
-            "{panicked}"
-        );
-        // The thread is as it was, and goes on once the guard has something to look at.
+        assert_contains(&panicked, "failed: it panicked");
+        // The thread is unchanged, and resumes when the guard has a value to check.
         let thread = threads.thread("none");
         let fixed = Resume::new().update(PostText("short".into()));
         let post = end(&thread, fixed).await;
@@ -294,8 +292,8 @@ twin! {
 }
 
 #[tokio::test]
-async fn g071_an_approval_is_for_once() {
-    // agentmesh keeps approvals in the state, so the same interrupt never fires again in that run.
+async fn g071_an_approval_applies_once() {
+    // agentmesh stores approvals in the state, so the same interrupt never fires again in that run.
     both!(Loop, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut outcome = thread.run(list([])).await.unwrap();
@@ -319,8 +317,8 @@ twin! {
 }
 
 #[tokio::test]
-async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
-    // agentmesh keeps the last of them.
+async fn g072_two_interrupts_in_one_superstep_are_both_stored() {
+    // agentmesh stores only the last of them.
     both!(Two, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
@@ -358,7 +356,7 @@ async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
 }
 
 #[tokio::test]
-async fn a_decision_on_what_does_not_wait_is_refused_and_changes_nothing() {
+async fn a_decision_for_a_node_that_does_not_wait_is_refused_and_changes_nothing() {
     both!(BeforeLast, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let other = threads
@@ -386,16 +384,16 @@ async fn a_decision_on_what_does_not_wait_is_refused_and_changes_nothing() {
             .await
             .unwrap_err()
             .to_string();
-        assert!(error.contains("does not wait for an approval"), "{error}");
+        assert_contains(&error, "does not wait for an approval");
         error
     });
 }
 
 #[tokio::test]
-async fn g064_without_a_store_a_run_that_would_stop_is_refused() {
+async fn g064_a_run_that_could_pause_is_refused_without_a_store() {
     both!(Before, |launch| {
         let error = launch.run(list([])).await.unwrap_err().to_string();
-        assert!(error.contains(".store(&store).thread(id)"), "{error}");
+        assert_contains(&error, ".store(&store).thread(id)");
         error
     });
 }
@@ -413,7 +411,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn a_flow_inside_another_stops_and_is_approved_from_outside() {
+async fn a_subflow_pauses_and_is_approved_through_the_parent() {
     both!(Nest, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
@@ -421,7 +419,7 @@ async fn a_flow_inside_another_stops_and_is_approved_from_outside() {
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("inner", "b"));
         let edit = Decision::edit(LogXs(list(["edited"])));
         let error = thread.resume(edit).await.unwrap_err().to_string();
-        assert!(error.contains("inside `inner`"), "{error}");
+        assert_contains(&error, "inside `inner`");
         let outcome = thread.resume(Decision::skip().by("ann")).await.unwrap();
         let interrupt = &outcome.interrupts()[0];
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("late", "a"));
@@ -444,7 +442,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn a_node_that_chooses_cannot_be_skipped_inside_another_flow_either() {
+async fn a_node_with_routes_cannot_be_skipped_in_a_subflow() {
     both!(NestChoice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();

@@ -8,9 +8,10 @@ use petalflow::interrupt::{Answer, Ask, Expiry, Interrupt, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
 use petalflow::{Flow, Launch, NodeError};
+use petalflow_test_support::assert_contains;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Trace, both, list, twin};
+use crate::support::{Trace, both, finished, list, twin};
 
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 struct Prompt {
@@ -47,7 +48,7 @@ async fn twice(cx: Context) -> petalflow::Result<TextsXs> {
 twin!(Twice(Texts) { twice } nodes: twice);
 
 #[tokio::test]
-async fn c62_a_node_runs_again_from_its_top_and_answers_are_found_by_name() {
+async fn c62_a_node_runs_again_from_its_beginning_and_answers_are_found_by_name() {
     both!(Twice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let Outcome::Paused(paused) = thread.run(list(["DE"])).await.unwrap() else {
@@ -95,7 +96,7 @@ async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
         let interrupts = outcome.interrupts().to_vec();
         assert_eq!(interrupts.len(), 5);
         let error = thread.answer::<Prompt>("x".into()).await.unwrap_err();
-        assert!(error.to_string().contains("say which by its id"), "{error}");
+        assert_contains(&error, "say which by its id");
         let mut answers: Vec<Answer> = interrupts
             .iter()
             .map(|interrupt| {
@@ -109,16 +110,13 @@ async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
         let outcome = thread.resume(answers).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 2);
         let again = late[0].clone();
-        let texts = thread.resume(late).await.unwrap().into_finished().unwrap();
+        let texts = finished(thread.resume(late)).await;
         assert_eq!(
             texts.xs[5..],
             ["human a", "human b", "human c", "human d", "human e"]
         );
         let error = thread.resume(again).await.unwrap_err();
-        assert!(
-            error.to_string().contains("it waits for nothing"),
-            "{error}"
-        );
+        assert_contains(&error, "it waits for nothing");
         texts
     });
 }
@@ -157,7 +155,7 @@ flow!(Nest(Outer) {
 });
 
 #[tokio::test]
-async fn a_flow_inside_another_is_parked_alone_and_goes_on_inside() {
+async fn a_subflow_waits_alone_and_resumes_inside() {
     let threads: Threads<Nest> = Nest::new().store(&InMemoryStore::new());
     let thread = threads.thread("t");
     let outcome = thread.run(()).await.unwrap();
@@ -273,8 +271,8 @@ async fn ib(cx: Context, trace: Managed<Trace>) -> petalflow::Result<TextsXs> {
 twin!(Pair(Texts) { START -> ia & ib; } nodes: ia, ib);
 
 #[tokio::test]
-async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant() {
-    // LangGraph drops question and pending results unsaid.
+async fn c66_an_input_during_a_question_is_refused_unless_it_is_allowed() {
+    // LangGraph silently drops the question and the pending results.
     both!(Pair, |launch| {
         let trace = Trace::default();
         let thread = launch
@@ -288,8 +286,8 @@ async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant
             panic!("{error}")
         };
         assert_eq!(waiting, outcome.interrupts());
-        assert!(error.to_string().contains("(node `ib`, prompt)"), "{error}");
-        assert!(error.to_string().contains(".discard_pending()"), "{error}");
+        assert_contains(&error, "(node `ib`, prompt)");
+        assert_contains(&error, ".discard_pending()");
         // Nothing was lost by trying.
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.xs, ["0"]);
@@ -301,12 +299,7 @@ async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant
             "it is asked anew"
         );
         assert_eq!((trace.count("ia"), trace.count("ib")), (2, 2));
-        let texts = thread
-            .answer::<Prompt>("b".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let texts = finished(thread.answer::<Prompt>("b".into())).await;
         assert_eq!(texts.xs, ["0", "new", "a", "b"]);
         texts
     });
@@ -320,7 +313,7 @@ async fn caught(#[item] failure: &NodeError) -> TextsXs {
 twin!(Guarded(Texts) { START -> ia & ib; catch ib -> caught; } nodes: ia, ib, caught);
 
 #[tokio::test]
-async fn c59_a_question_is_no_failure_that_could_be_caught() {
+async fn c59_a_question_is_not_a_failure_and_cannot_be_caught() {
     both!(Guarded, |launch| {
         let thread = launch
             .manage(Trace::default())
@@ -328,12 +321,7 @@ async fn c59_a_question_is_no_failure_that_could_be_caught() {
             .thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        let texts = thread
-            .answer::<Prompt>("b".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let texts = finished(thread.answer::<Prompt>("b".into())).await;
         assert_eq!(texts.xs, ["a", "b"]);
         texts
     });
@@ -354,7 +342,7 @@ flow! {
 }
 
 #[tokio::test]
-async fn c68_questions_inside_five_flows_are_answered_by_id_and_keep_their_order() {
+async fn c68_questions_in_five_nested_flows_are_answered_by_id_in_order() {
     let trace = Trace::default();
     let thread = AskMany::new()
         .manage(trace.clone())
@@ -410,12 +398,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             .store(&InMemoryStore::new())
             .thread("t");
         let first = thread.run(list([])).await.unwrap().interrupts()[0].id;
-        thread
-            .answer::<Prompt>("hello".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.answer::<Prompt>("hello".into())).await;
         let history = thread
             .history(petalflow::thread::HistoryQuery::all())
             .await
@@ -433,12 +416,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             (trace.count("ia"), trace.count("ib"), trace.count("end")),
             (1, 3, 1)
         );
-        let texts = thread
-            .answer::<Prompt>("again".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let texts = finished(thread.answer::<Prompt>("again".into())).await;
         assert_eq!(texts.xs, ["a", "again", "end"]);
         texts
     });
@@ -475,19 +453,14 @@ async fn c62_the_same_by_id_and_as_events() {
 }
 
 #[tokio::test]
-async fn c73_a_question_without_a_store_says_what_to_do() {
+async fn c73_the_error_of_a_question_without_a_store_names_the_solution() {
     let error = Twice::run(list([])).await.unwrap_err();
-    assert!(
-        error.to_string().contains(".store(&store).thread(id)"),
-        "{error}"
-    );
+    assert_contains(&error, ".store(&store).thread(id)");
 }
 
+/// Expires at once, so that no test waits.
 #[derive(Serialize, Deserialize)]
 struct Bid;
-
-/// Real time: what expires is stored, and may be looked at by another process.
-const SOON: Duration = Duration::from_millis(20);
 
 impl Ask for Bid {
     type Answer = String;
@@ -495,7 +468,7 @@ impl Ask for Bid {
 
     fn expires(&self) -> Option<Expiry<String>> {
         Some(Expiry {
-            after: SOON,
+            after: Duration::ZERO,
             answer: "nothing".into(),
         })
     }
@@ -534,13 +507,12 @@ fn names(interrupts: &[Interrupt]) -> Vec<String> {
     interrupts.iter().map(name).collect()
 }
 
-/// A question that nobody has answered in time answers itself when the thread is resumed, and what nodes did with that stands.
+/// A question that expired without an answer answers itself when the thread is resumed. The writes of its node stay.
 async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
     let thread = launch.store(&InMemoryStore::new()).thread("t");
     let outcome = thread.run(list([])).await.unwrap();
     assert_eq!(names(outcome.interrupts()), ["bid", "bid"]);
     let bids = outcome.interrupts().to_vec();
-    tokio::time::sleep(SOON + Duration::from_millis(5)).await;
     let outcome = thread.resume(()).await.unwrap();
     assert_eq!(names(outcome.interrupts()), ["prompt"]);
     let snapshot = thread.snapshot().await.unwrap().unwrap();
@@ -550,7 +522,7 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
             .resume(bid.answer::<Bid>("much".into()).unwrap())
             .await;
         let error = late.unwrap_err();
-        assert!(error.to_string().contains("does not wait for"), "{error}");
+        assert_contains(&error, "does not wait for");
     }
     let outcome = thread.answer::<Prompt>("so be it".into()).await.unwrap();
     let texts = outcome.into_finished().unwrap();
@@ -559,20 +531,19 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
 }
 
 #[tokio::test]
-async fn a_question_that_answered_itself_can_not_be_answered_any_more() {
+async fn an_expired_question_cannot_be_answered_after_a_resume() {
     both!(Auction, |launch| answers_itself(launch).await);
     both!(AuctionInside, |launch| answers_itself(launch).await);
 }
 
 #[tokio::test]
-async fn an_answer_counts_until_the_thread_is_resumed_without_it() {
+async fn an_answer_to_an_expired_question_is_accepted_until_a_resume() {
     both!(Auction, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         let [first, _] = outcome.interrupts() else {
             panic!("{outcome:?}")
         };
-        tokio::time::sleep(SOON + Duration::from_millis(5)).await;
         let answer = first.answer::<Bid>("just in time".into()).unwrap();
         let outcome = thread.resume(answer).await.unwrap();
         assert_eq!(names(outcome.interrupts()), ["prompt"]);
@@ -580,5 +551,41 @@ async fn an_answer_counts_until_the_thread_is_resumed_without_it() {
         let texts = outcome.into_finished().unwrap();
         assert_eq!(texts.xs, ["just in time, done", "nothing"]);
         texts
+    });
+}
+
+#[derive(Serialize, Deserialize)]
+struct Offer;
+
+impl Ask for Offer {
+    type Answer = String;
+    const NAME: &'static str = "offer";
+
+    fn expires(&self) -> Option<Expiry<String>> {
+        Some(Expiry {
+            after: Duration::from_hours(1),
+            answer: "nothing".into(),
+        })
+    }
+}
+
+#[node(Texts)]
+async fn offer(cx: Context) -> petalflow::Result<TextsXs> {
+    Ok(TextsXs(vec![cx.ask(Offer).await?]))
+}
+
+twin! { Sale(Texts) { offer; } nodes: offer }
+
+#[tokio::test]
+async fn a_question_that_has_not_expired_waits() {
+    both!(Sale, |launch| {
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
+        let outcome = thread.run(list([])).await.unwrap();
+        let [offer] = outcome.interrupts() else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(offer.expires_ms, Some(offer.asked_ms + 3_600_000));
+        let outcome = thread.resume(()).await.unwrap();
+        assert_eq!(names(outcome.interrupts()), ["offer"]);
     });
 }

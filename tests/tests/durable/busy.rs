@@ -10,7 +10,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::support::{Log, LogXs, both, list, twin};
 
-/// Says when a run has come to the node, and lets as many go on as it has permits.
+/// Reports when a run has reached the node. Lets one run continue per permit.
 #[derive(Clone)]
 struct Door {
     reached: Arc<Notify>,
@@ -36,7 +36,7 @@ async fn passes(door: Managed<Door>) -> petalflow::Result<LogXs> {
 twin!(Passing(Log) { passes } nodes: passes);
 
 #[tokio::test]
-async fn a_busy_thread_is_refused_unless_told_otherwise() {
+async fn a_busy_thread_is_refused_by_default() {
     both!(Passing, |launch| {
         let door = Door::shut();
         let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
@@ -58,7 +58,7 @@ async fn a_busy_thread_is_refused_unless_told_otherwise() {
 }
 
 #[tokio::test]
-async fn a_run_may_wait_for_the_one_before() {
+async fn a_run_may_wait_for_the_previous_run() {
     both!(Passing, |launch| {
         let door = Door::shut();
         let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
@@ -75,7 +75,7 @@ async fn a_run_may_wait_for_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_run_may_cancel_the_one_before() {
+async fn a_run_may_cancel_the_previous_run() {
     both!(Passing, |launch| {
         let door = Door::shut();
         let threads = launch.manage(door.clone()).store(&InMemoryStore::new());

@@ -1,4 +1,4 @@
-//! What checkpoints hold, when they are made, and what is made of them.
+//! The contents of checkpoints, when they are stored, and how they are read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,8 +7,9 @@ use petalflow::checkpoint::{Address, Cause, InMemoryStore, Store as _};
 use petalflow::interrupt::Resume;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Edit, HistoryQuery, ThreadError};
+use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, appending, both, list, twin};
+use crate::support::{Log, appending, both, finished, list, twin};
 
 appending! { a b c d e }
 
@@ -37,7 +38,7 @@ async fn fails_once(total: &i64, tries: Managed<AtomicUsize>) -> petalflow::Resu
 twin!(Half(Total) { START -> fifty & fails_once; } nodes: fifty, fails_once);
 
 #[tokio::test]
-async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_resume_commits_it() {
+async fn c95_g056_g058_results_of_a_failed_superstep_are_pending_until_a_resume_commits_them() {
     both!(Half, |launch| {
         let store = InMemoryStore::new();
         let tries = Arc::new(AtomicUsize::new(0));
@@ -62,7 +63,7 @@ async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_re
             names.contains(&(0, "done")) && names.contains(&(0, "error")),
             "{names:?}"
         );
-        let total = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let total = finished(thread.resume(())).await;
         assert_eq!(
             (total.total, total.seen),
             (51, 1),
@@ -88,7 +89,7 @@ async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
         let thread = threads
             .durability(Durability::Interval(2.try_into().unwrap()))
             .thread("t");
-        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list([]))).await;
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let supersteps: Vec<u64> = history.iter().map(|info| info.superstep).collect();
         assert_eq!(supersteps, [5, 4, 2, 0]);
@@ -108,7 +109,7 @@ async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
 twin!(Broken(Total) { fifty -> fails_once } nodes: fifty, fails_once);
 
 #[tokio::test]
-async fn g059_a_resume_goes_on_where_the_run_stopped() {
+async fn g059_a_resume_continues_where_the_run_stopped() {
     // agentmesh begins at the entry again unless paused nodes are recorded.
     both!(Broken, |launch| {
         let thread = launch
@@ -116,7 +117,7 @@ async fn g059_a_resume_goes_on_where_the_run_stopped() {
             .store(&InMemoryStore::new())
             .thread("t");
         thread.run(0).await.unwrap_err();
-        let total = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let total = finished(thread.resume(())).await;
         assert_eq!(total.total, 50);
         total
     });
@@ -131,30 +132,20 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
             .thread("t");
         thread.run(0).await.unwrap_err();
         let update = Resume::new().update(TotalTotal(7)).update(TotalTotal(1));
-        let total = thread
-            .resume(update)
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let total = finished(thread.resume(update)).await;
         assert_eq!((total.total, total.seen), (58, 58));
         total
     });
 }
 
 #[tokio::test]
-async fn g061_what_a_thread_knows_is_not_overwritten_by_nothing() {
+async fn g061_an_empty_input_does_not_overwrite_stored_keys() {
     both!(Five, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread
-            .run(list(["x"]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
-        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list(["x"]))).await;
+        let log = finished(thread.resume(())).await;
         assert_eq!(log.xs, ["x", "a", "b", "c", "d", "e"]);
-        let log = thread.run(list([])).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.run(list([]))).await;
         assert_eq!(log.xs.len(), 11);
         log
     });
@@ -202,16 +193,7 @@ mod after {
 async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
     let store = InMemoryStore::new();
     let thread = before::Program::new().store(&store).thread("t");
-    assert_eq!(
-        thread
-            .run(list([]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap()
-            .extra,
-        7
-    );
+    assert_eq!(finished(thread.run(list([]))).await.extra, 7);
     let thread = after::Program::new().store(&store).thread("t");
     let error = thread.snapshot().await.unwrap_err();
     assert!(matches!(error, ThreadError::Changed { .. }), "{error}");
@@ -221,19 +203,10 @@ async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
         "{text}"
     );
     let error = thread.run(list([])).await.unwrap_err();
-    assert!(error.to_string().contains("`extra`"), "{error}");
+    assert_contains(&error, "`extra`");
     // The other way round an added key has its default.
     let thread = after::Program::new().store(&store).thread("new");
-    assert_eq!(
-        thread
-            .run(list([]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap()
-            .xs,
-        ["after"]
-    );
+    assert_eq!(finished(thread.run(list([]))).await.xs, ["after"]);
     let thread = before::Program::new().store(&store).thread("new");
     assert_eq!(thread.snapshot().await.unwrap().unwrap().state.extra, 0);
 }
@@ -263,7 +236,7 @@ async fn listens(hint: Option<&str>, tries: Managed<AtomicUsize>) -> petalflow::
 twin!(Hints(Short) { hints -> listens } nodes: hints, listens);
 
 #[tokio::test]
-async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
+async fn an_ephemeral_key_survives_edits_and_resumes_before_its_superstep() {
     both!(Hints, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
@@ -289,7 +262,7 @@ async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
             .resume(Resume::new().update(ShortLog(list(["updated"]))))
             .await
             .unwrap_err();
-        let short = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let short = finished(thread.resume(())).await;
         assert_eq!(short.log, ["edited", "updated", "Some(\"psst\")"]);
         assert_eq!(short.hint, None);
         assert_eq!(thread.snapshot().await.unwrap().unwrap().state, short);
@@ -298,7 +271,7 @@ async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_that_is_missing_in_the_middle_is_noticed() {
+async fn a_checkpoint_missing_in_the_middle_is_detected() {
     let (store, robbed) = (InMemoryStore::new(), InMemoryStore::new());
     Five::new()
         .store(&store)
@@ -321,10 +294,8 @@ async fn a_checkpoint_that_is_missing_in_the_middle_is_noticed() {
     let thread = Five::new().store(&robbed).thread("t");
     assert_eq!(thread.snapshot_at(1).await.unwrap().state.xs, ["i", "a"]);
     let error = thread.resume(()).await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("of what checkpoint 5 builds on, from 0 on, something is missing"),
-        "{error}"
+    assert_contains(
+        &error,
+        "of what checkpoint 5 builds on, from 0 on, something is missing",
     );
 }

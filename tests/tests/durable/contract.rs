@@ -5,8 +5,9 @@ use petalflow::checkpoint::{Address, Cause, InMemoryStore, Store, StoredWrite, T
 use petalflow::event::TaskId;
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, OnBusy, Retention, Thread, ThreadError};
+use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, list, twin};
+use crate::support::{Log, LogXs, appending, both, finished, list, twin};
 
 appending! { a b }
 
@@ -29,12 +30,7 @@ async fn numbers<F: Flow>(thread: &Thread<F>) -> Vec<u64> {
 async fn c88_a_checkpoint_can_be_read_by_its_number() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread
-            .run(list(["i"]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.run(list(["i"]))).await;
         for (number, xs, next, cause) in [
             (0, list(["i"]), vec!["a"], Cause::Input),
             (1, list(["i", "a"]), vec!["b"], Cause::Superstep),
@@ -78,26 +74,16 @@ async fn writes_a(a: &str) -> TwoA {
 twin!(Increments(Two) { writes_b -> writes_a } nodes: writes_b, writes_a);
 
 #[tokio::test]
-async fn c89_a_checkpoint_holds_what_changed_and_reads_as_a_whole() {
+async fn c89_a_checkpoint_stores_changes_and_is_read_as_a_whole() {
     both!(Increments, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread
-            .run("v1".to_string())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.run("v1".to_string())).await;
         let old = thread.snapshot_at(1).await.unwrap().state;
         assert_eq!((&*old.a, &*old.b), ("v1", "v1"));
         let new = thread.snapshot_at(2).await.unwrap().state;
         assert_eq!((&*new.a, &*new.b, &*new.gone), ("v1+", "v1", "here"));
         // What is taken away is absent.
-        thread
-            .run("v2".to_string())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.run("v2".to_string())).await;
         let turn = thread.snapshot_at(3).await.unwrap().state;
         assert_eq!((&*turn.a, &*turn.b, &*turn.gone), ("v2", "v1", ""));
         new
@@ -105,7 +91,7 @@ async fn c89_a_checkpoint_holds_what_changed_and_reads_as_a_whole() {
 }
 
 #[tokio::test]
-async fn c90_a_write_of_a_task_is_kept_once_and_until_it_is_settled() {
+async fn c90_a_task_record_is_stored_once_until_its_superstep_commits() {
     let (store, task) = (InMemoryStore::new(), TaskId::from_bytes([1; 16]));
     let write = |task, name: &str, byte| StoredWrite {
         task,
@@ -143,7 +129,7 @@ async fn c90_a_write_of_a_task_is_kept_once_and_until_it_is_settled() {
 }
 
 #[tokio::test]
-async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
+async fn c92_an_unknown_thread_is_none_and_the_default_is_the_newest_checkpoint() {
     both!(Chain, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let thread = threads.thread("t");
@@ -153,7 +139,7 @@ async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
             matches!(error.thread_error(), Some(ThreadError::Unknown { .. })),
             "{error}"
         );
-        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list([]))).await;
         assert_eq!(thread.snapshot().await.unwrap().unwrap().info.checkpoint, 2);
         let error = thread.snapshot_at(9).await.unwrap_err();
         assert!(
@@ -166,18 +152,12 @@ async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
 }
 
 #[tokio::test]
-async fn c93_a_thread_is_deleted_with_all_that_is_inside_and_no_other() {
+async fn c93_a_thread_is_deleted_with_its_subflows_and_no_other_thread() {
     both!(Nest, |launch| {
         let store = InMemoryStore::new();
         let threads = launch.store(&store);
         for id in ["one", "two"] {
-            threads
-                .thread(id)
-                .run(list([]))
-                .await
-                .unwrap()
-                .into_finished()
-                .unwrap();
+            finished(threads.thread(id).run(list([]))).await;
             assert_eq!(store.namespaces(id).await.unwrap(), ["", "inner"]);
         }
         threads.thread("one").delete().await.unwrap();
@@ -197,7 +177,7 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
         let store = InMemoryStore::new();
         let thread = launch.store(&store).thread("t");
         for _ in 0..12 {
-            thread.run(list([])).await.unwrap().into_finished().unwrap();
+            finished(thread.run(list([]))).await;
         }
         let copy = thread.copy_to("copy").await.unwrap();
         assert_eq!(numbers(&copy).await, numbers(&thread).await);
@@ -219,7 +199,7 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
         // What is needed to read the newest stays with it.
         let again = thread.snapshot().await.unwrap().unwrap();
         assert_eq!((again.state, again.info), (state.state.clone(), state.info));
-        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list([]))).await;
         state.state
     });
 }
@@ -231,9 +211,9 @@ async fn c94_a_copy_of_no_thread_or_onto_itself_is_refused() {
     let thread = threads.thread("t");
     let unknown = thread.copy_to("copy").await.unwrap_err();
     assert!(matches!(unknown, ThreadError::Unknown { .. }), "{unknown}");
-    thread.run(list([])).await.unwrap().into_finished().unwrap();
+    finished(thread.run(list([]))).await;
     // It does not wait for itself.
     let itself = thread.copy_to("t").await.unwrap_err();
-    assert!(itself.to_string().contains("there is a thread `t` already"));
+    assert_contains(&itself, "there is a thread `t` already");
     assert_eq!(threads.list(ThreadQuery::default()).await.unwrap().len(), 1);
 }

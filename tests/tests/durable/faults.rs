@@ -11,8 +11,9 @@ use petalflow::checkpoint::{
 };
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
+use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, list, twin};
+use crate::support::{Log, LogXs, appending, both, finished, list, twin};
 
 appending! { a b }
 
@@ -148,7 +149,7 @@ impl Store for Faulty {
 
 #[tokio::test]
 async fn c60_g063_a_fault_of_the_store_fails_the_run() {
-    // agentmesh ignores a failed save unless it is told not to.
+    // agentmesh ignores a failed save by default.
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         for (method, after) in [(APPEND, 0), (APPEND, 1), (APPEND, 2), (READ, 0), (CLAIM, 0)] {
             if durability == Durability::Exit && method == APPEND && after > 0 {
@@ -167,8 +168,8 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
                     ),
                     "{durability:?} {method} {after}: {text}"
                 );
-                assert!(text.contains("the disk is full"), "{text}");
-                // The thread is as good as before: it goes on when the store does.
+                assert_contains(&text, "the disk is full");
+                // The thread is unharmed: it resumes when the store works again.
                 store.fail(NONE, 0);
                 let log = match thread.snapshot().await.unwrap() {
                     None => thread.run(list(["i"])).await,
@@ -183,22 +184,22 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
 }
 
 #[tokio::test]
-async fn c60_a_failed_node_is_the_cause_even_if_it_cannot_be_written_down() {
+async fn c60_a_failed_node_is_the_cause_even_if_the_store_fails_too() {
     both!(Half, |launch| {
         let store = Faulty::default();
         store.fail(WRITE, 0);
         let thread = launch.store(&store).thread("t");
         let error = thread.run(list([])).await.unwrap_err();
-        assert!(error.to_string().contains("broken"), "{error}");
+        assert_contains(&error, "broken");
         error.to_string()
     });
 }
 
 #[tokio::test]
-async fn c60_what_is_asked_of_a_thread_says_what_the_store_said() {
+async fn c60_thread_operations_report_the_error_of_the_store() {
     let store = Faulty::default();
     let thread = Chain::new().store(&store).thread("t");
-    thread.run(list([])).await.unwrap().into_finished().unwrap();
+    finished(thread.run(list([]))).await;
     store.fail(READ, 0);
     let texts = [
         thread.snapshot().await.unwrap_err().to_string(),
@@ -214,9 +215,6 @@ async fn c60_what_is_asked_of_a_thread_says_what_the_store_said() {
         .into_iter()
         .chain([history.to_string(), delete.to_string()])
     {
-        assert!(
-            text.contains("the store is not available: the disk is full"),
-            "{text}"
-        );
+        assert_contains(&text, "the store is not available: the disk is full");
     }
 }

@@ -8,9 +8,10 @@ use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::thread::{Durability, HistoryQuery};
+use petalflow_test_support::assert_contains;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, both, finished, list, twin};
 
 appending! { i j }
 
@@ -92,7 +93,7 @@ fn line(event: &Event<Outer>) -> String {
 }
 
 #[tokio::test]
-async fn c81_a_flow_that_is_kept_knows_what_it_knew_and_streams_under_its_namespace() {
+async fn c81_a_stored_subflow_has_its_previous_state_and_streams_under_its_namespace() {
     for (durability, checkpoints) in [(Durability::Sync, 3), (Durability::Exit, 3)] {
         both!(Kept, |launch| {
             let store = InMemoryStore::new();
@@ -120,47 +121,24 @@ async fn c81_a_flow_that_is_kept_knows_what_it_knew_and_streams_under_its_namesp
 }
 
 #[tokio::test]
-async fn c84_a_flow_that_is_not_kept_starts_afresh_each_time() {
+async fn c84_a_subflow_that_is_not_stored_starts_from_defaults_each_time() {
     both!(Fresh, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
-            let outer = thread
-                .run(String::new())
-                .await
-                .unwrap()
-                .into_finished()
-                .unwrap();
+            let outer = finished(thread.run(String::new())).await;
             assert_eq!(outer.my_key, " got here and there got here and there");
         }
     });
 }
 
 #[tokio::test]
-async fn c84_a_flow_that_is_kept_is_kept_over_turns_and_per_thread() {
+async fn c84_a_stored_subflow_is_stored_over_turns_and_per_thread() {
     both!(Kept, |launch| {
         let threads = launch.store(&InMemoryStore::new());
-        let one = threads
-            .thread("one")
-            .run(String::new())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
-        let again = threads
-            .thread("one")
-            .run(String::new())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let one = finished(threads.thread("one").run(String::new())).await;
+        let again = finished(threads.thread("one").run(String::new())).await;
         assert!(again.my_key.len() > one.my_key.len() && again.my_key.starts_with(&one.my_key));
-        let two = threads
-            .thread("two")
-            .run(String::new())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let two = finished(threads.thread("two").run(String::new())).await;
         assert_eq!(two, one);
         again
     });
@@ -196,11 +174,11 @@ twin! {
 }
 
 #[tokio::test]
-async fn c84_two_nodes_of_one_flow_keep_two_states() {
+async fn c84_two_nodes_of_one_flow_have_two_states() {
     both!(Namespaces, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list([])).await.unwrap().into_finished().unwrap();
-        let log = thread.run(list([])).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list([]))).await;
+        let log = finished(thread.run(list([]))).await;
         assert_eq!(
             log.xs,
             ["first 1", "second 1", "i", "first 2", "second 2", "i"]
@@ -234,7 +212,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn c84_a_resume_inside_a_flow_that_is_not_kept_goes_on_inside() {
+async fn c84_a_resume_continues_inside_a_subflow_that_is_not_stored() {
     both!(Asking, |launch| {
         let trace = Trace::default();
         let thread = launch
@@ -242,20 +220,10 @@ async fn c84_a_resume_inside_a_flow_that_is_not_kept_goes_on_inside() {
             .store(&InMemoryStore::new())
             .thread("t");
         assert_eq!(thread.run(list([])).await.unwrap().interrupts().len(), 1);
-        let log = thread
-            .answer::<Go>("Done".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let log = finished(thread.answer::<Go>("Done".into())).await;
         assert_eq!(log.xs, ["i", "Done 1", "j"]);
         assert_eq!(thread.run(list([])).await.unwrap().interrupts().len(), 1);
-        let log = thread
-            .answer::<Go>("Again".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let log = finished(thread.answer::<Go>("Again".into())).await;
         assert_eq!(
             log.xs[3..],
             ["i", "Again 1", "j"],
@@ -278,7 +246,7 @@ async fn c86_a_managed_value_that_is_missing_at_a_resume_is_named_before_anythin
         assert_eq!(thread.run(list([])).await.unwrap().interrupts().len(), 1);
         let bare = launch.store(&store).thread("t");
         let error = bare.resume(()).await.unwrap_err();
-        assert!(error.to_string().contains("managed value"), "{error}");
+        assert_contains(&error, "managed value");
         assert!(
             matches!(error.kind(), RunErrorKind::MissingManaged(names) if names[0].ends_with("Trace"))
         );
@@ -332,16 +300,11 @@ twin! {
 }
 
 #[tokio::test]
-async fn c83_where_the_parent_goes_is_for_the_out_mapping_to_say() {
+async fn c83_the_out_mapping_chooses_the_route_of_the_parent() {
     // In LangGraph a node inside sends the parent elsewhere, and what the flow inside had written is lost.
     both!(Onwards, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        let log = thread
-            .run(list(["init_state"]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let log = finished(thread.run(list(["init_state"]))).await;
         assert_eq!(log.xs, ["init_state", "b_child_state", "node_b_parent"]);
         log
     });

@@ -1,4 +1,4 @@
-//! What flows that are kept know after a thread went back, or elsewhere.
+//! The state of stored subflows after a fork and in a copy of a thread.
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
@@ -6,7 +6,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, Retention, Thread};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, both, twin};
+use crate::support::{Log, LogXs, both, finished, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +118,7 @@ async fn back_and_forth<F: Flow<State = Log>>(thread: &Thread<F>) {
 }
 
 #[tokio::test]
-async fn a_fork_takes_back_what_a_kept_flow_knew() {
+async fn a_fork_restores_the_state_of_a_stored_subflow() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(ToThree, |launch| {
             let threads = launch.store(&InMemoryStore::new()).durability(durability);
@@ -132,7 +132,7 @@ async fn a_fork_takes_back_what_a_kept_flow_knew() {
 }
 
 #[tokio::test]
-async fn another_thread_begins_with_what_a_kept_flow_knew() {
+async fn a_copied_thread_begins_with_the_state_of_its_stored_subflow() {
     both!(Deep, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         run(&thread).await;
@@ -169,7 +169,7 @@ struct Large {
     text: Vec<String>,
 }
 
-/// Grows so quickly that each turn begins with a checkpoint that stands alone.
+/// Grows so quickly that each turn begins with a complete checkpoint.
 #[node(Large)]
 async fn grow(n: &u32) -> (LargeN, LargeText) {
     (LargeN(1), LargeText(vec!["x".repeat(40_000 << (2 * n))]))
@@ -190,7 +190,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
+async fn a_fork_from_a_removed_checkpoint_is_refused() {
     both!(GrowThrice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(run(&thread).await, ["1", "2", "3"]);
@@ -236,28 +236,18 @@ twin! {
 }
 
 #[tokio::test]
-async fn what_a_kept_flow_was_about_is_done_once_after_a_fork_and_in_a_copy() {
+async fn a_pending_task_of_a_stored_subflow_runs_once_after_a_fork_and_in_a_copy() {
     both!(Asking, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
-        thread
-            .answer::<Go>(7)
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.answer::<Go>(7)).await;
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         let copy = thread.copy_to("copy").await.unwrap();
         let newest = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
         thread.fork(newest).await.unwrap();
         for thread in [thread, copy] {
             assert_eq!(thread.resume(()).await.unwrap().interrupts().len(), 1);
-            let log = thread
-                .answer::<Go>(9)
-                .await
-                .unwrap()
-                .into_finished()
-                .unwrap();
+            let log = finished(thread.answer::<Go>(9)).await;
             assert_eq!(log.xs, ["1 7", "1 7 2 9"], "{}", thread.id());
         }
     });

@@ -1,6 +1,6 @@
 //! A process that is killed again and again, at random: its threads come to the same ends as if it had lived.
 //!
-//! The process that dies is this test binary once more, told by environment variables what to do.
+//! The killed process is this test binary again, controlled by environment variables.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -24,11 +24,13 @@ use petalflow_test_support::{Need, skip};
 #[cfg(unix)]
 use petalflow_test_servers::{Postgres, Redis, fresh_name};
 
+use crate::support::finished;
+
 const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
 const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
 const THREAD: &str = "PETALFLOW_TEST_KILLED_THREAD";
 
-/// How often the process is killed, unless `PETALFLOW_KILLS` says so. `.ci/nightly` kills more often.
+/// How often the process is killed, unless `PETALFLOW_KILLS` is set. `.ci/nightly` kills more often.
 const KILLS: usize = 20;
 
 /// How long that may take on a machine that is busy with other things; then fewer have to do.
@@ -145,7 +147,7 @@ fn threads(store: &(impl Store + Clone), number: usize, log: PathBuf) -> Threads
 
 const ORDERS: u64 = 60;
 
-/// What the process does: begins the thread, or goes on with it, until it has ended.
+/// What the process does: begins or resumes the thread, until it has ended.
 async fn work(store: impl Store + Clone, on_busy: OnBusy, folder: &Path, number: usize) {
     let thread = threads(&store, number, folder.join(format!("log-{number}")))
         .on_busy(on_busy)
@@ -230,7 +232,7 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     let stored = thread.snapshot().await.unwrap().unwrap();
     assert!(stored.is_finished());
     let unbroken = threads(&InMemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
-    let unbroken = unbroken.run(ORDERS).await.unwrap().into_finished().unwrap();
+    let unbroken = finished(unbroken.run(ORDERS)).await;
     assert_eq!(stored.state, unbroken, "thread {number}");
     // An effect is repeated only if its process died before the record was made: so never once `once` has returned.
     let text = std::fs::read_to_string(log).unwrap_or_default();
@@ -260,7 +262,7 @@ macro_rules! killed {
             use super::*;
 
             #[test]
-            fn a_process_that_is_killed_again_and_again_loses_and_repeats_nothing() {
+            fn a_process_killed_repeatedly_loses_and_repeats_nothing() {
                 let path = module_path!();
                 let (_, path) = path
                     .split_once("::")
@@ -295,7 +297,7 @@ macro_rules! killed {
     };
 }
 
-// A lock of the operating system is free as soon as its process is dead, so nobody has to wait.
+// A lock of the operating system is free as soon as its process is dead, so there is no wait.
 killed!(
     sqlite,
     OnBusy::Refuse,

@@ -1,4 +1,4 @@
-//! What finished is kept, and not run again.
+//! Results of finished tasks are stored, and the tasks do not run again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +10,9 @@ use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{Durability, HistoryQuery};
+use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, both, list, twin};
+use crate::support::{Log, LogXs, both, finished, list, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +61,7 @@ async fn c46_successful_siblings_are_not_run_again() {
             )
         };
         let error = thread.run(1).await.unwrap_err();
-        assert!(error.to_string().contains("I'm not good"), "{error}");
+        assert_contains(&error, "I'm not good");
         assert_eq!(counts(), (1, 2));
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.value, 1);
@@ -72,19 +73,19 @@ async fn c46_successful_siblings_are_not_run_again() {
         assert!(!second.finished);
         assert_eq!(second.error.as_ref().unwrap().message, "I'm not good");
 
-        // The checkpoint itself knows nothing of what came after it but beside it.
+        // The checkpoint itself is unchanged; the task records are beside it.
         let at = thread.snapshot_at(snapshot.info.checkpoint).await.unwrap();
         assert_eq!((at.state.value, &at.info.next), (1, &snapshot.info.next));
 
         thread.resume(()).await.unwrap_err();
         assert_eq!(counts(), (1, 4));
         calls.mended.store(1, Ordering::SeqCst);
-        let sum = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let sum = finished(thread.resume(())).await;
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
         assert_eq!(thread.history(HistoryQuery::all()).await.unwrap().len(), 2);
         // A thread that has ended stays as it is.
-        let sum = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let sum = finished(thread.resume(())).await;
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
         sum
@@ -105,7 +106,7 @@ async fn c46_the_same_when_checkpoints_are_written_at_the_end() {
         assert_eq!(snapshot.state.value, 1);
         assert!(snapshot.tasks[0].finished && !snapshot.tasks[1].finished);
         calls.mended.store(1, Ordering::SeqCst);
-        let sum = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let sum = finished(thread.resume(())).await;
         assert_eq!(sum.value, 6);
         assert_eq!(calls.one.load(Ordering::SeqCst), 1);
         // One where it failed, one where it ended.
@@ -153,10 +154,10 @@ async fn c48_on_a_thread_a_failed_superstep_applies_nothing() {
         let threads = launch.manage(Flaky::default()).store(&InMemoryStore::new());
         let (one, two) = (threads.thread("1"), threads.thread("2"));
         assert_eq!(one.run(2).await.unwrap().state().output, 2);
-        let totals = one.run(3).await.unwrap().into_finished().unwrap();
+        let totals = finished(one.run(3)).await;
         assert_eq!((totals.output, totals.total), (5, 7));
         let error = one.run(4).await.unwrap_err();
-        assert!(error.to_string().contains("Input is too large"), "{error}");
+        assert_contains(&error, "Input is too large");
         let snapshot = one.snapshot().await.unwrap().unwrap();
         assert_eq!((snapshot.state.total, snapshot.state.given), (7, 4));
         let [task] = &snapshot.tasks[..] else {
@@ -196,7 +197,7 @@ async fn node2() -> StepsSteps {
 twin!(Recover(Steps) { START -> node1 -> node2; } nodes: node1, node2);
 
 #[tokio::test]
-async fn c49_new_input_after_a_failure_starts_afresh_from_the_same_state() {
+async fn c49_an_input_after_a_failure_starts_a_new_turn_from_the_same_state() {
     both!(Recover, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let input = |steps: &[&str], attempt| StepsInput {
@@ -209,12 +210,7 @@ async fn c49_new_input_after_a_failure_starts_afresh_from_the_same_state() {
         assert_eq!(snapshot.info.next, ["node1"]);
         let error = snapshot.tasks[0].error.as_ref().unwrap();
         assert!(error.message.contains("Simulated failure"));
-        let steps = thread
-            .run(input(&[], 2))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let steps = finished(thread.run(input(&[], 2))).await;
         assert_eq!(steps.steps, ["start", "node1", "node2"]);
         // Two inputs and two supersteps; LangGraph counts the empty thread before each input as well.
         let history = thread.history(HistoryQuery::all()).await.unwrap();
@@ -241,7 +237,7 @@ twin!(Stop(Steps) { START -> stop -> node2; } nodes: stop, node2);
 twin!(StopLast(Steps) { START -> node2 -> stop; } nodes: stop, node2);
 
 #[tokio::test]
-async fn c61_a_drained_thread_goes_on_where_it_stopped() {
+async fn c61_a_drained_thread_resumes_where_it_stopped() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(Stop, |launch| {
             let store = InMemoryStore::new();
@@ -266,7 +262,7 @@ async fn c61_a_drained_thread_goes_on_where_it_stopped() {
                 "committed, whatever the durability"
             );
             let again = launch.manage(CancelToken::new()).store(&store).thread("t");
-            let steps = again.resume(()).await.unwrap().into_finished().unwrap();
+            let steps = finished(again.resume(())).await;
             assert_eq!(steps.steps, ["stop", "node2"]);
             steps
         });
@@ -283,7 +279,7 @@ async fn c61_a_drain_in_the_last_superstep_of_a_thread_changes_nothing() {
             steps: vec![],
             attempt: 0,
         };
-        let steps = thread.run(input).await.unwrap().into_finished().unwrap();
+        let steps = finished(thread.run(input)).await;
         assert_eq!(steps.steps, ["node2", "stop"]);
         steps
     });
@@ -305,7 +301,7 @@ async fn charges(cx: Context, calls: Managed<Calls>) -> petalflow::Result<SumVal
 twin!(Charge(Sum) { charges } nodes: charges);
 
 #[tokio::test]
-async fn what_is_done_once_is_not_done_again_in_any_durability() {
+async fn effects_of_once_are_not_repeated_with_any_durability() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(Charge, |launch| {
             let calls = Arc::new(Calls::default());
@@ -315,22 +311,10 @@ async fn what_is_done_once_is_not_done_again_in_any_durability() {
             let thread = threads.durability(durability).thread("t");
             thread.run(0).await.unwrap_err();
             calls.mended.store(1, Ordering::SeqCst);
-            assert_eq!(
-                thread
-                    .resume(())
-                    .await
-                    .unwrap()
-                    .into_finished()
-                    .unwrap()
-                    .value,
-                7
-            );
+            assert_eq!(finished(thread.resume(())).await.value, 7);
             assert_eq!(calls.one.load(Ordering::SeqCst), 1, "{durability:?}");
             // A new turn is a new charge.
-            assert_eq!(
-                thread.run(0).await.unwrap().into_finished().unwrap().value,
-                14
-            );
+            assert_eq!(finished(thread.run(0)).await.value, 14);
             assert_eq!(calls.one.load(Ordering::SeqCst), 2, "{durability:?}");
         });
     }
@@ -358,7 +342,7 @@ async fn handles(
 twin!(Falls(Log) { falls; catch falls -> handles; } nodes: falls, handles);
 
 #[tokio::test]
-async fn c59_what_was_caught_survives_a_checkpoint_and_a_resume() {
+async fn c59_a_caught_failure_survives_a_checkpoint_and_a_resume() {
     both!(Falls, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
@@ -367,7 +351,7 @@ async fn c59_what_was_caught_survives_a_checkpoint_and_a_resume() {
         thread.run(list([])).await.unwrap_err();
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.info.next, ["handles"]);
-        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.resume(())).await;
         assert_eq!(log.xs, ["falls after a stone in the way"]);
         log
     });

@@ -5,8 +5,9 @@ use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::thread::{Thread, ThreadError};
 use petalflow_protection::{Encryption, ProtectedStore, Protection, SecretKey, Signing};
+use petalflow_test_support::assert_contains;
 
-/// What nobody may read in the store.
+/// A text that must not be readable in the store.
 const SECRET: &str = "the moon garden";
 
 #[derive(serde::Serialize, serde::Deserialize, Ask)]
@@ -66,7 +67,7 @@ fn holds_the_secret(bytes: &[u8]) -> bool {
         .any(|part| part == SECRET.as_bytes())
 }
 
-/// What the store said, and that it is about trust.
+/// The error of the store, which must be about its protection.
 fn distrust<T>(result: Result<T, ThreadError>) -> String {
     match result.err() {
         Some(ThreadError::Store(StoreError::Protection(problem))) => problem,
@@ -75,7 +76,7 @@ fn distrust<T>(result: Result<T, ThreadError>) -> String {
 }
 
 #[tokio::test]
-async fn an_encrypted_thread_tells_the_store_nothing_and_goes_on() {
+async fn an_encrypted_thread_is_unreadable_in_the_store_and_resumes() {
     let (store, stored) = waiting(Encryption::new(key(1))).await;
     assert!(stored.len() > 2, "checkpoints, and a question beside them");
     assert!(!stored.iter().any(|bytes| holds_the_secret(bytes)));
@@ -90,7 +91,7 @@ async fn an_encrypted_thread_tells_the_store_nothing_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_signed_thread_can_be_read_in_the_store_and_goes_on() {
+async fn a_signed_thread_is_readable_in_the_store_and_resumes() {
     let (store, stored) = waiting(Signing::new(key(1))).await;
     assert!(stored.iter().any(|bytes| holds_the_secret(bytes)));
 
@@ -101,14 +102,14 @@ async fn a_signed_thread_can_be_read_in_the_store_and_goes_on() {
 }
 
 #[tokio::test]
-async fn what_is_not_sealed_in_this_way_is_not_read() {
+async fn a_checkpoint_with_another_protection_is_not_read() {
     let (store, _) = waiting(Encryption::new(key(1))).await;
     distrust(thread(&store, Encryption::new(key(2))).snapshot().await);
     distrust(thread(&store, Signing::new(key(1))).snapshot().await);
     let problem = distrust(Write::new().store(&store).thread("t").snapshot().await);
-    assert!(
-        problem.contains("it is sealed, and this program uses the store without"),
-        "{problem}"
+    assert_contains(
+        &problem,
+        "it is sealed, and this program uses the store without",
     );
 
     let plain = InMemoryStore::new();

@@ -41,7 +41,7 @@ async fn human(cx: Context) -> petalflow::Result<TalkHumanInput> {
 
 twin!(Talking(Talk) { robot -> human } nodes: robot, human);
 
-/// In which modes an event is, and what it says.
+/// The modes that an event is in, and its text.
 fn line(event: &Event<Talk>) -> String {
     let node = event.node().unwrap_or_default();
     match &event.kind {
@@ -117,7 +117,7 @@ fn names<S: State>(events: &[Event<S>]) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn each_mode_is_some_of_the_one_stream() {
+async fn each_mode_is_a_part_of_the_full_stream() {
     both!(Modes, |launch| {
         let events = || launch.clone().run(list(["i"])).events();
         let updates: Vec<_> = events().updates().collect().await;
@@ -155,7 +155,7 @@ async fn each_mode_is_some_of_the_one_stream() {
 }
 
 #[tokio::test]
-async fn a_failure_is_told_in_every_mode() {
+async fn a_failure_is_reported_in_every_mode() {
     both!(Broken, |launch| {
         let events = || launch.clone().run(list([])).events();
         for modes in [
@@ -171,7 +171,7 @@ async fn a_failure_is_told_in_every_mode() {
 }
 
 #[tokio::test]
-async fn nobody_copies_the_state_unless_it_is_asked_for() {
+async fn the_state_is_copied_only_on_request() {
     // `Plain` cannot even be copied.
     #[state]
     struct Plain {
@@ -199,7 +199,7 @@ struct Job {
     whole: String,
 }
 
-/// A functional run: one node, whose steps are told as they are done, each once.
+/// A functional run: one node that reports each of its steps once.
 #[node(Job)]
 async fn graph(given: &str, cx: Context) -> petalflow::Result<JobWhole> {
     type Step = petalflow::Result<(String, String)>;
@@ -221,7 +221,7 @@ async fn graph(given: &str, cx: Context) -> petalflow::Result<JobWhole> {
 twin!(Functional(Job) { graph } nodes: graph);
 
 #[tokio::test]
-async fn c99_a_functional_run_tells_each_step_and_then_the_whole() {
+async fn c99_a_functional_run_reports_each_step_and_then_the_result() {
     both!(Functional, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let events = thread.run("0".to_string()).events();
@@ -289,7 +289,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn c81_the_values_of_flows_inside_are_told_under_their_namespace() {
+async fn c81_the_values_of_subflows_are_reported_under_their_namespace() {
     both!(Book, |launch| {
         let lines = |event: Event<Log>| {
             let told = match (&event.kind, event.nested::<Chapter>()) {
@@ -315,7 +315,7 @@ async fn c81_the_values_of_flows_inside_are_told_under_their_namespace() {
         let thread = launch.clone().store(&InMemoryStore::new()).thread("t");
         let stored = thread.run(list(["i"])).events().values();
         assert_eq!(stored.then(lines).collect::<Vec<_>>().await, expected);
-        // Who does not ask for states is told none, of the flows inside either.
+        // Without the mode for states there are none, of subflows neither.
         let all: Vec<_> = launch.run(list(["i"])).events().collect().await;
         let states = all.iter().filter(|event| match &event.kind {
             EventKind::Nested(nested) => nested.name() == "values",

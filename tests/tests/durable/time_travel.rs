@@ -3,38 +3,31 @@
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::thread::{Edit, HistoryQuery, Retention, ThreadError};
+use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, both, finished, list, twin};
 
 appending! { a b c }
 
 twin!(Chain(Log) { a -> b -> c } nodes: a, b, c);
 
 #[tokio::test]
-async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older_runs_on() {
+async fn c76_a_fork_of_the_last_checkpoint_has_no_task_and_a_fork_of_an_older_one_continues() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread
-            .run(list(["i"]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.run(list(["i"]))).await;
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let numbers: Vec<u64> = history.iter().map(|info| info.checkpoint).collect();
         assert_eq!(numbers, [3, 2, 1, 0]);
         assert_eq!(thread.fork(3).await.unwrap(), 4);
-        assert_eq!(
-            thread.resume(()).await.unwrap().into_finished().unwrap().xs,
-            ["i", "a", "b", "c"]
-        );
+        assert_eq!(finished(thread.resume(())).await.xs, ["i", "a", "b", "c"]);
         assert_eq!(thread.snapshot_at(1).await.unwrap().state.xs, ["i", "a"]);
         assert_eq!(thread.fork(1).await.unwrap(), 5);
         thread
             .update(Edit::new(LogXs(list(["edited"]))))
             .await
             .unwrap();
-        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.resume(())).await;
         assert_eq!(log.xs, ["i", "a", "edited", "b", "c"]);
         assert_eq!(
             thread.snapshot_at(3).await.unwrap().state.xs,
@@ -43,7 +36,7 @@ async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older
         let copy = thread.copy_to("copy").await.unwrap();
         assert_eq!(copy.snapshot_at(2).await.unwrap().state.xs, ["i", "a", "b"]);
         let other = thread.fork_to(1, "other").await.unwrap();
-        let log = other.resume(()).await.unwrap().into_finished().unwrap();
+        let log = finished(other.resume(())).await;
         assert_eq!(log.xs, ["i", "a", "b", "c"]);
         thread.prune(Retention::max_checkpoints(2)).await.unwrap();
         assert!(matches!(
@@ -59,7 +52,7 @@ async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older
 async fn c78_bulk_updates() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list([]))).await;
         let edit = |text| Edit::new(LogXs(list([text])));
         let numbers = thread
             .update_all(vec![vec![edit("x").by("a")], vec![edit("y").by("b")]])
@@ -84,7 +77,7 @@ async fn c78_bulk_updates() {
             let error = thread.update_all(wrong).await.unwrap_err();
             assert!(error.to_string().contains(words), "{error}");
         }
-        thread.resume(()).await.unwrap().into_finished().unwrap().xs
+        finished(thread.resume(())).await.xs
     });
 }
 
@@ -97,17 +90,17 @@ async fn seen(trace: Managed<Trace>) -> LogXs {
 twin!(One(Log) { seen } nodes: seen);
 
 #[tokio::test]
-async fn c76_going_on_from_the_last_checkpoint_runs_nothing() {
+async fn c76_a_resume_from_the_last_checkpoint_runs_nothing() {
     both!(One, |launch| {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
             .store(&InMemoryStore::new())
             .thread("t");
-        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list([]))).await;
         let last = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
         thread.fork(last).await.unwrap();
-        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.resume(())).await;
         assert_eq!((&log.xs[..], trace.count("seen")), (&list(["a"])[..], 1));
         log
     });
@@ -138,7 +131,7 @@ twin!(Edited(Pair) { x -> y } nodes: x, y);
 async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
     both!(Edited, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(()).await.unwrap().into_finished().unwrap();
+        finished(thread.run(())).await;
         let edits = vec![
             vec![Edit::new(PairFoo("updated".into())).by("x")],
             vec![Edit::new(PairBaz("new".into())).by("y")],
@@ -162,60 +155,37 @@ async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
 }
 
 #[tokio::test]
-async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
+async fn c79_g059_a_finished_thread_starts_a_new_turn_or_nothing() {
     // agentmesh runs finished nodes again when a run is resumed with an update, from the entry.
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread
-            .run(list(["hi"]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.run(list(["hi"]))).await;
         let update = || petalflow::interrupt::Resume::new().update(LogXs(list(["new message"])));
-        let log = thread
-            .resume(update())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let log = finished(thread.resume(update())).await;
         assert_eq!(
             log.xs,
             ["hi", "a", "b", "c", "new message"],
             "nothing to do is nothing done"
         );
-        let log = thread
-            .run(list(["more"]))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let log = finished(thread.run(list(["more"]))).await;
         assert_eq!(log.xs[5..], ["more", "a", "b", "c"]);
         // Somewhere in particular, on request.
-        let log = thread
-            .resume(update().goto("c"))
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let log = finished(thread.resume(update().goto("c"))).await;
         assert_eq!(log.xs[9..], ["new message", "c"]);
         log
     });
 }
 
 #[tokio::test]
-async fn an_unknown_place_to_go_on_is_an_error_and_changes_nothing() {
+async fn an_unknown_node_to_resume_at_is_an_error_and_changes_nothing() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        finished(thread.run(list([]))).await;
         let goto = petalflow::interrupt::Resume::new()
             .update(LogXs(list(["x"])))
             .goto("d");
         let error = thread.resume(goto).await.unwrap_err();
-        assert!(
-            error.to_string().contains("there is no node `d`"),
-            "{error}"
-        );
+        assert_contains(&error, "there is no node `d`");
         thread.snapshot().await.unwrap().unwrap().state.xs
     });
 }

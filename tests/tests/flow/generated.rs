@@ -81,7 +81,7 @@ async fn attributes_carry_over() {
 }
 
 #[tokio::test]
-async fn all_of_it_may_stand_in_a_function() {
+async fn all_macros_work_in_a_function() {
     #[state]
     struct Local {
         #[key(append)]

@@ -127,13 +127,13 @@ async fn a_second_name_is_a_second_node() {
 }
 
 #[tokio::test]
-async fn a_deferred_node_waits_for_all_else() {
+async fn a_deferred_node_runs_last() {
     flow!(Late(Seen) { a -> report & b; b -> c -> report; defer report });
     assert_eq!(seen!(Late), ["a", "b", "c", "report"]);
 }
 
 #[tokio::test]
-async fn with_and_catch_take_care_of_failures() {
+async fn with_and_catch_handle_failures() {
     static TRIES: AtomicU32 = AtomicU32::new(0);
 
     #[node(Seen)]

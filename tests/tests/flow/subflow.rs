@@ -1,6 +1,7 @@
 //! Flows as nodes: what `in` reads and `out` writes.
 
 use petalflow::prelude::*;
+use petalflow_test_support::assert_contains;
 
 #[state]
 #[derive(Debug)]
@@ -103,7 +104,7 @@ async fn a_subflow_may_fail_and_may_choose_a_route() {
     let error = RouteChoice::run(String::new())
         .await
         .expect_err("`out` fails");
-    assert!(error.to_string().contains("review"), "{error}");
+    assert_contains(&error, "review");
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ fn unwritten(ran: &[Ran]) -> Vec<(Ran, usize)> {
 }
 
 #[test]
-fn an_accepted_graph_keeps_what_the_analyses_promise() {
+fn an_accepted_graph_has_the_analyzed_properties() {
     on_accepted(300, |_, world, graph| {
         let model: Model = graph.launch().graph();
         let exploration = explore(&model, Routes::PerDelivery);
@@ -139,7 +139,7 @@ fn the_result_does_not_depend_on_what_finishes_first() {
 }
 
 #[test]
-fn the_cap_on_concurrency_changes_nothing_but_the_pace() {
+fn the_concurrency_limit_does_not_change_the_result() {
     on_accepted(100, |case, _, graph| {
         let first = block_on(graph.launch().limit(LIMIT).run(()));
         let graph = case.build(&case.world(5)).expect("it was accepted before");
@@ -150,7 +150,7 @@ fn the_cap_on_concurrency_changes_nothing_but_the_pace() {
 }
 
 #[test]
-fn a_run_that_is_refused_by_its_limit_says_what_would_come_next() {
+fn a_run_stopped_by_its_limit_names_the_next_nodes() {
     on_accepted(100, |_, world, graph| {
         let all = block_on(graph.launch().limit(LIMIT).run(()));
         let supersteps = world

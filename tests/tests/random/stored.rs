@@ -24,7 +24,7 @@ fn faults(chance: &mut Chance) -> Vec<Fault> {
 }
 
 #[test]
-fn a_random_graph_comes_to_the_same_end_whatever_crashes() {
+fn a_random_graph_has_the_same_result_after_any_crash() {
     let trials = Cell::new(0);
     on_accepted(120, |case, _, graph| {
         let launch = graph.launch().limit(LIMIT);

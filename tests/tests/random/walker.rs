@@ -1,4 +1,4 @@
-//! Nodes that do as chance says, and note what they did.
+//! Nodes that act at random and record what they did.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
@@ -172,7 +172,7 @@ impl<const VARIETY: usize, T: Output<Walk>> Output<Walk> for Wrote<VARIETY, T> {
     }
 }
 
-/// A node that does as chance says. `ITEM` is what it takes: nothing, an item, a failure.
+/// A node that acts at random. `ITEM` is what it takes: nothing, an item, a failure.
 pub(super) struct Walker<const VARIETY: usize, const ITEM: u8, T> {
     pub(super) place: u32,
     pub(super) may_fail: bool,

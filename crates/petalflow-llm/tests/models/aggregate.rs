@@ -36,7 +36,7 @@ fn arguments(response: &LlmResponse) -> Vec<Value> {
 }
 
 #[test]
-fn a064_words_and_thoughts_are_joined_apart_and_in_order() {
+fn a064_text_and_thoughts_are_joined_separately_and_in_order() {
     let response = joined(&[
         Delta::Thought("Let ".into()),
         Delta::Thought("me think.".into()),
@@ -149,7 +149,7 @@ fn a064_a_signature_with_nothing_before_it_is_a_part_of_its_own() {
 }
 
 #[test]
-fn a064_usage_is_kept() {
+fn a064_usage_is_preserved() {
     let usage = TokenUsage {
         input: 3,
         ..TokenUsage::default()
@@ -172,7 +172,7 @@ fn other_parts_come_through_whole() {
 }
 
 #[test]
-fn nothing_said_is_no_message() {
+fn an_empty_stream_has_no_message() {
     assert_eq!(
         joined(&[Delta::None, Delta::Text(String::new())]).message,
         None
@@ -186,7 +186,7 @@ fn arguments_that_are_not_json_stay_as_they_were_written() {
 }
 
 #[test]
-fn a_message_taken_apart_and_joined_is_the_same() {
+fn a_message_split_into_deltas_and_joined_is_unchanged() {
     let message: ChatMessage = serde_json::from_value(json!({
         "role": "assistant",
         "parts": [

@@ -11,6 +11,7 @@ use petalflow_llm::testing::Cassette;
 use petalflow_llm::{
     ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, Role, ScriptedModel,
 };
+use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
 
 /// A file that is gone when the test is over.
@@ -57,7 +58,7 @@ async fn what_was_recorded_is_replayed_without_the_model() {
 }
 
 #[tokio::test]
-async fn a_recorded_stream_comes_in_the_same_pieces() {
+async fn a_recorded_stream_has_the_same_deltas() {
     let file = File::new("stream");
     let pieces = || {
         let call = Delta::Call {
@@ -168,10 +169,7 @@ async fn ids_do_not_count_but_everything_else_does() {
         .complete(&conversation("b", "Rome"))
         .await
         .unwrap_err();
-    assert!(
-        error.to_string().contains("all 1 recorded ones are used"),
-        "{error}"
-    );
+    assert_contains(&error, "all 1 recorded ones are used");
 }
 
 #[tokio::test]
@@ -207,10 +205,5 @@ async fn files_that_are_no_cassettes_are_errors() {
         assert!(error.to_string().contains(why), "{error}");
     }
     let error = Cassette::replay("no/such/file.json").unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("cassette `no/such/file.json` cannot be read"),
-        "{error}"
-    );
+    assert_starts_with(&error, "cassette `no/such/file.json` cannot be read");
 }

@@ -29,7 +29,7 @@ fn retrying(replies: Vec<Reply>) -> Retrying<ScriptedModel> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_asks_again_after_what_may_pass_with_growing_waits() {
+async fn temporary_errors_are_retried_with_growing_waits() {
     let model = retrying(vec![cut().into(), cut().into(), "hello".into()]);
     let start = Instant::now();
     let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
@@ -39,7 +39,7 @@ async fn it_asks_again_after_what_may_pass_with_growing_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_gives_up_after_its_attempts_with_the_last_error() {
+async fn after_the_last_attempt_the_last_error_is_returned() {
     let model = retrying(vec![
         cut().into(),
         cut().into(),
@@ -52,7 +52,7 @@ async fn it_gives_up_after_its_attempts_with_the_last_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_does_not_ask_again_after_what_will_not_pass() {
+async fn permanent_errors_are_not_retried() {
     for kind in [
         LlmErrorKind::Request,
         LlmErrorKind::Auth,
@@ -73,7 +73,7 @@ async fn it_does_not_ask_again_after_what_will_not_pass() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_waits_as_long_as_the_provider_asks() {
+async fn the_wait_that_the_provider_requests_is_respected() {
     let model = retrying(vec![busy(30).into(), busy(0).into(), "hello".into()]);
     let start = Instant::now();
     model.complete(&LlmRequest::prompt("hi")).await.unwrap();
@@ -82,7 +82,7 @@ async fn it_waits_as_long_as_the_provider_asks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_does_not_begin_a_wait_that_outlasts_its_time() {
+async fn a_wait_longer_than_the_time_limit_does_not_begin() {
     let model = retrying(vec![busy(3_600).into(), "hello".into()]);
     let start = Instant::now();
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
@@ -91,7 +91,7 @@ async fn it_does_not_begin_a_wait_that_outlasts_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attempt_that_takes_too_long_is_another_try() {
+async fn an_attempt_that_takes_too_long_is_retried() {
     let slow = || Reply::text("late").after(Duration::from_secs(100));
     let model = retrying(vec![slow(), "hello".into()]).with_attempt_timeout(Duration::from_secs(5));
     let start = Instant::now();
@@ -103,7 +103,7 @@ async fn an_attempt_that_takes_too_long_is_another_try() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_of_it_takes_no_longer_than_it_may() {
+async fn the_total_time_is_limited() {
     let slow = || Reply::text("late").after(Duration::from_secs(100));
     let model = retrying(vec![cut().into(), slow()]).with_total_timeout(Duration::from_secs(10));
     let start = Instant::now();
@@ -114,7 +114,7 @@ async fn all_of_it_takes_no_longer_than_it_may() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_is_asked_for_again_only_before_its_first_piece() {
+async fn a_stream_is_retried_only_before_its_first_delta() {
     let begun = || Reply::chunks(["Once upon"]).broken(cut());
     let model = retrying(vec![cut().into(), begun(), "never asked".into()]);
     let stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_stream_is_asked_for_again_only_before_its_first_piece() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn i020_a_stream_that_falls_silent_ends_with_an_error() {
+async fn i020_a_stream_that_stalls_ends_with_an_error() {
     let stalls = Reply::chunks(["Once", " upon"]).every(Duration::from_mins(1));
     let model = retrying(vec![stalls]).with_idle_timeout(Duration::from_secs(5));
     let mut stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
@@ -143,7 +143,7 @@ async fn i020_a_stream_that_falls_silent_ends_with_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_ends_when_all_its_time_is_up() {
+async fn a_stream_ends_at_its_time_limit() {
     let long = Reply::chunks(vec!["word"; 100]).every(Duration::from_secs(1));
     let model = retrying(vec![long]).with_total_timeout(Duration::from_secs(10));
     let stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
@@ -154,7 +154,7 @@ async fn a_stream_ends_when_all_its_time_is_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn conditions_are_kept() {
+async fn conditions_are_stored() {
     let model = ScriptedModel::new([Reply::from(cut()), "hello".into()]);
     let only = steady(4).only(|error| error.to_string().contains("busy"));
     let model = Retrying::new(model).with_retry(only);

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 #[tokio::test]
-async fn it_answers_in_order_and_remembers_what_it_was_asked() {
+async fn it_answers_in_order_and_records_its_requests() {
     let model = ScriptedModel::new(["one", "two"]);
     let ask = |text: &str| LlmRequest::prompt(text);
     assert_eq!(model.complete(&ask("a")).await.unwrap().text(), "one");
@@ -21,7 +21,7 @@ async fn it_answers_in_order_and_remembers_what_it_was_asked() {
 }
 
 #[tokio::test]
-async fn a_script_that_is_over_says_so_each_time() {
+async fn the_end_of_a_script_is_an_error_each_time() {
     let model = ScriptedModel::new(["one"]).with_name("tiny");
     let request = LlmRequest::default();
     model.complete(&request).await.unwrap();
@@ -60,7 +60,7 @@ async fn a_function_sees_the_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pieces_come_with_their_waits() {
+async fn deltas_have_their_waits() {
     let model = ScriptedModel::new([Reply::chunks(["He", "llo"])
         .after(Duration::from_secs(5))
         .every(Duration::from_secs(2))]);
@@ -87,7 +87,7 @@ async fn pieces_come_with_their_waits() {
 }
 
 #[tokio::test]
-async fn a_reply_is_the_same_whole_and_in_pieces() {
+async fn a_reply_is_the_same_with_and_without_streaming() {
     let call = ToolCall {
         id: "1".into(),
         name: "search".into(),

@@ -24,7 +24,7 @@ async fn chunks(stream: LlmStream) -> Vec<StreamChunk> {
 }
 
 #[tokio::test]
-async fn i016_p032_pieces_are_numbered_accumulate_and_end_with_usage() {
+async fn i016_p032_deltas_are_numbered_accumulate_and_end_with_usage() {
     let usage = TokenUsage {
         total: 7,
         ..TokenUsage::default()
@@ -57,14 +57,14 @@ async fn i016_p032_pieces_are_numbered_accumulate_and_end_with_usage() {
 }
 
 #[tokio::test]
-async fn i017_what_fails_before_the_first_piece_is_an_error_and_no_stream() {
+async fn i017_a_failure_before_the_first_delta_is_an_error_without_a_stream() {
     let model = ScriptedModel::new([LlmError::new(LlmErrorKind::Auth, "no key")]);
     let error = model.stream(&LlmRequest::default()).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Auth);
 }
 
 #[tokio::test]
-async fn i018_what_fails_later_is_the_last_piece_with_what_came_before() {
+async fn i018_a_later_failure_is_the_last_item_with_the_partial_response() {
     let cut = || LlmError::new(LlmErrorKind::Connection, "cut off");
     let mut seen = chunks(made_of(vec![text("Hel"), Err(cut()), text("lo")])).await;
     assert_eq!(seen.len(), 2);
@@ -82,7 +82,7 @@ async fn i018_what_fails_later_is_the_last_piece_with_what_came_before() {
 }
 
 #[tokio::test]
-async fn i019_an_empty_stream_is_one_last_piece_without_usage() {
+async fn i019_an_empty_stream_has_one_last_item_without_usage() {
     let seen = chunks(made_of(vec![])).await;
     assert_eq!(seen.len(), 1);
     assert!(seen[0].done && seen[0].error.is_none() && seen[0].usage().is_none());
@@ -90,7 +90,7 @@ async fn i019_an_empty_stream_is_one_last_piece_without_usage() {
 }
 
 #[tokio::test]
-async fn i019_without_a_final_answer_the_last_piece_has_the_words_but_no_usage() {
+async fn i019_without_a_final_answer_the_last_item_has_the_text_but_no_usage() {
     let mut seen = chunks(made_of(vec![text("Hello")])).await;
     let last = seen.pop().unwrap();
     assert!(last.done && last.usage().is_none());
@@ -148,7 +148,7 @@ impl LlmClient for Whole {
 }
 
 #[tokio::test]
-async fn a_client_of_whole_answers_streams_them() {
+async fn a_client_without_streaming_streams_whole_answers() {
     let client: Box<dyn LlmClient> = Box::new(Whole);
     let seen = chunks(client.stream(&LlmRequest::default()).await.unwrap()).await;
     assert_eq!(seen[0].delta, Delta::Text("all at once".into()));
@@ -174,7 +174,7 @@ impl LlmClient for StreamSource {
 }
 
 #[tokio::test]
-async fn i026_a_client_of_pieces_completes_with_them() {
+async fn i026_a_streaming_client_completes_from_its_deltas() {
     let client: std::sync::Arc<dyn LlmClient> = std::sync::Arc::new(StreamSource);
     let response = client.complete(&LlmRequest::default()).await.unwrap();
     assert_eq!(response.text(), "piece by piece");

@@ -12,6 +12,7 @@ use petalflow_llm::nodes::{ConfirmCall, Llm, Model, NodeOutput, Tools};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
 use petalflow_llm_test_support::node_outputs;
 use petalflow_memory::{InMemory, Memory};
+use petalflow_test_support::assert_contains;
 use serde_json::{Value, json};
 
 #[state]
@@ -210,26 +211,20 @@ async fn a_person_confirms_before_anything_is_called() {
 }
 
 #[tokio::test]
-async fn nodes_without_what_they_need_say_so() {
+async fn nodes_name_the_missing_values() {
     let error = Converse::new()
         .manage(tools())
         .run(question("?"))
         .await
         .expect_err("no model");
-    assert!(
-        error.to_string().contains("node `think` has no model"),
-        "{error}"
-    );
+    assert_contains(&error, "node `think` has no model");
     let model = Model::new(ScriptedModel::new([Reply::call("add", json!({}))]));
     let error = Converse::new()
         .manage(model)
         .run(question("?"))
         .await
         .expect_err("no tools");
-    assert!(
-        error.to_string().contains("node `act` has no tools"),
-        "{error}"
-    );
+    assert_contains(&error, "node `act` has no tools");
     let _: BoxError = error.into();
 }
 

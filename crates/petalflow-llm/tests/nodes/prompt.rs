@@ -67,7 +67,7 @@ async fn answers_are_texts_and_types() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_model_is_the_nodes() {
+async fn an_error_of_the_model_fails_the_node() {
     let model = ScriptedModel::new([Reply::from(LlmError::new(LlmErrorKind::Auth, "no key"))]);
     let launch = WriteAndReview::new().manage(Model::new(model));
     let error = launch

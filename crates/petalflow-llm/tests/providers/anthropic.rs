@@ -87,7 +87,7 @@ fn streamed() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn i021_a_stream_has_its_signed_thoughts_its_words_and_its_calls() {
+async fn i021_a_stream_has_signed_thoughts_text_and_calls() {
     let server = Server::always(streamed()).await;
     let stream = model(&server)
         .stream(&LlmRequest::prompt("hi"))
@@ -117,7 +117,7 @@ async fn i021_a_stream_has_its_signed_thoughts_its_words_and_its_calls() {
 }
 
 #[tokio::test]
-async fn thoughts_that_nobody_may_read_are_sent_back() {
+async fn encrypted_thoughts_are_sent_back() {
     let hidden = json!({"type": "redacted_thinking", "data": "aGlkZGVu"});
     let body = json!({
         "id": "msg_3",
@@ -169,7 +169,7 @@ async fn thoughts_that_nobody_may_read_are_sent_back() {
 }
 
 #[tokio::test]
-async fn what_it_said_is_sent_back_as_it_came() {
+async fn answers_are_sent_back_unchanged() {
     let body = json!({
         "id": "msg_2",
         "model": "claude-sonnet-4-6-x",

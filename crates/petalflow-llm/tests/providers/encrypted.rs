@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::{TlsAcceptor, rustls};
 
 use petalflow_llm_test_support::server::{Server, answer, chunk, end, event, events};
+use petalflow_test_support::assert_contains;
 
 /// What a server at `localhost` shows, and the certificate that has signed it, as PEM.
 fn certified() -> (TlsAcceptor, String) {
@@ -34,7 +35,7 @@ fn certified() -> (TlsAcceptor, String) {
 }
 
 #[tokio::test]
-async fn a_server_whose_issuer_is_trusted_answers_whole_and_in_pieces() {
+async fn a_trusted_server_answers_with_and_without_streaming() {
     let (tls, root) = certified();
     let whole = json!({"choices": [{"message": {"content": "hello"}}]});
     let server = Server::encrypted(
@@ -66,7 +67,7 @@ async fn a_server_whose_issuer_is_trusted_answers_whole_and_in_pieces() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_trusted_is_not_asked_and_the_error_says_what_to_do() {
+async fn an_untrusted_server_gets_no_request_and_the_error_names_the_solution() {
     let (tls, _) = certified();
     let server = Server::encrypted(tls.clone(), answer("200 OK", "application/json", "{}")).await;
     let url = server.named_url("localhost", "/v1");
@@ -97,16 +98,14 @@ async fn a_certificate_for_another_name_is_an_error() {
     let model =
         ProviderModel::openai_compatible(server.url("/v1"), "tiny").with_root_certificate(root);
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
-    assert!(
-        error.to_string().contains(
-            "the certificate of `127.0.0.1` is not trusted: certificate not valid for name"
-        ),
-        "{error}"
+    assert_contains(
+        &error,
+        "the certificate of `127.0.0.1` is not trusted: certificate not valid for name",
     );
 }
 
 #[tokio::test]
-async fn what_is_no_certificate_is_an_error() {
+async fn an_invalid_certificate_is_an_error() {
     for (text, says) in [
         (
             "hello",
@@ -138,7 +137,7 @@ async fn a_server_that_does_not_encrypt_is_an_error() {
     let model = ProviderModel::openai_compatible(url, "tiny");
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Connection, "{error}");
-    // With the port: on a machine of one's own it is what tells servers apart.
+    // With the port, which distinguishes servers on one machine.
     let says = format!("no connection to `{place}`");
     assert!(error.to_string().contains(&says), "{error}");
 }

@@ -13,6 +13,7 @@ use serde_json::json;
 use petalflow_llm_test_support::server::{
     Server, Step, answer, chunk, end, event, events, with_headers,
 };
+use petalflow_test_support::{assert_contains, assert_starts_with};
 
 const KEY: &str = "sk-very-secret";
 
@@ -53,7 +54,7 @@ async fn streamed(model: &ProviderModel, request: &LlmRequest) -> Result<LlmResp
 }
 
 #[tokio::test]
-async fn a_server_that_asks_to_wait_says_for_how_long() {
+async fn the_wait_that_a_server_requests_is_in_the_error() {
     let body = json!({"error": {"message": "Too many requests, slow down"}}).to_string();
     let headers = "content-type: application/json\r\nretry-after: 7\r\n";
     let server = Server::always(with_headers("429 Too Many Requests", headers, &body)).await;
@@ -73,7 +74,7 @@ async fn a_server_that_asks_to_wait_says_for_how_long() {
 }
 
 #[tokio::test]
-async fn i015_a_server_that_fails_says_how() {
+async fn i015_the_error_of_a_server_is_reported() {
     let server = Server::always(answer(
         "500 Internal Server Error",
         "text/html",
@@ -102,7 +103,7 @@ async fn i015_a_server_that_fails_says_how() {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_an_error_that_does_not_repeat_it() {
+async fn a_wrong_key_is_an_error_without_the_key() {
     let body = json!({"error": {"message": format!("Incorrect API key provided: {KEY}")}});
     let server = Server::always(answer(
         "401 Unauthorized",
@@ -134,12 +135,7 @@ async fn an_answer_of_another_kind_is_an_error() {
     for model in [openai(&server), gemini(&server), anthropic(&server)] {
         let [whole, streamed] = errors(&model).await;
         assert_eq!(whole.kind, LlmErrorKind::Malformed);
-        assert!(
-            whole
-                .to_string()
-                .contains("it answered with `text/html`, which is not JSON"),
-            "{whole}"
-        );
+        assert_contains(&whole, "it answered with `text/html`, which is not JSON");
         assert_eq!(streamed.kind, LlmErrorKind::Malformed);
         assert!(
             streamed
@@ -151,7 +147,7 @@ async fn an_answer_of_another_kind_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_json_is_an_error() {
+async fn an_answer_that_is_not_json_is_an_error() {
     let server = Server::start(|_, asked| {
         if asked.path.contains("stream") || asked.body["stream"] == true {
             vec![
@@ -172,7 +168,7 @@ async fn an_answer_that_is_no_json_is_an_error() {
 }
 
 #[tokio::test]
-async fn json_of_another_shape_is_no_panic() {
+async fn json_of_another_shape_does_not_panic() {
     for body in [
         "null",
         "[]",
@@ -240,7 +236,7 @@ async fn an_error_that_comes_with_a_good_status_is_one() {
 }
 
 #[tokio::test]
-async fn a_question_that_gemini_does_not_answer_has_an_empty_answer_that_says_why() {
+async fn a_blocked_gemini_request_has_an_empty_answer_with_the_reason() {
     let body =
         json!({"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "gemini-2.5-flash"});
     let server = Server::start(move |_, asked| {
@@ -267,7 +263,7 @@ async fn a_question_that_gemini_does_not_answer_has_an_empty_answer_that_says_wh
 }
 
 #[tokio::test]
-async fn a_real_wait_is_kept_and_the_next_attempt_counts() {
+async fn a_requested_wait_is_respected_and_the_next_attempt_succeeds() {
     let server = Server::start(|number, _| match number {
         0 => with_headers("429 Too Many Requests", "retry-after-ms: 300\r\n", ""),
         1 => answer("503 Service Unavailable", "text/plain", "busy"),
@@ -292,7 +288,7 @@ async fn a_real_wait_is_kept_and_the_next_attempt_counts() {
 
 /// The library underneath adds counts up without a look at their size.
 #[tokio::test]
-async fn counts_that_are_too_large_are_no_panic() {
+async fn counts_that_are_too_large_do_not_panic() {
     let most = i32::MAX;
     let body = json!({
         "candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}],
@@ -334,7 +330,7 @@ async fn addresses_and_keys_that_cannot_be_are_errors() {
 }
 
 #[tokio::test]
-async fn i018_a_stream_that_is_cut_keeps_what_came_before() {
+async fn i018_a_stream_that_is_cut_preserves_the_partial_answer() {
     let word = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
     let candidate =
         json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "Hel"}]}}]});
@@ -428,10 +424,7 @@ async fn i020_a_server_that_stalls_runs_into_the_idle_timeout() {
     let model = openai(&server).with_idle_timeout(Duration::from_millis(200));
     for error in errors(&model).await {
         assert_eq!(error.kind, LlmErrorKind::Timeout, "{error}");
-        assert!(
-            error.to_string().contains("did not answer in time"),
-            "{error}"
-        );
+        assert_contains(&error, "did not answer in time");
     }
     let error = streamed(&model, &LlmRequest::prompt("hi"))
         .await
@@ -441,7 +434,7 @@ async fn i020_a_server_that_stalls_runs_into_the_idle_timeout() {
 }
 
 #[tokio::test]
-async fn enormous_arguments_arrive() {
+async fn large_arguments_arrive() {
     let text = "x".repeat(8_000_000);
     let whole = json!({
         "choices": [{"message": {"tool_calls": [
@@ -476,7 +469,7 @@ async fn enormous_arguments_arrive() {
 }
 
 #[tokio::test]
-async fn without_a_key_nothing_is_asked() {
+async fn without_a_key_no_request_is_sent() {
     // Nobody has this provider's key.
     let model = ProviderModel::new("atlascloud::qwen").unwrap();
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
@@ -488,18 +481,17 @@ async fn without_a_key_nothing_is_asked() {
 }
 
 #[test]
-fn a_name_that_does_not_say_whose_model_it_is_is_an_error() {
+fn a_model_name_without_a_known_provider_is_an_error() {
     let error = ProviderModel::new("qwen3").unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Request);
-    assert!(
-        error
-            .to_string()
-            .starts_with("model `qwen3` does not identify a provider; write `ollama::qwen3`")
+    assert_starts_with(
+        &error,
+        "model `qwen3` does not identify a provider; write `ollama::qwen3`",
     );
 }
 
 #[tokio::test]
-async fn an_address_without_a_scheme_is_an_error_that_says_how_to_write_it() {
+async fn an_address_without_a_scheme_is_an_error_with_the_correct_form() {
     for address in ["127.0.0.1:8000/v1", "localhost", ""] {
         let model = ProviderModel::openai_compatible(address, "tiny").with_key(KEY);
         for error in errors(&model).await {

@@ -106,7 +106,7 @@ async fn i007_the_schema_and_the_tools_are_sent() {
 }
 
 #[tokio::test]
-async fn it_thinks_aloud_only_if_it_is_asked_to_think() {
+async fn thoughts_are_requested_only_with_a_thinking_option() {
     let body = sent(&LlmRequest::prompt("hi")).await;
     assert_eq!(body.pointer("/generationConfig/thinkingConfig"), None);
     let request = LlmRequest {
@@ -122,7 +122,7 @@ async fn it_thinks_aloud_only_if_it_is_asked_to_think() {
 
 /// The first turn's call is answered with a result, the second turn's words with an end, in whatever order they are asked.
 #[tokio::test]
-async fn a066_a_replay_answers_what_a_request_means() {
+async fn a066_a_replay_answers_the_most_similar_request() {
     let Some(replay) = Replay::of("adk/agent/llmagent/testdata/TestFunctionTool.httprr").await
     else {
         return;

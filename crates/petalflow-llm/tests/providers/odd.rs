@@ -133,7 +133,7 @@ async fn events_may_be_cut_anywhere_and_written_in_any_way_that_is_allowed() {
 }
 
 #[tokio::test]
-async fn usage_may_come_after_the_end_and_the_reason_may_be_any_word() {
+async fn usage_may_come_after_the_end_and_the_reason_may_be_unknown() {
     let server = Server::always(vec![
         events(),
         event(&json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]})),
@@ -227,7 +227,7 @@ async fn arguments_that_are_not_an_object_are_an_error_that_has_the_answer() {
 }
 
 #[tokio::test]
-async fn json_that_is_not_called_so_is_read_and_its_errors_are_told() {
+async fn json_with_another_content_type_is_read_and_its_errors_are_reported() {
     let body = json!({"choices": [{"message": {"content": " Hello \n"}, "finish_reason": "stop"}]});
     for content_type in [
         "text/plain",
@@ -247,7 +247,7 @@ async fn json_that_is_not_called_so_is_read_and_its_errors_are_told() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_said() {
+async fn a_refusal_is_reported() {
     let message =
         json!({"role": "assistant", "content": null, "refusal": "I cannot help with that."});
     let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]});
@@ -258,7 +258,7 @@ async fn a_refusal_is_said() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_an_error_that_says_so() {
+async fn an_unreadable_answer_is_an_error() {
     let deep = "[".repeat(200_000);
     let mut invalid = b"data: {\"choices\": [{\"delta\": {\"content\": \"".to_vec();
     invalid.extend([0xff, 0xfe, b'\n', b'\n']);
@@ -284,7 +284,7 @@ async fn what_cannot_be_read_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn errors_in_the_middle_of_an_answer_are_of_the_kind_that_they_are() {
+async fn errors_in_the_middle_of_an_answer_have_their_kind() {
     for (status, name) in [
         (Some(503), "overloaded_error"),
         (Some(400), "invalid_request_error"),
@@ -319,7 +319,7 @@ async fn errors_in_the_middle_of_an_answer_are_of_the_kind_that_they_are() {
 }
 
 #[tokio::test]
-async fn blocks_that_nobody_knows_are_passed_over() {
+async fn unknown_blocks_are_ignored() {
     let start = |index: usize, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
     let delta = |index: usize, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
     let stop = |index: usize| json!({"type": "content_block_stop", "index": index});
@@ -383,7 +383,7 @@ async fn a_stream_without_a_length_that_ends_in_the_middle_of_a_word_was_cut() {
 
 /// The library underneath copies what has come so far with each piece; the pieces that are handed on are only what is new.
 #[tokio::test]
-async fn enormous_arguments_arrive_from_anthropic_in_pieces() {
+async fn large_streamed_arguments_arrive_from_anthropic() {
     let delta = |piece: &str| {
         let delta = json!({"type": "input_json_delta", "partial_json": piece});
         let event = json!({"type": "content_block_delta", "index": 0, "delta": delta});
@@ -418,7 +418,7 @@ async fn enormous_arguments_arrive_from_anthropic_in_pieces() {
 
 /// One event of ten megabytes.
 #[tokio::test]
-async fn an_enormous_event_arrives() {
+async fn a_large_event_arrives() {
     let text = "x".repeat(10_000_000);
     let server = Server::always(vec![
         events(),

@@ -1,4 +1,4 @@
-//! What is sent to a server that speaks OpenAI's language, and how its answers are read.
+//! The requests to a server with OpenAI's protocol, and how its answers are read.
 
 use std::sync::Arc;
 
@@ -188,7 +188,7 @@ async fn i007_the_schema_and_the_tools_are_sent() {
 }
 
 #[tokio::test]
-async fn i008_i009_an_answer_says_whose_it_is_and_what_it_cost() {
+async fn i008_i009_an_answer_has_its_model_and_usage() {
     let server = Server::always(whole(&json!({"content": "hello"}))).await;
     let price = Price {
         input: 2.0,
@@ -214,7 +214,7 @@ async fn i008_i009_an_answer_says_whose_it_is_and_what_it_cost() {
 }
 
 #[tokio::test]
-async fn i012_arguments_that_are_no_json_are_an_error_with_the_answer_in_it() {
+async fn i012_arguments_that_are_not_json_are_an_error_with_the_answer() {
     let wrong = whole(&called("search", "{\"for\": oops"));
     let server = Server::always(wrong).await;
     let error = model(&server)
@@ -246,7 +246,7 @@ async fn i012_empty_arguments_are_an_empty_object() {
 }
 
 #[tokio::test]
-async fn i016_words_come_one_by_one_and_usage_at_the_end() {
+async fn i016_text_is_streamed_and_usage_comes_last() {
     let server = Server::always(vec![
         events(),
         delta(&json!({"role": "assistant", "content": "Hel"})),
@@ -295,7 +295,7 @@ fn piece(index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) ->
 
 /// Upstream drops calls from streams (`streaming.go`); we do not.
 #[tokio::test]
-async fn i021_calls_are_streamed_in_pieces_and_joined() {
+async fn i021_streamed_calls_are_joined() {
     let server = Server::always(vec![
         events(),
         delta(&json!({"role": "assistant", "content": "Two."})),
@@ -330,7 +330,7 @@ async fn i021_calls_are_streamed_in_pieces_and_joined() {
 }
 
 #[tokio::test]
-async fn streamed_arguments_that_are_no_json_are_an_error_with_the_answer_in_it() {
+async fn streamed_arguments_that_are_not_json_are_an_error_with_the_answer() {
     let server = Server::always(vec![
         events(),
         delta(&piece(0, Some("a"), Some("sum"), "{\"x\": ")),
@@ -350,7 +350,7 @@ async fn streamed_arguments_that_are_no_json_are_an_error_with_the_answer_in_it(
 }
 
 #[tokio::test]
-async fn a_server_that_leaves_out_the_last_event_has_answered_all_the_same() {
+async fn an_answer_without_the_last_event_is_complete() {
     let server = Server::always(vec![
         events(),
         delta(&json!({"content": "Hello"})),
@@ -370,7 +370,7 @@ async fn a_server_that_leaves_out_the_last_event_has_answered_all_the_same() {
 }
 
 #[tokio::test]
-async fn i011_thoughts_are_apart_from_the_words() {
+async fn i011_thoughts_are_separate_from_the_text() {
     let message = json!({"content": "4", "reasoning_content": "2 and 2"});
     let server = Server::always(whole(&message)).await;
     let response = model(&server)

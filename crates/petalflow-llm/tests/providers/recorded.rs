@@ -24,7 +24,7 @@ fn capital() -> LlmRequest {
 }
 
 #[tokio::test]
-async fn a_recorded_answer_is_read_whole() {
+async fn a_recorded_answer_is_read() {
     let Some(replay) = Replay::of("adk/model/gemini/testdata/TestModel_Generate_ok.httprr").await
     else {
         return;
@@ -75,7 +75,7 @@ async fn a_recorded_answer_is_read_as_a_stream() {
     );
 }
 
-/// Everything that Gemini said in this answer, straight from the recording: words, calls and signatures.
+/// The contents of this recorded answer of Gemini: text, calls and signatures.
 fn said(response: &Response) -> (String, Vec<(String, Value)>, usize) {
     let bodies: Vec<Value> = if response.content_type.starts_with("text/event-stream") {
         let lines = response.body.lines();
@@ -129,7 +129,7 @@ fn recordings(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[tokio::test]
-async fn a066_all_that_is_recorded_of_gemini_is_read_as_it_was_said() {
+async fn a066_all_recorded_gemini_answers_are_read() {
     let Some(folder) = petalflow_test_support::recording("adk") else {
         return;
     };
@@ -186,7 +186,7 @@ async fn a066_all_that_is_recorded_of_gemini_is_read_as_it_was_said() {
 }
 
 #[tokio::test]
-async fn a064_a_recorded_stream_of_many_pieces_is_joined() {
+async fn a064_a_recorded_stream_is_joined() {
     let path = "adk/agent/llmagent/testdata/TestLLMAgentStreamingModeSSE.httprr";
     let Some(replay) = Replay::of(path).await else {
         return;

@@ -50,7 +50,7 @@ async fn an_answer_and_its_calls_are_read() {
 }
 
 #[tokio::test]
-async fn i012_arguments_that_are_no_json_are_an_error_with_the_answer_in_it() {
+async fn i012_arguments_that_are_not_json_are_an_error_with_the_answer() {
     let body = whole("oops").to_string();
     let server = Server::always(answer("200 OK", "application/json", &body)).await;
     let error = model(&server)
@@ -67,7 +67,7 @@ async fn i012_arguments_that_are_no_json_are_an_error_with_the_answer_in_it() {
 }
 
 #[tokio::test]
-async fn i021_calls_are_streamed_even_those_that_come_at_once() {
+async fn i021_calls_are_streamed_even_when_they_arrive_whole() {
     let item =
         |id: &str| json!({"type": "function_call", "call_id": id, "name": "sum", "arguments": ""});
     let done =

@@ -101,7 +101,7 @@ async fn i004_gemini_is_sent_results_as_objects() {
 }
 
 #[tokio::test]
-async fn gemini_is_sent_its_code_and_its_pictures_as_they_came() {
+async fn gemini_gets_its_code_and_images_unchanged() {
     let picture = Media {
         media_type: "image/png".into(),
         source: MediaSource::Base64("aGk=".into()),
@@ -143,7 +143,7 @@ async fn gemini_is_sent_its_code_and_its_pictures_as_they_came() {
 }
 
 #[tokio::test]
-async fn i004_anthropic_is_told_that_a_tool_failed() {
+async fn i004_the_failure_of_a_tool_is_sent_to_anthropic() {
     let request = conversation(
         vec![call("a", "x"), call("b", "x")],
         vec![
@@ -178,7 +178,7 @@ async fn anthropic_fetches_pictures() {
 }
 
 #[tokio::test]
-async fn thoughts_go_back_to_those_who_want_them() {
+async fn thoughts_are_sent_back_to_providers_that_need_them() {
     let thought = Part::Thought("Hm.".into());
     let request = conversation(
         vec![thought, call("a", "x")],

@@ -143,7 +143,7 @@ fn endless_if_many(graph: &Graph, many: &str) -> Vec<u32> {
 }
 
 #[test]
-fn pf010_a_cycle_that_every_choice_leads_back_into() {
+fn pf010_a_cycle_that_no_route_leaves() {
     let loops = graph(
         "n m",
         vec![

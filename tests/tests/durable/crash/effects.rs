@@ -58,7 +58,7 @@ async fn ship(paid: &[String]) -> OrderPaid {
 flow!(Sell(Order) { list_items -> each pay; pay -> ship });
 
 #[tokio::test]
-async fn what_is_recorded_is_not_done_again() {
+async fn recorded_effects_are_not_repeated() {
     let world = World::default();
     let (before, after, launched) = (world.clone(), world.clone(), world.clone());
     crashes(
@@ -115,7 +115,7 @@ flow!(Nested(Outer) {
 });
 
 #[tokio::test]
-async fn flows_within_flows_go_on_inside() {
+async fn nested_flows_resume_inside() {
     let world = World::default();
     let (before, after, launched) = (world.clone(), world.clone(), world.clone());
     crashes(
@@ -152,7 +152,7 @@ flow!(Spread(Outer) {
 });
 
 #[tokio::test]
-async fn flows_within_each_go_on_inside() {
+async fn subflows_of_items_resume_inside() {
     let world = World::default();
     crashes(
         move || Spread::new().manage(world.clone()),

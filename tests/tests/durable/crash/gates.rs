@@ -41,7 +41,7 @@ async fn edits_are_applied_once() {
 }
 
 #[tokio::test]
-async fn what_is_skipped_stays_skipped() {
+async fn a_skipped_node_stays_skipped() {
     crashes(Gated::new, || list(["i"]))
         .answers(|interrupts| {
             let skip = interrupts
@@ -58,7 +58,7 @@ async fn what_is_skipped_stays_skipped() {
 }
 
 #[tokio::test]
-async fn a_rejection_is_heard_again() {
+async fn a_rejection_is_reported_again() {
     crashes(Gated::new, || list(["i"]))
         .answers(|interrupts| {
             if interrupts.iter().any(|interrupt| interrupt.node == "d") {
@@ -86,7 +86,7 @@ flow!(Nested(Log) {
 });
 
 #[tokio::test]
-async fn approvals_within_flows_survive() {
+async fn approvals_in_subflows_survive() {
     crashes(Nested::new, || list(["i"]))
         .answers(|_| Decision::approve().into())
         .check()
@@ -114,7 +114,7 @@ flow!(Kept(Rounds) {
 });
 
 #[tokio::test]
-async fn a_flow_that_keeps_its_state_takes_each_turn_once() {
+async fn a_subflow_with_a_stored_state_takes_each_turn_once() {
     crashes(Kept::new, || ())
         .turn(|| ())
         .after(|rounds, crashed| {

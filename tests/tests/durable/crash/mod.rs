@@ -1,4 +1,4 @@
-//! Flows that crash wherever they can, and go on as if they had not.
+//! Flows that crash at each possible point, and then resume with the same result.
 #![allow(
     clippy::ref_option,
     reason = "a key is read by reference, whatever its type"

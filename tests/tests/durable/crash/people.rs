@@ -6,7 +6,7 @@ use petalflow::thread::Durability;
 use petalflow_testing::{Window, crashes};
 use serde::{Deserialize, Serialize};
 
-use crate::support::list;
+use crate::support::{finished, list};
 
 #[derive(Serialize, Deserialize, Debug)]
 struct Confirm {
@@ -90,7 +90,7 @@ flow!(Parallel(Talk) {
 });
 
 #[tokio::test]
-async fn questions_of_nodes_that_run_together() {
+async fn questions_of_concurrent_nodes() {
     crashes(Parallel::new, || list(["petals"]))
         .turn(|| list(["roses"]))
         .answer::<Confirm>(person)
@@ -182,7 +182,7 @@ flow!(Nested(Outer) {
 });
 
 #[tokio::test]
-async fn questions_of_flows_within_flows() {
+async fn questions_of_nested_flows() {
     crashes(Nested::new, || list(["petals"]))
         .answer::<Confirm>(person)
         .check()
@@ -197,7 +197,7 @@ async fn questions_of_flows_within_flows() {
 }
 
 #[tokio::test]
-async fn a_turn_after_a_question_that_nobody_answered() {
+async fn a_turn_after_an_unanswered_question() {
     use petalflow::checkpoint::InMemoryStore;
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let store = InMemoryStore::new();
@@ -224,12 +224,7 @@ async fn a_turn_after_a_question_that_nobody_answered() {
                     .unwrap()
             })
             .collect();
-        let talk = thread
-            .resume(answers)
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let talk = finished(thread.resume(answers)).await;
         assert_eq!(
             talk.said,
             ["yes to a", "yes to b", "closed after 2 with None"]

@@ -9,6 +9,8 @@ use petalflow::thread::Durability;
 use petalflow_testing::{Window, crashes};
 use serde::{Deserialize, Serialize};
 
+use crate::support::finished;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Line {
     id: Option<String>,
@@ -98,7 +100,7 @@ async fn lists(
         text: format!("without a name {n}"),
     });
     if n % 5 == 4 {
-        // It was said in this round, so it is there.
+        // It was written in this round, so it is present.
         said.push(line(&format!("m{}", n % 7), "remove"));
     }
     if n % 11 == 10 {
@@ -210,7 +212,7 @@ async fn a_long_history_with_snapshots_in_between() {
         let launch = || Rounds::new().limit(10_000);
         let store = petalflow::checkpoint::InMemoryStore::new();
         let thread = launch().store(&store).durability(durability).thread("t");
-        let all = thread.run(400_u64).await.unwrap().into_finished().unwrap();
+        let all = finished(thread.run(400_u64)).await;
         let unstored = launch().run(400_u64).await.unwrap();
         assert_eq!(all, unstored);
         let stored = thread.snapshot().await.unwrap().unwrap().state;
@@ -221,7 +223,7 @@ async fn a_long_history_with_snapshots_in_between() {
             },
             all
         );
-        // Each checkpoint can be read, and the run goes on from it to the same end.
+        // Each checkpoint can be read, and a run resumed from it has the same result.
         for info in thread
             .history(petalflow::thread::HistoryQuery::all())
             .await
@@ -235,7 +237,7 @@ async fn a_long_history_with_snapshots_in_between() {
                 .await
                 .unwrap();
             assert_eq!(again.snapshot().await.unwrap().unwrap().state, at.state);
-            let end = again.resume(()).await.unwrap().into_finished().unwrap();
+            let end = finished(again.resume(())).await;
             assert_eq!(
                 All {
                     secret: all.secret,

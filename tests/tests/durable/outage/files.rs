@@ -1,4 +1,4 @@
-//! Files that are full, that may not be written, or that are something else while a run goes on.
+//! Files that are full, not writable, or replaced during a run.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ async fn refused(path: &Path, words: &str) {
 }
 
 #[tokio::test]
-async fn a_thread_whose_file_is_full_goes_on_when_there_is_room() {
+async fn a_thread_resumes_when_its_full_disk_has_space() {
     let unbroken = unbroken(LARGE).await;
     for synchronous in [Synchronous::Full, Synchronous::Normal] {
         for durability in DURABILITIES {
@@ -73,7 +73,7 @@ async fn a_thread_whose_file_is_full_goes_on_when_there_is_room() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_something_else_is_left_alone_until_it_is_back() {
+async fn a_file_of_another_format_is_not_changed() {
     let unbroken = unbroken(LARGE).await;
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("race.db");

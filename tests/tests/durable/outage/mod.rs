@@ -1,4 +1,4 @@
-//! A store that goes away in the middle of a run: the run says so, and the thread ends as if nothing had been.
+//! A store that becomes unavailable during a run: the run fails with the reason, and the resumed thread has the same result.
 
 mod files;
 #[cfg(unix)]
@@ -112,7 +112,7 @@ fn race(
         .thread(id.to_string())
 }
 
-/// Begins the thread, or goes on with it.
+/// Begins or resumes the thread.
 async fn on(thread: &Thread<Race>, size: (u64, usize)) -> Result<Relay, RunError> {
     let begun = thread.snapshot().await;
     let run = match begun.expect("the store can be read") {

@@ -1,4 +1,4 @@
-//! Servers that are stopped while a run goes on, and started again.
+//! Servers that are stopped during a run and started again.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ async fn goes_and_comes(
             let stored = matches!(error.thread_error(), Some(ThreadError::Store(_)));
             assert!(stored, "{id}: {error}");
             says_what_to_do(name, &error.to_string());
-            // Nothing can be done meanwhile, and all of it says why.
+            // Until then each operation fails with the reason.
             says_what_to_do(name, &thread.resume(()).await.unwrap_err().to_string());
             says_what_to_do(name, &thread.snapshot().await.unwrap_err().to_string());
             start();

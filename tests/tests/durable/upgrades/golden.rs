@@ -8,6 +8,8 @@ use petalflow::prelude::*;
 
 use crate::durable::upgrades::stop;
 
+use crate::support::finished;
+
 #[state]
 #[derive(Debug)]
 struct Essay {
@@ -69,7 +71,7 @@ flow! {
     }
 }
 
-/// A checkpoint that stands alone.
+/// A complete checkpoint.
 const FIRST: &str = "\
     029a94aa57726974654573736179cfb149b3cfe8525aff00cf7ef8854df89526be9600c0000100c09293a4706c616ec0c093 \
     a473696465c0c09193a67265706f7274c0c090909090929495a772656d61726b73ab5665633c537472696e673ea661707065 \
@@ -87,7 +89,7 @@ const SECOND: &str = "\
     3e2073756d91a473696465909090c09393a772656d61726b7301c40c9192c291a7706c616e6e656493a772656d61726b7301 \
     c4099192c291a47369646593a573636f726500c409cb3fe0000000000000";
 
-/// What the first `dig` left: its result, and what it did once.
+/// The records of the first `dig`: its result, and its record of `once`.
 const DONE: &str =
     "979200cf7ef8854df89526be009192a772656d61726b73c40e9192c291a9726f6f747320647567009090c0";
 const ONCE: &str = "a9726f6f747320647567";
@@ -124,7 +126,7 @@ const ADDRESS: Address<'_> = Address {
 };
 
 #[tokio::test]
-async fn what_is_stored_is_stored_as_ever() {
+async fn the_stored_bytes_have_not_changed() {
     let store = InMemoryStore::new();
     let thread = WriteEssay::new().store(&store).thread("golden");
     let input = EssayInput {
@@ -152,7 +154,7 @@ async fn what_is_stored_is_stored_as_ever() {
 }
 
 #[tokio::test]
-async fn what_was_stored_can_be_read() {
+async fn bytes_stored_by_earlier_versions_can_be_read() {
     let store = InMemoryStore::new();
     for (seq, golden) in [(0, FIRST), (1, SECOND)] {
         let checkpoint = StoredCheckpoint {
@@ -189,7 +191,7 @@ async fn what_was_stored_can_be_read() {
         .update(petalflow::thread::Edit::new(Overwrite(EssayStops(false))))
         .await
         .unwrap();
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(
         essay.notes,
         [

@@ -2,6 +2,9 @@
 
 use super::{refusal, reopened};
 
+use crate::support::finished;
+use petalflow_test_support::assert_starts_with;
+
 mod added_and_reordered {
     use super::*;
 
@@ -67,12 +70,12 @@ mod added_and_reordered {
     #[tokio::test]
     async fn added_reordered_renamed_and_wider_keys_pass() {
         let thread = reopened!("petals".to_string());
-        let article = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let article = finished(thread.resume(())).await;
         assert_eq!(article.notes, ["one", "two"]);
         assert_eq!((article.rounds, article.words), (2, 0));
         assert_eq!(article.draft, "none");
         assert_eq!(article.title.as_deref(), Some("petals"));
-        // What the new program stored stands alone, and is read again.
+        // The checkpoint of the new program is complete, and can be read again.
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.notes, ["one", "two"]);
         assert_eq!(snapshot.state.rounds, 2);
@@ -231,15 +234,15 @@ mod unreadable {
     }
 
     #[tokio::test]
-    async fn the_values_say_whether_another_type_reads_them() {
+    async fn a_changed_type_is_accepted_if_it_reads_the_stored_values() {
         let thread = reopened!(7);
-        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let essay = finished(thread.resume(())).await;
         assert_eq!(essay.rounds, 7);
         let thread = reopened!(700);
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with("the value of the key `rounds` cannot be read as `u8`: "),
-            "{problem}"
+        assert_starts_with(
+            &problem,
+            "the value of the key `rounds` cannot be read as `u8`: ",
         );
         assert!(
             problem.ends_with(
@@ -298,9 +301,9 @@ mod required {
     async fn a_new_key_without_a_default_is_refused() {
         let thread = reopened!(());
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with("it has no value of the key `topic`, which has no default: give the key a default, `#[key(default)]`"),
-            "{problem}"
+        assert_starts_with(
+            &problem,
+            "it has no value of the key `topic`, which has no default: give the key a default, `#[key(default)]`",
         );
         assert_eq!(diff, ["+ key topic: String replace required"]);
     }
@@ -381,8 +384,8 @@ mod reducers {
                 .notes
                 .is_empty()
         );
-        // The fork goes on at `note`, which writes nothing any more.
-        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+        // The fork resumes at `note`, which no longer writes.
+        let essay = finished(thread.resume(())).await;
         assert_eq!(essay.notes, [3]);
     }
 }

@@ -3,6 +3,7 @@
 use std::panic::catch_unwind;
 
 use petalflow::prelude::*;
+use petalflow_test_support::assert_starts_with;
 use petalflow_testing::assert_flow_lock;
 
 #[state]
@@ -64,7 +65,7 @@ flow Write
   node side
 ";
 
-/// What the test says of this lock.
+/// The message of the test for this lock.
 fn said_of(name: &str, lock: Option<&str>) -> Option<String> {
     let name = format!("petalflow-{name}-{}.lock", std::process::id());
     let path = std::env::temp_dir().join(name);
@@ -78,7 +79,7 @@ fn said_of(name: &str, lock: Option<&str>) -> Option<String> {
 }
 
 #[test]
-fn a_flow_that_is_as_it_was_passes() {
+fn an_unchanged_flow_passes() {
     // Written, it would be accepted whatever it holds.
     if std::env::var_os("PETALFLOW_LOCK").is_some() {
         return;
@@ -87,14 +88,11 @@ fn a_flow_that_is_as_it_was_passes() {
     let launched = Some(LOCK.replace('\n', "\r\n"));
     assert_eq!(said_of("crlf", launched.as_deref()), None);
     let said = said_of("missing", None).unwrap();
-    assert!(
-        said.starts_with("the flow `Write` is not in the lock yet: "),
-        "{said}"
-    );
+    assert_starts_with(&said, "the flow `Write` is not in the lock yet: ");
 }
 
 #[test]
-fn a_change_fails_with_what_differs_and_what_to_do() {
+fn a_change_fails_with_the_difference_and_the_solution() {
     if std::env::var_os("PETALFLOW_LOCK").is_some() {
         return;
     }

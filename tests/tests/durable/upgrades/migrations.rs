@@ -6,6 +6,8 @@ use petalflow::thread::Edit;
 
 use super::{refusal, reopened};
 
+use crate::support::finished;
+
 mod v1 {
     use petalflow::prelude::*;
 
@@ -138,15 +140,15 @@ async fn values_writes_and_items_are_migrated_and_pending_tasks_run_again() {
     let thread = reopened!("400".to_string());
     let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(texts(&snapshot.state.notes), ["one"]);
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
     assert_eq!((essay.words, essay.last.as_str()), (400, "one"));
-    // The history is read at any version, and a fork of an old checkpoint goes on.
+    // The history is readable at any version, and a fork of an old checkpoint resumes.
     assert_eq!(thread.snapshot_at(0).await.unwrap().state.last, "none");
     let essay = thread.snapshot_at(2).await.unwrap().state;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
     thread.fork(1).await.unwrap();
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
 }
 
@@ -156,9 +158,9 @@ async fn each_write_of_a_growing_key_is_migrated() {
     let first = v1::Write::new().store(&store).thread("t");
     first.run("400".to_string()).await.unwrap_err();
     let thread = v3::Write::new().store(&store).thread("t");
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(essay.lengths, [3, 0, 0]);
-    // Edits go on from a migrated thread, too.
+    // A migrated thread can be edited, too.
     let number = thread
         .update(Edit::new(v3::EssayLengths(vec![9])))
         .await
@@ -184,7 +186,7 @@ async fn each_write_of_a_growing_key_is_migrated() {
 async fn a_newer_thread_is_refused() {
     let store = InMemoryStore::new();
     let thread = v2::Write::new().store(&store).thread("t");
-    thread.run(1).await.unwrap().into_finished().unwrap();
+    finished(thread.run(1)).await;
     let old = v3::Write::new().store(&store).thread("t");
     let (problem, diff) = refusal(old.resume(()).await.unwrap_err());
     assert_eq!(
@@ -198,7 +200,7 @@ async fn a_newer_thread_is_refused() {
 }
 
 #[tokio::test]
-async fn a_thread_stays_as_it_is_when_its_migration_fails() {
+async fn a_failed_migration_does_not_change_the_thread() {
     let store = InMemoryStore::new();
     let old = v1::Write::new().store(&store).thread("t");
     old.run("many".to_string()).await.unwrap_err();
@@ -290,7 +292,7 @@ mod inside {
     }
 
     #[tokio::test]
-    async fn a_flow_inside_is_migrated_by_its_own_version() {
+    async fn a_subflow_is_migrated_by_its_own_version() {
         let store = InMemoryStore::new();
         let thread = v1::Write::new().store(&store).thread("t");
         let outcome = thread.run(()).await.unwrap();

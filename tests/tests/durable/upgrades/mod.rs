@@ -15,7 +15,7 @@ pub(crate) fn stop<T>() -> petalflow::Result<T> {
     Err("stopped".into())
 }
 
-/// What is said of a thread that does not fit: the problem, and the lines that differ.
+/// The error for an incompatible thread: the problem, and the lines that differ.
 #[track_caller]
 pub(crate) fn refusal(error: impl Display) -> (String, Vec<String>) {
     let text = error.to_string();

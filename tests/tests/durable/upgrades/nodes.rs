@@ -2,8 +2,11 @@
 
 use petalflow::interrupt::Resume;
 use petalflow::thread::HistoryQuery;
+use petalflow_test_support::{assert_contains, assert_starts_with};
 
 use super::{refusal, reopened};
+
+use crate::support::finished;
 
 /// The state, which stays as it is.
 mod essay {
@@ -89,10 +92,10 @@ mod v2 {
 }
 
 #[tokio::test]
-async fn what_is_added_or_reordered_passes() {
+async fn added_and_reordered_nodes_pass() {
     let thread = reopened!("slower".to_string());
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
-    // `quick` had reached the join; `report` waits until nothing else is active, as it was told.
+    let essay = finished(thread.resume(())).await;
+    // `quick` had reached the join; the deferred `report` waits until no other task is active.
     assert_eq!(
         essay.notes,
         [
@@ -109,9 +112,9 @@ async fn what_is_added_or_reordered_passes() {
 }
 
 #[tokio::test]
-async fn an_item_that_is_not_taken_any_more_is_dropped() {
+async fn an_item_that_the_node_no_longer_takes_is_dropped() {
     let thread = reopened!("dig".to_string());
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(
         essay.notes[5..],
         ["dig anew", "dig anew", "check anew", "report anew"]
@@ -140,7 +143,7 @@ mod removed {
     }
 
     #[tokio::test]
-    async fn a_removed_node_at_which_the_thread_goes_on_is_refused() {
+    async fn a_removed_node_in_the_frontier_is_refused() {
         let thread = reopened!("slow".to_string());
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_eq!(
@@ -150,7 +153,7 @@ mod removed {
         assert!(diff.contains(&"- node quick".to_string()), "{diff:?}");
         assert!(diff.contains(&"+ node finish".to_string()), "{diff:?}");
         assert!(!diff.contains(&"  node plan".to_string()), "{diff:?}");
-        // The state can be read all the same, and a person may say where to go on.
+        // The state can still be read, and a person may choose where to resume.
         assert_eq!(
             thread.snapshot().await.unwrap().unwrap().state.notes,
             ["plan"]
@@ -160,7 +163,7 @@ mod removed {
     }
 
     #[tokio::test]
-    async fn a_new_turn_does_not_ask_where_the_thread_stopped() {
+    async fn a_new_turn_ignores_where_the_thread_stopped() {
         let thread = reopened!("slow".to_string());
         let essay = thread.run("nowhere".to_string()).await.unwrap();
         assert_eq!(essay.into_finished().unwrap().notes, ["plan", "finished"]);
@@ -225,20 +228,14 @@ mod join {
     async fn an_item_of_another_type_is_refused_by_its_value() {
         let thread = reopened!("dig".to_string());
         let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with("the item of node `dig` cannot be read: "),
-            "{problem}"
-        );
-        assert!(
-            problem.contains("`migration.map_item(\"dig\", |old: u32| ..)`"),
-            "{problem}"
-        );
+        assert_starts_with(&problem, "the item of node `dig` cannot be read: ");
+        assert_contains(&problem, "`migration.map_item(\"dig\", |old: u32| ..)`");
     }
 
     #[tokio::test]
-    async fn a_join_that_holds_nothing_may_change() {
+    async fn a_join_without_an_arrival_may_change() {
         let thread = reopened!("plan".to_string());
-        thread.resume(()).await.unwrap().into_finished().unwrap();
+        finished(thread.resume(())).await;
     }
 }
 
@@ -264,14 +261,12 @@ mod item_needed {
     }
 
     #[tokio::test]
-    async fn a_node_that_takes_an_item_now_is_refused_without_one() {
+    async fn a_node_that_now_takes_an_item_is_refused_without_one() {
         let thread = reopened!("plan".to_string());
         let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with(
-                "it resumes at node `plan` without an item, and the node takes an item now: "
-            ),
-            "{problem}"
+        assert_starts_with(
+            &problem,
+            "it resumes at node `plan` without an item, and the node takes an item now: ",
         );
     }
 }
@@ -302,12 +297,7 @@ mod flow_renamed {
     async fn a_renamed_flow_keeps_its_threads_with_an_id() {
         let store = InMemoryStore::new();
         let thread = Write::new().store(&store).thread("t");
-        thread
-            .run("petals".to_string())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.run("petals".to_string())).await;
         let thread = WriteEssay::new().store(&store).thread("t");
         let (problem, diff) = refusal(thread.snapshot().await.unwrap_err());
         assert_eq!(
@@ -320,7 +310,7 @@ mod flow_renamed {
             thread.snapshot().await.unwrap().unwrap().state.topic,
             "petals"
         );
-        thread.resume(()).await.unwrap().into_finished().unwrap();
+        finished(thread.resume(())).await;
     }
 }
 
@@ -365,7 +355,7 @@ mod renamed {
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let next: Vec<_> = history.into_iter().map(|info| info.next).collect();
         assert_eq!(next, [vec!["slowest"], vec!["fast", "slow"], vec!["plan"]]);
-        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let essay = finished(thread.resume(())).await;
         assert_eq!(
             essay.notes,
             ["plan", "quick", "slow", "slowest", "collect", "report"]
@@ -373,7 +363,7 @@ mod renamed {
         // People name nodes as the program does.
         thread.fork(1).await.unwrap();
         let goto = Resume::new().goto("collect");
-        let essay = thread.resume(goto).await.unwrap().into_finished().unwrap();
+        let essay = finished(thread.resume(goto)).await;
         assert_eq!(essay.notes, ["plan", "collect"]);
     }
 }
@@ -414,7 +404,7 @@ mod asker_renamed {
     }
 
     #[tokio::test]
-    async fn a_question_is_by_the_node_as_it_is_called_now() {
+    async fn a_question_names_the_renamed_node() {
         let store = InMemoryStore::new();
         let thread = v1::Write::new().store(&store).thread("t");
         let asked = thread.run(String::new()).await.unwrap();

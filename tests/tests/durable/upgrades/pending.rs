@@ -2,6 +2,8 @@
 
 use super::reopened;
 
+use crate::support::finished;
+
 mod v1 {
     use petalflow::prelude::*;
 
@@ -130,9 +132,9 @@ mod v2 {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_any_more_runs_again_and_the_rest_does_not() {
+async fn only_tasks_whose_records_no_longer_fit_run_again() {
     let thread = reopened!(());
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(
         essay.notes,
         ["choose again", "kept", "plain again", "center", "right"],

@@ -104,7 +104,7 @@ fn input_is_taken_and_the_rest_starts_at_its_default() {
 }
 
 #[test]
-fn what_is_known_of_the_keys_follows_the_options() {
+fn the_metadata_of_the_keys_follows_the_options() {
     let assigned: Vec<_> = Wide::KEYS
         .iter()
         .filter(|key| key.has(KeyFlag::Assigned))
@@ -198,7 +198,7 @@ fn a_write_of_zero_to_a_skip_zero_key_is_no_write() {
 }
 
 #[test]
-fn keys_go_back_to_their_default_and_a_key_without_one_stays() {
+fn keys_return_to_their_default_and_a_key_without_one_is_unchanged() {
     let (mut state, _) = wide();
     state.title = "petals".into();
     state.plain = 3;
@@ -279,7 +279,7 @@ fn more_keys_than_a_block_are_committed_and_cleared() {
 }
 
 #[test]
-fn a_field_under_cfg_is_a_key_where_it_is_there() {
+fn a_field_under_cfg_is_a_key_only_if_it_is_compiled() {
     #[state]
     struct Partly {
         #[cfg(any())]

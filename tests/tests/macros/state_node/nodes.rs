@@ -68,7 +68,7 @@ async fn research(#[item] topic: &str) -> EssayNotes {
     EssayNotes(vec![topic.into()])
 }
 
-/// Writes what it reads in capitals, whatever the keys.
+/// Writes what it reads in capitals, for any keys.
 struct Shout<K>(PhantomData<fn() -> K>);
 
 #[node(K::State)]
@@ -108,7 +108,7 @@ fn references_read_the_keys_of_their_names() {
 }
 
 #[test]
-fn the_return_type_says_what_is_written() {
+fn the_return_type_determines_the_writes() {
     type Of<N> = <N as Node<Essay>>::Output;
     let keys = |set: KeySet| {
         set.iter()
