@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 use petalflow::tool::{Actions, ToolCall, ToolResult};
-use petalflow_llm::{ChatMessage, Part, TokenUsage, response::FinishReason};
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::{ChatMessage, Part, TokenUsage};
 
 /// An event: one message or action in a conversation, by its user, an agent, or the tools of an agent.
 ///

@@ -3,7 +3,9 @@
 use petalflow::BoxError;
 use petalflow_agent::AgentEvent;
 use petalflow_agent::extension::{ModelCall, PlanReAct, Planner, Thinking};
-use petalflow_llm::{LlmResponse, Part, Reply, Role, request::Effort, stream::Delta};
+use petalflow_llm::request::Effort;
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{LlmResponse, Part, Reply, Role};
 use serde_json::json;
 
 use super::kit::{all, asked, call, events, failure, returns, scripted, shape};

@@ -2,7 +2,9 @@
 
 use petalflow_agent::stream::AgentEventKind;
 use petalflow_agent::{Agent, AgentEvent};
-use petalflow_llm::{LlmResponse, Part, request::Effort, response::Status};
+use petalflow_llm::request::Effort;
+use petalflow_llm::response::Status;
+use petalflow_llm::{LlmResponse, Part};
 use serde_json::json;
 
 use futures_util::StreamExt as _;

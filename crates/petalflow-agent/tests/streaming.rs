@@ -6,9 +6,8 @@ use futures_util::StreamExt as _;
 use petalflow::policy::Retry;
 use petalflow_agent::Agent;
 use petalflow_agent::stream::AgentEventKind;
-use petalflow_llm::{
-    LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage, stream::Delta,
-};
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
 use super::kit::{all, events, results, returns, scripted, shape, tool};

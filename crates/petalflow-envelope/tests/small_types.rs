@@ -5,7 +5,8 @@ use std::error::Error;
 use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow_envelope::{Changes, Envelope, FuncNode, NodeFailure, NodeKind, RouteDecision};
-use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage, stream::Delta};
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
 #[test]

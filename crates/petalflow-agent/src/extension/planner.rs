@@ -64,7 +64,8 @@ pub trait Planner: Send + Sync + 'static {
 ///
 /// ```
 /// use petalflow_agent::{Agent, extension::Thinking};
-/// use petalflow_llm::{ScriptedModel, request::Effort};
+/// use petalflow_llm::ScriptedModel;
+/// use petalflow_llm::request::Effort;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {

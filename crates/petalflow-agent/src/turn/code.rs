@@ -4,7 +4,8 @@ use super::ctx::Ctx;
 use crate::extension::{CodeExecutor, CodeOutput};
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
-use petalflow_llm::{ChatMessage, Part, Role, message::Text};
+use petalflow_llm::message::Text;
+use petalflow_llm::{ChatMessage, Part, Role};
 
 const OK: &str = "OUTCOME_OK";
 const FAILED: &str = "OUTCOME_FAILED";
