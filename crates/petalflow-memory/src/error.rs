@@ -14,7 +14,7 @@ use petalflow::BoxError;
 /// memory.put("ann", "a gardener").await?;
 /// let error = memory.get_as::<u32>("ann").await.unwrap_err();
 /// assert!(matches!(error, MemoryError::Type { .. }));
-/// assert!(error.to_string().starts_with("`ann` in `users` is something else than was asked for"));
+/// assert!(error.to_string().starts_with("`ann` in `users` does not have the requested type"));
 /// # Ok(())
 /// # }
 /// ```
@@ -26,7 +26,7 @@ pub enum MemoryError {
     Unavailable(#[source] BoxError),
     /// An entry does not have the requested type.
     #[error(
-        "`{key}` in `{namespace}` is something else than was asked for ({problem}): read it as the type that was put, or as a `Value`"
+        "`{key}` in `{namespace}` does not have the requested type ({problem}): read it as the type that was stored, or as a `Value`"
     )]
     Type {
         /// The namespace of the entry.
@@ -40,7 +40,7 @@ pub enum MemoryError {
     #[error("{0}")]
     Refused(String),
     /// The stored entry cannot be read.
-    #[error("what is stored as `{key}` in `{namespace}` is damaged: {problem}")]
+    #[error("the entry `{key}` in `{namespace}` is damaged: {problem}")]
     Damaged {
         /// The namespace of the entry.
         namespace: Namespace,
@@ -50,10 +50,10 @@ pub enum MemoryError {
         problem: String,
     },
     /// The embedding model failed.
-    #[error("no embedding could be made")]
+    #[error("the embedding model failed")]
     Embedding(#[source] BoxError),
     /// The backend has no vector search.
-    #[error("this memory has no vectors to search by: wrap its backend in `VectorIndex`")]
+    #[error("this memory has no vector search: wrap its backend in `VectorIndex`")]
     NoVectors,
     /// Another error.
     #[error("the memory failed")]

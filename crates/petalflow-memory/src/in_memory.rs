@@ -20,20 +20,20 @@ use petalflow::async_trait;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let kept = InMemory::new();
-/// Memory::new(kept.clone()).put("ann", "a gardener").await?;
-/// assert_eq!(Memory::new(kept).get("ann").await?.unwrap().value, "a gardener");
+/// let backend = InMemory::new();
+/// Memory::new(backend.clone()).put("ann", "a gardener").await?;
+/// assert_eq!(Memory::new(backend).get("ann").await?.unwrap().value, "a gardener");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Default)]
-pub struct InMemory(Arc<Mutex<Kept>>);
+pub struct InMemory(Arc<Mutex<Entries>>);
 
 #[derive(Default)]
-struct Kept {
-    entries: BTreeMap<Cursor, Entry>,
+struct Entries {
+    by_cursor: BTreeMap<Cursor, Entry>,
     /// The expiry times, earliest first, of exactly the entries that have one.
-    mortal: BTreeSet<(u64, Cursor)>,
+    expiring: BTreeSet<(u64, Cursor)>,
 }
 
 impl fmt::Debug for InMemory {
@@ -49,31 +49,31 @@ impl InMemory {
     }
 
     /// Locks the entries and removes expired ones.
-    fn now(&self, now_ms: u64) -> MutexGuard<'_, Kept> {
+    fn lock(&self, now_ms: u64) -> MutexGuard<'_, Entries> {
         // Each change is complete before anything can panic.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some((at, place)) = kept.mortal.pop_first() {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((at, cursor)) = entries.expiring.pop_first() {
             if at > now_ms {
-                kept.mortal.insert((at, place));
+                entries.expiring.insert((at, cursor));
                 break;
             }
-            kept.entries.remove(&place);
+            entries.by_cursor.remove(&cursor);
         }
-        kept
+        entries
     }
 }
 
-impl Kept {
-    fn remove(&mut self, place: &Cursor) -> Option<Entry> {
-        let entry = self.entries.remove(place)?;
+impl Entries {
+    fn remove(&mut self, cursor: &Cursor) -> Option<Entry> {
+        let entry = self.by_cursor.remove(cursor)?;
         if let Some(at) = entry.expires_ms {
-            self.mortal.remove(&(at, place.clone()));
+            self.expiring.remove(&(at, cursor.clone()));
         }
         Some(entry)
     }
 }
 
-fn place(namespace: &Namespace, key: &str) -> Cursor {
+fn cursor(namespace: &Namespace, key: &str) -> Cursor {
     Cursor {
         namespace: namespace.clone(),
         key: key.into(),
@@ -83,8 +83,8 @@ fn place(namespace: &Namespace, key: &str) -> Cursor {
 #[async_trait]
 impl MemoryBackend for InMemory {
     async fn get(&self, namespace: &Namespace, key: &str) -> Result<Option<Entry>, MemoryError> {
-        let kept = self.now(now_ms());
-        Ok(kept.entries.get(&place(namespace, key)).cloned())
+        let entries = self.lock(now_ms());
+        Ok(entries.by_cursor.get(&cursor(namespace, key)).cloned())
     }
 
     async fn put(
@@ -96,9 +96,11 @@ impl MemoryBackend for InMemory {
     ) -> Result<(), MemoryError> {
         check(&value)?;
         let now = now_ms();
-        let place = place(namespace, key);
-        let mut kept = self.now(now);
-        let created_ms = kept.remove(&place).map_or(now, |entry| entry.created_ms);
+        let cursor = cursor(namespace, key);
+        let mut entries = self.lock(now);
+        let created_ms = entries
+            .remove(&cursor)
+            .map_or(now, |entry| entry.created_ms);
         let entry = Entry {
             namespace: namespace.clone(),
             key: key.into(),
@@ -108,29 +110,29 @@ impl MemoryBackend for InMemory {
             expires_ms: expiry(now, ttl),
         };
         if let Some(at) = entry.expires_ms {
-            kept.mortal.insert((at, place.clone()));
+            entries.expiring.insert((at, cursor.clone()));
         }
-        kept.entries.insert(place, entry);
+        entries.by_cursor.insert(cursor, entry);
         Ok(())
     }
 
     async fn delete(&self, namespace: &Namespace, key: &str) -> Result<bool, MemoryError> {
-        let mut kept = self.now(now_ms());
-        Ok(kept.remove(&place(namespace, key)).is_some())
+        let mut entries = self.lock(now_ms());
+        Ok(entries.remove(&cursor(namespace, key)).is_some())
     }
 
     async fn query(&self, query: Query) -> Result<Page, MemoryError> {
-        let kept = self.now(now_ms());
-        let first = place(&query.prefix, "");
+        let entries = self.lock(now_ms());
+        let first = cursor(&query.prefix, "");
         let from = match &query.after {
             Some(after) if *after >= first => Bound::Excluded(after),
             _ => Bound::Included(&first),
         };
         // Entries under a prefix are adjacent and start at the prefix. Only entries that match are cloned.
-        let under = kept
-            .entries
+        let under = entries
+            .by_cursor
             .range((from, Bound::Unbounded))
-            .take_while(|(place, _)| place.namespace.starts_with(&query.prefix))
+            .take_while(|(cursor, _)| cursor.namespace.starts_with(&query.prefix))
             .filter(|(_, entry)| query.matches(entry));
         Page::collect(&query, under.map(|(_, entry)| Ok(entry.clone())))
     }

@@ -60,7 +60,7 @@ impl Namespace {
     }
 }
 
-/// For people only: a name may contain a slash.
+/// For display only: a name may contain a slash.
 impl fmt::Display for Namespace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("/"))

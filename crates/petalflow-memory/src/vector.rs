@@ -16,7 +16,7 @@ use super::{
 use petalflow::{BoxError, async_trait};
 
 /// The default limit of a search.
-const FOUND: usize = 10;
+const DEFAULT_LIMIT: usize = 10;
 
 /// An embedding model: converts texts to vectors. Implemented for functions that take texts and return a future.
 ///
@@ -71,8 +71,8 @@ where
 /// memory.put("a", "tulips are sold in bunches").await?;
 /// memory.put("b", "the river is high").await?;
 ///
-/// let near = memory.search("which tulip is red?", 1).await?;
-/// assert_eq!(near[0].entry.key, "a");
+/// let hits = memory.search("which tulip is red?", 1).await?;
+/// assert_eq!(hits[0].entry.key, "a");
 /// # Ok(())
 /// # }
 /// ```
@@ -147,27 +147,27 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
             };
             entries.iter().zip(&hashes).map(vector).collect()
         };
-        let mut asked = vec![question.to_string()];
+        let mut to_embed = vec![question.to_string()];
         for (text, vector) in texts.into_iter().zip(&vectors) {
             if vector.is_none() {
-                asked.push(text);
+                to_embed.push(text);
             }
         }
-        let count = asked.len();
-        let made = self.embed.embed(asked).await;
-        let mut made = made.map_err(MemoryError::Embedding)?.into_iter();
-        if made.len() != count {
-            let words = format!(
+        let count = to_embed.len();
+        let embedded = self.embed.embed(to_embed).await;
+        let mut embedded = embedded.map_err(MemoryError::Embedding)?.into_iter();
+        if embedded.len() != count {
+            let message = format!(
                 "{count} texts were embedded as {} vectors: return one for each text",
-                made.len()
+                embedded.len()
             );
-            return Err(MemoryError::Embedding(words.into()));
+            return Err(MemoryError::Embedding(message.into()));
         }
-        let question = made.next().unwrap_or_default();
+        let question = embedded.next().unwrap_or_default();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for ((entry, text), vector) in entries.iter().zip(hashes).zip(&mut vectors) {
             if vector.is_none() {
-                let new: Arc<[f32]> = made.next().unwrap_or_default().into();
+                let new: Arc<[f32]> = embedded.next().unwrap_or_default().into();
                 let vector = vector.insert(new);
                 let vector = Arc::clone(vector);
                 known.insert(entry.cursor(), Known { text, vector });
@@ -180,27 +180,27 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
 #[async_trait]
 impl<B: MemoryBackend, E: Embed> VectorMemory for VectorIndex<B, E> {
     async fn search(&self, text: &str, mut query: Query) -> Result<Vec<SearchHit>, MemoryError> {
-        let limit = query.limit.take().unwrap_or(FOUND);
+        let limit = query.limit.take().unwrap_or(DEFAULT_LIMIT);
         let entries = self.backend.query(query).await?.entries;
         let (question, vectors) = self.vectors_of(text, &entries).await?;
-        let mut near = Vec::with_capacity(entries.len());
+        let mut hits = Vec::with_capacity(entries.len());
         for (entry, vector) in entries.into_iter().zip(vectors) {
             if vector.len() != question.len() {
-                let words = format!(
+                let message = format!(
                     "the vector of `{}` has {} numbers, that of the question {}: use one embedding model for both",
                     entry.key,
                     vector.len(),
                     question.len()
                 );
-                return Err(MemoryError::Embedding(words.into()));
+                return Err(MemoryError::Embedding(message.into()));
             }
             let score = cosine(&question, &vector);
-            near.push(SearchHit { entry, score });
+            hits.push(SearchHit { entry, score });
         }
         // The sort is stable: entries with equal scores stay in the order of namespace and key.
-        near.sort_by(|one, other| other.score.total_cmp(&one.score));
-        near.truncate(limit);
-        Ok(near)
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+        hits.truncate(limit);
+        Ok(hits)
     }
 }
 
@@ -221,14 +221,14 @@ impl<B: MemoryBackend, E: Embed> MemoryBackend for VectorIndex<B, E> {
     }
 
     async fn delete(&self, namespace: &Namespace, key: &str) -> Result<bool, MemoryError> {
-        let was_there = self.backend.delete(namespace, key).await?;
-        let place = Cursor {
+        let existed = self.backend.delete(namespace, key).await?;
+        let cursor = Cursor {
             namespace: namespace.clone(),
             key: key.into(),
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.remove(&place);
-        Ok(was_there)
+        known.remove(&cursor);
+        Ok(existed)
     }
 
     async fn query(&self, query: Query) -> Result<Page, MemoryError> {

@@ -21,12 +21,12 @@ pub struct Choice {
     /// The client of the model.
     pub model: Arc<dyn LlmClient>,
     /// The description.
-    pub words: String,
+    pub description: String,
 }
 
 impl std::fmt::Debug for Choice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Choice").field(&self.words).finish()
+        f.debug_tuple("Choice").field(&self.description).finish()
     }
 }
 
@@ -41,29 +41,29 @@ pub fn choose(script: ScriptedModel) -> Result<Choice, LlmError> {
     let named = set("MODEL");
     if let Some(url) = set("OPENAI_BASE_URL") {
         let name = named.unwrap_or_else(|| PROVIDERS[0].1.into());
-        let words = format!("model: {name} at {url}");
+        let description = format!("model: {name} at {url}");
         let mut model = ProviderModel::openai_compatible(url, name);
         if let Some(key) = set(PROVIDERS[0].0) {
             model = model.with_key(key);
         }
         return Ok(Choice {
             model: Arc::new(Retrying::new(model)),
-            words,
+            description,
         });
     }
     let usual = PROVIDERS.iter().find(|(key, _)| set(key).is_some());
     if let Some(name) = named.or_else(|| usual.map(|(_, name)| (*name).into())) {
         let model = ProviderModel::new(name.as_str())?;
-        let words = format!("model: {name} of {}", model.name());
+        let description = format!("model: {name} of {}", model.name());
         return Ok(Choice {
             model: Arc::new(Retrying::new(model)),
-            words,
+            description,
         });
     }
     let keys: Vec<_> = PROVIDERS.iter().map(|(key, _)| *key).collect();
     Ok(Choice {
         model: Arc::new(script),
-        words: format!(
+        description: format!(
             "model: a script, since neither OPENAI_BASE_URL nor {} is set",
             keys.join(", ")
         ),

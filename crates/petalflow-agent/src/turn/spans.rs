@@ -7,7 +7,7 @@ use petalflow::tool::Tool;
 use petalflow_llm::LlmClient;
 
 #[cfg(feature = "tracing")]
-mod spans {
+mod implementation {
     use super::{AgentEvent, Arc, LlmClient, Tool};
     use petalflow_tracing::{Traced, merged_span};
 
@@ -25,7 +25,7 @@ mod spans {
 }
 
 #[cfg(not(feature = "tracing"))]
-mod spans {
+mod implementation {
     use super::{AgentEvent, Arc, LlmClient, Tool};
 
     pub(crate) fn model(client: &Arc<dyn LlmClient>) -> impl LlmClient + use<> {
@@ -39,4 +39,4 @@ mod spans {
     pub(crate) fn merged(_: &AgentEvent) {}
 }
 
-pub(super) use spans::{merged, model, tool};
+pub(super) use implementation::{merged, model, tool};

@@ -232,7 +232,7 @@ async fn main() -> petalflow::Result<()> {
         }
     }
     let choice = choose(script())?;
-    println!("{}", choice.words);
+    println!("{}", choice.description);
     let thread = open(&file, assistant(choice.model), &name).await?;
     let terminal = Terminal {
         lines: std::io::stdin().lock().lines(),

@@ -285,7 +285,7 @@ async fn main() -> petalflow::Result<()> {
     }
     let choice = choose(script())?;
     // Only the report is written to the standard output.
-    eprintln!("{}", choice.words);
+    eprintln!("{}", choice.description);
     let research = investigate_with(choice.model, library, &question).await?;
     match out {
         Some(file) => std::fs::write(file, research.report)?,
