@@ -43,7 +43,7 @@ fn model() -> ScriptedModel {
             ..LlmResponse::default()
         },
     };
-    ScriptedModel::from_fn(reply).forgetful()
+    ScriptedModel::from_fn(reply).without_recording()
 }
 
 fn agent() -> Agent {

@@ -96,6 +96,7 @@ mod outcome;
 mod plan;
 pub mod policy;
 mod question;
+mod reducer;
 pub mod run;
 mod snapshot;
 pub mod state;

@@ -1,7 +1,7 @@
 //! What the options of a key mean while a flow runs.
 
 use petalflow::prelude::*;
-use petalflow::state::{KeyFlag, KeyMeta, Update as _};
+use petalflow::state::{KeyFlag, KeyMeta, Reducer, Update as _};
 
 use crate::support::{both, twin};
 
@@ -52,7 +52,7 @@ fn the_metadata_of_the_keys() {
             key("rounds").reducer,
             key("low").reducer
         ),
-        ("replace", "sum", "min")
+        (Reducer::Replace, Reducer::Sum, Reducer::Min)
     );
     let having = |property: KeyFlag| {
         Keys::KEYS

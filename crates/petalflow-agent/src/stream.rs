@@ -75,7 +75,7 @@ pub(super) fn emit(cx: &petalflow::Context, event: impl FnOnce() -> AgentEvent) 
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let model = ScriptedModel::new([Reply::pieces(["Good ", "morning"])]);
+/// let model = ScriptedModel::new([Reply::chunks(["Good ", "morning"])]);
 /// let mut events = Agent::new(model).streaming().events("hello");
 /// let mut heard = Vec::new();
 /// while let Some(progress) = events.next().await {

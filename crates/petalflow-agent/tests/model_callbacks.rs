@@ -75,7 +75,7 @@ async fn a015_a016_a_recovered_error_reaches_the_callbacks_after_the_model() {
 async fn a024_the_state_that_callbacks_set_is_in_the_event_of_the_step() {
     // Upstream all events of a step share one map, which changes under those that were yielded already. Here pieces have none,
     // and the whole event has all of it.
-    let (agent, _) = scripted([Reply::pieces(["he", "llo"])]);
+    let (agent, _) = scripted([Reply::chunks(["he", "llo"])]);
     let agent = agent
         .streaming()
         .before_model(|call| {
@@ -217,7 +217,7 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
 #[tokio::test]
 async fn a017_an_error_of_a_callback_after_the_model_ends_the_run() {
     for streams in [false, true] {
-        let (agent, model) = scripted([Reply::pieces(["he", "llo"])]);
+        let (agent, model) = scripted([Reply::chunks(["he", "llo"])]);
         let agent = agent
             .after_model(|_, _| Err("not fit to print".into()))
             .after_model(|_, _| panic!("the first has decided"))
@@ -254,7 +254,7 @@ async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
 #[tokio::test]
 async fn a010_an_event_that_a_processor_adds_is_emitted_at_once() {
     // The model never answers, so the events were emitted before its answer.
-    let model = ScriptedModel::new([Reply::pieces(["never"]).every(Duration::from_hours(1))]);
+    let model = ScriptedModel::new([Reply::chunks(["never"]).every(Duration::from_hours(1))]);
     let agent = Agent::new(model).processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
         Ok(())

@@ -50,7 +50,7 @@ async fn an_agent_is_a_node_that_reads_one_key_and_writes_another() {
 
 #[tokio::test]
 async fn the_events_of_an_agent_are_among_those_of_the_flow() {
-    let (agent, _) = scripted([Reply::pieces(["the ", "text"])]);
+    let (agent, _) = scripted([Reply::chunks(["the ", "text"])]);
     let launch = Write::new().write(agent.streaming().node());
     let mut events = launch.run("petals".to_string()).events();
     let mut heard = Vec::new();

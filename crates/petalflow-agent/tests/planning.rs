@@ -79,7 +79,7 @@ async fn a009_a_plan_alone_does_not_end_the_turn_and_other_thoughts_stay_thought
 #[tokio::test]
 async fn a009_a_plan_is_not_emitted_as_the_answer() {
     let pieces = ["/*PLAN", "NING*/ look", " /*FINAL_", "ANSWER*/ Thr", "ee."];
-    let (agent, _) = scripted([Reply::pieces(pieces)]);
+    let (agent, _) = scripted([Reply::chunks(pieces)]);
     let agent = agent.planner(PlanReAct).streaming();
     let (pieces, events, talk) = all(agent.events("how many?")).await;
     let said: String = pieces.iter().map(AgentEvent::text).collect();
@@ -128,7 +128,7 @@ impl Planner for Nosy {
 
 #[tokio::test]
 async fn a009_planners_run_between_the_conversation_and_the_schema() {
-    let (agent, model) = scripted([Reply::pieces([
+    let (agent, model) = scripted([Reply::chunks([
         Delta::Text("a".into()),
         Delta::Text("b".into()),
     ])]);

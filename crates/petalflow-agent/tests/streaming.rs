@@ -12,12 +12,12 @@ use super::kit::{all, events, results, returns, scripted, shape, tool};
 
 #[tokio::test]
 async fn a019_deltas_are_sent_only_when_streaming_is_enabled() {
-    let (agent, _) = scripted([Reply::pieces(["hel", "lo"])]);
+    let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
     let (pieces, events, _) = all(agent.events("hi")).await;
     assert!(pieces.is_empty());
     assert_eq!(shape(&events), ["hello"]);
 
-    let (agent, _) = scripted([Reply::pieces(["hel", "lo"])]);
+    let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
     let (pieces, events, _) = all(agent.streaming().events("hi")).await;
     assert_eq!(shape(&pieces), ["hel", "lo"]);
     assert!(
@@ -31,7 +31,7 @@ async fn a019_deltas_are_sent_only_when_streaming_is_enabled() {
 
 #[tokio::test]
 async fn a017_callbacks_see_every_delta_and_the_response_and_may_replace_each() {
-    let (agent, _) = scripted([Reply::pieces(["hel", "lo"])]);
+    let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
     let agent = agent
         .streaming()
         .after_model(|call, response| {
@@ -48,12 +48,12 @@ async fn a017_callbacks_see_every_delta_and_the_response_and_may_replace_each() 
 #[tokio::test]
 async fn a021_streamed_calls_are_emitted_but_made_only_when_complete() {
     let piece = |name: Option<&str>, arguments: &str| Delta::Call {
-        place: 0,
+        index: 0,
         id: Some("1".into()),
         name: name.map(Into::into),
         arguments: arguments.into(),
     };
-    let reply = Reply::pieces([piece(Some("echo"), "{\"say\":"), piece(None, "\"hi\"}")]);
+    let reply = Reply::chunks([piece(Some("echo"), "{\"say\":"), piece(None, "\"hi\"}")]);
     let (agent, _) = scripted([reply, "done".into()]);
     let agent = agent
         .streaming()
@@ -77,17 +77,17 @@ async fn a064_the_response_has_the_parts_in_order_with_signatures_and_usage() {
         ..TokenUsage::default()
     };
     let argument = |path: &str, value| Delta::Argument {
-        place: 0,
+        index: 0,
         path: path.into(),
         value,
     };
-    let reply = Reply::pieces([
+    let reply = Reply::chunks([
         Delta::Thought("hm".into()),
         Delta::Signature("c2ln".into()),
         Delta::Text("let me ".into()),
         Delta::Text("see".into()),
         Delta::Call {
-            place: 0,
+            index: 0,
             id: Some("1".into()),
             name: Some("echo".into()),
             arguments: String::new(),
@@ -117,8 +117,8 @@ async fn a064_the_response_has_the_parts_in_order_with_signatures_and_usage() {
 async fn the_deltas_of_each_attempt_are_distinguishable() {
     let cut = LlmError::new(LlmErrorKind::Connection, "cut");
     let (agent, _) = scripted([
-        Reply::pieces(["wro"]).broken(cut),
-        Reply::pieces(["ri", "ght"]),
+        Reply::chunks(["wro"]).broken(cut),
+        Reply::chunks(["ri", "ght"]),
     ]);
     let mut stream = agent.streaming().retry(Retry::times(2)).events("go");
     let mut heard: Vec<String> = Vec::new();

@@ -138,7 +138,7 @@ async fn a_model_that_always_calls_is_stopped() {
 #[tokio::test]
 async fn a006_a_stream_that_ends_early_is_an_error() {
     let cut = LlmError::new(LlmErrorKind::Connection, "the connection broke");
-    let (agent, _) = scripted([Reply::pieces(["Once upon"]).broken(cut)]);
+    let (agent, _) = scripted([Reply::chunks(["Once upon"]).broken(cut)]);
     assert_eq!(
         failure(&agent.streaming(), "a story").await,
         "the connection broke"

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 pub struct RouteDecision {
     /// The nodes to run next. An empty list ends the path.
     pub targets: Vec<String>,
-    /// The reason, for people.
+    /// The reason, as text for a person.
     #[serde(default)]
     pub reason: String,
     /// The confidence, from 0 to 1. `None` if the router does not state it.

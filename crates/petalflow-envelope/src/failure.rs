@@ -15,11 +15,12 @@ use petalflow::NodeError;
 /// use petalflow_envelope::NodeFailure;
 /// use std::error::Error;
 ///
-/// let failure = NodeFailure::new("fetch", "no page").caused_by("connection refused");
+/// let failure = NodeFailure::new("fetch", "no page").with_cause("connection refused");
 /// assert_eq!(failure.to_string(), "no page");
 /// assert_eq!(failure.source().unwrap().to_string(), "connection refused");
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
 pub struct NodeFailure {
     /// The name of the node.
     pub node: String,
@@ -37,11 +38,13 @@ pub struct NodeFailure {
     pub details: Map<String, Value>,
     /// The message of the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[source]
     cause: Option<Cause>,
 }
 
 /// The message of an error that was stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{0}")]
 #[serde(transparent)]
 struct Cause(String);
 
@@ -61,7 +64,7 @@ impl NodeFailure {
 
     /// Sets the cause.
     #[must_use]
-    pub fn caused_by(mut self, cause: impl fmt::Display) -> Self {
+    pub fn with_cause(mut self, cause: impl fmt::Display) -> Self {
         self.cause = Some(Cause(cause.to_string()));
         self
     }
@@ -71,27 +74,7 @@ impl From<NodeError> for NodeFailure {
     fn from(error: NodeError) -> Self {
         NodeFailure {
             attempt: error.attempt,
-            ..NodeFailure::new(error.node.clone(), error.message.clone()).caused_by(error)
+            ..NodeFailure::new(error.node.clone(), error.message.clone()).with_cause(error)
         }
     }
 }
-
-impl fmt::Display for NodeFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for NodeFailure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause.as_ref().map(|cause| cause as _)
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Cause {}

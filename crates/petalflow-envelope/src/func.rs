@@ -74,7 +74,7 @@ impl FuncNode {
         }
     }
 
-    /// Sets the kind, which is information for people.
+    /// Sets the kind, which is information for a reader of the graph.
     #[must_use]
     pub fn with_kind(mut self, kind: NodeKind) -> Self {
         self.kind = kind;

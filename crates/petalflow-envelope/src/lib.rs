@@ -6,6 +6,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod artifact;
+mod call;
 mod changes;
 mod clock;
 mod decision;
@@ -18,7 +19,6 @@ mod retry;
 mod template;
 mod tool_node;
 mod trace;
-mod tries;
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub use func::FuncNode;
 pub use kind::NodeKind;
 pub use llm_node::LlmNode;
 pub use retry::RetryPolicy;
-pub use template::Missing;
+pub use template::MissingVariable;
 pub use tool_node::ToolNode;
 pub use trace::Trace;
 
@@ -192,21 +192,13 @@ impl Default for Envelope {
 
 impl From<Envelope> for EnvelopeInput {
     fn from(envelope: Envelope) -> Self {
-        let Envelope {
-            input,
-            vars,
-            artifacts,
-            messages,
-            errors,
-            trace,
-        } = envelope;
         EnvelopeInput {
-            input,
-            vars,
-            artifacts,
-            messages,
-            errors,
-            trace,
+            input: envelope.input,
+            vars: envelope.vars,
+            artifacts: envelope.artifacts,
+            messages: envelope.messages,
+            errors: envelope.errors,
+            trace: envelope.trace,
         }
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::template::{Missing, render};
-use super::tries::{Failed, Trouble, tries};
-use crate::{Changes, Envelope, RetryPolicy};
+use super::call::{CallSettings, Retryable, call_settings};
+use super::template::{MissingVariable, render};
+use super::{Changes, Envelope};
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::{ask_model, model_of_node};
 use petalflow_llm::{Budget, ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
@@ -49,11 +49,9 @@ pub struct LlmNode {
     client: Option<Arc<dyn LlmClient>>,
     request: LlmRequest,
     template: Option<String>,
-    missing: Missing,
+    missing: MissingVariable,
     input_vars: Vec<String>,
-    output: Option<String>,
-    retry: RetryPolicy,
-    timeout: Duration,
+    call: CallSettings,
     budget: Budget,
     record_messages: bool,
 }
@@ -63,7 +61,7 @@ impl fmt::Debug for LlmNode {
         f.debug_struct("LlmNode")
             .field("template", &self.template)
             .field("input_vars", &self.input_vars)
-            .field("output", &self.output)
+            .field("output", &self.call.output)
             .finish_non_exhaustive()
     }
 }
@@ -81,11 +79,9 @@ impl LlmNode {
             client: None,
             request: LlmRequest::default(),
             template: None,
-            missing: Missing::default(),
+            missing: MissingVariable::default(),
             input_vars: Vec::new(),
-            output: None,
-            retry: RetryPolicy::default(),
-            timeout: Duration::from_mins(1),
+            call: CallSettings::with_timeout(Duration::from_mins(1)),
             budget: Budget::UNLIMITED,
             record_messages: false,
         }
@@ -130,13 +126,13 @@ impl LlmNode {
     /// Sets how the prompt handles a missing variable. The default is an error.
     ///
     /// ```
-    /// use petalflow_envelope::{LlmNode, Missing};
+    /// use petalflow_envelope::{LlmNode, MissingVariable};
     ///
-    /// let node = LlmNode::new().template("Describe {{ what }}.").missing(Missing::Empty);
+    /// let node = LlmNode::new().template("Describe {{ what }}.").missing(MissingVariable::Empty);
     /// # let _ = node;
     /// ```
     #[must_use]
-    pub fn missing(mut self, missing: Missing) -> Self {
+    pub fn missing(mut self, missing: MissingVariable) -> Self {
         self.missing = missing;
         self
     }
@@ -152,50 +148,6 @@ impl LlmNode {
     #[must_use]
     pub fn input_vars<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.input_vars = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets the variable for the answer. The default is `<node>_output`.
-    ///
-    /// ```
-    /// use petalflow_envelope::LlmNode;
-    ///
-    /// let node = LlmNode::new().output("summary");
-    /// # let _ = node;
-    /// ```
-    #[must_use]
-    pub fn output(mut self, name: impl Into<String>) -> Self {
-        self.output = Some(name.into());
-        self
-    }
-
-    /// Sets the retries for a provider that cannot be reached, is busy or fails.
-    ///
-    /// ```
-    /// use petalflow_envelope::RetryPolicy;
-    /// use petalflow_envelope::LlmNode;
-    ///
-    /// let node = LlmNode::new().retry(RetryPolicy::default());
-    /// # let _ = node;
-    /// ```
-    #[must_use]
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
-        self
-    }
-
-    /// Sets the longest time of all attempts together. Zero means no limit.
-    ///
-    /// ```
-    /// use petalflow_envelope::LlmNode;
-    /// use std::time::Duration;
-    ///
-    /// let node = LlmNode::new().timeout(Duration::from_secs(20));
-    /// # let _ = node;
-    /// ```
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
         self
     }
 
@@ -278,6 +230,8 @@ impl LlmNode {
     }
 }
 
+call_settings!(LlmNode, "LlmNode::new()");
+
 #[node(Envelope)]
 impl LlmNode {
     async fn run(&self, envelope: &Envelope, cx: Context) -> petalflow::Result<Changes> {
@@ -287,17 +241,11 @@ impl LlmNode {
             input_text: Some(prompt.clone()),
             ..self.request.clone()
         };
-        let answered = tries(self.retry, self.timeout, |attempt| {
-            ask_model(&*client, &request, &cx, attempt)
-        })
-        .await;
-        let response = answered.map_err(|failed| self.explain(failed))?;
+        let attempt = |attempt| ask_model(&*client, &request, &cx, attempt);
+        let response = self.call.run("LLM call", attempt).await?;
         self.budget.check(&response.usage)?;
         let value = self.value(&response)?;
-        let output = self
-            .output
-            .clone()
-            .unwrap_or_else(|| format!("{}_output", cx.node()));
+        let output = self.call.output_name(&cx);
         let mut changes = Changes::new()
             .var(format!("{output}_usage"), json!(response.usage))
             .var(output, value);
@@ -310,35 +258,13 @@ impl LlmNode {
     }
 }
 
-impl LlmNode {
-    fn explain(&self, failed: Failed<LlmError>) -> BoxError {
-        match failed {
-            Failed::Late => format!(
-                "LLM call timed out after {:?}: raise `timeout`, or ask for less",
-                self.timeout
-            )
-            .into(),
-            Failed::Error(error, tries) => Box::new(CallFailed { tries, error }),
-        }
-    }
-}
-
-/// The model failed at every attempt.
-#[derive(Debug, thiserror::Error)]
-#[error("LLM call failed after {tries} attempts: {error}")]
-struct CallFailed {
-    tries: u32,
-    #[source]
-    error: LlmError,
-}
-
-impl Trouble for LlmError {
-    fn may_pass(&self) -> bool {
-        self.is_transient()
+impl Retryable for LlmError {
+    fn is_transient(&self) -> bool {
+        LlmError::is_transient(self)
     }
 
-    fn wait(&self) -> Option<Duration> {
-        self.retry_after()
+    fn retry_after(&self) -> Option<Duration> {
+        LlmError::retry_after(self)
     }
 }
 
@@ -374,16 +300,16 @@ fn conforming(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError>
         return Err("the model was asked for a JSON object and answered with another value".into());
     }
     let validator = jsonschema::validator_for(schema)
-        .map_err(|error| format!("`json_schema` is no JSON Schema: {error}"))?;
+        .map_err(|error| format!("`json_schema` is not a JSON Schema: {error}"))?;
     if let Some(error) = validator.iter_errors(&json).next() {
-        let place = error.instance_path().to_string();
-        let place = if place.is_empty() {
+        let path = error.instance_path().to_string();
+        let path = if path.is_empty() {
             "the top".into()
         } else {
-            format!("`{place}`")
+            format!("`{path}`")
         };
         return Err(format!(
-            "the model's answer does not conform to the schema at {place}: {error}"
+            "the model's answer does not conform to the schema at {path}: {error}"
         )
         .into());
     }

@@ -11,13 +11,13 @@ use petalflow::BoxError;
 /// How a prompt handles a missing variable.
 ///
 /// ```
-/// use petalflow_envelope::Missing;
+/// use petalflow_envelope::MissingVariable;
 ///
-/// assert_eq!(Missing::default(), Missing::Error);
+/// assert_eq!(MissingVariable::default(), MissingVariable::Error);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Missing {
+pub enum MissingVariable {
     /// The node fails.
     #[default]
     Error,
@@ -27,7 +27,7 @@ pub enum Missing {
 
 /// The values that a template can read.
 #[derive(Serialize)]
-struct Seen<'a> {
+struct TemplateValues<'a> {
     #[serde(flatten)]
     vars: &'a Map<String, Value>,
     input: Option<&'a Value>,
@@ -36,21 +36,21 @@ struct Seen<'a> {
 /// Renders a template: `{{ name }}` is the variable `name`, `{{ input }}` the input of the flow.
 pub(super) fn render(
     template: &str,
-    missing: Missing,
+    missing: MissingVariable,
     envelope: &Envelope,
 ) -> Result<String, BoxError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(match missing {
-        Missing::Error => UndefinedBehavior::Strict,
-        Missing::Empty => UndefinedBehavior::Chainable,
+        MissingVariable::Error => UndefinedBehavior::Strict,
+        MissingVariable::Empty => UndefinedBehavior::Chainable,
     });
     environment.set_formatter(as_text_or_json);
-    let seen = Seen {
+    let values = TemplateValues {
         vars: &envelope.vars,
         input: envelope.input.as_deref(),
     };
     environment
-        .render_str(template, seen)
+        .render_str(template, values)
         .map_err(|error| format!("the prompt's template cannot be filled: {error}").into())
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::tries::{Failed, Trouble, tries};
-use crate::{Changes, Envelope, RetryPolicy};
+use super::call::{CallSettings, Retryable, call_settings};
+use super::{Changes, Envelope};
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::NodeOutput;
@@ -49,21 +49,19 @@ use petalflow_llm::nodes::NodeOutput;
 /// ```
 #[derive(Clone)]
 pub struct ToolNode {
-    tool: Which,
+    tool: ToolRef,
     registry: Option<ToolRegistry>,
     args: Map<String, Value>,
     /// The paths of arguments, by argument name.
     paths: BTreeMap<String, String>,
     required: Vec<String>,
-    output: Option<String>,
-    retry: RetryPolicy,
-    timeout: Duration,
+    call: CallSettings,
 }
 
 #[derive(Clone)]
-enum Which {
-    This(Arc<dyn Tool>),
-    Named(String),
+enum ToolRef {
+    Value(Arc<dyn Tool>),
+    Name(String),
 }
 
 impl fmt::Debug for ToolNode {
@@ -79,7 +77,7 @@ impl fmt::Debug for ToolNode {
 impl ToolNode {
     /// Creates a node that calls this tool, with three attempts and a timeout of 30 seconds.
     pub fn new(tool: impl Tool) -> Self {
-        Self::of(Which::This(Arc::new(tool)))
+        Self::with_tool(ToolRef::Value(Arc::new(tool)))
     }
 
     /// Creates a node that finds its tool by name at run time: in its own [registry](Self::registry), or else in the
@@ -92,19 +90,17 @@ impl ToolNode {
     /// # let _ = node;
     /// ```
     pub fn named(name: impl Into<String>) -> Self {
-        Self::of(Which::Named(name.into()))
+        Self::with_tool(ToolRef::Name(name.into()))
     }
 
-    fn of(tool: Which) -> Self {
+    fn with_tool(tool: ToolRef) -> Self {
         ToolNode {
             tool,
             registry: None,
             args: Map::new(),
             paths: BTreeMap::new(),
             required: Vec::new(),
-            output: None,
-            retry: RetryPolicy::default(),
-            timeout: Duration::from_secs(30),
+            call: CallSettings::with_timeout(Duration::from_secs(30)),
         }
     }
 
@@ -152,61 +148,17 @@ impl ToolNode {
         self
     }
 
-    /// Sets the variable for the result. The default is `<node>_output`.
-    ///
-    /// ```
-    /// use petalflow_envelope::ToolNode;
-    ///
-    /// let node = ToolNode::named("search").output("found");
-    /// # let _ = node;
-    /// ```
-    #[must_use]
-    pub fn output(mut self, name: impl Into<String>) -> Self {
-        self.output = Some(name.into());
-        self
-    }
-
-    /// Sets the retries for a tool that fails. A call with wrong arguments is not retried.
-    ///
-    /// ```
-    /// use petalflow_envelope::RetryPolicy;
-    /// use petalflow_envelope::ToolNode;
-    ///
-    /// let node = ToolNode::named("search").retry(RetryPolicy::default());
-    /// # let _ = node;
-    /// ```
-    #[must_use]
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
-        self
-    }
-
-    /// Sets the longest time of all attempts together. Zero means no limit.
-    ///
-    /// ```
-    /// use petalflow_envelope::ToolNode;
-    /// use std::time::Duration;
-    ///
-    /// let node = ToolNode::named("search").timeout(Duration::from_secs(5));
-    /// # let _ = node;
-    /// ```
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
     fn name(&self) -> &str {
         match &self.tool {
-            Which::This(tool) => &tool.spec().name,
-            Which::Named(name) => name,
+            ToolRef::Value(tool) => &tool.spec().name,
+            ToolRef::Name(name) => name,
         }
     }
 
     fn find(&self, cx: &Context) -> Result<Arc<dyn Tool>, BoxError> {
         let name = match &self.tool {
-            Which::This(tool) => return Ok(Arc::clone(tool)),
-            Which::Named(name) => name,
+            ToolRef::Value(tool) => return Ok(Arc::clone(tool)),
+            ToolRef::Name(name) => name,
         };
         let registry = self.registry.as_ref().map(ToolRegistry::tools);
         let registry = registry
@@ -220,13 +172,13 @@ impl ToolNode {
             .into());
         };
         tools.get(name).cloned().ok_or_else(|| {
-            let known: Vec<&str> = tools.names().collect();
-            let known = if known.is_empty() {
+            let names: Vec<&str> = tools.names().collect();
+            let names = if names.is_empty() {
                 "it is empty".to_string()
             } else {
-                format!("it has {}", known.join(", "))
+                format!("it has {}", names.join(", "))
             };
-            format!("tool not found: there is no `{name}` in the registry ({known}); register it before the node runs").into()
+            format!("tool not found: there is no `{name}` in the registry ({names}); register it before the node runs").into()
         })
     }
 
@@ -254,6 +206,8 @@ impl ToolNode {
     }
 }
 
+call_settings!(ToolNode, "ToolNode::named(\"search\")");
+
 #[node(Envelope)]
 impl ToolNode {
     async fn run(&self, envelope: &Envelope, cx: Context) -> petalflow::Result<Changes> {
@@ -266,11 +220,9 @@ impl ToolNode {
             arguments: arguments.clone(),
         });
         let context = ToolContext::within(&*id, cx.clone());
-        let returned = tries(self.retry, self.timeout, |_| {
-            tool.call(arguments.clone(), &context)
-        })
-        .await
-        .map_err(|failed| self.explain(failed));
+        let call = format!("tool `{}`", self.name());
+        let attempt = |_| tool.call(arguments.clone(), &context);
+        let returned = self.call.run(call, attempt).await;
         let result = match &returned {
             Ok(value) => Value::Object(normalize(value.clone())),
             Err(error) => json!({ "error": error.to_string() }),
@@ -282,44 +234,12 @@ impl ToolNode {
             result: result.clone(),
         });
         returned?;
-        let output = self
-            .output
-            .clone()
-            .unwrap_or_else(|| format!("{}_output", cx.node()));
-        Ok(Changes::new().var(output, result))
+        Ok(Changes::new().var(self.call.output_name(&cx), result))
     }
 }
 
-impl ToolNode {
-    fn explain(&self, failed: Failed<ToolError>) -> BoxError {
-        let tool = self.name();
-        match failed {
-            Failed::Late => format!(
-                "tool `{tool}` timed out after {:?}: raise `timeout`, or ask for less",
-                self.timeout
-            )
-            .into(),
-            Failed::Error(error, tries) => Box::new(CallFailed {
-                tool: tool.into(),
-                tries,
-                error,
-            }),
-        }
-    }
-}
-
-/// The tool failed at every attempt.
-#[derive(Debug, thiserror::Error)]
-#[error("tool `{tool}` failed after {tries} attempts: {error}")]
-struct CallFailed {
-    tool: String,
-    tries: u32,
-    #[source]
-    error: ToolError,
-}
-
-impl Trouble for ToolError {
-    fn may_pass(&self) -> bool {
+impl Retryable for ToolError {
+    fn is_transient(&self) -> bool {
         !matches!(self, ToolError::Arguments(_))
     }
 }

@@ -7,7 +7,7 @@ use petalflow::RunError;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow_envelope::{Envelope, RetryPolicy};
-use petalflow_envelope::{LlmNode, Missing};
+use petalflow_envelope::{LlmNode, MissingVariable};
 use petalflow_llm::nodes::{Model, NodeOutput};
 use petalflow_llm::{
     Budget, LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
@@ -119,7 +119,7 @@ async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
         .expect_err("it is missing");
     assert!(failure(&error).contains("undefined"), "{error}");
     assert!(model.requests().is_empty());
-    run(node.missing(Missing::Empty), Envelope::new())
+    run(node.missing(MissingVariable::Empty), Envelope::new())
         .await
         .expect("it answers");
     assert_eq!(prompts(&model), ["Say [] []"]);
@@ -314,7 +314,7 @@ fn schema() -> Value {
 
 #[tokio::test]
 async fn p096_structured_output_matches_the_schema_or_is_an_error() {
-    let (node, _) = scripted([Reply::pieces([r#"{"sta"#, r#"rs": 4}"#])]);
+    let (node, _) = scripted([Reply::chunks([r#"{"sta"#, r#"rs": 4}"#])]);
     let envelope = run(node.json_schema(schema()), Envelope::new())
         .await
         .expect("it conforms");
@@ -349,12 +349,12 @@ async fn p096_structured_output_matches_the_schema_or_is_an_error() {
     let error = run(node.json_schema(json!({ "type": 7 })), Envelope::new())
         .await
         .expect_err("no schema");
-    assert!(failure(&error).contains("no JSON Schema"), "{error}");
+    assert!(failure(&error).contains("not a JSON Schema"), "{error}");
 }
 
 #[tokio::test]
 async fn p097_deltas_are_emitted_and_then_the_whole_text() {
-    let (node, _) = scripted([Reply::pieces(["Hel", "lo"])]);
+    let (node, _) = scripted([Reply::chunks(["Hel", "lo"])]);
     let said = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, index| NodeOutput::Delta {
         delta: delta.into(),
@@ -380,7 +380,7 @@ async fn p097_deltas_are_emitted_and_then_the_whole_text() {
 
 #[tokio::test(start_paused = true)]
 async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
-    let (node, _) = scripted([Reply::pieces(["Hel", "lo"]).every(Duration::from_hours(1))]);
+    let (node, _) = scripted([Reply::chunks(["Hel", "lo"]).every(Duration::from_hours(1))]);
     let begun = Instant::now();
     let node = node.timeout(Duration::from_secs(5));
     let error = run(node, Envelope::new()).await.expect_err("it stalls");
@@ -392,8 +392,8 @@ async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
 async fn p098_a_stream_that_ends_early_is_retried() {
     // Upstream does not retry when it streams.
     let (node, _) = scripted([
-        Reply::pieces(["Hel"]).broken(down()),
-        Reply::pieces(["Hello"]),
+        Reply::chunks(["Hel"]).broken(down()),
+        Reply::chunks(["Hello"]),
     ]);
     let said = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, attempt| NodeOutput::Delta {

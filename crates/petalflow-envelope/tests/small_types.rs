@@ -80,7 +80,7 @@ async fn p024_a_node_without_a_function_changes_nothing() {
 
 #[test]
 fn p025_a_failure_has_a_message_and_a_source() {
-    let failure = NodeFailure::new("fetch", "no page").caused_by("refused");
+    let failure = NodeFailure::new("fetch", "no page").with_cause("refused");
     assert_eq!(failure.to_string(), "no page");
     assert_eq!(
         failure.source().map(ToString::to_string).as_deref(),
@@ -122,7 +122,7 @@ async fn p032_deltas_are_numbered_and_the_last_has_the_usage() {
         output: 2,
         ..TokenUsage::default()
     };
-    let model = ScriptedModel::new([Reply::pieces(["Hel", "lo"]).with_usage(usage)]);
+    let model = ScriptedModel::new([Reply::chunks(["Hel", "lo"]).with_usage(usage)]);
     let mut stream = model
         .stream(&LlmRequest::prompt("?"))
         .await

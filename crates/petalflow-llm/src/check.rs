@@ -34,7 +34,7 @@ impl LlmResponse {
                 .ok()
                 .filter(Value::is_object);
         }
-        let mut wrong = None;
+        let mut invalid = None;
         for part in self
             .message
             .iter_mut()
@@ -47,10 +47,10 @@ impl LlmResponse {
                 Value::String(text) if text.trim().is_empty() => {
                     call.arguments = Value::Object(Map::new());
                 }
-                other => wrong = wrong.or_else(|| Some(not_an_object(call, other))),
+                other => invalid = invalid.or_else(|| Some(not_an_object(call, other))),
             }
         }
-        match wrong {
+        match invalid {
             None => Ok(self),
             Some(message) => {
                 let response = Box::new(self);
@@ -62,16 +62,12 @@ impl LlmResponse {
 
 /// The error text for arguments that are not a JSON object. It shows only their start, because they can be very long.
 fn not_an_object(call: &ToolCall, arguments: &Value) -> String {
-    let written = match arguments {
+    let text = match arguments {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let start: String = written.chars().take(SHOWN).collect();
-    let more = if start.len() < written.len() {
-        "…"
-    } else {
-        ""
-    };
+    let start: String = text.chars().take(MAX_SHOWN).collect();
+    let more = if start.len() < text.len() { "…" } else { "" };
     format!(
         "arguments of call `{}` of tool `{}` are not a JSON object: `{}{more}`",
         call.id,
@@ -81,4 +77,4 @@ fn not_an_object(call: &ToolCall, arguments: &Value) -> String {
 }
 
 /// The maximum length of wrong arguments in an error, in characters.
-const SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;

@@ -66,7 +66,7 @@ pub trait LlmClient: Send + Sync + 'static {
     ///
     /// Failures before the first chunk. A later failure is in the last chunk.
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
-        Ok(LlmStream::whole(self.complete(request).await?))
+        Ok(LlmStream::from_response(self.complete(request).await?))
     }
 }
 

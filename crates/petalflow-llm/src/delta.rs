@@ -10,7 +10,7 @@ use super::{ChatMessage, Part};
 /// ```
 /// use petalflow_llm::{ChatMessage, Delta};
 ///
-/// assert_eq!(Delta::of(&ChatMessage::assistant("hello")), [Delta::Text("hello".into())]);
+/// assert_eq!(Delta::from_message(&ChatMessage::assistant("hello")), [Delta::Text("hello".into())]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,7 +28,7 @@ pub enum Delta {
     /// A chunk of a tool call.
     Call {
         /// The index of the call in the response, from 0.
-        place: usize,
+        index: usize,
         /// The call's id, if it is known.
         id: Option<String>,
         /// The tool's name, if it is known.
@@ -39,7 +39,7 @@ pub enum Delta {
     /// A chunk of a tool call's arguments, from providers that send them by path.
     Argument {
         /// The index of the call in the response, from 0.
-        place: usize,
+        index: usize,
         /// The path in the arguments, such as `$.city.name`.
         path: String,
         /// The value at the path. A string is appended to the previous one.
@@ -51,29 +51,29 @@ pub enum Delta {
 
 impl Delta {
     /// The deltas that produce this message, one or two for each part.
-    pub fn of(message: &ChatMessage) -> Vec<Self> {
-        let mut place = 0;
+    pub fn from_message(message: &ChatMessage) -> Vec<Self> {
+        let mut index = 0;
         let mut deltas = Vec::with_capacity(message.parts.len());
         for part in &message.parts {
             let (delta, signature) = match part {
                 Part::Text(text) => (Delta::Text(text.text.clone()), &text.signature),
                 Part::Thought(text) => (Delta::Thought(text.text.clone()), &text.signature),
                 Part::Call(call) => {
-                    place += 1;
+                    index += 1;
                     let arguments = match &call.arguments {
                         Value::Null => String::new(),
-                        Value::String(written) => written.clone(),
+                        Value::String(text) => text.clone(),
                         arguments => arguments.to_string(),
                     };
                     let delta = Delta::Call {
-                        place: place - 1,
+                        index: index - 1,
                         id: (!call.id.is_empty()).then(|| call.id.clone()),
                         name: Some(call.name.clone()),
                         arguments,
                     };
                     (delta, &call.signature)
                 }
-                whole => (Delta::Part(whole.clone()), &None),
+                other => (Delta::Part(other.clone()), &None),
             };
             deltas.push(delta);
             deltas.extend(signature.clone().map(Delta::Signature));
@@ -83,7 +83,7 @@ impl Delta {
 }
 
 impl From<&str> for Delta {
-    fn from(words: &str) -> Self {
-        Delta::Text(words.to_string())
+    fn from(text: &str) -> Self {
+        Delta::Text(text.to_string())
     }
 }

@@ -1,6 +1,5 @@
 //! Errors of a model.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::LlmResponse;
@@ -18,7 +17,8 @@ use petalflow::BoxError;
 /// assert_eq!(error.retry_after(), retry_after);
 /// assert!(!LlmError::request("no messages").is_transient());
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct LlmError {
     /// The kind of the error.
     pub kind: LlmErrorKind,
@@ -40,7 +40,7 @@ pub enum LlmErrorKind {
     Request,
     /// The key is missing, or the provider rejected it.
     Auth,
-    /// The provider limits the rate of requests. It may say how long to wait.
+    /// The provider limits the rate of requests. It may specify the time to wait.
     RateLimited {
         /// The time to wait before the next request.
         retry_after: Option<Duration>,
@@ -90,11 +90,11 @@ impl LlmError {
     /// use petalflow_llm::LlmError;
     /// use std::error::Error;
     ///
-    /// let error = LlmError::request("the schema is none").caused_by("no `type` in it");
+    /// let error = LlmError::request("the schema is none").with_source("no `type` in it");
     /// assert_eq!(error.source().unwrap().to_string(), "no `type` in it");
     /// ```
     #[must_use]
-    pub fn caused_by(mut self, source: impl Into<BoxError>) -> Self {
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.source = Some(source.into());
         self
     }
@@ -119,17 +119,5 @@ impl LlmError {
             | LlmErrorKind::Provider { retry_after, .. } => retry_after,
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for LlmError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for LlmError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| &**source as _)
     }
 }

@@ -24,9 +24,9 @@ mod check;
 mod client;
 mod delta;
 mod error;
+mod json_path;
 mod message;
 pub mod nodes;
-mod path;
 mod price;
 #[cfg(feature = "providers")]
 mod provider;

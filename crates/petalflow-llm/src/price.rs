@@ -13,7 +13,7 @@ use super::TokenUsage;
 ///
 /// let price = Price { input: 2.0, cached: 0.5, output: 8.0 };
 /// let usage = TokenUsage { input: 1_000, cached: 400, output: 100, ..TokenUsage::default() };
-/// assert!((price.of(&usage) - 0.0022).abs() < 1e-12);
+/// assert!((price.cost(&usage) - 0.0022).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Price {
@@ -31,10 +31,10 @@ impl Price {
         clippy::cast_precision_loss,
         reason = "no count of tokens comes near 2^52"
     )]
-    pub fn of(&self, usage: &TokenUsage) -> f64 {
+    pub fn cost(&self, usage: &TokenUsage) -> f64 {
         let cached = usage.cached.min(usage.input);
-        let fresh = usage.input - cached;
-        (fresh as f64 * self.input
+        let uncached = usage.input - cached;
+        (uncached as f64 * self.input
             + cached as f64 * self.cached
             + usage.output as f64 * self.output)
             / 1e6
@@ -51,8 +51,8 @@ impl Price {
 /// let prices = Prices::new()
 ///     .with("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 })
 ///     .with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 });
-/// assert_eq!(prices.of("gpt-5-mini-2026-08-07").unwrap().output, 2.0);
-/// assert_eq!(prices.of("claude"), None);
+/// assert_eq!(prices.get("gpt-5-mini-2026-08-07").unwrap().output, 2.0);
+/// assert_eq!(prices.get("claude"), None);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -72,7 +72,7 @@ impl Prices {
     }
 
     /// The price of a model.
-    pub fn of(&self, model: &str) -> Option<Price> {
+    pub fn get(&self, model: &str) -> Option<Price> {
         self.0
             .iter()
             .filter(|(name, _)| model.starts_with(name.as_str()))

@@ -176,7 +176,7 @@ impl LlmRequest {
     /// assert_eq!(messages, [ChatMessage::user("hello"), ChatMessage::assistant("hi")]);
     /// ```
     pub fn messages_with(&self, reply: &LlmResponse) -> Vec<ChatMessage> {
-        let said = self.messages.iter().chain(&reply.message);
-        said.cloned().collect()
+        let messages = self.messages.iter().chain(&reply.message);
+        messages.cloned().collect()
     }
 }

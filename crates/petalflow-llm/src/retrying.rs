@@ -135,7 +135,7 @@ impl<C: LlmClient> Retrying<C> {
     }
 
     /// Repeats attempts until one succeeds, an error is not transient, or the time is up.
-    async fn persist<T, F>(
+    async fn run_attempts<T, F>(
         &self,
         deadline: Option<Instant>,
         mut attempt: impl FnMut() -> F,
@@ -145,17 +145,17 @@ impl<C: LlmClient> Retrying<C> {
     {
         let mut waits = self.retry.waits();
         loop {
-            let own = self
+            let attempt_deadline = self
                 .attempt
                 .and_then(|limit| Instant::now().checked_add(limit));
-            let until = [own, deadline].into_iter().flatten().min();
+            let until = [attempt_deadline, deadline].into_iter().flatten().min();
             let error = match until {
                 None => attempt().await,
                 Some(until) => match timeout_at(until, attempt()).await {
                     Ok(result) => result,
                     // There is no time left for another attempt.
-                    Err(_) if Some(until) == deadline => return Err(self.late(self.total)),
-                    Err(_) => Err(self.late(self.attempt)),
+                    Err(_) if Some(until) == deadline => return Err(self.timed_out(self.total)),
+                    Err(_) => Err(self.timed_out(self.attempt)),
                 },
             };
             let error = match error {
@@ -167,7 +167,7 @@ impl<C: LlmClient> Retrying<C> {
                 return Err(error);
             };
             let wait = wait.max(error.retry_after().unwrap_or_default());
-            let error = self.covered(error)?;
+            let error = self.if_covered(error)?;
             let end = Instant::now().checked_add(wait);
             if end.is_none() || deadline.is_some_and(|deadline| end >= Some(deadline)) {
                 return Err(error);
@@ -177,17 +177,17 @@ impl<C: LlmClient> Retrying<C> {
     }
 
     /// The error, if the policy applies to it. Policies examine boxed errors.
-    fn covered(&self, error: LlmError) -> Result<LlmError, LlmError> {
+    fn if_covered(&self, error: LlmError) -> Result<LlmError, LlmError> {
         let error: BoxError = Box::new(error);
-        let covered = self.retry.covers(&error);
+        let if_covered = self.retry.covers(&error);
         let error = *error
             .downcast::<LlmError>()
             .unwrap_or_else(|_| unreachable!("it was boxed above"));
-        if covered { Ok(error) } else { Err(error) }
+        if if_covered { Ok(error) } else { Err(error) }
     }
 
-    fn late(&self, limit: Option<Duration>) -> LlmError {
-        late(self.client.name(), limit.unwrap_or_default())
+    fn timed_out(&self, limit: Option<Duration>) -> LlmError {
+        timed_out(self.client.name(), limit.unwrap_or_default())
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -196,7 +196,7 @@ impl<C: LlmClient> Retrying<C> {
     }
 }
 
-fn late(name: &str, limit: Duration) -> LlmError {
+fn timed_out(name: &str, limit: Duration) -> LlmError {
     LlmError::new(
         LlmErrorKind::Timeout,
         format!("`{name}` did not answer within {limit:?}"),
@@ -218,32 +218,36 @@ impl<C: LlmClient> LlmClient for Retrying<C> {
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        self.persist(self.deadline(), || self.client.complete(request))
+        self.run_attempts(self.deadline(), || self.client.complete(request))
             .await
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         let deadline = self.deadline();
-        let stream = self.persist(deadline, || async {
-            self.client.stream(request).await?.begun().await
+        let stream = self.run_attempts(deadline, || async {
+            self.client
+                .stream(request)
+                .await?
+                .wait_for_first_event()
+                .await
         });
         let stream = stream.await?;
         let name: Arc<str> = self.client.name().into();
         let (idle, total) = (self.idle, self.total);
-        Ok(stream.wrap_source(move |pieces| {
-            stream::unfold(Some(pieces), move |pieces| {
+        Ok(stream.wrap_source(move |events| {
+            stream::unfold(Some(events), move |events| {
                 let name = Arc::clone(&name);
-                let silent = idle.and_then(|limit| Instant::now().checked_add(limit));
-                let until = [silent, deadline].into_iter().flatten().min();
+                let idle_deadline = idle.and_then(|limit| Instant::now().checked_add(limit));
+                let until = [idle_deadline, deadline].into_iter().flatten().min();
                 let limit = if until == deadline { total } else { idle };
                 async move {
-                    let mut pieces = pieces?;
+                    let mut events = events?;
                     let Some(until) = until else {
-                        return Some((pieces.next().await?, Some(pieces)));
+                        return Some((events.next().await?, Some(events)));
                     };
-                    match timeout_at(until, pieces.next()).await {
-                        Ok(piece) => Some((piece?, Some(pieces))),
-                        Err(_) => Some((Err(late(&name, limit.unwrap_or_default())), None)),
+                    match timeout_at(until, events.next()).await {
+                        Ok(event) => Some((event?, Some(events))),
+                        Err(_) => Some((Err(timed_out(&name, limit.unwrap_or_default())), None)),
                     }
                 }
             })

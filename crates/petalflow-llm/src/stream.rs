@@ -22,7 +22,7 @@ use petalflow::run::CancelToken;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let mut stream = LlmStream::whole(LlmResponse::text_only("hello"));
+/// let mut stream = LlmStream::from_response(LlmResponse::text_only("hello"));
 /// let first = stream.next().await.unwrap();
 /// assert_eq!((first.index, first.delta, first.done), (0, Delta::Text("hello".into()), false));
 /// assert!(stream.next().await.unwrap().done);
@@ -53,10 +53,10 @@ impl StreamChunk {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let usage = TokenUsage { input: 3, output: 1, total: 4, ..TokenUsage::default() };
-    /// let stream = LlmStream::whole(LlmResponse { usage, ..LlmResponse::text_only("hello") });
-    /// let pieces: Vec<_> = stream.collect().await;
-    /// assert_eq!(pieces[0].usage(), None);
-    /// assert_eq!(pieces[1].usage(), Some(&usage));
+    /// let stream = LlmStream::from_response(LlmResponse { usage, ..LlmResponse::text_only("hello") });
+    /// let events: Vec<_> = stream.collect().await;
+    /// assert_eq!(events[0].usage(), None);
+    /// assert_eq!(events[1].usage(), Some(&usage));
     /// # }
     /// ```
     pub fn usage(&self) -> Option<&TokenUsage> {
@@ -72,7 +72,7 @@ impl StreamChunk {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let mut stream = LlmStream::whole(LlmResponse::text_only("hello"));
+    /// let mut stream = LlmStream::from_response(LlmResponse::text_only("hello"));
     /// let mut answer = None;
     /// while let Some(chunk) = stream.next().await {
     ///     answer = chunk.into_outcome();
@@ -97,14 +97,14 @@ impl StreamChunk {
 /// ```
 /// use petalflow_llm::{Delta, LlmResponse, StreamEvent};
 ///
-/// let pieces = [StreamEvent::Delta(Delta::Text("hello".into())), StreamEvent::End(Box::new(LlmResponse::default()))];
-/// assert!(matches!(pieces[1], StreamEvent::End(_)));
+/// let events = [StreamEvent::Delta(Delta::Text("hello".into())), StreamEvent::End(Box::new(LlmResponse::default()))];
+/// assert!(matches!(events[1], StreamEvent::End(_)));
 /// ```
 #[derive(Clone, Debug)]
 pub enum StreamEvent {
     /// New content.
     Delta(Delta),
-    /// The end: everything except the message, which the earlier deltas produce. A message in this response is kept.
+    /// The end: everything except the message, which the earlier deltas produce. A message in this response replaces the deltas.
     End(Box<LlmResponse>),
 }
 
@@ -118,12 +118,12 @@ pub enum StreamEvent {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let pieces = [
+/// let events = [
 ///     Ok(StreamEvent::Delta(Delta::Text("Hello, ".into()))),
 ///     Ok(StreamEvent::Delta(Delta::Text("world".into()))),
 ///     Ok(StreamEvent::End(Box::new(LlmResponse { model: "m-1".into(), ..LlmResponse::default() }))),
 /// ];
-/// let mut stream = LlmStream::new(&LlmRequest::default(), stream::iter(pieces));
+/// let mut stream = LlmStream::new(&LlmRequest::default(), stream::iter(events));
 /// assert_eq!(stream.next().await.unwrap().delta, Delta::Text("Hello, ".into()));
 /// assert_eq!(stream.accumulated(), "Hello, ");
 /// let response = stream.into_response().await.unwrap();
@@ -132,16 +132,16 @@ pub enum StreamEvent {
 /// ```
 pub struct LlmStream {
     /// `None` after the stream has ended: the source is dropped, which closes the connection.
-    pieces: Option<StreamSource>,
-    so_far: StreamAccumulator,
+    events: Option<StreamSource>,
+    accumulated: StreamAccumulator,
     /// The text, after the other content has moved into the response.
-    words: Option<String>,
+    final_text: Option<String>,
     index: usize,
     wants_json: bool,
-    watchers: Vec<Watcher>,
+    observers: Vec<Observer>,
 }
 
-type Watcher = Box<dyn FnMut(&StreamChunk) + Send>;
+type Observer = Box<dyn FnMut(&StreamChunk) + Send>;
 
 /// The source of the events of an [`LlmStream`].
 pub type StreamSource = Pin<Box<dyn Stream<Item = Result<StreamEvent, LlmError>> + Send>>;
@@ -150,43 +150,47 @@ impl LlmStream {
     /// The response to this request, built from these events. It ends with the first error or [`StreamEvent::End`].
     pub fn new(
         request: &LlmRequest,
-        pieces: impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
+        events: impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
     ) -> Self {
-        Self::of(pieces, request.json_schema.is_some())
+        Self::with_source(events, request.json_schema.is_some())
     }
 
-    fn of(
-        pieces: impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
+    fn with_source(
+        events: impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
         wants_json: bool,
     ) -> Self {
         LlmStream {
-            pieces: Some(Box::pin(pieces)),
-            so_far: StreamAccumulator::new(),
-            words: None,
+            events: Some(Box::pin(events)),
+            accumulated: StreamAccumulator::new(),
+            final_text: None,
             index: 0,
             wants_json,
-            watchers: Vec::new(),
+            observers: Vec::new(),
         }
     }
 
     /// A stream of a response that is already complete, with a chunk for each of its parts.
-    pub fn whole(response: LlmResponse) -> Self {
-        let deltas = response.message.as_ref().map(Delta::of).unwrap_or_default();
+    pub fn from_response(response: LlmResponse) -> Self {
+        let deltas = response
+            .message
+            .as_ref()
+            .map(Delta::from_message)
+            .unwrap_or_default();
         let end = StreamEvent::End(Box::new(response));
-        let pieces = deltas
+        let events = deltas
             .into_iter()
             .map(StreamEvent::Delta)
             .chain([end])
             .map(Ok);
         // The JSON of the response was parsed before.
-        Self::of(stream::iter(pieces), false)
+        Self::with_source(stream::iter(events), false)
     }
 
     /// The text so far, without reasoning. It is stored once, not once for each chunk.
     pub fn accumulated(&self) -> Cow<'_, str> {
-        match &self.words {
-            Some(words) => Cow::Borrowed(words),
-            None => self.so_far.text(),
+        match &self.final_text {
+            Some(final_text) => Cow::Borrowed(final_text),
+            None => self.accumulated.text(),
         }
     }
 
@@ -216,20 +220,20 @@ impl LlmStream {
     /// use petalflow_llm::{LlmResponse, LlmStream};
     /// use std::sync::atomic::{AtomicUsize, Ordering};
     ///
-    /// static PIECES: AtomicUsize = AtomicUsize::new(0);
+    /// static CHUNKS: AtomicUsize = AtomicUsize::new(0);
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let stream = LlmStream::whole(LlmResponse::text_only("hello")).watched(|_| {
-    ///     PIECES.fetch_add(1, Ordering::Relaxed);
+    /// let stream = LlmStream::from_response(LlmResponse::text_only("hello")).with_observer(|_| {
+    ///     CHUNKS.fetch_add(1, Ordering::Relaxed);
     /// });
     /// stream.into_response().await.unwrap();
-    /// assert_eq!(PIECES.load(Ordering::Relaxed), 2);
+    /// assert_eq!(CHUNKS.load(Ordering::Relaxed), 2);
     /// # }
     /// ```
     #[must_use]
-    pub fn watched(mut self, watch: impl FnMut(&StreamChunk) + Send + 'static) -> Self {
-        self.watchers.push(Box::new(watch));
+    pub fn with_observer(mut self, observe: impl FnMut(&StreamChunk) + Send + 'static) -> Self {
+        self.observers.push(Box::new(observe));
         self
     }
 
@@ -244,7 +248,7 @@ impl LlmStream {
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), petalflow_llm::LlmError> {
-    /// let model = ScriptedModel::new([Reply::pieces(["Once", "upon"]).every(Duration::from_secs(60))]);
+    /// let model = ScriptedModel::new([Reply::chunks(["Once", "upon"]).every(Duration::from_secs(60))]);
     /// let token = CancelToken::new();
     /// let stream = model.stream(&LlmRequest::prompt("a story")).await?.cancel_with(&token);
     /// token.cancel();
@@ -255,23 +259,23 @@ impl LlmStream {
     #[must_use]
     pub fn cancel_with(self, token: &CancelToken) -> Self {
         let token = token.clone();
-        self.wrap_source(move |pieces| {
-            stream::unfold(Some((pieces, token)), |state| async move {
-                let (mut pieces, token) = state?;
-                let piece = unless_cancelled(&token, &mut pieces).await?;
-                let goes_on = piece.is_ok();
-                Some((piece, goes_on.then_some((pieces, token))))
+        self.wrap_source(move |events| {
+            stream::unfold(Some((events, token)), |state| async move {
+                let (mut events, token) = state?;
+                let event = unless_cancelled(&token, &mut events).await?;
+                let continues = event.is_ok();
+                Some((event, continues.then_some((events, token))))
             })
         })
     }
 
     /// The same stream after its first chunk has arrived, or the error that came instead.
-    pub(super) async fn begun(mut self) -> Result<Self, LlmError> {
-        let Some(mut pieces) = self.pieces.take() else {
+    pub(super) async fn wait_for_first_event(mut self) -> Result<Self, LlmError> {
+        let Some(mut events) = self.events.take() else {
             return Ok(self);
         };
-        let first = pieces.next().await.transpose()?;
-        self.pieces = Some(Box::pin(stream::iter(first.map(Ok)).chain(pieces)));
+        let first = events.next().await.transpose()?;
+        self.events = Some(Box::pin(stream::iter(first.map(Ok)).chain(events)));
         Ok(self)
     }
 
@@ -296,34 +300,34 @@ impl LlmStream {
     where
         S: Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
     {
-        self.pieces = self
-            .pieces
-            .map(|pieces| Box::pin(wrap(pieces)) as StreamSource);
+        self.events = self
+            .events
+            .map(|events| Box::pin(wrap(events)) as StreamSource);
         self
     }
 
-    fn joined(&mut self, rest: LlmResponse) -> LlmResponse {
-        self.words = Some(self.so_far.text().into_owned());
-        std::mem::take(&mut self.so_far).finish(rest)
+    fn finish(&mut self, rest: LlmResponse) -> LlmResponse {
+        self.final_text = Some(self.accumulated.text().into_owned());
+        std::mem::take(&mut self.accumulated).finish(rest)
     }
 
     fn last(&mut self, rest: LlmResponse) -> StreamChunk {
-        let response = self.joined(rest);
+        let response = self.finish(rest);
         match response.checked_with(self.wants_json) {
             Ok(response) => self.chunk(Delta::None, Some(Ok(response))),
             Err(error) => self.chunk(Delta::None, Some(Err((error, None)))),
         }
     }
 
-    fn broken(&mut self, error: LlmError) -> StreamChunk {
-        let heard = (!self.so_far.is_empty()).then(|| {
+    fn failed(&mut self, error: LlmError) -> StreamChunk {
+        let received = (!self.accumulated.is_empty()).then(|| {
             let rest = LlmResponse {
                 status: super::Status::Incomplete,
                 ..LlmResponse::default()
             };
-            self.joined(rest)
+            self.finish(rest)
         });
-        self.chunk(Delta::None, Some(Err((error, heard))))
+        self.chunk(Delta::None, Some(Err((error, received))))
     }
 
     fn chunk(
@@ -335,12 +339,12 @@ impl LlmStream {
         self.index += 1;
         let done = end.is_some();
         if done {
-            self.pieces = None;
+            self.events = None;
         }
         let (response, error) = match end {
             None => (None, None),
             Some(Ok(response)) => (Some(response), None),
-            Some(Err((error, heard))) => (heard, Some(error)),
+            Some(Err((error, received))) => (received, Some(error)),
         };
         StreamChunk {
             index,
@@ -355,14 +359,14 @@ impl LlmStream {
 /// The next event. The token is checked first: after a cancellation, no further event is returned.
 async fn unless_cancelled(
     token: &CancelToken,
-    pieces: &mut StreamSource,
+    events: &mut StreamSource,
 ) -> Option<Result<StreamEvent, LlmError>> {
-    match future::select(pin!(token.cancelled()), pieces.next()).await {
+    match future::select(pin!(token.cancelled()), events.next()).await {
         Either::Left(_) => {
-            let message = "the answer was cancelled";
+            let message = "the response was cancelled";
             Some(Err(LlmError::new(LlmErrorKind::Cancelled, message)))
         }
-        Either::Right((piece, _)) => piece,
+        Either::Right((event, _)) => event,
     }
 }
 
@@ -370,20 +374,22 @@ impl Stream for LlmStream {
     type Item = StreamChunk;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamChunk>> {
-        let Some(pieces) = &mut self.pieces else {
+        let Some(events) = &mut self.events else {
             return Poll::Ready(None);
         };
-        pieces.as_mut().poll_next(cx).map(|piece| {
-            let chunk = match piece {
+        events.as_mut().poll_next(cx).map(|event| {
+            let chunk = match event {
                 Some(Ok(StreamEvent::Delta(delta))) => {
-                    self.so_far.push(&delta);
+                    self.accumulated.push(&delta);
                     self.chunk(delta, None)
                 }
                 Some(Ok(StreamEvent::End(rest))) => self.last(*rest),
-                Some(Err(error)) => self.broken(error),
+                Some(Err(error)) => self.failed(error),
                 None => self.last(LlmResponse::default()),
             };
-            self.watchers.iter_mut().for_each(|watch| watch(&chunk));
+            self.observers
+                .iter_mut()
+                .for_each(|observe| observe(&chunk));
             Some(chunk)
         })
     }
@@ -393,7 +399,7 @@ impl fmt::Debug for LlmStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LlmStream")
             .field("index", &self.index)
-            .field("ended", &self.pieces.is_none())
+            .field("ended", &self.events.is_none())
             .finish_non_exhaustive()
     }
 }

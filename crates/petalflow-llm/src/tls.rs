@@ -20,8 +20,8 @@ use rustls::{ClientConfig, RootCertStore};
 ///
 /// If one of the given certificates cannot be read.
 pub fn client_config(trusted: &[CertificateDer<'static>]) -> Result<ClientConfig, String> {
-    static READ: OnceLock<RootCertStore> = OnceLock::new();
-    let mut roots = READ.get_or_init(machine_roots).clone();
+    static ROOTS: OnceLock<RootCertStore> = OnceLock::new();
+    let mut roots = ROOTS.get_or_init(machine_roots).clone();
     for certificate in trusted {
         roots
             .add(certificate.clone())
@@ -46,7 +46,7 @@ fn machine_roots() -> RootCertStore {
 
 /// The problem with the server's certificate, if it made the request fail.
 #[cfg(feature = "providers")]
-pub(crate) fn distrusted(error: &(dyn Error + 'static)) -> Option<String> {
+pub(crate) fn certificate_problem(error: &(dyn Error + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {

@@ -39,7 +39,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
         std::task::ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
         let new = &buffer.filled()[before..];
         let mut lines = new.split(|byte| *byte == b'\n');
-        // The first piece continues the current line. Each further piece starts a line.
+        // The first slice continues the current line. Each further slice starts a line.
         let first = lines.next().map_or(0, <[u8]>::len);
         let mut longest = self.line + first;
         self.line = longest;
@@ -64,16 +64,16 @@ mod tests {
 
     async fn read(text: &str, limit: usize) -> (io::Result<usize>, bool) {
         let exceeded = Arc::new(AtomicBool::new(false));
-        // Small pieces: lines cross their boundaries.
-        let mut reader = Bounded::new(in_pieces(text), limit, Arc::clone(&exceeded));
+        // Small chunks: lines cross their boundaries.
+        let mut reader = Bounded::new(in_chunks(text), limit, Arc::clone(&exceeded));
         let result = reader.read_to_end(&mut Vec::new()).await;
         (result, exceeded.load(Ordering::Relaxed))
     }
 
     /// A reader that returns three bytes at a time.
-    fn in_pieces(text: &str) -> impl AsyncRead + Unpin {
-        struct StreamSource(Vec<u8>);
-        impl AsyncRead for StreamSource {
+    fn in_chunks(text: &str) -> impl AsyncRead + Unpin {
+        struct ChunkReader(Vec<u8>);
+        impl AsyncRead for ChunkReader {
             fn poll_read(
                 mut self: Pin<&mut Self>,
                 _: &mut Context<'_>,
@@ -84,7 +84,7 @@ mod tests {
                 Poll::Ready(Ok(()))
             }
         }
-        StreamSource(text.into())
+        ChunkReader(text.into())
     }
 
     #[tokio::test]

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::McpError;
 use super::connection::Connection;
 use super::handler::ProgressReceiver;
-use super::result::received;
+use super::result::from_mcp;
 use super::session::Session;
 use petalflow::tool::{ToolContext, ToolError};
 
@@ -42,7 +42,7 @@ pub(super) async fn call(
         let (connection, result) = request(session, &params, local_name, cx).await?;
         match result {
             Ok(ServerResult::CallToolResult(result)) => {
-                return received(result).map_err(ToolError::failed);
+                return from_mcp(result).map_err(ToolError::failed);
             }
             Ok(ServerResult::InputRequiredResult(required)) => {
                 let requests = required.input_requests.unwrap_or_default();
@@ -65,7 +65,7 @@ pub(super) async fn call(
             Err(error) => return Err(ToolError::failed(session.failed(&connection, name, error))),
         }
     }
-    Err(malformed("one question after the other"))
+    Err(malformed("too many requests for input"))
 }
 
 /// The most rounds of input requests in one call.

@@ -67,7 +67,7 @@ impl Connection {
         if self.exceeded.load(Ordering::Relaxed) {
             return "a message is longer than `message_limit`".into();
         }
-        "the server has hung up".into()
+        "the server closed the connection".into()
     }
 
     pub(super) fn progress_of(&self, token: ProgressToken) -> ProgressReceiver {

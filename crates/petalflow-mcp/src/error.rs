@@ -20,7 +20,7 @@ use petalflow::BoxError;
 #[non_exhaustive]
 pub enum McpError {
     /// The server cannot be reached.
-    #[error("cannot connect to MCP server `{server}`: {}; check that it starts and speaks MCP", petalflow::error::message_with_sources(&**source))]
+    #[error("cannot connect to MCP server `{server}`: {}; check that it starts and that it is an MCP server", petalflow::error::message_with_sources(&**source))]
     Connect {
         /// The name of the server.
         server: String,
@@ -29,7 +29,7 @@ pub enum McpError {
     },
     /// The connection was lost during a request.
     #[error(
-        "the connection to MCP server `{server}` was lost while it worked on `{what}`: {problem}; whether the work was done is not known"
+        "the connection to MCP server `{server}` was lost during `{what}`: {problem}; it is not known whether the request was processed"
     )]
     Lost {
         /// The name of the server.
@@ -50,9 +50,7 @@ pub enum McpError {
         message: String,
     },
     /// The server sent an invalid answer.
-    #[error(
-        "MCP server `{server}` answered `{what}` with something else than its result: {problem}"
-    )]
+    #[error("MCP server `{server}` sent an invalid answer to `{what}`: {problem}")]
     Malformed {
         /// The name of the server.
         server: String,
@@ -73,9 +71,9 @@ pub enum McpError {
     },
     /// Two tools of the server have the same name after conversion.
     #[error(
-        "two tools of MCP server `{server}` are called `{name}`; keep one of them out with `filter`"
+        "two tools of MCP server `{server}` are called `{name}`; exclude one of them with `filter`"
     )]
-    Clash {
+    DuplicateTool {
         /// The name of the server.
         server: String,
         /// The name of the tools.
@@ -83,5 +81,5 @@ pub enum McpError {
     },
     /// The tools cannot be served.
     #[error("cannot serve tools over MCP: {}", petalflow::error::message_with_sources(&**.0))]
-    McpServer(#[source] BoxError),
+    Serve(#[source] BoxError),
 }

@@ -55,7 +55,7 @@ impl McpServer {
             let (stream, _) = listener
                 .accept()
                 .await
-                .map_err(|error| McpError::McpServer(error.into()))?;
+                .map_err(|error| McpError::Serve(error.into()))?;
             while connections.try_join_next().is_some() {}
             let service = TowerToHyperService::new(service.clone());
             connections.spawn(async move {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 /// Converts a server's result to `{"output": ..}`: the structured content if there is any, else the text, or a list
 /// of parts if there is more than text. A result with `isError` becomes an error with its text.
-pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
+pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
     let CallToolResult {
         content,
         structured_content,
@@ -13,7 +13,7 @@ pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
         ..
     } = result;
     if is_error == Some(true) {
-        return Err(words(&content, structured_content.as_ref()));
+        return Err(error_text(&content, structured_content.as_ref()));
     }
     let text_only = content
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
 }
 
 /// Converts the result of a petalflow tool for a client. Only an object can be structured content.
-pub(super) fn returned(value: Value) -> CallToolResult {
+pub(super) fn to_mcp(value: Value) -> CallToolResult {
     match value {
         Value::Null => CallToolResult::success(Vec::new()),
         Value::String(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
@@ -48,13 +48,13 @@ pub(super) fn failed(message: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(message)])
 }
 
-fn words(content: &[ContentBlock], structured: Option<&Value>) -> String {
+fn error_text(content: &[ContentBlock], structured: Option<&Value>) -> String {
     let text = text(content);
     if !text.is_empty() {
         return text;
     }
     structured.map_or_else(
-        || "the tool failed, and does not say why".into(),
+        || "the tool failed without a message".into(),
         Value::to_string,
     )
 }
@@ -154,12 +154,12 @@ mod tests {
                 json!([{ "type": "resource", "uri": "file:///a", "media_type": null, "text": "hi" }]),
             ),
         ] {
-            let received = received(result(content, structured, false));
-            assert_eq!(received, Ok(json!({ "output": output })));
+            let from_mcp = from_mcp(result(content, structured, false));
+            assert_eq!(from_mcp, Ok(json!({ "output": output })));
         }
         let both = result(json!([text("{}"), picture]), Some(json!({ "n": 1 })), false);
         assert_eq!(
-            received(both),
+            from_mcp(both),
             Ok(json!({ "output": { "n": 1 }, "content": [ours] }))
         );
     }
@@ -168,17 +168,17 @@ mod tests {
     fn errors_keep_their_words() {
         let text = json!([{ "type": "text", "text": "no such file" }]);
         assert_eq!(
-            received(result(text, None, true)),
+            from_mcp(result(text, None, true)),
             Err("no such file".into())
         );
         let structured = Some(json!({ "code": 7 }));
         assert_eq!(
-            received(result(json!([]), structured, true)),
+            from_mcp(result(json!([]), structured, true)),
             Err(r#"{"code":7}"#.into())
         );
         assert_eq!(
-            received(result(json!([]), None, true)),
-            Err("the tool failed, and does not say why".into())
+            from_mcp(result(json!([]), None, true)),
+            Err("the tool failed without a message".into())
         );
     }
 
@@ -191,8 +191,8 @@ mod tests {
             (json!([1, 2]), json!("[1,2]")),
             (Value::Null, json!("")),
         ] {
-            assert_eq!(received(returned(ours)), Ok(json!({ "output": output })));
+            assert_eq!(from_mcp(to_mcp(ours)), Ok(json!({ "output": output })));
         }
-        assert_eq!(received(failed("no luck")), Err("no luck".into()));
+        assert_eq!(from_mcp(failed("no luck")), Err("no luck".into()));
     }
 }

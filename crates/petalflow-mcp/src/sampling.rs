@@ -5,7 +5,7 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CreateMessageRequestParams, CreateMessageResult, Role as TheirRole, SamplingMessage,
+    CreateMessageRequestParams, CreateMessageResult, Role as McpRole, SamplingMessage,
     SamplingMessageContentBlock,
 };
 
@@ -27,8 +27,8 @@ pub(super) fn request(params: CreateMessageRequestParams) -> Result<LlmRequest, 
     let mut messages = Vec::with_capacity(params.messages.len());
     for message in params.messages {
         let role = match message.role {
-            TheirRole::User => Role::User,
-            TheirRole::Assistant => Role::Assistant,
+            McpRole::User => Role::User,
+            McpRole::Assistant => Role::Assistant,
         };
         let mut parts = Vec::new();
         for block in message.content.into_vec() {
@@ -59,8 +59,8 @@ fn media(media_type: String, data: String) -> Part {
 
 /// Converts a model's answer to a sampling result.
 pub(super) fn result(answer: &LlmResponse) -> CreateMessageResult {
-    let said = SamplingMessage::assistant_text(answer.text());
-    let result = CreateMessageResult::new(said, answer.model.clone());
+    let message = SamplingMessage::assistant_text(answer.text());
+    let result = CreateMessageResult::new(message, answer.model.clone());
     let reason = match &answer.finish {
         Some(FinishReason::Length) => CreateMessageResult::STOP_REASON_END_MAX_TOKEN,
         Some(FinishReason::ContentFilter) => "contentFilter",

@@ -8,7 +8,7 @@ use futures_util::future::{Either, select};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
     PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
-    Tool as TheirTool,
+    Tool as McpTool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 
 use super::McpError;
-use super::result::{failed, returned};
+use super::result::{failed, to_mcp};
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
 use petalflow::event::CustomEvent;
@@ -51,7 +51,7 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
         tools: Arc::new(tools),
         program: Implementation::new("petalflow", env!("CARGO_PKG_VERSION")),
         instructions: None,
-        unconfirmed: false,
+        skips_confirmation: false,
         changed: watch::Sender::new(()),
         calls: Arc::default(),
     }
@@ -77,14 +77,14 @@ pub struct McpServer {
     tools: Arc<dyn ToolSource>,
     program: Implementation,
     instructions: Option<String>,
-    unconfirmed: bool,
+    skips_confirmation: bool,
     changed: watch::Sender<()>,
     calls: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serve")
+        f.debug_struct("McpServer")
             .field("program", &self.program.name)
             .finish_non_exhaustive()
     }
@@ -159,7 +159,7 @@ impl McpServer {
     /// ```
     #[must_use]
     pub fn without_confirmation(mut self) -> Self {
-        self.unconfirmed = true;
+        self.skips_confirmation = true;
         self
     }
 
@@ -192,13 +192,13 @@ impl McpServer {
     /// # Cancel safety
     ///
     /// Dropping the future ends the connection and drops all calls.
-    pub async fn over<W>(self, wire: W) -> Result<(), McpError>
+    pub async fn over<W>(self, stream: W) -> Result<(), McpError>
     where
         W: AsyncRead + AsyncWrite + Send + 'static,
     {
-        let serve = |error: BoxError| McpError::McpServer(error);
+        let serve = |error: BoxError| McpError::Serve(error);
         let service = self
-            .serve(tokio::io::split(wire))
+            .serve(tokio::io::split(stream))
             .await
             .map_err(|error| serve(error.into()))?;
         service
@@ -209,11 +209,11 @@ impl McpServer {
     }
 
     async fn tool(&self, name: &str) -> Result<Arc<dyn Tool>, ErrorData> {
-        let tools = self.tools.tools().await.map_err(unlisted)?;
+        let tools = self.tools.tools().await.map_err(list_failed)?;
         tools.get(name).cloned().ok_or_else(|| {
-            let known: Vec<_> = tools.names().map(|name| format!("`{name}`")).collect();
-            let known = known.join(", ");
-            ErrorData::invalid_params(format!("unknown tool `{name}`; there are {known}"), None)
+            let names: Vec<_> = tools.names().map(|name| format!("`{name}`")).collect();
+            let names = names.join(", ");
+            ErrorData::invalid_params(format!("unknown tool `{name}`; there are {names}"), None)
         })
     }
 
@@ -225,58 +225,58 @@ impl McpServer {
         cx: RequestContext<RoleServer>,
     ) -> CallToolResult {
         let name = &tool.spec().name;
-        if !self.unconfirmed
+        if !self.skips_confirmation
             && let Some(question) = tool.confirm(&arguments)
         {
             return failed(format!(
                 "tool `{name}` needs a person's confirmation, which this server cannot ask for: {question}"
             ));
         }
-        let (sender, said) = mpsc::unbounded_channel();
+        let (sender, emitted) = mpsc::unbounded_channel();
         let id = self.calls.fetch_add(1, Ordering::Relaxed);
-        let call = ToolContext::new(format!("mcp-{id}")).with_listener(move |event| {
+        let context = ToolContext::new(format!("mcp-{id}")).with_listener(move |event| {
             // The receiver is gone after the call ends.
             let _ = sender.send(event);
         });
         // Turns a panic in a tool into an error, because the client waits for a result.
-        let work = catch_panic(tool.call(arguments, &call));
-        let result = match reported(work, said, &cx).await {
+        let call = catch_panic(tool.call(arguments, &context));
+        let result = match with_progress(call, emitted, &cx).await {
             Ok(Ok(result)) => result,
             Ok(Err(error)) => return failed(message_with_sources(&error)),
             Err(panicked) => return failed(panicked.to_string()),
         };
-        let wanted = call.take_actions();
-        if !wanted.requested_confirmations.is_empty() {
+        let actions = context.take_actions();
+        if !actions.requested_confirmations.is_empty() {
             return failed(format!(
                 "tool `{name}` asks for a person's confirmation, which this server cannot ask for"
             ));
         }
-        if !wanted.requested_credentials.is_empty() {
+        if !actions.requested_credentials.is_empty() {
             return failed(format!(
                 "tool `{name}` asks for a credential, which this server cannot ask for"
             ));
         }
         if result.is_null() && tool.spec().long_running {
             return failed(format!(
-                "tool `{name}` has begun, and its result comes later, which MCP clients cannot wait for"
+                "tool `{name}` has started, and its result comes later; MCP clients cannot wait for it"
             ));
         }
-        returned(result)
+        to_mcp(result)
     }
 }
 
 /// Waits for the work. Sends the emitted values to the client if the client requested progress.
-async fn reported<T>(
-    work: impl Future<Output = T>,
-    mut said: mpsc::UnboundedReceiver<CustomEvent>,
+async fn with_progress<T>(
+    call: impl Future<Output = T>,
+    mut emitted: mpsc::UnboundedReceiver<CustomEvent>,
     cx: &RequestContext<RoleServer>,
 ) -> T {
     let Some(token) = cx.meta.get_progress_token() else {
-        return work.await;
+        return call.await;
     };
-    let mut work = std::pin::pin!(work);
+    let mut call = std::pin::pin!(call);
     let mut count = 0.0;
-    let mut tell = async |event: CustomEvent| {
+    let mut notify = async |event: CustomEvent| {
         let Ok(value) = event.to_json() else { return };
         count += 1.0;
         let report = report(ProgressNotificationParam::new(token.clone(), count), &value);
@@ -284,16 +284,16 @@ async fn reported<T>(
         let _ = cx.peer.notify_progress(report).await;
     };
     let result = loop {
-        let next = std::pin::pin!(said.recv());
-        match select(work.as_mut(), next).await {
+        let next = std::pin::pin!(emitted.recv());
+        match select(call.as_mut(), next).await {
             Either::Left((result, _)) => break result,
-            Either::Right((None, _)) => break work.await,
-            Either::Right((Some(value), _)) => tell(value).await,
+            Either::Right((None, _)) => break call.await,
+            Either::Right((Some(value), _)) => notify(value).await,
         }
     };
     // Values emitted last are sent before the result.
-    while let Ok(value) = said.try_recv() {
-        tell(value).await;
+    while let Ok(value) = emitted.try_recv() {
+        notify(value).await;
     }
     result
 }
@@ -316,14 +316,14 @@ fn report(mut report: ProgressNotificationParam, value: &Value) -> ProgressNotif
     report
 }
 
-fn unlisted(error: BoxError) -> ErrorData {
+fn list_failed(error: BoxError) -> ErrorData {
     let problem = message_with_sources(&*error);
     ErrorData::internal_error(format!("the tools cannot be listed: {problem}"), None)
 }
 
-fn theirs(spec: &ToolSpec) -> TheirTool {
+fn tool_description(spec: &ToolSpec) -> McpTool {
     let schema = spec.parameters.as_object().cloned().unwrap_or_default();
-    TheirTool::new(spec.name.clone(), spec.description.clone(), schema)
+    McpTool::new(spec.name.clone(), spec.description.clone(), schema)
 }
 
 impl ServerHandler for McpServer {
@@ -342,8 +342,11 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.tools.tools().await.map_err(unlisted)?;
-        let tools = tools.iter().map(|tool| theirs(tool.spec())).collect();
+        let tools = self.tools.tools().await.map_err(list_failed)?;
+        let tools = tools
+            .iter()
+            .map(|tool| tool_description(tool.spec()))
+            .collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 

@@ -92,7 +92,7 @@ impl Session {
             }
             let tool = listed_tool(tool, &self.options);
             if !names.insert(tool.spec.name.clone()) {
-                return Err(McpError::Clash {
+                return Err(McpError::DuplicateTool {
                     server: self.name.clone(),
                     name: tool.spec.name.clone(),
                 });

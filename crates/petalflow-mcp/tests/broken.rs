@@ -88,7 +88,7 @@ async fn an_answer_of_the_wrong_shape_is_an_error_and_the_next_call_works() {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "MCP server `by hand` answered `act` with something else than its result: fields are missing, or of another type"
+            "MCP server `by hand` sent an invalid answer to `act`: fields are missing, or of another type"
         );
     }
     let error = call(&server, "act", json!({})).await.unwrap_err();
@@ -130,7 +130,7 @@ async fn a_connection_that_breaks_during_a_call_is_replaced_for_the_next() {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the connection to MCP server `by hand` was lost while it worked on `act`: the server has hung up; whether the work was done is not known"
+            "the connection to MCP server `by hand` was lost during `act`: the server closed the connection; it is not known whether the request was processed"
         );
         assert_eq!(
             call(&server, "act", json!({})).await.unwrap(),
@@ -163,7 +163,7 @@ async fn an_unreachable_server_is_retried_and_then_an_error() {
     assert!(matches!(error, McpError::Connect { .. }));
     assert_eq!(
         error.to_string(),
-        "cannot connect to MCP server `gone`: nobody is there; check that it starts and speaks MCP"
+        "cannot connect to MCP server `gone`: nobody is there; check that it starts and that it is an MCP server"
     );
     assert_eq!(dials.load(Ordering::SeqCst), 3);
 }

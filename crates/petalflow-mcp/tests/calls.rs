@@ -155,7 +155,7 @@ async fn a_large_result_arrives_up_to_the_limit_and_is_an_error_beyond_it() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the connection to MCP server `within` was lost while it worked on `repeat`: a message is longer than `message_limit`; whether the work was done is not known"
+        "the connection to MCP server `within` was lost during `repeat`: a message is longer than `message_limit`; it is not known whether the request was processed"
     );
     // The next call has a new connection.
     call(&server, "add", json!({ "a": 1, "b": 2 }))

@@ -104,7 +104,7 @@ async fn a_program_that_dies_in_a_call_is_started_again_for_the_next() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the connection to MCP server `child` was lost while it worked on `die`: the server has hung up; whether the work was done is not known"
+        "the connection to MCP server `child` was lost during `die`: the server closed the connection; it is not known whether the request was processed"
     );
     let second = number_of(&server).await;
     assert_ne!(first, second);

@@ -123,6 +123,6 @@ async fn an_invalid_header_is_an_error() {
     let error = server.attempts(1).tools().await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "cannot connect to MCP server `127.0.0.1:9/mcp`: `no header` is not the name of a header; check that it starts and speaks MCP"
+        "cannot connect to MCP server `127.0.0.1:9/mcp`: `no header` is not the name of a header; check that it starts and that it is an MCP server"
     );
 }

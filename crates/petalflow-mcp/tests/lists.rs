@@ -53,10 +53,10 @@ async fn two_tools_of_one_name_are_an_error() {
     let tools = ToolSet::new().with(ping("a.b")).with(ping("a/b"));
     let server = server(tools);
     let error = server.tools().await.unwrap_err();
-    assert!(matches!(error, McpError::Clash { .. }));
+    assert!(matches!(error, McpError::DuplicateTool { .. }));
     assert_eq!(
         error.to_string(),
-        "two tools of MCP server `within` are called `a_b`; keep one of them out with `filter`"
+        "two tools of MCP server `within` are called `a_b`; exclude one of them with `filter`"
     );
     let server = server.filter(|tool| tool != "a/b");
     assert_eq!(server.tools().await.unwrap().len(), 1);

@@ -54,7 +54,7 @@ async fn a_long_running_tool_is_marked() {
     let error = call(&server, "order", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "tool `order` has begun, and its result comes later, which MCP clients cannot wait for"
+        "tool `order` has started, and its result comes later; MCP clients cannot wait for it"
     );
 }
 

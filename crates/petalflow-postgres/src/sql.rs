@@ -48,13 +48,15 @@ pub(crate) const WRITE: &str = "
     ON CONFLICT (line, seq, task, name) DO UPDATE SET bytes = excluded.bytes";
 
 /// `$1` thread, `$2` namespace, `$3` number, or null for the newest. Checkpoints have no task.
+///
+/// `least`: a damaged base must not hide the checkpoint. The reader of the chain reports the damage.
 pub(crate) const READ: &str = "
     WITH wanted AS (
         SELECT line, seq, base FROM lines JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
         WHERE thread = $1 AND namespace = $2
     )
     SELECT link.seq, link.base, link.created_ms, link.bytes, NULL::bytea AS task, NULL::text AS name
-    FROM wanted JOIN checkpoints AS link USING (line) WHERE link.seq BETWEEN wanted.base AND wanted.seq
+    FROM wanted JOIN checkpoints AS link USING (line) WHERE link.seq BETWEEN least(wanted.base, wanted.seq) AND wanted.seq
     UNION ALL
     SELECT writes.seq, 0, 0, writes.bytes, writes.task, writes.name
     FROM wanted JOIN writes USING (line, seq)";

@@ -193,6 +193,11 @@ impl Store for ProtectedStore {
     fn claim_lasts(&self) -> Option<Duration> {
         self.store.claim_lasts()
     }
+
+    /// A seal detects what a checksum does.
+    fn needs_checksums(&self) -> bool {
+        false
+    }
 }
 
 /// The location of a checkpoint: everything that a store knows of it. So it cannot be moved, and it cannot be read with

@@ -103,7 +103,8 @@ fn is_lost(error: &RedisError) -> bool {
 /// The error of the store contract for an error of the client.
 pub(crate) fn store_error(error: RedisError) -> StoreError {
     let is_transient = match error.kind() {
-        ErrorKind::Io | ErrorKind::ClusterConnectionNotFound => true,
+        // `Parse`: the connection ended in the middle of a reply.
+        ErrorKind::Io | ErrorKind::ClusterConnectionNotFound | ErrorKind::Parse => true,
         ErrorKind::Server(kind) => matches!(
             kind,
             ServerErrorKind::BusyLoading
@@ -130,6 +131,10 @@ fn advice(error: &RedisError) -> &'static str {
     if error.is_timeout() {
         return "Redis did not answer in time: check that the server runs and is not overloaded, then try again (continue a run with \
                 `resume`)";
+    }
+    if error.kind() == ErrorKind::Parse {
+        return "the reply of Redis was cut off, or is not one of Redis: check the connection and the URL, then try again (continue \
+                a run with `resume`)";
     }
     match error.code() {
         Some("OOM") => {

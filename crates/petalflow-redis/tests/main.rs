@@ -13,6 +13,7 @@ use petalflow_test_servers::{Found, Redis, found_or_skip, fresh_name, other_proc
 use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
+mod cut_replies;
 #[cfg(feature = "tls")]
 mod encrypted;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, StoredWrite};
 use rusqlite::{Connection, params};
 
-use crate::database::TransactionError;
+use crate::error::TransactionError;
 use crate::integer::{bounds, read_integer, sql_integer};
 
 pub(crate) fn append(

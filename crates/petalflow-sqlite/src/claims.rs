@@ -3,7 +3,7 @@
 use petalflow::checkpoint::Claim;
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::database::TransactionError;
+use crate::error::TransactionError;
 use crate::lock_file::LockFile;
 
 /// Claims a thread. `lock_file` is `None` for a database in memory, which no other process can see.

@@ -33,24 +33,9 @@ use petalflow::checkpoint::StoreError;
 pub use rusqlite;
 use rusqlite::Connection;
 
-use crate::SqliteStore;
+pub use crate::error::TransactionError;
 pub use crate::integer::{read_integer, sql_integer};
-
-/// Why an operation on the database failed.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum TransactionError {
-    /// The operation refused: the connection is intact, and the caller gets this error.
-    Refused(StoreError),
-    /// SQLite failed. The caller gets a [`StoreError`] that names the file and what to do.
-    Sql(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for TransactionError {
-    fn from(error: rusqlite::Error) -> Self {
-        TransactionError::Sql(error)
-    }
-}
+use crate::store::SqliteStore;
 
 impl SqliteStore {
     /// Runs `work` in a write transaction and commits it. An error rolls the transaction back.

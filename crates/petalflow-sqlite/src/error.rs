@@ -1,4 +1,4 @@
-//! The database file, and error messages that name it and say what to do.
+//! The database file, and errors that name it and say what to do.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,21 @@ use petalflow::checkpoint::StoreError;
 use petalflow::error::message_with_sources;
 use rusqlite::ErrorCode;
 
-use crate::database::TransactionError;
+/// Why an operation on the database failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TransactionError {
+    /// The operation refused: the connection is intact, and the caller gets this error.
+    Refused(StoreError),
+    /// SQLite failed. The caller gets a [`StoreError`] that names the file and what to do.
+    Sql(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for TransactionError {
+    fn from(error: rusqlite::Error) -> Self {
+        TransactionError::Sql(error)
+    }
+}
 
 impl TransactionError {
     /// The same error again: several writes may wait for one transaction.

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 
 /// A number as SQLite stores it.
 ///

@@ -41,16 +41,18 @@
 //! * [`SqliteOptions`] and [`Synchronous`]: settings, among them what a commit survives
 //! * [`database`]: access to the same file for crates that store something beside the threads
 //
+// Lowest first; a file uses only files above it in this list.
+//
 // | file | contents |
 // | --- | --- |
-// | `store`, `database` | the two public interfaces: the store contract, and transactions for other crates |
-// | `options` | settings |
-// | `connection`, `schema` | opening a file: whether it belongs to this crate, and which layout it has |
-// | `writer`, `queued_write`, `transaction` | one connection writes; queued writes share commits |
-// | `readers` | a few connections read |
-// | `change`, `query`, `claims`, `integer` | the statements |
+// | `error` | errors that name the database file |
+// | `integer`, `options` | numbers as SQLite stores them; settings |
+// | `schema`, `connection` | opening a file: whether it belongs to this crate, and which layout it has |
 // | `lock_file` | by which processes see which others are alive |
-// | `error` | error messages |
+// | `change`, `query`, `claims` | the statements |
+// | `queued_write`, `transaction`, `writer` | one connection writes; queued writes share commits |
+// | `readers` | a few connections read |
+// | `store`, `database` | the two public interfaces: the store contract, and transactions for other crates |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

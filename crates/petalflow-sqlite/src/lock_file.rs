@@ -15,8 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 
 /// The lock file of a store that is open.
 pub(crate) struct LockFile {

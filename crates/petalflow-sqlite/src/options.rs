@@ -3,10 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use petalflow::checkpoint::StoreError;
-
-use crate::SqliteStore;
-
 /// What a committed write survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,7 +16,7 @@ pub enum Synchronous {
     Normal,
 }
 
-/// Settings of a [`SqliteStore`], made by [`SqliteStore::options`].
+/// Settings of a [`SqliteStore`](crate::SqliteStore), made by [`SqliteStore::options`](crate::SqliteStore::options).
 ///
 /// ```
 /// use std::time::Duration;
@@ -82,23 +78,10 @@ impl SqliteOptions {
         self
     }
 
-    /// The largest size of the database file. A call that needs more fails with [`StoreError::Unavailable`], as on a full disk. The
+    /// The largest size of the database file. A call that needs more fails with [`StoreError::Unavailable`](petalflow::checkpoint::StoreError::Unavailable), as on a full disk. The
     /// default is no limit.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
-    }
-
-    /// Opens the store, and creates the file if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// See [`SqliteStore::open`].
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`SqliteStore::open`].
-    pub async fn open(self) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open_with(self).await
     }
 }

@@ -8,8 +8,8 @@ use petalflow::checkpoint::{
 use petalflow::event::TaskId;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
-use crate::database::TransactionError;
-use crate::integer::{bounds, read_integer};
+use crate::error::TransactionError;
+use crate::integer::{bounds, read_integer, sql_integer};
 
 pub(crate) fn read(
     connection: &Connection,
@@ -28,15 +28,19 @@ pub(crate) fn read(
     let Some((found, base)) = last.filter(|(found, _)| seq.is_none_or(|seq| seq == *found)) else {
         return Ok(None);
     };
-    let Some((first, last)) = bounds(&(base..found.saturating_add(1))) else {
-        return Ok(None);
-    };
+    // A damaged base must not hide the checkpoint. The reader of the chain reports the damage.
+    let first = base.min(found);
     let chain = "SELECT seq, base, created_ms, bytes FROM checkpoints
         WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq";
     let chain = all(
         &snapshot,
         chain,
-        params![address.thread, address.namespace, first, last],
+        params![
+            address.thread,
+            address.namespace,
+            sql_integer(first)?,
+            sql_integer(found)?
+        ],
         checkpoint,
     )?;
     let writes = writes(&snapshot, address, &(found..found.saturating_add(1)))?;

@@ -2,57 +2,52 @@
 
 use petalflow::checkpoint::StoreError;
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 
-/// A write that waits for the writer's thread, with the caller that waits for its result.
+/// A write that waits for the writer's thread.
 pub(crate) trait QueuedWrite: Send {
     /// Runs within the transaction that is open. Unless it returns true, the caller undoes what it did.
     ///
     /// It may run again if the transaction is lost.
     fn run(&mut self, connection: &Connection, file: &DatabaseFile) -> bool;
 
-    /// The transaction is committed: sends the result.
+    /// The transaction is committed: reports the result.
     fn committed(self: Box<Self>);
 
-    /// The transaction failed and nothing of it is stored: sends the error.
+    /// The transaction failed and nothing of it is stored: reports the error.
     fn failed(self: Box<Self>, failure: TransactionError, file: &DatabaseFile);
 }
 
-/// A [`QueuedWrite`] made of a closure.
-pub(crate) struct ClosureWrite<T, W> {
+/// A [`QueuedWrite`] made of closures: one writes, the other receives the result.
+pub(crate) struct ClosureWrite<T, W, R> {
     work: W,
     thread: Option<String>,
     result: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
+    report: R,
 }
 
-impl<T, W> ClosureWrite<T, W>
+impl<T, W, R> ClosureWrite<T, W, R>
 where
     W: FnMut(&Connection) -> Result<T, TransactionError>,
+    R: FnOnce(Result<T, StoreError>),
 {
-    /// `thread` is the thread whose data `work` changes, if it is one. Returns the receiver of the result as well.
-    pub(crate) fn new(
-        thread: Option<&str>,
-        work: W,
-    ) -> (Self, oneshot::Receiver<Result<T, StoreError>>) {
-        let (reply, result) = oneshot::channel();
-        let write = ClosureWrite {
+    /// `thread` is the thread whose data `work` changes, if it is one.
+    pub(crate) fn new(thread: Option<&str>, work: W, report: R) -> Self {
+        ClosureWrite {
             work,
             thread: thread.map(Into::into),
             result: None,
-            reply,
-        };
-        (write, result)
+            report,
+        }
     }
 }
 
-impl<T, W> QueuedWrite for ClosureWrite<T, W>
+impl<T, W, R> QueuedWrite for ClosureWrite<T, W, R>
 where
     T: Send,
     W: FnMut(&Connection) -> Result<T, TransactionError> + Send,
+    R: FnOnce(Result<T, StoreError>) + Send,
 {
     fn run(&mut self, connection: &Connection, file: &DatabaseFile) -> bool {
         let result = (self.work)(connection);
@@ -64,13 +59,12 @@ where
 
     fn committed(self: Box<Self>) {
         if let Some(result) = self.result {
-            // The caller may have dropped its future.
-            let _ = self.reply.send(result);
+            (self.report)(result);
         }
     }
 
     fn failed(self: Box<Self>, failure: TransactionError, file: &DatabaseFile) {
         let error = file.store_error(failure, self.thread.as_deref());
-        let _ = self.reply.send(Err(error));
+        (self.report)(Err(error));
     }
 }

@@ -10,8 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::connection;
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 
 /// A read that waits for a connection, or for the error of opening one.
 type Read = Box<dyn FnOnce(Result<&Connection, TransactionError>) + Send>;

@@ -3,8 +3,7 @@
 use petalflow::checkpoint::StoreError;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 
 /// The application id of a file of this crate: `PFCP`, petalflow checkpoints.
 pub(crate) const APPLICATION: i32 = 0x5046_4350;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
@@ -12,8 +12,7 @@ use petalflow::checkpoint::{
 };
 use rusqlite::Connection;
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 use crate::options::{SqliteOptions, Synchronous};
 use crate::readers::Readers;
 use crate::writer::Writer;
@@ -27,7 +26,8 @@ const MAX_BYTES_HERE: usize = 64 * 1024;
 ///
 /// **Claims** end when the process ends, in whatever way, and when the last clone of the store is dropped. They need no lease:
 /// a store that claims holds a lock on a file `….db-lock-…` beside the database, which the operating system releases with the
-/// process. Do not delete that file while the process runs.
+/// process. Do not delete that file while the process runs. A release that fails, because the disk is full or another process
+/// locks the file for too long, is repeated before the next claim.
 ///
 /// **The database file** must stay at its path. If it was deleted, moved or replaced, every call fails until the file is back or
 /// the store is opened again.
@@ -58,7 +58,12 @@ struct Inner {
     /// Whether small writes run on the caller's thread if the writer is idle. A commit without a sync only writes to the page
     /// cache, which takes less time than the way to another thread and back.
     writes_here: bool,
+    /// Releases that failed, because the disk was full or another process held the lock for too long.
+    failed_releases: Arc<Mutex<Vec<Release>>>,
 }
+
+/// The release of a claim: its thread and its owner.
+type Release = (String, String);
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,28 +125,7 @@ impl SqliteStore {
             writer,
             readers: None,
             writes_here: true,
-        })))
-    }
-
-    pub(crate) async fn open_with(options: SqliteOptions) -> Result<Self, StoreError> {
-        // An absolute path cannot be taken for `:memory:` or a URI, and does not depend on the working folder.
-        let path = std::path::absolute(&options.path).map_err(|error| {
-            let message = format!("`{}` is not a path to a file", options.path.display());
-            DatabaseFile::unavailable(message, Some(error))
-        })?;
-        let file = DatabaseFile {
-            path: path.into(),
-            busy_timeout: options.busy_timeout,
-            opened: Arc::default(),
-        };
-        let (readers, gone) = Readers::new(file.clone(), options.read_connections);
-        let writes_here = options.synchronous == Synchronous::Normal;
-        let writer = Writer::open(options, file.clone(), gone).await?;
-        Ok(SqliteStore(Arc::new(Inner {
-            file,
-            writer,
-            readers: Some(readers),
-            writes_here,
+            failed_releases: Arc::default(),
         })))
     }
 
@@ -188,8 +172,15 @@ impl SqliteStore {
         thread: Option<&str>,
         work: impl FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let writer = &self.0.writer;
-        writer.wait(writer.queue(thread, work)).await
+        self.0.writer.run_on_thread(thread, work).await
+    }
+
+    /// Releases the claims whose release failed, before anything that is written later.
+    fn retry_releases(&self) {
+        let failed = std::mem::take(&mut *lock(&self.0.failed_releases));
+        for (thread, owner) in failed {
+            self.release(&thread, &owner);
+        }
     }
 
     /// Reads on one of the reading threads.
@@ -202,6 +193,40 @@ impl SqliteStore {
             Some(readers) => readers.read(thread, work).await,
             None => self.0.writer.run_here(thread, work),
         }
+    }
+}
+
+impl SqliteOptions {
+    /// Opens the store, and creates the file if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// See [`SqliteStore::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`SqliteStore::open`].
+    pub async fn open(self) -> Result<SqliteStore, StoreError> {
+        // An absolute path cannot be taken for `:memory:` or a URI, and does not depend on the working folder.
+        let path = std::path::absolute(&self.path).map_err(|error| {
+            let message = format!("`{}` is not a path to a file", self.path.display());
+            DatabaseFile::unavailable(message, Some(error))
+        })?;
+        let file = DatabaseFile {
+            path: path.into(),
+            busy_timeout: self.busy_timeout,
+            opened: Arc::default(),
+        };
+        let (readers, gone) = Readers::new(file.clone(), self.read_connections);
+        let writes_here = self.synchronous == Synchronous::Normal;
+        let writer = Writer::open(self, file.clone(), gone).await?;
+        Ok(SqliteStore(Arc::new(Inner {
+            file,
+            writer,
+            readers: Some(readers),
+            writes_here,
+            failed_releases: Arc::default(),
+        })))
     }
 }
 
@@ -353,6 +378,7 @@ impl Store for SqliteStore {
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
+        self.retry_releases();
         let lock_file = self.0.writer.lock_file();
         let later = lock_file.clone();
         self.write_now_or_later(
@@ -370,18 +396,25 @@ impl Store for SqliteStore {
     }
 
     fn release(&self, thread: &str, owner: &str) {
+        let (of, by) = (thread.to_string(), owner.to_string());
+        let work = move |connection: &Connection| claims::release(connection, &of, &by);
+        let failed = Arc::clone(&self.0.failed_releases);
+        let claim = (thread.to_string(), owner.to_string());
+        let report = move |result: Result<(), StoreError>| {
+            if result.is_err() {
+                lock(&failed).push(claim);
+            }
+        };
         let writer = &self.0.writer;
         if self.0.readers.is_none() {
-            // It fails only without memory. The claim then stays until the store is dropped.
-            let _ = writer.run_here(Some(thread), |connection| {
-                claims::release(connection, thread, owner)
-            });
-            return;
+            report(writer.run_here(Some(thread), work));
+        } else {
+            writer.queue(Some(thread), work, report);
         }
-        let (of, owner) = (thread.to_string(), owner.to_string());
-        // The result is not awaited. If releasing fails, the claim ends with the store.
-        drop(writer.queue(Some(thread), move |connection| {
-            claims::release(connection, &of, &owner)
-        }));
     }
+}
+
+fn lock(releases: &Mutex<Vec<Release>>) -> MutexGuard<'_, Vec<Release>> {
+    // No panic can leave it half-changed.
+    releases.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,8 +2,7 @@
 
 use rusqlite::{Connection, ffi};
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 use crate::queued_write::QueuedWrite;
 
 /// Runs work in a transaction of its own.

@@ -17,8 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::claims;
 use crate::connection;
-use crate::database::TransactionError;
-use crate::error::{DatabaseFile, FileId};
+use crate::error::{DatabaseFile, FileId, TransactionError};
 use crate::lock_file::LockFile;
 use crate::options::SqliteOptions;
 use crate::queued_write::{ClosureWrite, QueuedWrite};
@@ -109,27 +108,33 @@ impl Writer {
         self.0.lock_file.clone()
     }
 
-    /// Queues a write for the thread.
+    /// Queues a write for the thread. `report` is called with the result on that thread.
     pub(crate) fn queue<T: Send + 'static>(
         &self,
         thread: Option<&str>,
         work: impl FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
-    ) -> oneshot::Receiver<Result<T, StoreError>> {
-        let (write, result) = ClosureWrite::new(thread, work);
+        report: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    ) {
+        let write = ClosureWrite::new(thread, work, report);
         let mut queue = lock(&self.0.queue);
-        // Otherwise dropping the write closes the channel on which the caller waits.
         if !queue.closed {
             queue.writes.push_back(Box::new(write));
             self.0.wake.notify_one();
         }
-        result
     }
 
-    /// Waits for the result of a queued write.
-    pub(crate) async fn wait<T>(
+    /// Writes on the thread.
+    pub(crate) async fn run_on_thread<T: Send + 'static>(
         &self,
-        result: oneshot::Receiver<Result<T, StoreError>>,
+        thread: Option<&str>,
+        work: impl FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let (reply, result) = oneshot::channel();
+        self.queue(thread, work, |result| {
+            // The caller may have dropped its future.
+            let _ = reply.send(result);
+        });
+        // If the thread has ended, the write was dropped, and the channel with it.
         result
             .await
             .unwrap_or_else(|_| Err(thread_ended(&self.0.file)))

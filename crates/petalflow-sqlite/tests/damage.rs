@@ -1,7 +1,9 @@
 //! A file that was damaged is never half-read.
 
 use petalflow::checkpoint::{Address, Store, StoreError};
-use petalflow_sqlite::SqliteStore;
+use petalflow::error::message_with_sources;
+use petalflow::prelude::*;
+use petalflow_sqlite::{SqliteStore, Synchronous};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -62,4 +64,82 @@ async fn a_number_that_cannot_be_is_damage() {
         "{result:?}"
     );
     assert_eq!(newest(&store, "another").await, Some(1));
+}
+
+#[state]
+#[derive(Debug)]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    words: u64,
+}
+
+#[node(Essay)]
+async fn count(cx: Context, topic: &str) -> petalflow::Result<EssayWords> {
+    let words = topic.split(' ').count() as u64;
+    let words = cx
+        .once("count", async { Ok::<_, petalflow::BoxError>(words) })
+        .await?;
+    Err(format!("no room for {words} words").into())
+}
+
+flow!(WriteEssay(Essay) { count });
+
+/// A thread with a damaged checkpoint must not look like a thread that does not exist.
+#[tokio::test]
+async fn a_base_that_cannot_be_is_damage() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    let store = SqliteStore::open(&path).await.expect("it opens");
+    let by_hand = Connection::open(&path).expect("it opens");
+    let thread = WriteEssay::new().store(&store).thread(THREAD);
+    assert!(thread.run("petals".to_string()).await.is_err());
+    by_hand
+        .execute("UPDATE checkpoints SET base = 9", ())
+        .expect("it is written");
+    let error = thread.resume(()).await.expect_err("it is damaged");
+    let message = message_with_sources(&error);
+    assert!(
+        message.contains("checkpoint 0: its checksum is wrong"),
+        "{message}"
+    );
+}
+
+/// One bit of every byte of every stored payload of a thread.
+#[tokio::test]
+async fn a_changed_bit_is_damage() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    let options = SqliteStore::options(&path).synchronous(Synchronous::Normal);
+    let store = options.open().await.expect("it opens");
+    let thread = WriteEssay::new().store(&store).thread(THREAD);
+    let error = thread.run("petals and leaves".to_string()).await;
+    let expected = "no room for 3 words";
+    assert!(message_with_sources(&error.expect_err("it fails")).contains(expected));
+    let by_hand = Connection::open(&path).expect("it opens");
+    by_hand
+        .pragma_update(None, "synchronous", "OFF")
+        .expect("it can be set");
+    for row in ["checkpoints", "writes WHERE name = 'once/count'"] {
+        let (table, filter) = row.split_once(' ').unwrap_or((row, ""));
+        let update = format!("UPDATE {table} SET bytes = ?1 {filter}");
+        let replace = |bytes: &[u8]| by_hand.execute(&update, [bytes]).expect("it is written");
+        let original: Vec<u8> = by_hand
+            .query_one(&format!("SELECT bytes FROM {row}"), (), |row| row.get(0))
+            .expect("there is one");
+        for index in 0..original.len() {
+            let mut damaged = original.clone();
+            damaged[index] ^= 1 << (index % 8);
+            assert_eq!(replace(&damaged), 1);
+            let error = thread.resume(()).await.expect_err("it is damaged");
+            let message = message_with_sources(&error);
+            assert!(
+                message.contains(THREAD) && !message.contains(expected),
+                "byte {index} of {row}: {message}"
+            );
+        }
+        replace(&original);
+    }
+    let error = thread.resume(()).await.expect_err("it fails as before");
+    assert!(message_with_sources(&error).contains(expected));
 }

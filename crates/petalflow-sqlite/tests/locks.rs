@@ -66,3 +66,29 @@ async fn a_lock_held_for_a_moment_is_waited_for() {
         release.await.expect("it does not panic");
     }
 }
+
+#[tokio::test]
+async fn a_release_that_failed_is_repeated_before_the_next_claim() {
+    for synchronous in BOTH {
+        let folder = TempDir::new().expect("a folder can be made");
+        let path = folder.path().join("essays.db");
+        let options = SqliteStore::options(&path)
+            .synchronous(synchronous)
+            .busy_timeout(Duration::from_millis(50));
+        let store = options.open().await.expect("it opens");
+        let claimed = store.claim(THREAD, "one").await.expect("it is free");
+        assert_eq!(claimed, Claim::Granted);
+        let other = Connection::open(&path).expect("it opens");
+        other.execute_batch("BEGIN IMMEDIATE").expect("it is free");
+        store.release(THREAD, "one");
+        // Fails after the release has failed.
+        unavailable(
+            append(&store, THREAD, 1, 10).await,
+            &path,
+            "locked by another process",
+        );
+        other.execute_batch("ROLLBACK").expect("it ends");
+        let claimed = store.claim(THREAD, "two").await.expect("it is free again");
+        assert_eq!(claimed, Claim::Granted, "{synchronous:?}");
+    }
+}

@@ -18,23 +18,23 @@ pub(super) fn instructions(request: &LlmRequest) -> Option<String> {
 
 /// The conversation: `gen_ai.input.messages`.
 pub(super) fn input(request: &LlmRequest) -> String {
-    let said = request.messages.iter().map(message);
-    let now = request
+    let history = request.messages.iter().map(message);
+    let input = request
         .input_text
         .iter()
-        .map(|words| json!({ "role": Role::User.as_str(), "parts": [text(words)] }));
-    said.chain(now).collect::<Value>().to_string()
+        .map(|input| json!({ "role": Role::User.as_str(), "parts": [text(input)] }));
+    history.chain(input).collect::<Value>().to_string()
 }
 
 /// The answer: `gen_ai.output.messages`.
 pub(super) fn output(response: &LlmResponse) -> String {
-    let mut said: Vec<Value> = response.message.iter().map(message).collect();
-    for message in &mut said {
+    let mut messages: Vec<Value> = response.message.iter().map(message).collect();
+    for message in &mut messages {
         if let Some(finish) = &response.finish {
             message["finish_reason"] = finish_reason(finish).into();
         }
     }
-    Value::from(said).to_string()
+    Value::from(messages).to_string()
 }
 
 /// The tools that the model may call: `gen_ai.tool.definitions`.
@@ -73,8 +73,8 @@ fn message(message: &ChatMessage) -> Value {
 
 fn part(part: &Part) -> Value {
     match part {
-        Part::Text(words) => text(&words.text),
-        Part::Thought(words) => json!({ "type": "reasoning", "content": words.text }),
+        Part::Text(part) => text(&part.text),
+        Part::Thought(part) => json!({ "type": "reasoning", "content": part.text }),
         Part::Call(call) => json!({
             "type": "tool_call",
             "id": call.id,
@@ -97,8 +97,8 @@ fn part(part: &Part) -> Value {
     }
 }
 
-fn text(words: &str) -> Value {
-    json!({ "type": "text", "content": words })
+fn text(text: &str) -> Value {
+    json!({ "type": "text", "content": text })
 }
 
 /// Describes media. The bytes are left out: they are too large for spans.

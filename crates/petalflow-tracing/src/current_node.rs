@@ -30,6 +30,6 @@ pub(crate) fn within<F: Future>(
 }
 
 /// Calls a function inside a node.
-pub(crate) fn called<R>(node: Option<CurrentNode>, work: impl FnOnce() -> R) -> R {
+pub(crate) fn enter<R>(node: Option<CurrentNode>, work: impl FnOnce() -> R) -> R {
     CURRENT.sync_scope(node, work)
 }

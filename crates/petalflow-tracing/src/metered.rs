@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::current_node::{self, CurrentNode};
-use super::spawned::carry;
+use super::spawned::register;
 use super::{Totals, UsageSummary};
 use petalflow::async_trait;
 use petalflow::middleware::{Middleware, Next, NodeCall};
@@ -29,7 +29,7 @@ impl<C> fmt::Debug for Metered<C> {
 
 impl Totals {
     /// Wraps a client and counts its calls by the calling node, in the totals of the current run and in these.
-    pub fn watch<C: LlmClient>(&self, client: C) -> Metered<C> {
+    pub fn meter<C: LlmClient>(&self, client: C) -> Metered<C> {
         Metered {
             client,
             totals: self.clone(),
@@ -40,7 +40,7 @@ impl Totals {
 #[async_trait]
 impl<S: State> Middleware<S> for Totals {
     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        carry();
+        register();
         let node = CurrentNode {
             node: call.node().into(),
             totals: self.clone(),
@@ -50,7 +50,7 @@ impl<S: State> Middleware<S> for Totals {
 }
 
 /// The usage of a failed call. A response with an unreadable tool call was paid for as well.
-fn broken(error: &LlmError) -> UsageSummary {
+fn failed_call(error: &LlmError) -> UsageSummary {
     let usage = match &error.kind {
         LlmErrorKind::Arguments { response } => response.usage,
         _ => TokenUsage::default(),
@@ -62,9 +62,9 @@ fn broken(error: &LlmError) -> UsageSummary {
 }
 
 /// The usage in the last chunk of a stream.
-fn streamed(last: &StreamChunk) -> UsageSummary {
+fn streamed_call(last: &StreamChunk) -> UsageSummary {
     let mut call = match &last.error {
-        Some(error) => broken(error),
+        Some(error) => failed_call(error),
         None => UsageSummary::of_call(&TokenUsage::default()),
     };
     if let Some(response) = &last.response {
@@ -103,7 +103,7 @@ impl<C: LlmClient> LlmClient for Metered<C> {
         let result = self.client.complete(request).await;
         let call = match &result {
             Ok(response) => UsageSummary::of_call(&response.usage),
-            Err(error) => broken(error),
+            Err(error) => failed_call(error),
         };
         count(&self.totals, current_node::current().as_ref(), &call);
         result
@@ -115,14 +115,14 @@ impl<C: LlmClient> LlmClient for Metered<C> {
         match self.client.stream(request).await {
             Ok(stream) => {
                 let totals = self.totals.clone();
-                Ok(stream.watched(move |chunk| {
+                Ok(stream.with_observer(move |chunk| {
                     if chunk.done {
-                        count(&totals, node.as_ref(), &streamed(chunk));
+                        count(&totals, node.as_ref(), &streamed_call(chunk));
                     }
                 }))
             }
             Err(error) => {
-                count(&self.totals, node.as_ref(), &broken(&error));
+                count(&self.totals, node.as_ref(), &failed_call(&error));
                 Err(error)
             }
         }

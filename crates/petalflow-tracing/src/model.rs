@@ -83,7 +83,7 @@ impl ModelSpan {
             "gen_ai.request.stop_sequences",
             request.stop.iter().cloned(),
         );
-        let content = (content || scope::tells_content()) && !span.is_disabled();
+        let content = (content || scope::records_content()) && !span.is_disabled();
         if content {
             span.record(
                 "gen_ai.system_instructions",
@@ -110,20 +110,20 @@ impl ModelSpan {
     /// Ends the span.
     pub fn end(mut self, result: Result<&LlmResponse, &LlmError>) {
         match result {
-            Ok(response) => self.answered(response),
+            Ok(response) => self.record_response(response),
             Err(error) => self.failed(error),
         }
     }
 
-    fn answered(&mut self, response: &LlmResponse) {
+    fn record_response(&mut self, response: &LlmResponse) {
         self.ended = true;
         if self.span.is_disabled() {
             return;
         }
         let span = &self.span;
-        let known = |text: &'_ str| (!text.is_empty()).then(|| text.to_string());
-        span.record("gen_ai.response.id", known(&response.id));
-        span.record("gen_ai.response.model", known(&response.model));
+        let non_empty = |text: &'_ str| (!text.is_empty()).then(|| text.to_string());
+        span.record("gen_ai.response.id", non_empty(&response.id));
+        span.record("gen_ai.response.model", non_empty(&response.model));
         list(
             span,
             "gen_ai.response.finish_reasons",
@@ -153,7 +153,7 @@ impl ModelSpan {
     fn failed(&mut self, error: &LlmError) {
         // A response with an unreadable tool call is recorded: it was paid for.
         if let LlmErrorKind::Arguments { response } = &error.kind {
-            self.answered(response);
+            self.record_response(response);
         }
         self.ended = true;
         failed(&self.span, &kind(&error.kind), error);
@@ -192,10 +192,10 @@ impl<C: LlmClient> LlmClient for Traced<C> {
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         let span = ModelSpan::begin(&self.inner, request, self.content, true);
-        let begun = Instant::now();
+        let started = Instant::now();
         let call = self.inner.stream(request);
         match call.instrument(span.span().clone()).await {
-            Ok(stream) => Ok(traced(stream, span, begun)),
+            Ok(stream) => Ok(traced(stream, span, started)),
             Err(error) => {
                 span.end(Err(&error));
                 Err(error)
@@ -205,21 +205,21 @@ impl<C: LlmClient> LlmClient for Traced<C> {
 }
 
 /// A stream with a span. The span ends with the last chunk, or when the stream is dropped.
-fn traced(stream: LlmStream, span: ModelSpan, begun: Instant) -> LlmStream {
-    let inside = span.span().clone();
-    let mut begun = Some(begun);
+fn traced(stream: LlmStream, span: ModelSpan, started: Instant) -> LlmStream {
+    let events_span = span.span().clone();
+    let mut started = Some(started);
     let mut span = Some(span);
-    let stream = stream.wrap_source(|pieces| Inside {
-        pieces,
-        span: inside,
+    let stream = stream.wrap_source(|events| InSpan {
+        events,
+        span: events_span,
     });
-    stream.watched(move |chunk| {
-        if let Some(begun) = begun.take()
+    stream.with_observer(move |chunk| {
+        if let Some(started) = started.take()
             && let Some(span) = &span
         {
-            let waited = begun.elapsed().as_secs_f64();
+            let seconds = started.elapsed().as_secs_f64();
             let span = span.span();
-            span.record("gen_ai.response.time_to_first_chunk", waited);
+            span.record("gen_ai.response.time_to_first_chunk", seconds);
         }
         if chunk.done
             && let Some(span) = span.take()
@@ -234,18 +234,18 @@ fn traced(stream: LlmStream, span: ModelSpan, begun: Instant) -> LlmStream {
 }
 
 /// A stream that is polled inside a span.
-struct Inside<S> {
-    pieces: S,
+struct InSpan<S> {
+    events: S,
     span: Span,
 }
 
-impl<S: Stream + Unpin> Stream for Inside<S> {
+impl<S: Stream + Unpin> Stream for InSpan<S> {
     type Item = S::Item;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let this = &mut *self;
         this.span
-            .in_scope(|| Pin::new(&mut this.pieces).poll_next(cx))
+            .in_scope(|| Pin::new(&mut this.events).poll_next(cx))
     }
 }
 

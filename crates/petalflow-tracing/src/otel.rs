@@ -24,7 +24,7 @@ use tracing_subscriber::registry::LookupSpan;
 /// let provider = opentelemetry::trace::noop::NoopTracerProvider::new();
 /// let subscriber = tracing_subscriber::registry().with(otel::layer(&provider));
 /// tracing::subscriber::with_default(subscriber, || {
-///     // Runs in here leave by the provider. `tracing::subscriber::set_global_default` is for the whole program.
+///     // The provider exports the spans of runs in here. `tracing::subscriber::set_global_default` is for the whole program.
 /// });
 /// ```
 pub fn layer<S, P>(provider: &P) -> OpenTelemetryLayer<S, P::Tracer>

@@ -84,8 +84,8 @@ impl Report {
     pub fn total(&self) -> UsageSummary {
         self.nodes
             .iter()
-            .fold(UsageSummary::default(), |mut all, (_, tally)| {
-                all += *tally;
+            .fold(UsageSummary::default(), |mut all, (_, summary)| {
+                all += *summary;
                 all
             })
     }
@@ -106,7 +106,7 @@ impl Report {
         self.nodes
             .iter()
             .find(|(node, _)| node == name)
-            .map(|(_, tally)| tally)
+            .map(|(_, summary)| summary)
     }
 }
 
@@ -114,12 +114,12 @@ const TITLES: [&str; 8] = [
     "node", "calls", "failed", "input", "cached", "output", "thought", "cost",
 ];
 
-fn row(name: &str, tally: &UsageSummary) -> [String; 8] {
-    let usage = &tally.usage;
+fn row(name: &str, summary: &UsageSummary) -> [String; 8] {
+    let usage = &summary.usage;
     [
         if name.is_empty() { "(outside)" } else { name }.to_string(),
-        tally.calls.to_string(),
-        tally.failed.to_string(),
+        summary.calls.to_string(),
+        summary.failed.to_string(),
         usage.input.to_string(),
         usage.cached.to_string(),
         usage.output.to_string(),
@@ -131,7 +131,7 @@ fn row(name: &str, tally: &UsageSummary) -> [String; 8] {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![TITLES.map(str::to_string)];
-        rows.extend(self.nodes.iter().map(|(name, tally)| row(name, tally)));
+        rows.extend(self.nodes.iter().map(|(name, summary)| row(name, summary)));
         rows.push(row("all", &self.total()));
         let mut widths = [0; 8];
         for row in &rows {

@@ -24,7 +24,7 @@ impl Run {
     pub(super) fn new(span: Span, content: bool) -> Self {
         Run {
             span,
-            content: content || tells_content(),
+            content: content || records_content(),
             step: Mutex::new(None),
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn step(number: u64) -> Span {
 }
 
 /// Whether the spans of the current run record content.
-pub(super) fn tells_content() -> bool {
+pub(super) fn records_content() -> bool {
     RUN.try_with(|run| run.as_ref().is_some_and(|run| run.content))
         .unwrap_or(false)
 }
@@ -82,6 +82,6 @@ pub(super) fn within<F: Future>(run: Option<Arc<Run>>, work: F) -> impl Future<O
 }
 
 /// Calls a function inside a run.
-pub(super) fn called<R>(run: Option<Arc<Run>>, work: impl FnOnce() -> R) -> R {
+pub(super) fn enter<R>(run: Option<Arc<Run>>, work: impl FnOnce() -> R) -> R {
     RUN.sync_scope(run, work)
 }

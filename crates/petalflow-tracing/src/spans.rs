@@ -7,7 +7,7 @@ use tracing::{Instrument as _, Span, field};
 
 use super::scope::{self, Run};
 use super::span::{failed, int};
-use super::spawned::carry;
+use super::spawned::register;
 use petalflow::middleware::{Middleware, Next, NodeCall, RunMiddleware, RunNext};
 use petalflow::run::RunErrorKind;
 use petalflow::{BoxError, Flow, Launch, RunError, State};
@@ -86,7 +86,7 @@ impl<F: Flow> TraceLaunch for Launch<F> {
 #[async_trait]
 impl<S: State> Middleware<S> for Spans {
     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        carry();
+        register();
         let span = node_span(&call);
         let inside = span.clone();
         let run = async move {
@@ -103,7 +103,7 @@ impl<S: State> Middleware<S> for Spans {
 #[async_trait]
 impl<S: State> RunMiddleware<S> for Spans {
     async fn around(&self, input: Option<S::Input>, next: RunNext<'_, S>) -> Result<S, RunError> {
-        carry();
+        register();
         let span = run_span(next.flow(), next.thread());
         let inside = span.clone();
         let scope = Arc::new(Run::new(span.clone(), self.content));

@@ -10,7 +10,7 @@ use crate::current_node::{self, CurrentNode};
 use crate::scope::{self, Run};
 
 /// Registers the propagation with petalflow, once.
-pub(crate) fn carry() {
+pub(crate) fn register() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| carry_task_context(&Tracing));
 }
@@ -39,7 +39,7 @@ impl CapturedContext for Captured {
     fn within(&self, work: &mut dyn FnMut()) {
         let _entered = self.span.enter();
         #[cfg(feature = "llm")]
-        let work = || current_node::called(self.node.clone(), work);
-        scope::called(self.run.clone(), work);
+        let work = || current_node::enter(self.node.clone(), work);
+        scope::enter(self.run.clone(), work);
     }
 }

@@ -49,7 +49,7 @@ impl ToolSpan {
             gen_ai.tool.call.arguments = field::Empty,
             gen_ai.tool.call.result = field::Empty,
         );
-        let content = (content || scope::tells_content()) && !span.is_disabled();
+        let content = (content || scope::records_content()) && !span.is_disabled();
         if content {
             span.record("gen_ai.tool.call.arguments", field::display(arguments));
         }
@@ -114,7 +114,7 @@ pub fn merged_span<'a>(
         gen_ai.tool.call.id = event_id,
         gen_ai.tool.call.result = field::Empty,
     );
-    if (content || scope::tells_content()) && !span.is_disabled() {
+    if (content || scope::records_content()) && !span.is_disabled() {
         let contents: Vec<&Value> = results.iter().map(|result| &result.content).collect();
         let text = serde_json::to_string(&contents).unwrap_or_default();
         span.record("gen_ai.tool.call.result", text.as_str());

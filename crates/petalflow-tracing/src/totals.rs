@@ -8,7 +8,7 @@ use petalflow_llm::TokenUsage;
 
 /// Sums of model usage, by node. Clones share the sums.
 ///
-/// `Totals` is [middleware](petalflow::Middleware) that records the current node. [`watch`](Self::watch) wraps a
+/// `Totals` is [middleware](petalflow::Middleware) that records the current node. [`meter`](Self::meter) wraps a
 /// client and counts its calls. Every call counts, including calls of failed attempts, because it was paid for. Each
 /// call costs one lookup. Memory grows only with the number of nodes in the graph.
 ///
@@ -49,7 +49,7 @@ use petalflow_llm::TokenUsage;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// let totals = Totals::new();
-/// let launch = Write::new().manage(totals.watch(Echo)).middleware(totals.clone());
+/// let launch = Write::new().manage(totals.meter(Echo)).middleware(totals.clone());
 /// launch.run(()).await?;
 /// assert_eq!(totals.report().node("write").unwrap().usage.input, 5);
 /// # Ok(())
@@ -62,7 +62,7 @@ pub struct Totals(Arc<Sums>);
 struct Sums {
     by_node: Mutex<BTreeMap<Arc<str>, UsageSummary>>,
     /// The totals that these are part of.
-    above: Option<Totals>,
+    parent: Option<Totals>,
 }
 
 impl Totals {
@@ -78,7 +78,7 @@ impl Totals {
     /// use petalflow_tracing::Totals;
     ///
     /// let all = Totals::new();
-    /// for run in [all.part(), all.part()] {
+    /// for run in [all.child(), all.child()] {
     ///     // `launch.clone().middleware(run.clone())`
     ///     run.record("draft", &TokenUsage { input: 10, ..TokenUsage::default() });
     ///     assert_eq!(run.total().usage.input, 10);
@@ -86,14 +86,14 @@ impl Totals {
     /// assert_eq!(all.total().usage.input, 20);
     /// ```
     #[must_use]
-    pub fn part(&self) -> Self {
+    pub fn child(&self) -> Self {
         Totals(Arc::new(Sums {
             by_node: Mutex::default(),
-            above: Some(self.clone()),
+            parent: Some(self.clone()),
         }))
     }
 
-    /// Counts a call that was not made through [`watch`](Self::watch).
+    /// Counts a call that was not made through [`meter`](Self::meter).
     pub fn record(&self, node: &str, usage: &TokenUsage) {
         self.add(node, &UsageSummary::of_call(usage));
     }
@@ -104,7 +104,7 @@ impl Totals {
         Report {
             nodes: nodes
                 .iter()
-                .map(|(node, tally)| (node.to_string(), *tally))
+                .map(|(node, summary)| (node.to_string(), *summary))
                 .collect(),
         }
     }
@@ -118,14 +118,14 @@ impl Totals {
         {
             let mut nodes = self.lock();
             match nodes.get_mut(node) {
-                Some(tally) => *tally += *call,
+                Some(summary) => *summary += *call,
                 None => {
                     nodes.insert(node.into(), *call);
                 }
             }
         }
-        if let Some(above) = &self.0.above {
-            above.add(node, call);
+        if let Some(parent) = &self.0.parent {
+            parent.add(node, call);
         }
     }
 
@@ -134,9 +134,9 @@ impl Totals {
         Arc::ptr_eq(&self.0, &other.0)
             || self
                 .0
-                .above
+                .parent
                 .as_ref()
-                .is_some_and(|above| above.is_within(other))
+                .is_some_and(|parent| parent.is_within(other))
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, UsageSummary>> {

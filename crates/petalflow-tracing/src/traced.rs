@@ -8,7 +8,7 @@ use serde_json::Value;
 use tracing::Instrument as _;
 
 use super::ToolSpan;
-use super::spawned::carry;
+use super::spawned::register;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
 /// A model client or tool that makes a span for each of its calls.
@@ -52,7 +52,7 @@ pub struct Traced<T> {
 impl<T> Traced<T> {
     /// Wraps a client or tool. The spans record no content.
     pub fn new(inner: T) -> Self {
-        carry();
+        register();
         Traced {
             inner,
             content: false,

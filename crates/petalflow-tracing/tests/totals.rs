@@ -63,9 +63,9 @@ async fn totals_are_by_node_and_by_run() {
     let model = || Model::new([lost(), answer(1), answer(2), answer(3), answer(10)]);
     let mut runs = Vec::new();
     for _ in 0..2 {
-        let run = all.part();
+        let run = all.child();
         let launch = Crawl::new()
-            .manage(all.watch(model()))
+            .manage(all.meter(model()))
             .middleware(run.clone());
         launch.run(()).await.unwrap();
         runs.push(run);
@@ -95,13 +95,13 @@ async fn totals_are_by_node_and_by_run() {
 #[tokio::test]
 async fn calls_outside_nodes_and_calls_of_other_totals_count_once() {
     let (mine, theirs) = (Totals::new(), Totals::new());
-    let model = mine.watch(Model::new([answer(7)]));
+    let model = mine.meter(Model::new([answer(7)]));
     model.complete(&LlmRequest::default()).await.unwrap();
     assert_eq!(mine.report().node("").unwrap().usage.input, 7);
     assert!(mine.report().to_string().contains("(outside)      1"));
 
     // The run's totals are not part of the client's: both count.
-    let model = mine.watch(Model::new([answer(1), answer(1), answer(1), lost()]));
+    let model = mine.meter(Model::new([answer(1), answer(1), answer(1), lost()]));
     let launch = Crawl::new().manage(model).middleware(theirs.clone());
     launch.run(()).await.unwrap();
     assert_eq!(mine.total().usage.input, 10);
@@ -114,7 +114,7 @@ async fn calls_outside_nodes_and_calls_of_other_totals_count_once() {
 async fn a_thousand_runs_use_the_memory_of_one() {
     let all = Totals::new();
     for _ in 0..1_000 {
-        let run = all.part();
+        let run = all.child();
         run.record("visit", &usage(1));
     }
     assert_eq!(all.report().nodes.len(), 1);

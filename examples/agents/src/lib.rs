@@ -103,5 +103,5 @@ pub fn newest(request: &LlmRequest) -> Newest {
 
 /// An answer that arrives word by word, like that of a real model.
 pub fn word_by_word(text: &str) -> Reply {
-    Reply::pieces(text.split_inclusive(' '))
+    Reply::chunks(text.split_inclusive(' '))
 }

@@ -67,9 +67,11 @@ mod tests {
                 reason: None,
                 at_ms: 9,
             }],
-            outline: Some(Outline {
-                graph: vec!["a -> b".into()],
-                schema: vec!["n: u64 sum".into()],
+            outline: Some({
+                let mut outline = Outline::default();
+                let lines = ["key n: u64 sum", "node b takes u8", "join a & b -> c"];
+                lines.iter().for_each(|line| outline.add_line(line));
+                outline
             }),
             ..small.clone()
         };

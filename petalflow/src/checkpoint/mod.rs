@@ -7,11 +7,12 @@
 // `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
 // nothing compiles neither records nor the in-memory store.
 
+mod checksum;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
-mod outline_line;
+mod outline;
 mod pending_releases;
 mod record;
 pub(crate) mod retention;
@@ -21,12 +22,12 @@ mod thread_storage;
 mod write_name;
 
 pub use memory::InMemoryStore;
-pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
+pub(crate) use outline::{
+    GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
+};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
 pub use petalflow_codec::CodecError;
-pub(crate) use record::{
-    AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
-};
+pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, OwnedKey, Record, TaskEntry};
 pub use record::{Cause, DecisionKind, DecisionRecord};
 pub(crate) use retention::Retention;
 pub(crate) use settings::{Durability, OnBusy};

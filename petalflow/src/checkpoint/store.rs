@@ -316,6 +316,13 @@ pub trait Store: Send + Sync + 'static {
     fn claim_lasts(&self) -> Option<std::time::Duration> {
         None
     }
+
+    /// Whether bytes can change while they are stored, as on a disk. If so, petalflow stores a checksum with all bytes, and
+    /// reports bytes that changed, or that have no checksum, as [`Damaged`](StoreError::Damaged). A store that wraps another
+    /// returns the answer of that store.
+    fn needs_checksums(&self) -> bool {
+        true
+    }
 }
 
 /// Why a call of a store failed.

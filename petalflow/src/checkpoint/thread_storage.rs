@@ -1,9 +1,12 @@
 //! A thread in a store.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Address, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite};
+use super::{
+    Address, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, checksum,
+};
 use crate::future::BoxFuture;
 
 /// A thread in a store.
@@ -26,10 +29,13 @@ impl ThreadStorage {
     pub(crate) fn append<'a>(
         &'a self,
         namespace: &'a str,
-        checkpoint: &'a StoredCheckpoint,
+        checkpoint: &'a mut StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
+        if self.store.needs_checksums() {
+            checksum::add(&checkpoint_numbers(checkpoint), &mut checkpoint.bytes);
+        }
         self.store
             .append(self.address(namespace), checkpoint, after, settled)
     }
@@ -39,8 +45,13 @@ impl ThreadStorage {
         &self,
         namespace: &str,
         seq: u64,
-        writes: Vec<StoredWrite>,
+        mut writes: Vec<StoredWrite>,
     ) -> Result<(), StoreError> {
+        if self.store.needs_checksums() {
+            for write in &mut writes {
+                checksum::add(&write_key(seq, write), &mut write.bytes);
+            }
+        }
         self.store
             .write(self.address(namespace), seq, &writes)
             .await
@@ -52,10 +63,18 @@ impl ThreadStorage {
         namespace: &str,
         seq: Option<u64>,
     ) -> Result<Option<Stored>, StoreError> {
-        let stored = self.store.read(self.address(namespace), seq).await?;
-        let chain = stored.iter().flat_map(|stored| &stored.chain);
-        self.refuse_sealed(namespace, chain)?;
-        Ok(stored)
+        let Some(mut stored) = self.store.read(self.address(namespace), seq).await? else {
+            return Ok(None);
+        };
+        for checkpoint in &mut stored.chain {
+            self.check(namespace, checkpoint)?;
+        }
+        // A chain is never empty.
+        let seq = stored.chain.last().map_or(0, |newest| newest.seq);
+        for write in &mut stored.writes {
+            self.check_write(namespace, seq, write)?;
+        }
+        Ok(Some(stored))
     }
 
     /// The writes beside one checkpoint number.
@@ -67,7 +86,13 @@ impl ThreadStorage {
     ) -> Result<Vec<StoredWrite>, StoreError> {
         let seqs = seq..seq.saturating_add(1);
         let writes = self.store.writes(self.address(namespace), seqs).await?;
-        Ok(writes.into_iter().map(|(_, write)| write).collect())
+        writes
+            .into_iter()
+            .map(|(seq, mut write)| {
+                self.check_write(namespace, seq, &mut write)?;
+                Ok(write)
+            })
+            .collect()
     }
 
     #[inline]
@@ -78,30 +103,81 @@ impl ThreadStorage {
         limit: usize,
     ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let address = self.address(namespace);
-        let checkpoints = self.store.history(address, before, limit).await?;
-        self.refuse_sealed(namespace, &checkpoints)?;
+        let mut checkpoints = self.store.history(address, before, limit).await?;
+        for checkpoint in &mut checkpoints {
+            self.check(namespace, checkpoint)?;
+        }
         Ok(checkpoints)
     }
 
-    /// Sealed payloads cannot be read. This states the reason before decoding fails.
-    #[inline]
-    fn refuse_sealed<'a>(
+    /// Checks the bytes of a checkpoint, and removes their checksum.
+    fn check(&self, namespace: &str, checkpoint: &mut StoredCheckpoint) -> Result<(), StoreError> {
+        let (thread, seq) = (&self.thread, checkpoint.seq);
+        if checkpoint.bytes.starts_with(&SEALED_MARKER) {
+            // Sealed payloads cannot be read. This states the reason before decoding fails.
+            return Err(StoreError::Protection(format!(
+                "checkpoint {seq} of thread `{thread}`{}: it is sealed, and this program uses the store without the protection that it needs: wrap the store in `petalflow_protection::ProtectedStore`",
+                within(namespace)
+            )));
+        }
+        let numbers = checkpoint_numbers(checkpoint);
+        let required = self.store.needs_checksums();
+        checksum::check_and_remove(&numbers, &mut checkpoint.bytes, required)
+            .map_err(|problem| self.damaged(namespace, format_args!("checkpoint {seq}"), &problem))
+    }
+
+    /// Checks the bytes of a write, and removes their checksum.
+    fn check_write(
         &self,
         namespace: &str,
-        checkpoints: impl IntoIterator<Item = &'a StoredCheckpoint>,
+        seq: u64,
+        write: &mut StoredWrite,
     ) -> Result<(), StoreError> {
-        let is_sealed =
-            |checkpoint: &&StoredCheckpoint| checkpoint.bytes.starts_with(&SEALED_MARKER);
-        let Some(sealed) = checkpoints.into_iter().find(is_sealed) else {
-            return Ok(());
-        };
-        let namespace = match namespace {
-            "" => String::new(),
-            inside => format!(" in `{inside}`"),
-        };
-        Err(StoreError::Protection(format!(
-            "checkpoint {} of thread `{}`{namespace}: it is sealed, and this program uses the store without the protection that it needs: wrap the store in `petalflow_protection::ProtectedStore`",
-            sealed.seq, self.thread
-        )))
+        let key = write_key(seq, write);
+        let required = self.store.needs_checksums();
+        checksum::check_and_remove(&key, &mut write.bytes, required).map_err(|problem| {
+            let what = format_args!("`{}` beside checkpoint {seq}", write.name);
+            self.damaged(namespace, what, &problem)
+        })
+    }
+
+    fn damaged(&self, namespace: &str, what: fmt::Arguments<'_>, problem: &str) -> StoreError {
+        StoreError::Damaged {
+            thread: self.thread.to_string(),
+            problem: format!(
+                "{what}{}: {problem}; restore it from a backup",
+                within(namespace)
+            ),
+        }
+    }
+}
+
+/// What the checksum of a checkpoint covers beside its bytes. The thread and the namespace are left out, so that a person can
+/// rename a thread in the store.
+#[inline]
+fn checkpoint_numbers(checkpoint: &StoredCheckpoint) -> [u8; 24] {
+    let mut numbers = [0; 24];
+    let parts = [checkpoint.seq, checkpoint.base, checkpoint.created_ms];
+    for (to, part) in numbers.chunks_exact_mut(8).zip(parts) {
+        to.copy_from_slice(&part.to_be_bytes());
+    }
+    numbers
+}
+
+/// What the checksum of a write covers beside its bytes.
+#[inline]
+fn write_key(seq: u64, write: &StoredWrite) -> Vec<u8> {
+    [
+        &seq.to_be_bytes()[..],
+        &write.task.to_bytes(),
+        write.name.as_bytes(),
+    ]
+    .concat()
+}
+
+fn within(namespace: &str) -> String {
+    match namespace {
+        "" => String::new(),
+        inside => format!(" in `{inside}`"),
     }
 }

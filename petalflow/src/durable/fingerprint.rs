@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{Edge, Graph, JoinIdx, NodeIdx, Source, Target, Via};
+use petalflow_graph::{Edge, Graph, JoinIdx, Source, Target, Via};
 
-use crate::checkpoint::{Header, KeyLine, NodeLine, Outline, quoted};
+use crate::checkpoint::{
+    GraphOutline, Header, KeyOutline, NodeOutline, Outline, encode_keys, quoted,
+};
 use crate::migration::Migrate;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{KeyFlag, State, StateCodec};
+use crate::state::{KeyFlag, KeyMeta, State, StateCodec};
 
 /// The parts of a program that its checkpoints depend on: hashes for a fast comparison, and the lines that were hashed.
 pub(crate) struct Fingerprint {
@@ -40,17 +42,15 @@ impl Fingerprint {
     pub(crate) fn of<S: State>(flow: &str, plan: &ExecutionPlan) -> Self {
         let joins = joins(plan);
         let version = S::codec().and_then(|codec| codec.version);
-        // Sorted: the order of declarations has no influence.
-        let mut outline = Outline {
+        let outline = Outline {
+            keys: keys::<S>(),
             graph: graph(plan, &joins),
-            schema: schema::<S>(),
-        };
-        outline.graph.sort_unstable();
-        outline.schema.sort_unstable();
+        }
+        .sorted();
         Fingerprint {
             flow: flow.into(),
-            graph: hash(&outline.graph),
-            schema: hash(&outline.schema),
+            graph: hash(|out| outline.graph.encode(out)),
+            schema: hash(|out| encode_keys(&outline.keys, out)),
             outline,
             joins,
             version: version.map_or(0, |(version, _)| version),
@@ -75,67 +75,57 @@ impl Fingerprint {
         if (version, schema) == (self.version, self.schema) {
             return true;
         }
-        // Of any other program, the keys are not known.
-        let known = version == self.version && schema == hash(&was.schema);
-        let prefix = |key: &str| format!("{}: ", quoted(key));
-        let line = |lines: &[String], prefix: &str| {
-            let line = lines.iter().find(|line| line.starts_with(prefix));
-            line.cloned()
-        };
+        // Nothing is known of the keys of any other program.
+        let known = version == self.version && schema == hash(|out| encode_keys(&was.keys, out));
         known
-            && keys.all(|key| {
-                let prefix = prefix(key);
-                let line = |lines: &[String]| line(lines, &prefix);
-                line(&was.schema).is_some_and(|was| line(&self.outline.schema) == Some(was))
+            && keys.all(|id| {
+                let key = KeyOutline::find(&was.keys, id);
+                key.is_some() && key == KeyOutline::find(&self.outline.keys, id)
             })
     }
 }
 
+/// The hash of a part of an outline, over its bytes in a checkpoint.
 #[inline]
-fn hash(lines: &[String]) -> u64 {
-    let mut hasher = siphasher::sip::SipHasher13::new();
-    for line in lines {
-        use std::hash::Hasher as _;
-        hasher.write(&(line.len() as u64).to_le_bytes());
-        hasher.write(line.as_bytes());
-    }
-    std::hash::Hasher::finish(&hasher)
+fn hash(encode: impl FnOnce(&mut Vec<u8>)) -> u64 {
+    let mut bytes = Vec::new();
+    encode(&mut bytes);
+    siphasher::sip::SipHasher13::new().hash(&bytes)
 }
 
-fn schema<S: State>() -> Vec<String> {
+fn keys<S: State>() -> Vec<KeyOutline> {
     let stored = S::KEYS.iter().filter(|key| !key.has(KeyFlag::Untracked));
-    let line = |key: &crate::state::KeyMeta| KeyLine {
+    let outline = |key: &KeyMeta| KeyOutline {
         id: key.id.into(),
         ty: key.ty.into(),
-        reducer: key.reducer.into(),
+        reducer: key.reducer,
         ephemeral: key.has(KeyFlag::Ephemeral),
         required: key.has(KeyFlag::Required),
     };
-    stored.map(|key| line(key).to_string()).collect()
+    stored.map(outline).collect()
 }
 
 #[inline]
-fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> Vec<String> {
+fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> GraphOutline {
     let graph = plan.graph();
-    let nodes = graph.nodes().iter().enumerate().map(|(index, node)| {
-        let item = plan.items.get(index).copied().flatten();
-        let line = NodeLine {
-            name: plan.stored_name(NodeIdx::from_usize(index)).into(),
-            takes: item.map(|item| unqualified((item.ty)()).into()),
-            deferred: node.deferred,
-        };
-        line.to_string()
+    let nodes = graph.node_indices().map(|node| NodeOutline {
+        name: plan.stored_name(node).into(),
+        item: plan.items[node.index()].map(|item| unqualified((item.ty)())),
+        deferred: graph.node(node).deferred,
     });
-    // The line of a join contains the edges to it and from it.
+    // The name of a join contains the edges into it and out of it.
     let edges = graph.edges().iter().filter(|edge| {
         !matches!(edge.to, Target::Join(_)) && !matches!(edge.from, Source::Join(_))
     });
     let edges = edges.map(|edge| {
-        let to = target(plan, edge.to);
-        format!("edge {} -> {to}", source(plan, joins, edge))
+        let (from, to) = (source(plan, joins, edge), target(plan, edge.to));
+        format!("{from} -> {to}")
     });
-    let joins = joins.iter().map(|join| format!("join {}", join.name));
-    nodes.chain(edges).chain(joins).collect()
+    GraphOutline {
+        nodes: nodes.collect(),
+        edges: edges.collect(),
+        joins: joins.iter().map(|join| join.name.clone()).collect(),
+    }
 }
 
 #[inline]

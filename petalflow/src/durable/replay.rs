@@ -1,11 +1,11 @@
 //! Computes the state from the records of a chain of checkpoints.
 
 use super::fingerprint::Fingerprint;
-use crate::checkpoint::{KeyKind, KeyLine, Record};
+use crate::checkpoint::{KeyKind, KeyOutline, Record, key_lines};
 use crate::migration::{Log, Migration, Named};
 use crate::outcome::ThreadError;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Values};
-use crate::upgrade::{Change, Held, InUse, changes, difference};
+use crate::upgrade::{Change, InUse, difference, key_changes};
 use petalflow_codec::CodecError;
 
 /// The state after a chain of records, and the keys that have a value. The first record builds on no other.
@@ -27,7 +27,7 @@ pub(crate) fn replay<S: State>(
     let changed = |problem: String| ThreadError::Changed {
         thread: thread.into(),
         problem,
-        diff: difference(&was.schema, &program.outline.schema),
+        diff: difference(key_lines(&was.keys), key_lines(&program.outline.keys)),
     };
     if first.header.flow != program.flow {
         return Err(ThreadError::Changed {
@@ -80,12 +80,7 @@ pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
     let outline = records
         .first()
         .and_then(|first| first.header.outline.as_ref());
-    let lines = outline.map_or(&[][..], |outline| &outline.schema);
-    let lines: Named<KeyLine<'static>> = lines
-        .iter()
-        .filter_map(|line| KeyLine::parse(line))
-        .map(|line| (line.id.to_string(), line.into_owned()))
-        .collect();
+    let keys = outline.map_or_else(Vec::new, |outline| outline.keys.clone());
     let mut logs: Named<Log> = Named::default();
     let mut last_superstep = None;
     for record in records {
@@ -94,14 +89,14 @@ pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
         let superstep = Some((record.header.turn, record.header.superstep));
         if last_superstep != superstep {
             last_superstep = superstep;
-            let ephemeral = |log: &&mut Log| log.line.as_ref().is_some_and(|line| line.ephemeral);
+            let ephemeral = |log: &&mut Log| log.outline.as_ref().is_some_and(|key| key.ephemeral);
             for log in logs.values_mut().filter(ephemeral) {
                 log.lose();
             }
         }
         for entry in std::mem::take(&mut record.keys) {
             let log = logs.get_or(&entry.id, || Log {
-                line: lines.get(&entry.id).cloned(),
+                outline: KeyOutline::find(&keys, &entry.id).cloned(),
                 ..Log::default()
             });
             if entry.kind == KeyKind::Delta {
@@ -124,17 +119,12 @@ fn fits<S: State>(logs: &Named<Log>, program: &Fingerprint) -> Result<(), String
         let keys = logs.iter().filter(move |(_, log)| with(log));
         keys.map(|(key, _)| key.clone()).collect()
     };
-    let lines = logs.iter().filter_map(|(_, log)| log.line.as_ref());
-    let was = crate::checkpoint::Outline {
-        graph: Vec::new(),
-        schema: lines.map(ToString::to_string).collect(),
-    };
-    let is = crate::checkpoint::Outline {
-        graph: Vec::new(),
-        schema: program.outline.schema.clone(),
-    };
-    let mut changes = changes(&was, &is);
-    // A key that a migration has added has no line.
+    let was: Vec<KeyOutline> = logs
+        .iter()
+        .filter_map(|(_, log)| log.outline.clone())
+        .collect();
+    let mut changes = key_changes(&was, &program.outline.keys);
+    // A key that a migration has added has no outline.
     let unknown = logs.iter().map(|(key, _)| key);
     let unknown = unknown.filter(|key| key_index::<S>(key).is_none());
     changes.extend(unknown.map(|key| Change::KeyRemoved { key: key.clone() }));
@@ -146,10 +136,8 @@ fn fits<S: State>(logs: &Named<Log>, program: &Fingerprint) -> Result<(), String
     // The removal of a key without contents loses nothing.
     used.values
         .retain(|key| logs.get(key).is_some_and(Log::holds) || key_index::<S>(key).is_some());
-    let strands = changes
-        .iter()
-        .find(|change| change.strands(Held::Just(&used)));
-    strands.map_or(Ok(()), |change| Err(change.problem(S::NAME)))
+    let breaking = changes.iter().find(|change| change.breaks(&used));
+    breaking.map_or(Ok(()), |change| Err(change.problem(S::NAME)))
 }
 
 /// The index of the key with a stored name.
@@ -200,7 +188,7 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
 
 fn cannot_read<S: State>(key: usize, log: &Log, problem: &CodecError) -> String {
     let KeyMeta { name, id, ty, .. } = S::KEYS[key];
-    let was = log.line.as_ref().map_or("", |line| &line.ty);
+    let was = log.outline.as_ref().map_or("", |key| &key.ty);
     let was = if was.is_empty() { "Old" } else { was };
     format!(
         "the value of the key `{name}` cannot be read as `{ty}`: {problem}; convert it in a migration, `migration.map(\"{id}\", |old: {was}| ..)`"

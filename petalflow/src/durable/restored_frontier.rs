@@ -4,12 +4,12 @@ use petalflow_graph::{JoinIdx, NodeIdx};
 
 use super::checkpoint_writer::CheckpointWriter;
 use super::task_entries::load;
-use crate::checkpoint::{Header, NodeLine, Outline, TaskEntry};
+use crate::checkpoint::{Header, NodeOutline, TaskEntry};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::state::State;
 use crate::superstep::Task;
-use crate::upgrade::{Change, Held, InUse, changes, difference};
+use crate::upgrade::{Change, InUse, difference, graph_changes};
 
 /// The tasks and joins of a thread at a checkpoint.
 pub(crate) struct RestoredFrontier {
@@ -39,23 +39,16 @@ fn fits<S: State>(writer: &CheckpointWriter<S>, header: &Header) -> Result<(), T
     for task in header.frontier.iter().chain(&header.deferred) {
         used.nodes.push(task.node.clone());
         if task.item.is_none() {
-            used.bare.push(task.node.clone());
+            used.nodes_without_item.push(task.node.clone());
         }
     }
     used.joins = header.joins.iter().map(|(name, _)| name.clone()).collect();
-    // Only the graph: the keys were compared when the state was loaded, after their migration.
-    let graph = |outline: &Outline| Outline {
-        graph: outline.graph.clone(),
-        schema: Vec::new(),
-    };
-    let changes = changes(
-        &graph(writer.previous_outline()),
-        &graph(&writer.fingerprint().outline),
+    let changes = graph_changes(
+        &writer.previous_outline().graph,
+        &writer.fingerprint().outline.graph,
     );
-    let strands = changes
-        .iter()
-        .find(|change| change.strands(Held::Just(&used)));
-    strands.map_or(Ok(()), |change| Err(changed(writer, change)))
+    let breaking = changes.iter().find(|change| change.breaks(&used));
+    breaking.map_or(Ok(()), |change| Err(changed(writer, change)))
 }
 
 /// Decodes the stored tasks.
@@ -71,9 +64,11 @@ fn tasks<S: State>(
             return Err(changed(writer, &Change::NodeRemoved { node: name }));
         };
         tasks.push(load(plan, node, entry, |problem| {
-            let previous = item_type(writer.previous_outline(), &name);
+            let previous = &writer.previous_outline().graph;
+            let previous = NodeOutline::find(&previous.nodes, &name);
+            let previous = previous.and_then(|node| node.item.as_deref()).unwrap_or("Old");
             let problem = format!(
-                "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {previous}| ..)`; `Resume::goto` says where else to go on"
+                "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {previous}| ..)`, or resume at another node with `Resume::goto`"
             );
             refused(writer, problem)
         })?);
@@ -81,19 +76,6 @@ fn tasks<S: State>(
     // By index, as the planner orders them: the order of the nodes may have changed.
     tasks.sort_by_key(|task| task.node);
     Ok(tasks)
-}
-
-/// The name of the item type that a node had.
-#[inline]
-fn item_type(previous: &Outline, node: &str) -> String {
-    let lines = previous
-        .graph
-        .iter()
-        .filter_map(|line| NodeLine::parse(line));
-    let mut items = lines
-        .filter(|line| line.name == node)
-        .filter_map(|line| line.takes);
-    items.next().map_or_else(|| "Old".into(), Into::into)
 }
 
 /// The sides of joins that had arrived, by index.
@@ -131,8 +113,8 @@ fn refused<S: State>(writer: &CheckpointWriter<S>, problem: String) -> ThreadErr
         thread: writer.storage().thread.to_string(),
         problem,
         diff: difference(
-            &writer.previous_outline().graph,
-            &writer.fingerprint().outline.graph,
+            writer.previous_outline().graph.lines(),
+            writer.fingerprint().outline.graph.lines(),
         ),
     }
 }

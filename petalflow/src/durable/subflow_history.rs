@@ -90,10 +90,10 @@ impl RestoredSubflows {
         for SubflowCopy {
             namespace,
             after,
-            checkpoint,
+            mut checkpoint,
         } in self.0
         {
-            to.append(&namespace, &checkpoint, after, 0..0).await?;
+            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
         }
         Ok(())
     }
@@ -125,7 +125,7 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
                 record.header.owner = Some(owner);
                 checkpoint.bytes = encode(&record);
             }
-            to.append(&namespace, &checkpoint, after, 0..0).await?;
+            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
             after = Some(seq);
         }
     }

@@ -1,12 +1,12 @@
 //! The stored value and writes of one key.
 
-use crate::checkpoint::KeyLine;
+use crate::checkpoint::KeyOutline;
 
 /// The stored value and writes of one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Log {
-    /// The outline line of the key in the program that wrote it. `None` if a migration has replaced the value.
-    pub(crate) line: Option<KeyLine<'static>>,
+    /// The key in the program that wrote it. `None` if a migration has replaced the value.
+    pub(crate) outline: Option<KeyOutline>,
     pub(crate) value: Option<Vec<u8>>,
     /// Writes that have not been folded into the value, by task.
     pub(crate) writes: Vec<Vec<u8>>,

@@ -167,8 +167,8 @@ impl Migration {
             return Err(MigrationError::of_key(old, problem));
         }
         if let Some(mut log) = self.keys.remove(old) {
-            if let Some(line) = &mut log.line {
-                line.id = new.to_string().into();
+            if let Some(key) = &mut log.outline {
+                key.id = new.to_string().into();
             }
             self.keys.insert(new.into(), log);
         }
@@ -211,7 +211,7 @@ impl Migration {
             return Ok(None);
         };
         if !log.writes.is_empty() {
-            let reducer = log.line.as_ref().map_or("..", |line| &line.reducer);
+            let reducer = log.outline.as_ref().map_or("..", |key| key.reducer.name());
             let problem = format!(
                 "its value is stored as writes that have not been folded: call `fold(\"{key}\", reduce::{reducer})` first, or convert them one by one with `map`"
             );
@@ -317,8 +317,8 @@ impl Migration {
             encode(&new, writes).map_err(encoding)?;
         }
         // The reducer is still the old one: it decides whether the writes may fold.
-        if let Some(line) = &mut mapped.line {
-            line.ty = "".into();
+        if let Some(key) = &mut mapped.outline {
+            key.ty = "".into();
         }
         *log = mapped;
         Ok(())
@@ -362,11 +362,11 @@ impl Migration {
                 }
             }
         }
-        let line = log.line.clone();
+        let outline = log.outline.clone();
         self.put(key, &value)?;
         // Its type is still the old one.
         if let Some(log) = self.keys.get_mut(key) {
-            log.line = line;
+            log.outline = outline;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::checkpoint::KeyLine;
+use crate::checkpoint::KeyOutline;
+use crate::reducer::Reducer;
 use crate::state::reduce;
 
 fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
@@ -11,7 +12,13 @@ fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
 /// A thread with the value `[1]` of `list`, a write of `[2]` and an overwrite with `[3]`, and with `text`.
 fn thread() -> Migration {
     let list = Log {
-        line: KeyLine::parse("list: Vec<u8> append").map(KeyLine::into_owned),
+        outline: Some(KeyOutline {
+            id: "list".into(),
+            ty: "Vec<u8>".into(),
+            reducer: Reducer::Append,
+            ephemeral: false,
+            required: false,
+        }),
         value: Some(bytes(&[1_u8])),
         writes: vec![bytes(&[(false, [2_u8])]), bytes(&[(true, [3_u8])])],
         unset: false,

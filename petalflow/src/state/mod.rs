@@ -11,6 +11,7 @@ mod write;
 pub mod reduce;
 
 pub use crate::migration::{Migration, MigrationError};
+pub use crate::reducer::Reducer;
 pub use codec::{Coder, NoCoder, StateCodec, Values};
 pub use copies::{CopyProbe, NoCopy};
 pub use encoded_key::{EncodedKey, encode_keys};
@@ -101,7 +102,7 @@ pub trait State: Sized + Send + Sync + 'static {
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::state::{KeyFlag, KeyMeta};
+/// use petalflow::state::{KeyFlag, KeyMeta, Reducer};
 ///
 /// #[state]
 /// struct Essay {
@@ -113,7 +114,7 @@ pub trait State: Sized + Send + Sync + 'static {
 ///
 /// let [topic, notes] = Essay::KEYS else { unreachable!() };
 /// assert!(topic.has(KeyFlag::Input) && topic.has(KeyFlag::Exclusive));
-/// assert_eq!((notes.name, notes.id, notes.reducer), ("notes", "remarks", "append"));
+/// assert_eq!((notes.name, notes.id, notes.reducer), ("notes", "remarks", Reducer::Append));
 /// assert!(KeyMeta::named(Essay::KEYS, &["notes"]).contains(1));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -123,8 +124,8 @@ pub struct KeyMeta {
     pub name: &'static str,
     /// Its name in storage (`id = "…"`, else the field's name).
     pub id: &'static str,
-    /// How writes fold: `replace`, `append`, …; `reduce` for a function of the user's.
-    pub reducer: &'static str,
+    /// How writes fold.
+    pub reducer: Reducer,
     /// The type of its values, as written; empty where it is not known.
     pub ty: &'static str,
     /// Of the name: constant evaluation compares numbers much faster than texts.
@@ -175,7 +176,7 @@ pub enum KeyFlag {
 impl KeyMeta {
     /// A key of this name and reducer without any [`KeyFlag`].
     #[inline]
-    pub const fn new(name: &'static str, reducer: &'static str) -> Self {
+    pub const fn new(name: &'static str, reducer: Reducer) -> Self {
         KeyMeta {
             name,
             id: name,
@@ -213,7 +214,7 @@ impl KeyMeta {
     /// Whether its writes are stored rather than its value: what they fold to is as good as known, and small beside it.
     pub(crate) fn is_delta(&self) -> bool {
         // What is gone after one superstep does not add up.
-        by_writes(self.reducer) && !self.has(KeyFlag::Ephemeral)
+        self.reducer.stores_writes() && !self.has(KeyFlag::Ephemeral)
     }
 
     /// Whether the key has the property.
@@ -273,11 +274,6 @@ impl KeyMeta {
         }
         set
     }
-}
-
-/// Whether the writes to keys with this reducer are stored, rather than what they fold to.
-pub(crate) fn by_writes(reducer: &str) -> bool {
-    matches!(reducer, "append" | "prepend" | "merge" | "messages")
 }
 
 /// FNV-1a, as in the macros.

@@ -48,6 +48,10 @@ impl FlowLock {
 
 fn locked<F: Flow>(flow: &F) -> (String, Locked) {
     let program = Fingerprint::of::<F::State>(flow.stored_name(), &flow.plan());
-    let locked = Locked::new(F::State::NAME, program.version, program.outline);
+    let locked = Locked {
+        state: F::State::NAME.into(),
+        version: program.version,
+        outline: program.outline,
+    };
     (program.flow.to_string(), locked)
 }

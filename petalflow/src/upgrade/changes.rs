@@ -1,32 +1,32 @@
-//! What has changed from one outline to another, and whom it strands.
+//! The changes from one outline to another, and the threads that they break.
 
 use super::reads::reads;
-use crate::checkpoint::{KeyLine, NodeLine, Outline};
+use crate::checkpoint::{GraphOutline, KeyOutline, Line, NodeOutline, Outline};
 use crate::migration::Named;
-use crate::state::by_writes;
+use crate::reducer::Reducer;
 
-/// One thing that stored threads may depend on and that has changed. Names are those in storage.
+/// A change of a program that stored threads may depend on. Names are those in storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// There is a key of this name no more.
+    /// The key does not exist any more.
     KeyRemoved { key: String },
-    /// The key is new, or has lost its default, and must have a value.
+    /// The key has no default, and is new or had a default before.
     KeyRequired { key: String },
-    /// The values of the key are of another type.
+    /// The values of the key have another type.
     KeyType {
         key: String,
         was: String,
         is: String,
     },
-    /// The writes to the key fold in another way.
+    /// The key has another reducer.
     KeyReducer {
         key: String,
-        was: String,
-        is: String,
+        was: Reducer,
+        is: Reducer,
     },
-    /// There is a node of this name no more.
+    /// The node does not exist any more.
     NodeRemoved { node: String },
-    /// The node takes an item, and did not.
+    /// The node takes an item, and took none before.
     ItemNeeded { node: String },
     /// The node takes an item of another type.
     ItemType {
@@ -34,62 +34,40 @@ pub(crate) enum Change {
         was: String,
         is: String,
     },
-    /// There is no such join any more.
+    /// The join does not exist any more.
     JoinRemoved { join: String },
-    /// Anything that no thread can depend on.
-    Harmless,
 }
 
-/// What a thread holds, as far as a change may matter to it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Held<'a> {
-    /// Whatever a thread may hold: for `flow.lock`, which knows of no thread in particular.
-    Anything,
-    /// What one thread holds. Whether values of another type can be read is not asked here, but of the values.
-    Just(&'a InUse),
-}
-
-/// What one thread holds, by name, in no order; a name may be there twice.
+/// The parts of a program that one thread uses, by name. A name may occur twice.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InUse {
     /// The keys that have a value.
     pub(crate) values: Vec<String>,
-    /// The keys whose value is stored as writes that have yet to fold.
+    /// The keys with stored writes that are not folded yet.
     pub(crate) writes: Vec<String>,
-    /// The nodes that are to run.
+    /// The nodes of the frontier.
     pub(crate) nodes: Vec<String>,
-    /// Those of them that run without an item.
-    pub(crate) bare: Vec<String>,
-    /// The joins that hold an arrival.
+    /// The nodes of the frontier that have no item.
+    pub(crate) nodes_without_item: Vec<String>,
+    /// The joins with an arrival.
     pub(crate) joins: Vec<String>,
 }
 
-/// What has changed from one outline to another.
+/// The changes from one outline to another.
 #[inline]
 pub(crate) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
-    let mut changes = Vec::new();
-    keys(was, is, &mut changes);
-    nodes(was, is, &mut changes);
-    joins(was, is, &mut changes);
-    if changes.is_empty() && was != is {
-        changes.push(Change::Harmless);
-    }
+    let mut changes = key_changes(&was.keys, &is.keys);
+    changes.append(&mut graph_changes(&was.graph, &is.graph));
     changes
 }
 
+/// The changes of the keys, which are sorted.
 #[inline]
-fn keys(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
-    let read = |outline: &Outline| -> Named<KeyLine<'static>> {
-        let lines = outline.schema.iter().filter_map(|line| {
-            let key = KeyLine::parse(line)?.into_owned();
-            Some((key.id.to_string(), key))
-        });
-        lines.collect()
-    };
-    let (was, is) = (read(was), read(is));
-    for (id, was) in was.iter() {
-        let key = id.clone();
-        let Some(is) = is.get(id) else {
+pub(crate) fn key_changes(was: &[KeyOutline], is: &[KeyOutline]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for was in was {
+        let key = was.id.to_string();
+        let Some(is) = KeyOutline::find(is, &was.id) else {
             changes.push(Change::KeyRemoved { key });
             continue;
         };
@@ -102,343 +80,291 @@ fn keys(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
             changes.push(Change::KeyType { key, was, is });
         }
         if is.reducer != was.reducer {
-            let (was, is) = (was.reducer.to_string(), is.reducer.to_string());
+            let (was, is) = (was.reducer, is.reducer);
             changes.push(Change::KeyReducer { key, was, is });
         }
     }
-    for (id, is) in is.iter() {
-        if is.required && was.get(id).is_none() {
-            changes.push(Change::KeyRequired { key: id.clone() });
+    for is in is {
+        if is.required && KeyOutline::find(was, &is.id).is_none() {
+            let key = is.id.to_string();
+            changes.push(Change::KeyRequired { key });
         }
     }
+    changes
 }
 
+/// The changes of the graph.
 #[inline]
-fn nodes(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
-    let read = |outline: &Outline| -> Named<Option<String>> {
-        let lines = outline.graph.iter().filter_map(|line| {
-            let node = NodeLine::parse(line)?;
-            Some((node.name.to_string(), node.takes.map(Into::into)))
-        });
-        lines.collect()
-    };
-    let (was, is) = (read(was), read(is));
-    for (name, was) in was.iter() {
-        let node = name.clone();
-        match (was, is.get(name)) {
-            (_, None) => changes.push(Change::NodeRemoved { node }),
-            (None, Some(Some(_))) => changes.push(Change::ItemNeeded { node }),
-            (Some(was), Some(Some(is))) if was != is => {
+pub(crate) fn graph_changes(was: &GraphOutline, is: &GraphOutline) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for was in &was.nodes {
+        let node = was.name.clone();
+        let Some(is) = NodeOutline::find(&is.nodes, &was.name) else {
+            changes.push(Change::NodeRemoved { node });
+            continue;
+        };
+        match (&was.item, &is.item) {
+            (None, Some(_)) => changes.push(Change::ItemNeeded { node }),
+            (Some(was), Some(is)) if was != is => {
                 let (was, is) = (was.clone(), is.clone());
                 changes.push(Change::ItemType { node, was, is });
             }
             _ => {}
         }
     }
-}
-
-#[inline]
-fn joins(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
-    for line in &was.graph {
-        if let Some(join) = line.strip_prefix("join ")
-            && !is.graph.contains(line)
-        {
-            changes.push(Change::JoinRemoved { join: join.into() });
+    for join in &was.joins {
+        if !is.joins.contains(join) {
+            changes.push(Change::JoinRemoved { join: join.clone() });
         }
     }
+    changes
 }
 
 impl Change {
-    /// Whether the threads that hold this can go on no more.
+    /// Whether a thread that uses these parts cannot resume.
     #[inline]
-    pub(crate) fn strands(&self, held: Held<'_>) -> bool {
-        let any = |of: fn(&InUse) -> &Vec<String>, name: &String| match held {
-            Held::Anything => true,
-            Held::Just(used) => of(used).contains(name),
-        };
+    pub(crate) fn breaks(&self, used: &InUse) -> bool {
         match self {
-            Change::KeyRemoved { key } => {
-                any(|used| &used.values, key) || any(|used| &used.writes, key)
-            }
-            Change::KeyRequired { key } => match held {
-                Held::Anything => true,
-                Held::Just(used) => !used.values.contains(key),
-            },
-            Change::KeyType { was, is, .. } | Change::ItemType { was, is, .. } => match held {
-                Held::Anything => !reads(was, is),
-                Held::Just(_) => false,
-            },
-            Change::KeyReducer { key, was, .. } => by_writes(was) && any(|used| &used.writes, key),
-            Change::NodeRemoved { node } => any(|used| &used.nodes, node),
-            Change::ItemNeeded { node } => any(|used| &used.bare, node),
-            Change::JoinRemoved { join } => any(|used| &used.joins, join),
-            Change::Harmless => false,
+            Change::KeyRemoved { key } => used.values.contains(key) || used.writes.contains(key),
+            Change::KeyRequired { key } => !used.values.contains(key),
+            // The values decide, when they are decoded.
+            Change::KeyType { .. } | Change::ItemType { .. } => false,
+            Change::KeyReducer { key, was, .. } => was.stores_writes() && used.writes.contains(key),
+            Change::NodeRemoved { node } => used.nodes.contains(node),
+            Change::ItemNeeded { node } => used.nodes_without_item.contains(node),
+            Change::JoinRemoved { join } => used.joins.contains(join),
         }
     }
 
-    /// Whether a migration of the state can see to it.
+    /// Whether there can be a thread that cannot resume.
     #[inline]
-    pub(crate) fn can_be_migrated(&self) -> bool {
+    pub(crate) fn may_break(&self) -> bool {
         match self {
+            Change::KeyType { was, is, .. } | Change::ItemType { was, is, .. } => !reads(was, is),
+            Change::KeyReducer { was, .. } => was.stores_writes(),
             Change::KeyRemoved { .. }
             | Change::KeyRequired { .. }
-            | Change::KeyType { .. }
-            | Change::KeyReducer { .. }
-            | Change::ItemType { .. } => true,
-            Change::NodeRemoved { .. }
+            | Change::NodeRemoved { .. }
             | Change::ItemNeeded { .. }
-            | Change::JoinRemoved { .. }
-            | Change::Harmless => false,
+            | Change::JoinRemoved { .. } => true,
         }
     }
 
-    /// What is wrong for those whom it strands, and what to do about it.
+    /// Whether a migration of the state can adapt threads to it.
+    #[inline]
+    pub(crate) fn can_be_migrated(&self) -> bool {
+        !matches!(
+            self,
+            Change::NodeRemoved { .. } | Change::ItemNeeded { .. } | Change::JoinRemoved { .. }
+        )
+    }
+
+    /// The problem of a thread that cannot resume, and what to do.
     #[inline]
     pub(crate) fn problem(&self, state: &str) -> String {
         match self {
             Change::KeyRemoved { key } => format!(
-                "it has a value of the key `{key}`, which `{state}` does not store: a key that was renamed keeps its name in storage with `#[key(id = \"{key}\")]`; a migration says what becomes of its value, `#[state(version = .., migrate = ..)]`"
+                "it has a value of the key `{key}`, which `{state}` does not store: if the key was renamed, give it its old name in storage with `#[key(id = \"{key}\")]`; otherwise convert or remove the value in a migration, `#[state(version = .., migrate = ..)]`"
             ),
             Change::KeyRequired { key } => format!(
-                "it has no value of the key `{key}`, which has no default: give the key one, `#[key(default)]`, or `put` a value in a migration"
+                "it has no value of the key `{key}`, which has no default: give the key a default, `#[key(default)]`, or `put` a value in a migration"
             ),
             Change::KeyType { key, was, is } => format!(
-                "the value of the key `{key}` is a `{was}`, and now a `{is}`: convert it in a migration, `migration.map(\"{key}\", |old: {was}| ..)`"
+                "the value of the key `{key}` is a `{was}`, and the program reads a `{is}`: convert it in a migration, `migration.map(\"{key}\", |old: {was}| ..)`"
             ),
             Change::KeyReducer { key, was, is } => format!(
-                "what was written to the key `{key}` folds with `{was}`, and now with `{is}`: fold it in a migration, `migration.fold(\"{key}\", reduce::{was})`"
+                "it has writes to the key `{key}` that fold with `{was}`, and the reducer of the key is `{is}` now: fold them in a migration, `migration.fold(\"{key}\", reduce::{was})`"
             ),
             Change::NodeRemoved { node } => format!(
-                "it goes on at node `{node}`, which is gone: a node that was renamed keeps its name in storage with `with .. {{ id: \"{node}\" }}`; `Resume::goto` says where else to go on"
+                "it resumes at node `{node}`, which does not exist any more: if the node was renamed, give it its old name in storage with `with .. {{ id: \"{node}\" }}`; otherwise resume at another node with `Resume::goto`"
             ),
             Change::ItemNeeded { node } => format!(
-                "it goes on at node `{node}`, which takes an item now, and has none for it: take the item at a node of another name; `Resume::goto` says where else to go on"
+                "it resumes at node `{node}` without an item, and the node takes an item now: take the item at a node of another name, or resume at another node with `Resume::goto`"
             ),
             Change::ItemType { node, was, is } => format!(
-                "the item of node `{node}` is a `{was}`, and now a `{is}`: convert it in a migration, `migration.map_item(\"{node}\", |old: {was}| ..)`"
+                "the item of node `{node}` is a `{was}`, and the program reads a `{is}`: convert it in a migration, `migration.map_item(\"{node}\", |old: {was}| ..)`"
             ),
             Change::JoinRemoved { join } => format!(
-                "the join `{join}` has been reached from some of its sides, and is gone: keep it until such threads have passed it; `Resume::goto` says where else to go on"
+                "some sources of the join `{join}` have arrived, and the join does not exist any more: remove the join only after such threads have passed it, or resume at another node with `Resume::goto`"
             ),
-            Change::Harmless => "it has changed".into(),
         }
     }
 }
 
-/// The lines that differ: `-` as it was, `+` as it is. What is about one name stands together.
+/// The lines that differ, sorted by name: `-` for a line that was there, `+` for a line that is there now.
 #[inline]
-pub(crate) fn difference(was: &[String], is: &[String]) -> Vec<String> {
-    let name = |line: &str| {
-        let node = NodeLine::parse(line).map(|node| node.name.into_owned());
-        let key = || KeyLine::parse(line).map(|key| key.id.into_owned());
-        node.or_else(key).unwrap_or_else(|| line.to_string())
-    };
-    // By name, so that a line stands beside what became of it.
-    let mut by_name: Named<[Vec<String>; 2]> = Named::default();
-    for (side, lines, others) in [(0, was, is), (1, is, was)] {
-        let mut others = others.to_vec();
-        others.sort_unstable();
-        for line in lines {
-            if others.binary_search(line).is_err() {
-                let sides = by_name.get_or(&name(line), Default::default);
-                sides[side].push(line.clone());
-            }
+pub(crate) fn difference(was: Vec<Line>, is: Vec<Line>) -> Vec<String> {
+    let is_in = |line: &Line, lines: &[Line]| lines.iter().any(|other| other.text == line.text);
+    let mut lines_by_name: Named<Vec<String>> = Named::default();
+    for (sign, lines, others) in [('-', &was, &is), ('+', &is, &was)] {
+        for line in lines.iter().filter(|line| !is_in(line, others)) {
+            let lines = lines_by_name.get_or(&line.name, Vec::new);
+            lines.push(format!("{sign} {}", line.text));
         }
     }
-    let mut signed = Vec::new();
-    for sides in by_name.values_mut() {
-        for (sign, lines) in ['-', '+'].into_iter().zip(sides) {
-            lines.sort_unstable();
-            signed.extend(lines.iter().map(|line| format!("{sign} {line}")));
-        }
-    }
-    signed
+    lines_by_name
+        .into_iter()
+        .flat_map(|(_, lines)| lines)
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::key_lines;
 
-    fn outline(schema: &[&str], graph: &[&str]) -> Outline {
-        let owned = |lines: &[&str]| lines.iter().map(ToString::to_string).collect();
-        Outline {
-            graph: owned(graph),
-            schema: owned(schema),
-        }
+    fn outline(lines: &[&str]) -> Outline {
+        let mut outline = Outline::default();
+        lines.iter().for_each(|line| outline.add_line(line));
+        outline.sorted()
     }
 
-    fn of_keys(was: &[&str], is: &[&str]) -> Vec<Change> {
-        changes(&outline(was, &[]), &outline(is, &[]))
+    fn changes_of(was: &[&str], is: &[&str]) -> Vec<Change> {
+        changes(&outline(was), &outline(is))
     }
 
-    fn of_graph(was: &[&str], is: &[&str]) -> Vec<Change> {
-        changes(&outline(&[], was), &outline(&[], is))
-    }
-
-    /// A thread that holds one thing.
-    fn used(set: fn(&mut InUse) -> &mut Vec<String>, name: &str) -> InUse {
+    /// A thread that uses one part.
+    fn uses(list: fn(&mut InUse) -> &mut Vec<String>, name: &str) -> InUse {
         let mut used = InUse::default();
-        set(&mut used).push(name.into());
+        list(&mut used).push(name.into());
         used
     }
 
-    /// The change strands some threads: not those that hold nothing, but those that hold `used`.
+    /// There is one change, and it breaks a thread that uses `used`.
     #[track_caller]
-    fn strands(changes: &[Change], used: &InUse) {
+    fn breaks(changes: &[Change], used: &InUse) {
         let [change] = changes else {
             panic!("{changes:?}")
         };
-        assert!(change.strands(Held::Anything), "{change:?}");
-        assert!(change.strands(Held::Just(used)), "{change:?}");
+        assert!(change.may_break(), "{change:?}");
+        assert!(change.breaks(used), "{change:?}");
     }
 
     #[track_caller]
-    fn passes(changes: &[Change]) {
-        for change in changes {
-            assert!(!change.strands(Held::Anything), "{change:?}");
-        }
+    fn breaks_nothing(changes: &[Change]) {
+        assert!(!changes.iter().any(Change::may_break), "{changes:?}");
     }
 
     #[test]
-    fn what_is_added_or_reordered_passes() {
-        assert_eq!(of_keys(&["a: u8 sum"], &["a: u8 sum"]), []);
+    fn additions_and_another_order_break_nothing() {
+        assert_eq!(changes_of(&["key a: u8 sum"], &["key a: u8 sum"]), []);
         assert_eq!(
-            of_keys(&["a: u8 sum"], &["a: u8 sum", "b: u8 sum"]),
-            [Change::Harmless]
+            changes_of(&["key a: u8 sum"], &["key a: u8 sum", "key b: u8 sum"]),
+            []
         );
-        passes(&of_graph(&["node a"], &["node a", "node b", "edge a -> b"]));
-        passes(&of_graph(&["edge a -> b", "node a"], &["node a"]));
-        passes(&of_graph(&["node a deferred"], &["node a"]));
-        passes(&of_graph(&["node a takes u8"], &["node a"]));
+        breaks_nothing(&changes_of(
+            &["node a"],
+            &["node a", "node b", "edge a -> b"],
+        ));
+        breaks_nothing(&changes_of(&["edge a -> b", "node a"], &["node a"]));
+        breaks_nothing(&changes_of(&["node a deferred"], &["node a"]));
+        breaks_nothing(&changes_of(&["node a takes u8"], &["node a"]));
     }
 
     #[test]
-    fn a_removed_key_strands_who_holds_a_value() {
-        let gone = of_keys(&["a: u8 sum"], &[]);
-        strands(&gone, &used(|used| &mut used.values, "a"));
-        strands(&gone, &used(|used| &mut used.writes, "a"));
-        assert!(!gone[0].strands(Held::Just(&InUse::default())));
+    fn a_removed_key_breaks_threads_with_a_value() {
+        let removed = changes_of(&["key a: u8 sum"], &[]);
+        breaks(&removed, &uses(|used| &mut used.values, "a"));
+        breaks(&removed, &uses(|used| &mut used.writes, "a"));
+        assert!(!removed[0].breaks(&InUse::default()));
     }
 
     #[test]
-    fn a_key_without_a_default_strands_who_holds_no_value() {
-        let new = of_keys(&[], &["a: u8 replace required"]);
-        strands(&new, &InUse::default());
-        let lost = of_keys(&["a: u8 replace"], &["a: u8 replace required"]);
+    fn a_key_without_a_default_breaks_threads_without_a_value() {
+        let new = changes_of(&[], &["key a: u8 replace required"]);
+        breaks(&new, &InUse::default());
+        let lost = changes_of(&["key a: u8 replace"], &["key a: u8 replace required"]);
         assert_eq!(lost, new);
-        let holds = used(|used| &mut used.values, "a");
-        assert!(!lost[0].strands(Held::Just(&holds)));
-        passes(&of_keys(&["a: u8 replace required"], &["a: u8 replace"]));
+        assert!(!lost[0].breaks(&uses(|used| &mut used.values, "a")));
+        breaks_nothing(&changes_of(
+            &["key a: u8 replace required"],
+            &["key a: u8 replace"],
+        ));
     }
 
     #[test]
-    fn another_type_strands_unless_it_is_wider() {
-        passes(&of_keys(&["a: u32 sum"], &["a: u64 sum"]));
-        let narrower = of_keys(&["a: u64 sum"], &["a: u32 sum"]);
-        assert!(narrower[0].strands(Held::Anything));
-        // Of a thread, its values are asked.
-        let holds = used(|used| &mut used.values, "a");
-        assert!(!narrower[0].strands(Held::Just(&holds)));
+    fn another_type_may_break_threads_unless_it_is_wider() {
+        breaks_nothing(&changes_of(&["key a: u32 sum"], &["key a: u64 sum"]));
+        let narrower = changes_of(&["key a: u64 sum"], &["key a: u32 sum"]);
+        assert!(narrower[0].may_break());
+        assert!(!narrower[0].breaks(&uses(|used| &mut used.values, "a")));
     }
 
     #[test]
-    fn another_reducer_strands_where_writes_are_stored() {
-        passes(&of_keys(&["a: u8 sum"], &["a: u8 max"]));
-        passes(&of_keys(&["a: Vec<u8> replace"], &["a: Vec<u8> append"]));
-        let changed = of_keys(&["a: Vec<u8> append"], &["a: Vec<u8> prepend"]);
-        strands(&changed, &used(|used| &mut used.writes, "a"));
-        let folded = used(|used| &mut used.values, "a");
-        assert!(!changed[0].strands(Held::Just(&folded)));
+    fn another_reducer_breaks_threads_with_stored_writes() {
+        breaks_nothing(&changes_of(&["key a: u8 sum"], &["key a: u8 max"]));
+        breaks_nothing(&changes_of(
+            &["key a: Vec<u8> replace"],
+            &["key a: Vec<u8> append"],
+        ));
+        let changed = changes_of(&["key a: Vec<u8> append"], &["key a: Vec<u8> prepend"]);
+        breaks(&changed, &uses(|used| &mut used.writes, "a"));
+        assert!(!changed[0].breaks(&uses(|used| &mut used.values, "a")));
     }
 
     #[test]
-    fn a_removed_node_strands_who_goes_on_there() {
-        let gone = of_graph(&["node a", "node b"], &["node b"]);
-        strands(&gone, &used(|used| &mut used.nodes, "a"));
-        assert!(!gone[0].strands(Held::Just(&InUse::default())));
+    fn a_removed_node_breaks_threads_with_a_task_of_it() {
+        let removed = changes_of(&["node a", "node b"], &["node b"]);
+        breaks(&removed, &uses(|used| &mut used.nodes, "a"));
+        assert!(!removed[0].breaks(&InUse::default()));
     }
 
     #[test]
-    fn items_must_be_there_and_be_read() {
-        let needed = of_graph(&["node a"], &["node a takes u8"]);
-        strands(&needed, &used(|used| &mut used.bare, "a"));
-        passes(&of_graph(&["node a takes u8"], &["node a takes u16"]));
-        let other = of_graph(&["node a takes Old"], &["node a takes New"]);
-        assert!(other[0].strands(Held::Anything));
+    fn a_node_needs_an_item_that_it_can_read() {
+        let needed = changes_of(&["node a"], &["node a takes u8"]);
+        breaks(&needed, &uses(|used| &mut used.nodes_without_item, "a"));
+        breaks_nothing(&changes_of(&["node a takes u8"], &["node a takes u16"]));
+        let other = changes_of(&["node a takes Old"], &["node a takes New"]);
+        assert!(other[0].may_break());
     }
 
     #[test]
-    fn a_changed_join_strands_who_has_reached_it() {
-        let gone = of_graph(&["join a & b -> c"], &["join a & b & d -> c"]);
-        strands(&gone, &used(|used| &mut used.joins, "a & b -> c"));
-        assert!(!gone[0].strands(Held::Just(&InUse::default())));
+    fn a_removed_join_breaks_threads_with_an_arrival() {
+        let removed = changes_of(&["join a & b -> c"], &["join a & b & d -> c"]);
+        breaks(&removed, &uses(|used| &mut used.joins, "a & b -> c"));
+        assert!(!removed[0].breaks(&InUse::default()));
     }
 
     #[test]
-    fn what_the_lock_lets_pass_strands_no_thread() {
-        let name = || "x".to_string();
-        let (was, is) = (|| "append".to_string(), || "sum".to_string());
-        let reducer = |was, is| Change::KeyReducer {
-            key: name(),
-            was,
-            is,
-        };
-        let ty = |was: &str, is: &str| Change::KeyType {
-            key: name(),
-            was: was.into(),
-            is: is.into(),
-        };
-        let item = |was: &str, is: &str| Change::ItemType {
-            node: name(),
-            was: was.into(),
-            is: is.into(),
-        };
-        let all = [
-            Change::KeyRemoved { key: name() },
-            Change::KeyRequired { key: name() },
-            reducer(was(), is()),
-            reducer(is(), was()),
-            ty("u8", "u16"),
-            ty("u16", "u8"),
-            item("u8", "u16"),
-            item("u16", "u8"),
-            Change::ItemNeeded { node: name() },
-            Change::NodeRemoved { node: name() },
-            Change::JoinRemoved { join: name() },
-            Change::Harmless,
-        ];
-        let one = || vec![name()];
+    fn a_change_that_breaks_a_thread_may_break_threads() {
+        let was = "key a: u8 append\nkey b: u8 append\nkey d: u64 sum\nnode n\nnode o\nnode p takes Old\njoin n & o -> p";
+        let is = "key b: u8 sum\nkey c: u8 sum required\nkey d: u8 sum\nnode o takes u8\nnode p takes New";
+        let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
+        let changes = changes_of(&lines(was), &lines(is));
+        assert_eq!(changes.len(), 8, "{changes:?}");
+        let names = || ["a", "b", "d", "n", "o", "p", "n & o -> p"].map(String::from);
         let everything = InUse {
-            values: one(),
-            writes: one(),
-            nodes: one(),
-            bare: one(),
-            joins: one(),
+            values: names().into(),
+            writes: names().into(),
+            nodes: names().into(),
+            nodes_without_item: names().into(),
+            joins: names().into(),
         };
-        for change in all {
+        for change in changes {
             for used in [&everything, &InUse::default()] {
-                let strands = change.strands(Held::Just(used));
-                assert!(!strands || change.strands(Held::Anything), "{change:?}");
+                assert!(!change.breaks(used) || change.may_break(), "{change:?}");
             }
         }
     }
 
     #[test]
-    fn a_difference_shows_what_became_of_a_line() {
-        let lines = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+    fn a_difference_shows_old_and_new_lines_of_a_name_together() {
+        let was = outline(&["key a: u8 sum", "key b: u8 sum", "key z: u8 sum"]);
+        let is = outline(&["key a: u16 sum", "key b: u8 sum", "key c: u8 sum"]);
         assert_eq!(
-            difference(
-                &lines(&["a: u8 sum", "b: u8 sum", "node x", "z: u8 sum"]),
-                &lines(&["a: u16 sum", "b: u8 sum", "c: u8 sum", "node x takes u8"]),
-            ),
+            difference(key_lines(&was.keys), key_lines(&is.keys)),
             [
-                "- a: u8 sum",
-                "+ a: u16 sum",
-                "+ c: u8 sum",
-                "- node x",
-                "+ node x takes u8",
-                "- z: u8 sum"
+                "- key a: u8 sum",
+                "+ key a: u16 sum",
+                "+ key c: u8 sum",
+                "- key z: u8 sum"
             ]
+        );
+        let was = outline(&["node x", "edge x -> y"]).graph.lines();
+        let is = outline(&["node x takes u8"]).graph.lines();
+        assert_eq!(
+            difference(was, is),
+            ["- node x", "+ node x takes u8", "- edge x -> y"]
         );
     }
 }

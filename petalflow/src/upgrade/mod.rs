@@ -1,8 +1,8 @@
-//! What a changed program may do with what an older one has stored.
+//! The comparison of a changed program with the program that stored a thread.
 //!
-//! Each program has an [`Outline`](crate::checkpoint::Outline): a line for each key, node, edge and join. Checkpoints carry
-//! the outline of the program that wrote them, `flow.lock` carries the one that was last accepted, and [`changes`] compares
-//! them. What it finds strands every thread, some threads or none: [`Held`] says what a thread holds.
+//! The [`Outline`](crate::checkpoint::Outline) of a program lists its keys, nodes, edges and joins. A checkpoint contains
+//! the outline of the program that wrote it, and `flow.lock` contains the outline that was last accepted. `changes`
+//! compares two outlines. Each [`Change`] tells which threads it breaks.
 //!
 //! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Only programs that store anything call any
 //! of this.
@@ -11,6 +11,6 @@ mod changes;
 mod lock;
 mod reads;
 
-pub(crate) use changes::{Change, Held, InUse, changes, difference};
+pub(crate) use changes::{Change, InUse, difference, graph_changes, key_changes};
 pub use lock::FlowLock;
 pub(crate) use lock::{Locked, check_lock};

@@ -1,9 +1,8 @@
-//! Types whose values are certainly read as another type's.
+//! The types that can read the values of another type.
 
-/// Whether every value that was stored as a `was` is read as an `is`, as far as the names of the types tell.
+/// Whether the type `is` can read every stored value of the type `was`. Only the names of the types are known.
 ///
-/// Values are stored in a self-describing encoding, in which a number has no width, `Some` is nothing around a value, and a
-/// pointer is nothing at all.
+/// In storage a number has no width, and `Some` and pointers leave no bytes.
 #[inline]
 pub(super) fn reads(was: &str, is: &str) -> bool {
     let (was, is) = (bare(was), bare(is));
@@ -18,12 +17,12 @@ pub(super) fn reads(was: &str, is: &str) -> bool {
     }
 }
 
-/// A type without the modules that it is in, and without what leaves no trace in storage.
+/// A type without its modules, and without pointers around it.
 #[inline]
 fn bare(ty: &str) -> &str {
     let mut ty = ty.trim();
     loop {
-        // Up to the type's own arguments.
+        // The path ends before the arguments.
         let head = ty.find(['<', '(', '[', ' ']).unwrap_or(ty.len());
         if let Some(module) = ty[..head].rfind("::") {
             ty = &ty[module + 2..];
@@ -35,7 +34,7 @@ fn bare(ty: &str) -> &str {
     }
 }
 
-/// A type with one argument, taken apart.
+/// The name and the argument of a type with one argument.
 #[inline]
 fn inner(ty: &str) -> Option<(&str, &str)> {
     let (name, argument) = ty.strip_suffix('>')?.split_once('<')?;
@@ -59,7 +58,7 @@ fn widens(was: &str, is: &str) -> bool {
     }
     let bits = |ty: &str, sign: char| -> Option<u32> {
         match ty.strip_prefix(sign)? {
-            // Of the width that the program which wrote it had.
+            // The program that wrote the value may have had 64 bits.
             "size" => Some(64),
             bits => bits.parse().ok(),
         }

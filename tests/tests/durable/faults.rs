@@ -141,6 +141,10 @@ impl Store for Faulty {
     fn release(&self, thread: &str, owner: &str) {
         self.store.release(thread, owner);
     }
+
+    fn needs_checksums(&self) -> bool {
+        self.store.needs_checksums()
+    }
 }
 
 #[tokio::test]

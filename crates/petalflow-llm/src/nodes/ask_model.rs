@@ -54,11 +54,11 @@ pub async fn ask_model(
     let mut index = 0;
     while let Some(chunk) = stream.next().await {
         cx.heartbeat();
-        if let Delta::Text(words) = &chunk.delta
-            && !words.is_empty()
+        if let Delta::Text(text) = &chunk.delta
+            && !text.is_empty()
         {
             cx.emit_with(|| NodeOutput::Delta {
-                delta: words.clone(),
+                delta: text.clone(),
                 index,
                 attempt,
             });
@@ -75,17 +75,17 @@ pub async fn ask_model(
     Err(LlmError::new(
         LlmErrorKind::Malformed,
         format!(
-            "the stream of `{}` ended without a last piece",
+            "the stream of `{}` ended without a last chunk",
             client.name()
         ),
     ))
 }
 
 /// Accepts a response whose calls have invalid arguments: the node that makes the calls reports the error to the model.
-pub(super) fn with_wrong_arguments(
-    answered: Result<LlmResponse, LlmError>,
+pub(super) fn accept_invalid_arguments(
+    result: Result<LlmResponse, LlmError>,
 ) -> Result<LlmResponse, LlmError> {
-    answered.or_else(|error| match error.kind {
+    result.or_else(|error| match error.kind {
         LlmErrorKind::Arguments { response } => Ok(*response),
         _ => Err(error),
     })

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::MessageHistory;
-use super::ask_model::{ask_model, model_of_node, with_wrong_arguments};
-use super::tools::set_of;
+use super::ask_model::{accept_invalid_arguments, ask_model, model_of_node};
+use super::tools::node_tools;
 use crate::{LlmClient, LlmRequest};
 use petalflow::node::Key;
 use petalflow::tool::ToolSet;
@@ -179,17 +179,17 @@ impl<K> Llm<K> {
 
 #[node(K::State)]
 impl<K: Key<Value: MessageHistory>> Llm<K> {
-    async fn run(&self, #[key(K)] talk: &K::Value, cx: Context) -> petalflow::Result<K> {
+    async fn run(&self, #[key(K)] history: &K::Value, cx: Context) -> petalflow::Result<K> {
         let client = model_of_node(self.client.as_ref(), &cx)?;
         let mut request = LlmRequest {
-            messages: talk.shared(),
+            messages: history.shared(),
             ..self.request.clone()
         };
         if self.managed_tools {
-            request.tools = set_of(None, &cx)?.specs();
+            request.tools = node_tools(None, &cx)?.specs();
         }
-        let answered = ask_model(&*client, &request, &cx, cx.attempt()).await;
-        let response = with_wrong_arguments(answered)?;
+        let response = ask_model(&*client, &request, &cx, cx.attempt()).await;
+        let response = accept_invalid_arguments(response)?;
         let reply = response.message.into_iter().collect();
         Ok(K::new(MessageHistory::from_messages(reply)))
     }

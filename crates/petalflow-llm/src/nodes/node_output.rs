@@ -26,18 +26,18 @@ use serde_json::Value;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let model = ScriptedModel::new([Reply::pieces(["Pa", "ris."])]);
+/// let model = ScriptedModel::new([Reply::chunks(["Pa", "ris."])]);
 /// let flow = Answer::new().reply(Llm::new("You are brief.").model(model));
 /// let mut events = flow.run(vec![ChatMessage::user("The capital of France?")]).events();
-/// let mut words = Vec::new();
+/// let mut text = Vec::new();
 /// while let Some(event) = events.next().await {
 ///     if let EventKind::Custom(event) = &event.kind
 ///         && let Some(NodeOutput::Delta { delta, .. }) = event.downcast_ref()
 ///     {
-///         words.push(delta.clone());
+///         text.push(delta.clone());
 ///     }
 /// }
-/// assert_eq!(words, ["Pa", "ris."]);
+/// assert_eq!(text, ["Pa", "ris."]);
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

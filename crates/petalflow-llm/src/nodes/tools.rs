@@ -49,10 +49,10 @@ use petalflow::{BoxError, Context, node};
 ///
 /// flow! {
 ///     Calculate(Chat) {
-///         think -> act -> answer;
+///         think -> act -> make_call;
 ///         node think: Llm<ChatMessages> = Llm::new("Use the tools.").tools(&tools![add]);
 ///         node act: Tools<ChatMessages> = Tools::new(tools![add]);
-///         node answer: Llm<ChatMessages> = Llm::new("");
+///         node make_call: Llm<ChatMessages> = Llm::new("");
 ///     }
 /// }
 ///
@@ -130,13 +130,13 @@ impl<K> Tools<K> {
 /// use petalflow::tool::ToolCall;
 ///
 /// let call = ToolCall { name: "delete".into(), ..ToolCall::default() };
-/// let question = ConfirmCall { place: 0, call, hint: "delete all?".into() };
+/// let question = ConfirmCall { index: 0, call, hint: "delete all?".into() };
 /// assert_eq!((ConfirmCall::NAME, question.key()), ("confirm-call", "0".into()));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmCall {
     /// The index of the call in the message, from 0.
-    pub place: usize,
+    pub index: usize,
     /// The tool call.
     pub call: ToolCall,
     /// The tool's text about the call.
@@ -148,14 +148,14 @@ impl Ask for ConfirmCall {
     const NAME: &'static str = "confirm-call";
 
     fn key(&self) -> String {
-        self.place.to_string()
+        self.index.to_string()
     }
 }
 
 #[node(K::State)]
 impl<K: Key<Value: MessageHistory>> Tools<K> {
-    async fn run(&self, #[key(K)] talk: &K::Value, cx: Context) -> petalflow::Result<K> {
-        let messages = talk.messages();
+    async fn run(&self, #[key(K)] history: &K::Value, cx: Context) -> petalflow::Result<K> {
+        let messages = history.messages();
         let last = messages
             .last()
             .filter(|message| message.role == Role::Assistant);
@@ -163,36 +163,38 @@ impl<K: Key<Value: MessageHistory>> Tools<K> {
         if calls.is_empty() {
             return Ok(K::new(MessageHistory::from_messages(Vec::new())));
         }
-        let tools = set_of(self.tools.as_ref(), &cx)?;
+        let tools = node_tools(self.tools.as_ref(), &cx)?;
         // Ask all questions before any call: after an answer, the node runs again from its start.
-        let asked = calls
+        let questions = calls
             .iter()
             .enumerate()
-            .map(|(place, call)| confirmed(&tools, place, call, &cx));
-        let confirmed: Vec<_> = join_all(asked)
+            .map(|(index, call)| confirmed(&tools, index, call, &cx));
+        let confirmed: Vec<_> = join_all(questions)
             .await
             .into_iter()
             .collect::<Result<_, _>>()?;
-        let made = calls.into_iter().zip(confirmed).enumerate();
-        let made = made.map(|(place, (call, confirmed))| {
+        let calls = calls.into_iter().zip(confirmed).enumerate();
+        let calls = calls.map(|(index, (call, confirmed))| {
             let (tools, cx) = (&tools, &cx);
             async move {
-                let result = answer(tools, call, confirmed, cx);
-                cx.once(&format!("call {place}"), async {
+                let result = make_call(tools, call, confirmed, cx);
+                cx.once(&format!("call {index}"), async {
                     Ok::<_, BoxError>(result.await)
                 })
                 .await
             }
         });
-        let results: Vec<ToolResult> =
-            join_all(made).await.into_iter().collect::<Result<_, _>>()?;
+        let results: Vec<ToolResult> = join_all(calls)
+            .await
+            .into_iter()
+            .collect::<Result<_, _>>()?;
         let results = vec![ChatMessage::results(results)];
         Ok(K::new(MessageHistory::from_messages(results)))
     }
 }
 
 /// The node's tools, or the run's.
-pub(super) fn set_of(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, BoxError> {
+pub(super) fn node_tools(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, BoxError> {
     if let Some(tools) = own {
         return Ok(tools.clone());
     }
@@ -210,7 +212,7 @@ pub(super) fn set_of(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, Box
 /// The person's decision about a call. `None` if the call needs no confirmation.
 async fn confirmed(
     tools: &ToolSet,
-    place: usize,
+    index: usize,
     call: &ToolCall,
     cx: &Context,
 ) -> Result<Option<bool>, BoxError> {
@@ -219,7 +221,7 @@ async fn confirmed(
         return Ok(None);
     };
     let question = ConfirmCall {
-        place,
+        index,
         call: call.clone(),
         hint,
     };
@@ -227,7 +229,7 @@ async fn confirmed(
 }
 
 /// Makes a call. A failure is a result, too.
-async fn answer(
+async fn make_call(
     tools: &ToolSet,
     call: &ToolCall,
     confirmed: Option<bool>,
@@ -238,15 +240,15 @@ async fn answer(
         tool_name: call.name.clone(),
         arguments: call.arguments.clone(),
     });
-    let returned = match (tools.get(&call.name), confirmed) {
-        (None, _) => Err(unknown(tools, &call.name)),
+    let result = match (tools.get(&call.name), confirmed) {
+        (None, _) => Err(unknown_tool(tools, &call.name)),
         (Some(_), Some(false)) => Err("the user has refused this call".to_string()),
-        (Some(tool), _) => perform(tool, call, confirmed, cx).await,
+        (Some(tool), _) => call_tool(tool, call, confirmed, cx).await,
     };
-    let is_error = returned.is_err();
-    let content = match returned {
+    let is_error = result.is_err();
+    let content = match result {
         Ok(value) => value,
-        Err(words) => json!({ "error": words }),
+        Err(message) => json!({ "error": message }),
     };
     cx.emit_with(|| NodeOutput::Result {
         id: call.id.clone(),
@@ -262,7 +264,7 @@ async fn answer(
     }
 }
 
-async fn perform(
+async fn call_tool(
     tool: &Arc<dyn Tool>,
     call: &ToolCall,
     confirmed: Option<bool>,
@@ -275,17 +277,17 @@ async fn perform(
             ..Confirmation::default()
         });
     }
-    let returned = tool.call(call.arguments.clone(), &context).await;
-    returned.map_err(|error| error.to_string())
+    let result = tool.call(call.arguments.clone(), &context).await;
+    result.map_err(|error| error.to_string())
 }
 
-fn unknown(tools: &ToolSet, name: &str) -> String {
-    let known: Vec<&str> = tools.names().collect();
-    if known.is_empty() {
+fn unknown_tool(tools: &ToolSet, name: &str) -> String {
+    let names: Vec<&str> = tools.names().collect();
+    if names.is_empty() {
         return format!("there is no tool `{name}`, nor any other: answer without tools");
     }
     format!(
         "there is no tool `{name}`; call one of: {}",
-        known.join(", ")
+        names.join(", ")
     )
 }

@@ -14,25 +14,25 @@ use crate::{LlmError, LlmErrorKind};
 
 /// Converts the failures of one provider into errors. The errors name the provider and never contain its key.
 #[derive(Clone)]
-pub(super) struct Failures {
+pub(super) struct ErrorConverter {
     name: String,
     key: Option<String>,
 }
 
 /// The maximum length of a server's text in an error, in characters.
-const SHOWN: usize = 300;
+const MAX_SHOWN: usize = 300;
 
-impl Failures {
+impl ErrorConverter {
     pub(super) fn new(name: String, key: Option<String>) -> Self {
-        Failures { name, key }
+        ErrorConverter { name, key }
     }
 
     /// An error of this kind. `what` describes the failure.
     pub(super) fn error(&self, kind: LlmErrorKind, what: &str) -> LlmError {
         // Some servers repeat a rejected key. Remove it before truncation: a part of the key is secret too.
         let what = match &self.key {
-            Some(key) if !key.is_empty() => short(&what.replace(key.as_str(), "***")),
-            _ => short(what),
+            Some(key) if !key.is_empty() => one_line(&what.replace(key.as_str(), "***")),
+            _ => one_line(what),
         };
         LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
     }
@@ -43,7 +43,7 @@ impl Failures {
     }
 
     /// Converts a failure into an error.
-    pub(super) fn of(&self, error: Error) -> LlmError {
+    pub(super) fn convert(&self, error: Error) -> LlmError {
         match error {
             Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
                 self.web(webc_error)
@@ -55,22 +55,22 @@ impl Failures {
                 ..
             } => self.status(status, &body, &headers),
             Error::WebStream { error, .. } => match error.downcast::<Error>() {
-                Ok(error) => self.of(*error),
+                Ok(error) => self.convert(*error),
                 Err(error) => match error.downcast::<reqwest::Error>() {
                     Ok(error) => self.transport(&error),
                     Err(error) if error.is::<FromUtf8Error>() || error.is::<Utf8Error>() => self
                         .error(
                             LlmErrorKind::Malformed,
-                            &format!("it sent what is not UTF-8: {error}"),
+                            &format!("it sent text that is not UTF-8: {error}"),
                         ),
                     Err(error) => self.error(LlmErrorKind::Connection, &error.to_string()),
                 },
             },
             Error::StreamParse { serde_error, .. } => self.error(
                 LlmErrorKind::Malformed,
-                &format!("it sent a piece that is not JSON: {serde_error}"),
+                &format!("it sent a chunk that is not JSON: {serde_error}"),
             ),
-            Error::ChatResponse { body, .. } => self.refusal(&body),
+            Error::ChatResponse { body, .. } => self.reported(&body),
             Error::ChatResponseGeneration { cause, .. } => self.error(
                 LlmErrorKind::Malformed,
                 &format!("its answer cannot be read: {cause}"),
@@ -89,7 +89,7 @@ impl Failures {
     }
 
     /// The error for an invalid address. The HTTP client would report only the path.
-    pub(super) fn no_address(&self) -> LlmError {
+    pub(super) fn invalid_address(&self) -> LlmError {
         self.error(
             LlmErrorKind::Request,
             "its address does not begin with `http://` or `https://`; write it in full, such as `http://localhost:8000/v1`",
@@ -128,16 +128,16 @@ impl Failures {
                 retry_after,
             },
         };
-        let said = serde_json::from_str(body)
+        let message = serde_json::from_str(body)
             .ok()
-            .and_then(|body| said(&body))
+            .and_then(|body| reported_message(&body))
             .unwrap_or_else(|| body.trim().to_string());
-        let colon = if said.is_empty() { "" } else { ": " };
-        self.error(kind, &format!("{status}{colon}{said}"))
+        let colon = if message.is_empty() { "" } else { ": " };
+        self.error(kind, &format!("{status}{colon}{message}"))
     }
 
     /// The error for a response that is empty or in an unknown format.
-    pub(super) fn empty(&self, body: Option<&Value>) -> LlmError {
+    pub(super) fn no_content(&self, body: Option<&Value>) -> LlmError {
         match body {
             Some(body) => self.error(
                 LlmErrorKind::Malformed,
@@ -151,8 +151,8 @@ impl Failures {
     }
 
     /// The error that a provider sent instead of a response, or in the middle of one.
-    pub(super) fn refusal(&self, body: &Value) -> LlmError {
-        let kind = match code(body) {
+    pub(super) fn reported(&self, body: &Value) -> LlmError {
+        let kind = match status_of(body) {
             Some(429) => LlmErrorKind::RateLimited { retry_after: None },
             Some(401 | 403) => LlmErrorKind::Auth,
             status => LlmErrorKind::Provider {
@@ -160,7 +160,7 @@ impl Failures {
                 retry_after: None,
             },
         };
-        let what = said(body).unwrap_or_else(|| format!("it sent no answer: {body}"));
+        let what = reported_message(body).unwrap_or_else(|| format!("it sent no answer: {body}"));
         self.error(kind, &what)
     }
 
@@ -177,7 +177,7 @@ impl Failures {
             .url()
             .and_then(reqwest::Url::host_str)
             .unwrap_or_default();
-        if let Some(problem) = crate::tls::distrusted(error) {
+        if let Some(problem) = crate::tls::certificate_problem(error) {
             // A retry would not help.
             return self.error(
                 LlmErrorKind::Request,
@@ -209,9 +209,9 @@ impl Failures {
 }
 
 /// The HTTP status of an error in a body: the number in it, or the status that matches its name.
-fn code(body: &Value) -> Option<u16> {
-    let stated = ["/error/code", "/code", "/error/status_code"];
-    let number = stated
+fn status_of(body: &Value) -> Option<u16> {
+    let paths = ["/error/code", "/code", "/error/status_code"];
+    let number = paths
         .iter()
         .find_map(|path| u16::try_from(body.pointer(path)?.as_u64()?).ok());
     let names = [
@@ -235,7 +235,7 @@ fn code(body: &Value) -> Option<u16> {
 }
 
 /// The message in an error body.
-fn said(body: &Value) -> Option<String> {
+fn reported_message(body: &Value) -> Option<String> {
     // Gemini sends a list with the error if the request was for a stream.
     let body = body.get(0).unwrap_or(body);
     ["/error/message", "/message", "/error", "/detail"]
@@ -245,9 +245,9 @@ fn said(body: &Value) -> Option<String> {
 }
 
 /// Joins the text into one line, and truncates it.
-fn short(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((at, _)) = line.char_indices().nth(SHOWN) {
+    if let Some((at, _)) = line.char_indices().nth(MAX_SHOWN) {
         line.truncate(at);
         line.push('…');
     }

@@ -1,12 +1,12 @@
 //! Models of providers, over HTTP.
 
-mod calls;
-mod contents;
+mod call_format;
 mod error;
+mod gemini_contents;
 mod http;
-mod reading;
 mod request;
 mod response;
+mod stream;
 mod wire;
 
 use std::env;
@@ -23,7 +23,7 @@ use genai::{Client, ModelIden, ServiceTarget};
 use super::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Prices,
 };
-use error::Failures;
+use error::ErrorConverter;
 use petalflow::async_trait;
 
 /// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any OpenAI-compatible server.
@@ -51,18 +51,18 @@ pub struct ProviderModel {
     model: String,
     base_url: Option<String>,
     /// Whether the key in the environment belongs to another provider.
-    keyless: bool,
+    ignores_environment_key: bool,
     key: Option<String>,
     prices: Prices,
     timeouts: http::Timeouts,
     /// Certificates that are trusted in addition to the machine's.
-    trusted: Vec<String>,
+    root_certificates: Vec<String>,
     /// Built by the first request. The text is the reason why the build failed.
     client: OnceLock<Result<Client, String>>,
 }
 
 /// OpenAI-compatible servers that reject messages with reasoning. Some other servers require the reasoning.
-const STRICT: [&str; 3] = ["api.openai.com", "api.groq.com", "api.cerebras.ai"];
+const REJECTS_REASONING: [&str; 3] = ["api.openai.com", "api.groq.com", "api.cerebras.ai"];
 
 /// Ollama's OpenAI-compatible API. It supports call ids and response schemas; Ollama's own API supports neither.
 const OLLAMA: &str = "http://localhost:11434/v1/";
@@ -87,17 +87,17 @@ impl ProviderModel {
         let model = model.into();
         let kind = AdapterKind::from_model(&model).ok();
         // The `genai` library assigns unknown names to Ollama on this machine.
-        let known = kind.filter(|kind| *kind != AdapterKind::Ollama || model.contains("::"));
-        let Some(kind) = known else {
+        let kind = kind.filter(|kind| *kind != AdapterKind::Ollama || model.contains("::"));
+        let Some(kind) = kind else {
             return Err(LlmError::request(format!(
-                "model `{model}` does not say whose it is; write `ollama::{model}` or the like, or give its server's address with \
+                "model `{model}` does not identify a provider; write `ollama::{model}` or the like, or give its server's address with \
                  `ProviderModel::openai_compatible`"
             )));
         };
         let name = kind.as_lower_str().to_string();
         if kind == AdapterKind::Ollama {
             let mut this = Self::of(AdapterKind::OpenAI, name, model);
-            this.keyless = true;
+            this.ignores_environment_key = true;
             // With a schema, it never calls tools.
             this.capabilities = Capabilities::default();
             return Ok(this.with_base_url(OLLAMA));
@@ -120,7 +120,7 @@ impl ProviderModel {
             "openai-compatible".to_string(),
             model.into(),
         );
-        this.keyless = true;
+        this.ignores_environment_key = true;
         this.with_base_url(base_url)
     }
 
@@ -138,11 +138,11 @@ impl ProviderModel {
             capabilities,
             model,
             base_url: None,
-            keyless: false,
+            ignores_environment_key: false,
             key: None,
             prices: Prices::new(),
             timeouts: http::Timeouts::default(),
-            trusted: Vec::new(),
+            root_certificates: Vec::new(),
             client: OnceLock::new(),
         }
     }
@@ -254,7 +254,7 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_root_certificate(mut self, pem: impl Into<String>) -> Self {
-        self.trusted.push(pem.into());
+        self.root_certificates.push(pem.into());
         self.client = OnceLock::new();
         self
     }
@@ -262,25 +262,25 @@ impl ProviderModel {
     fn client(&self) -> Result<&Client, LlmError> {
         let built = self
             .client
-            .get_or_init(|| http::client(&self.timeouts, &self.trusted));
+            .get_or_init(|| http::client(&self.timeouts, &self.root_certificates));
         built.as_ref().map_err(|message| {
             LlmError::request(format!("no HTTP client for `{}`: {message}", self.name))
         })
     }
 
     /// The endpoint of a request, and the key for it.
-    async fn target(
+    async fn endpoint(
         &self,
         request: &LlmRequest,
     ) -> Result<(ServiceTarget, Option<String>), LlmError> {
         let model = request.model.as_deref().unwrap_or(&self.model);
         let iden = ModelIden::new(self.kind, model);
         let resolved = self.client()?.resolve_service_target(iden).await;
-        let mut target = resolved.map_err(|error| self.failures(None).of(error))?;
+        let mut target = resolved.map_err(|error| self.errors(None).convert(error))?;
         if let Some(url) = &self.base_url {
             // The error does not name the address, which may include a key.
             if !url.starts_with("http://") && !url.starts_with("https://") {
-                return Err(self.failures(None).no_address());
+                return Err(self.errors(None).invalid_address());
             }
             target.endpoint = Endpoint::from_owned(url.as_str());
         }
@@ -290,7 +290,7 @@ impl ProviderModel {
         };
         let key = match (&self.key, &variable) {
             (Some(key), _) => Some(key.clone()),
-            (None, Some(variable)) if !self.keyless => env::var(variable).ok(),
+            (None, Some(variable)) if !self.ignores_environment_key => env::var(variable).ok(),
             _ => None,
         };
         match (&key, variable) {
@@ -313,8 +313,8 @@ impl ProviderModel {
         Ok((target, key))
     }
 
-    fn failures(&self, key: Option<String>) -> Failures {
-        Failures::new(self.name.clone(), key)
+    fn errors(&self, key: Option<String>) -> ErrorConverter {
+        ErrorConverter::new(self.name.clone(), key)
     }
 }
 
@@ -333,83 +333,84 @@ impl LlmClient for ProviderModel {
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        let (target, key) = self.target(request).await?;
-        let failures = self.failures(key);
-        let asked = self.whom(request);
-        let chat = request::chat(asked, request);
-        let options = request::options(asked, request).with_capture_raw_body(true);
-        let answer = self.client()?.exec_chat(target, chat, Some(&options));
+        let (endpoint, key) = self.endpoint(request).await?;
+        let errors = self.errors(key);
+        let target = self.request_target(request);
+        let chat = request::chat(target, request);
+        let options = request::options(target, request).with_capture_raw_body(true);
+        let result = self.client()?.exec_chat(endpoint, chat, Some(&options));
         // The `genai` library may panic on unexpected data from the server.
-        let answer = AssertUnwindSafe(answer).catch_unwind().await;
-        let answer = answer.map_err(|_| failures.panicked())?;
-        let body = match &answer {
-            Ok(answer) => answer.captured_raw_body.clone(),
+        let result = AssertUnwindSafe(result).catch_unwind().await;
+        let result = result.map_err(|_| errors.panicked())?;
+        let body = match &result {
+            Ok(response) => response.captured_raw_body.clone(),
             Err(error) => response::body(error),
         };
-        let response = match (body.as_ref().and_then(wire::whole), answer) {
+        let response = match (body.as_ref().and_then(wire::parse_body), result) {
             (Some(Ok(response)), _) => response,
-            (Some(Err(error)), _) => return Err(failures.refusal(&error)),
-            (None, Ok(answer)) => response::of(answer),
-            // The library's error says little about an unknown format.
-            (None, Err(_)) if body.is_some() => return Err(failures.empty(body.as_ref())),
-            (None, Err(error)) => return Err(failures.of(error)),
+            (Some(Err(error)), _) => return Err(errors.reported(&error)),
+            (None, Ok(response)) => response::from_genai(response),
+            // The library's error does not describe an unknown format.
+            (None, Err(_)) if body.is_some() => return Err(errors.no_content(body.as_ref())),
+            (None, Err(error)) => return Err(errors.convert(error)),
         };
         if wire::is_empty(&response) {
-            return Err(failures.empty(body.as_ref()));
+            return Err(errors.no_content(body.as_ref()));
         }
-        response::named(response, &self.name, self.asked(request), &self.prices).checked(request)
+        let model = self.model_name(request);
+        response::complete(response, &self.name, model, &self.prices).checked(request)
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
-        let (target, key) = self.target(request).await?;
-        let failures = self.failures(key);
-        let whom = self.whom(request);
-        let chat = request::chat(whom, request);
-        let seen = reading::Seen::default();
-        let options = request::options(whom, request)
+        let (endpoint, key) = self.endpoint(request).await?;
+        let errors = self.errors(key);
+        let target = self.request_target(request);
+        let chat = request::chat(target, request);
+        let frames = stream::FrameSink::default();
+        let options = request::options(target, request)
             .with_capture_usage(true)
-            .with_raw_frame_sink_arc(seen.sink());
-        let answer = self
+            .with_raw_frame_sink_arc(frames.sink());
+        let response = self
             .client()?
-            .exec_chat_stream(target, chat, Some(&options))
+            .exec_chat_stream(endpoint, chat, Some(&options))
             .await
-            .map_err(|error| failures.of(error))?;
-        let asked = self.asked(request).to_string();
+            .map_err(|error| errors.convert(error))?;
+        let model = self.model_name(request).to_string();
         let (name, prices) = (self.name.clone(), self.prices.clone());
-        let end = move |response| response::named(response, &name, &asked, &prices);
-        let pieces = reading::pieces(self.kind, answer.stream, seen, failures, end);
-        let mut pieces = Box::pin(pieces);
+        let end = move |response| response::complete(response, &name, &model, &prices);
+        let events = stream::events(self.kind, response.stream, frames, errors, end);
+        let mut events = Box::pin(events);
         // The request is sent only now: its failure is an error, not a stream.
-        let first = match pieces.next().await {
+        let first = match events.next().await {
             Some(Err(error)) => return Err(error),
             first => first,
         };
-        let pieces = futures_util::stream::iter(first).chain(pieces);
-        Ok(LlmStream::new(request, pieces))
+        let events = futures_util::stream::iter(first).chain(events);
+        Ok(LlmStream::new(request, events))
     }
 }
 
 impl ProviderModel {
     /// The name of the model for a request.
-    fn asked<'a>(&'a self, request: &'a LlmRequest) -> &'a str {
-        let asked = request.model.as_deref().unwrap_or(&self.model);
-        asked.rsplit_once("::").map_or(asked, |(_, model)| model)
+    fn model_name<'a>(&'a self, request: &'a LlmRequest) -> &'a str {
+        let name = request.model.as_deref().unwrap_or(&self.model);
+        name.rsplit_once("::").map_or(name, |(_, model)| model)
     }
 
     /// The provider and the model of a request, and what they accept.
-    fn whom<'a>(&'a self, request: &'a LlmRequest) -> request::Asked<'a> {
+    fn request_target<'a>(&'a self, request: &'a LlmRequest) -> request::RequestTarget<'a> {
         let address = self.base_url.as_deref();
-        let refuses = match (self.kind, address) {
+        let rejects_reasoning = match (self.kind, address) {
             (AdapterKind::Groq, _) | (AdapterKind::OpenAI, None) => true,
             (AdapterKind::OpenAI, Some(address)) => {
-                STRICT.iter().any(|host| address.contains(host))
+                REJECTS_REASONING.iter().any(|host| address.contains(host))
             }
             _ => false,
         };
-        request::Asked {
+        request::RequestTarget {
             kind: self.kind,
-            model: self.asked(request),
-            takes_thoughts: !refuses,
+            model: self.model_name(request),
+            accepts_reasoning: !rejects_reasoning,
         }
     }
 }

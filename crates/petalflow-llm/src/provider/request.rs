@@ -4,37 +4,37 @@ use genai::adapter::AdapterKind;
 use genai::chat::{self, ChatOptions, ChatRequest, ContentPart, JsonSpec, ReasoningEffort};
 use serde_json::{Value, json};
 
-use super::calls::{Ids, object};
-use super::contents::contents;
+use super::call_format::{CallIds, arguments_object};
+use super::gemini_contents::contents;
 use super::wire::REDACTED;
 use crate::{ChatMessage, Effort, LlmRequest, Media, MediaSource, Part, Role, Text, ToolChoice};
 use petalflow::tool::{ToolCall, ToolResult};
 
 /// The provider and the model of a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestTarget<'a> {
     pub(super) kind: AdapterKind,
     pub(super) model: &'a str,
     /// Whether the provider accepts earlier reasoning. Some require it, some reject it.
-    pub(super) takes_thoughts: bool,
+    pub(super) accepts_reasoning: bool,
 }
 
 /// The messages in order (system, instructions, messages, input), and the tools.
-pub(super) fn chat(asked: Asked<'_>, request: &LlmRequest) -> ChatRequest {
+pub(super) fn chat(target: RequestTarget<'_>, request: &LlmRequest) -> ChatRequest {
     let instructions = request.instructions.as_deref();
     let mut messages: Vec<_> = instructions
         .map(chat::ChatMessage::system)
         .into_iter()
         .collect();
-    let mut ids = Ids::default();
-    for said in request.messages.iter() {
+    let mut ids = CallIds::default();
+    for one in request.messages.iter() {
         // For Gemini, the other messages are in the options.
-        if asked.kind != AdapterKind::Gemini || said.role == Role::System {
-            message(asked, said, &mut ids, &mut messages);
+        if target.kind != AdapterKind::Gemini || one.role == Role::System {
+            message(target, one, &mut ids, &mut messages);
         }
     }
     let input = request.input_text.as_deref();
-    let input = input.filter(|_| asked.kind != AdapterKind::Gemini);
+    let input = input.filter(|_| target.kind != AdapterKind::Gemini);
     messages.extend(input.map(chat::ChatMessage::user));
     let mut chat = ChatRequest::from_messages(messages);
     chat.system.clone_from(&request.system);
@@ -49,12 +49,12 @@ pub(super) fn chat(asked: Asked<'_>, request: &LlmRequest) -> ChatRequest {
 }
 
 /// The options of the request.
-pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
+pub(super) fn options(target: RequestTarget<'_>, request: &LlmRequest) -> ChatOptions {
     // Anthropic requires its signed reasoning back. Gemini returns reasoning only on request.
-    let thoughts = asked.kind != AdapterKind::Gemini || request.effort.is_some();
-    let mut options = ChatOptions::default().with_capture_reasoning_content(thoughts);
-    options.temperature = request.temperature.map(plainly);
-    options.top_p = request.top_p.map(plainly);
+    let capture_reasoning = target.kind != AdapterKind::Gemini || request.effort.is_some();
+    let mut options = ChatOptions::default().with_capture_reasoning_content(capture_reasoning);
+    options.temperature = request.temperature.map(as_decimal);
+    options.top_p = request.top_p.map(as_decimal);
     options.max_tokens = request.max_tokens;
     options.stop_sequences.clone_from(&request.stop);
     options.seed = request.seed;
@@ -78,8 +78,8 @@ pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
         ToolChoice::Tool(name) => Some(chat::ToolChoice::tool(name)),
     };
     let mut extra = request.extra.clone();
-    if asked.kind == AdapterKind::Gemini {
-        let contents = || contents(asked.model, request);
+    if target.kind == AdapterKind::Gemini {
+        let contents = || contents(target.model, request);
         extra.entry("contents").or_insert_with(contents);
     }
     options.extra_body = (!extra.is_empty()).then_some(Value::Object(extra));
@@ -87,15 +87,15 @@ pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
 }
 
 /// Converts through text, because 0.7 as an `f32` is 0.699999988 as an `f64`.
-fn plainly(number: f32) -> f64 {
+fn as_decimal(number: f32) -> f64 {
     number.to_string().parse().unwrap_or(f64::from(number))
 }
 
 /// Adds a message, unless the provider accepts none of its parts.
 fn message(
-    asked: Asked<'_>,
+    target: RequestTarget<'_>,
     message: &ChatMessage,
-    ids: &mut Ids,
+    ids: &mut CallIds,
     messages: &mut Vec<chat::ChatMessage>,
 ) {
     let role = match message.role {
@@ -109,52 +109,62 @@ fn message(
     }
     let mut parts = Vec::with_capacity(message.parts.len());
     for one in &message.parts {
-        part(asked, message.role, one, ids, &mut parts);
+        part(target, message.role, one, ids, &mut parts);
     }
     // For some providers, the library sends only the last of several results in a message.
-    let apart = message.role == Role::Tool && asked.kind == AdapterKind::OllamaCloud;
-    let pieces = if apart { 1 } else { parts.len().max(1) };
+    let one_per_message = message.role == Role::Tool && target.kind == AdapterKind::OllamaCloud;
+    let per_message = if one_per_message {
+        1
+    } else {
+        parts.len().max(1)
+    };
     let mut parts = parts.into_iter().peekable();
     while parts.peek().is_some() {
-        let piece: Vec<_> = parts.by_ref().take(pieces).collect();
-        messages.push(chat::ChatMessage::new(role.clone(), piece));
+        let chunk: Vec<_> = parts.by_ref().take(per_message).collect();
+        messages.push(chat::ChatMessage::new(role.clone(), chunk));
     }
 }
 
-fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Vec<ContentPart>) {
-    let anthropic = asked.kind == AdapterKind::Anthropic;
+fn part(
+    target: RequestTarget<'_>,
+    role: Role,
+    part: &Part,
+    ids: &mut CallIds,
+    parts: &mut Vec<ContentPart>,
+) {
+    let anthropic = target.kind == AdapterKind::Anthropic;
     match part {
         Part::Text(Text { text, signature }) => {
             parts.extend(signature.clone().map(ContentPart::ThoughtSignature));
             parts.push(ContentPart::Text(text.clone()));
         }
         Part::Thought(Text { text, signature }) => {
-            let hidden = signature.as_deref();
-            if let Some(data) = hidden.and_then(|signature| signature.strip_prefix(REDACTED)) {
+            let redacted = signature.as_deref();
+            if let Some(data) = redacted.and_then(|signature| signature.strip_prefix(REDACTED)) {
                 if anthropic {
                     let block = json!({"type": "redacted_thinking", "data": data});
                     parts.push(ContentPart::from_custom(block, None));
                 }
                 return;
             }
-            if asked.takes_thoughts {
+            if target.accepts_reasoning {
                 parts.extend(signature.clone().map(ContentPart::ThoughtSignature));
                 parts.push(ContentPart::ReasoningContent(text.clone()));
             }
         }
-        Part::Call(call) => parts.push(ContentPart::ToolCall(called(call, ids.of_call(call)))),
+        Part::Call(call) => parts.push(ContentPart::ToolCall(tool_call(call, ids.for_call(call)))),
         Part::Result(result) => {
-            let id = ids.of_result(result);
+            let id = ids.for_result(result);
             parts.push(if anthropic && result.is_error {
                 let block = json!({
                     "type": "tool_result",
                     "tool_use_id": id,
-                    "content": written(result),
+                    "content": result_text(result),
                     "is_error": true,
                 });
                 ContentPart::from_custom(block, None)
             } else {
-                let response = chat::ToolResponse::new(id, written(result));
+                let response = chat::ToolResponse::new(id, result_text(result));
                 ContentPart::ToolResponse(response.with_fn_name(&result.name))
             });
         }
@@ -181,17 +191,17 @@ fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Ve
     }
 }
 
-fn called(call: &ToolCall, id: String) -> chat::ToolCall {
+fn tool_call(call: &ToolCall, id: String) -> chat::ToolCall {
     chat::ToolCall {
         call_id: id,
         fn_name: call.name.clone(),
-        fn_arguments: object(&call.arguments),
+        fn_arguments: arguments_object(&call.arguments),
         thought_signatures: call.signature.clone().map(|signature| vec![signature]),
     }
 }
 
 /// A result as text. The text of an error always says that it is an error.
-fn written(result: &ToolResult) -> String {
+fn result_text(result: &ToolResult) -> String {
     match (&result.content, result.is_error) {
         (Value::String(text), false) => text.clone(),
         (Value::Object(object), true) if object.contains_key("error") => result.content.to_string(),

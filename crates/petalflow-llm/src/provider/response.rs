@@ -4,35 +4,35 @@ use genai::chat::{self, BinarySource, ChatResponse, ContentPart, Usage};
 use genai::{Error, webc};
 use serde_json::Value;
 
-use super::wire::{ended, redacted};
+use super::wire::{redacted, with_stop_reason};
 use crate::{ChatMessage, LlmResponse, Media, MediaSource, Part, Prices, Role, Text, TokenUsage};
 use petalflow::tool::ToolCall;
 
 /// Converts a complete response of the library, for formats that are unknown here.
-pub(super) fn of(answer: ChatResponse) -> LlmResponse {
-    let parts = parts(answer.content.into_parts(), answer.reasoning_content);
+pub(super) fn from_genai(response: ChatResponse) -> LlmResponse {
+    let parts = parts(response.content.into_parts(), response.reasoning_content);
     LlmResponse {
         message: (!parts.is_empty()).then(|| ChatMessage::new(Role::Assistant, parts)),
-        id: answer.response_id.unwrap_or_default(),
-        model: answer.provider_model_iden.model_name.to_string(),
-        usage: used(&answer.usage),
-        ..ended(answer.stop_reason)
+        id: response.response_id.unwrap_or_default(),
+        model: response.provider_model_iden.model_name.to_string(),
+        usage: token_usage(&response.usage),
+        ..with_stop_reason(response.stop_reason)
     }
 }
 
 /// Sets the provider, the model and the cost of a response.
-pub(super) fn named(
+pub(super) fn complete(
     mut response: LlmResponse,
     name: &str,
-    asked: &str,
+    model: &str,
     prices: &Prices,
 ) -> LlmResponse {
     response.provider = name.to_string();
     if response.model.is_empty() {
-        response.model = asked.to_string();
+        response.model = model.to_string();
     }
-    let price = prices.of(&response.model).or_else(|| prices.of(asked));
-    response.usage.cost = price.map_or(0.0, |price| price.of(&response.usage));
+    let price = prices.get(&response.model).or_else(|| prices.get(model));
+    response.usage.cost = price.map_or(0.0, |price| price.cost(&response.usage));
     response
 }
 
@@ -64,18 +64,18 @@ pub(super) fn signature(call: &chat::ToolCall) -> Option<&String> {
 }
 
 /// The parts of a response. A signature comes directly before the part that it signs.
-fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
+fn parts(content: Vec<ContentPart>, reasoning: Option<String>) -> Vec<Part> {
     let mut parts = Vec::with_capacity(content.len() + 1);
     let inline = content
         .iter()
         .any(|part| matches!(part, ContentPart::ReasoningContent(_)));
-    let thoughts = thoughts.filter(|thoughts| !inline && !thoughts.is_empty());
-    parts.extend(thoughts.map(|thoughts| Part::Thought(thoughts.into())));
+    let reasoning = reasoning.filter(|reasoning| !inline && !reasoning.is_empty());
+    parts.extend(reasoning.map(|reasoning| Part::Thought(reasoning.into())));
     let mut pending: Option<String> = None;
     for part in content {
         match part {
             ContentPart::ThoughtSignature(signature) => {
-                parts.extend(pending.replace(signature).map(alone));
+                parts.extend(pending.replace(signature).map(signature_part));
             }
             ContentPart::ReasoningContent(text) => parts.push(Part::Thought(Text {
                 text,
@@ -90,7 +90,7 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
                 let before = pending.take();
                 let own = signature(&call).cloned();
                 if own.is_some() && before != own {
-                    parts.extend(before.clone().map(alone));
+                    parts.extend(before.clone().map(signature_part));
                 }
                 parts.push(Part::Call(ToolCall {
                     id: call_id(call.call_id),
@@ -111,24 +111,24 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
             ContentPart::ToolResponse(_) => {}
         }
     }
-    parts.extend(pending.map(alone));
+    parts.extend(pending.map(signature_part));
     parts
 }
 
 /// A signature without a part.
-fn alone(signature: String) -> Part {
+fn signature_part(signature: String) -> Part {
     Part::Text(Text {
         text: String::new(),
         signature: Some(signature),
     })
 }
 
-pub(super) fn used(usage: &Usage) -> TokenUsage {
+pub(super) fn token_usage(usage: &Usage) -> TokenUsage {
     // A negative count is invalid. A missing count is 0.
     let count = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok());
     let input = count(usage.prompt_tokens).unwrap_or(0);
-    let answer = usage.completion_tokens_details.as_ref();
-    let reasoning = answer.and_then(|details| count(details.reasoning_tokens));
+    let response = usage.completion_tokens_details.as_ref();
+    let reasoning = response.and_then(|details| count(details.reasoning_tokens));
     let output = count(usage.completion_tokens).or(reasoning).unwrap_or(0);
     let question = usage.prompt_tokens_details.as_ref();
     let cached = question.and_then(|details| count(details.cached_tokens));

@@ -40,30 +40,30 @@ pub struct ScriptedModel {
     capabilities: Capabilities,
     script: Script,
     /// `None` if requests are not recorded.
-    asked: Option<Mutex<Vec<LlmRequest>>>,
+    requests: Option<Mutex<Vec<LlmRequest>>>,
 }
 
 enum Script {
-    InOrder(Mutex<Left>),
+    InOrder(Mutex<Replies>),
     Function(Box<dyn Fn(&LlmRequest) -> Reply + Send + Sync>),
 }
 
 /// The unused replies of a script.
-struct Left {
-    replies: VecDeque<Reply>,
+struct Replies {
+    unused: VecDeque<Reply>,
     /// The number of replies at the start.
-    all: usize,
-    asked: usize,
+    total: usize,
+    requests: usize,
 }
 
 impl ScriptedModel {
     /// A model that answers with these replies, in order.
     pub fn new(replies: impl IntoIterator<Item = impl Into<Reply>>) -> Self {
         let replies: VecDeque<_> = replies.into_iter().map(Into::into).collect();
-        Self::with_script(Script::InOrder(Mutex::new(Left {
-            all: replies.len(),
-            replies,
-            asked: 0,
+        Self::with_script(Script::InOrder(Mutex::new(Replies {
+            total: replies.len(),
+            unused: replies,
+            requests: 0,
         })))
     }
 
@@ -91,7 +91,7 @@ impl ScriptedModel {
             name: "scripted".to_string(),
             capabilities: Capabilities::default(),
             script,
-            asked: Some(Mutex::default()),
+            requests: Some(Mutex::default()),
         }
     }
 
@@ -128,43 +128,45 @@ impl ScriptedModel {
     /// ```
     /// use petalflow_llm::ScriptedModel;
     ///
-    /// assert!(ScriptedModel::new(["hi"]).forgetful().requests().is_empty());
+    /// assert!(ScriptedModel::new(["hi"]).without_recording().requests().is_empty());
     /// ```
     #[must_use]
-    pub fn forgetful(mut self) -> Self {
-        self.asked = None;
+    pub fn without_recording(mut self) -> Self {
+        self.requests = None;
         self
     }
 
     /// The recorded requests, in order.
     pub fn requests(&self) -> Vec<LlmRequest> {
-        let asked = self.asked.as_ref();
-        asked.map(|asked| lock(asked).clone()).unwrap_or_default()
+        let requests = self.requests.as_ref();
+        requests
+            .map(|requests| lock(requests).clone())
+            .unwrap_or_default()
     }
 
     fn reply(&self, request: &LlmRequest) -> Reply {
-        if let Some(asked) = &self.asked {
-            lock(asked).push(request.clone());
+        if let Some(requests) = &self.requests {
+            lock(requests).push(request.clone());
         }
         match &self.script {
             Script::Function(reply) => reply(request),
-            Script::InOrder(left) => {
-                let mut left = lock(left);
-                left.asked += 1;
-                let reply = left.replies.pop_front();
-                reply.unwrap_or_else(|| self.over(left.all, left.asked).into())
+            Script::InOrder(replies) => {
+                let mut replies = lock(replies);
+                replies.requests += 1;
+                let reply = replies.unused.pop_front();
+                reply.unwrap_or_else(|| self.exhausted(replies.total, replies.requests).into())
             }
         }
     }
 
-    fn over(&self, all: usize, asked: usize) -> LlmError {
+    fn exhausted(&self, total: usize, requests: usize) -> LlmError {
         let name = &self.name;
-        let replies = match all {
+        let replies = match total {
             1 => "1 reply".to_string(),
-            all => format!("{all} replies"),
+            total => format!("{total} replies"),
         };
         LlmError::request(format!(
-            "the script of model `{name}` has {replies}, and this is request {asked}; add a reply"
+            "the script of model `{name}` has {replies}, and this is request {requests}; add a reply"
         ))
     }
 }
@@ -182,7 +184,7 @@ impl LlmClient for ScriptedModel {
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         let reply = self.reply(request);
         wait(reply.before).await;
-        reply.whole()?.checked(request)
+        reply.into_response()?.checked(request)
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
@@ -196,27 +198,27 @@ impl LlmClient for ScriptedModel {
             Err(error) if deltas.is_empty() => return Err(error),
             Err(error) => Err(error),
         };
-        let pieces = deltas
+        let chunks = deltas
             .into_iter()
             .map(|delta| Ok(StreamEvent::Delta(delta)));
-        let pieces = pieces.chain([end]);
+        let chunks = chunks.chain([end]);
         Ok(LlmStream::new(
             request,
-            stream::unfold((pieces, false), move |(mut pieces, begun)| async move {
-                let piece = pieces.next()?;
-                if begun {
+            stream::unfold((chunks, false), move |(mut chunks, started)| async move {
+                let chunk = chunks.next()?;
+                if started {
                     wait(between).await;
                 }
-                Some((piece, (pieces, true)))
+                Some((chunk, (chunks, true)))
             }),
         ))
     }
 }
 
 /// Waits, and does not read the clock if the duration is zero.
-async fn wait(long: Duration) {
-    if !long.is_zero() {
-        tokio::time::sleep(long).await;
+async fn wait(duration: Duration) {
+    if !duration.is_zero() {
+        tokio::time::sleep(duration).await;
     }
 }
 

@@ -20,7 +20,7 @@ use petalflow::tool::ToolCall;
 ///
 /// let model = ScriptedModel::new([
 ///     Reply::text("Let me see.").and_call("search", json!({"for": "petals"})),
-///     Reply::pieces(["Pe", "tals"]).after(Duration::from_secs(1)).every(Duration::from_millis(50)),
+///     Reply::chunks(["Pe", "tals"]).after(Duration::from_secs(1)).every(Duration::from_millis(50)),
 ///     LlmError::new(LlmErrorKind::Connection, "the cable is out").into(),
 /// ]);
 /// # let _ = model;
@@ -29,21 +29,21 @@ use petalflow::tool::ToolCall;
 pub struct Reply {
     pub(super) before: Duration,
     pub(super) between: Duration,
-    pub(super) said: NodeOutput,
+    pub(super) content: Content,
     pub(super) end: Result<LlmResponse, LlmError>,
 }
 
 #[derive(Debug)]
-pub(super) enum NodeOutput {
+pub(super) enum Content {
     /// The content of the response.
-    Whole,
-    StreamSource(Vec<Delta>),
+    Complete,
+    Chunks(Vec<Delta>),
 }
 
 impl Reply {
     /// A reply with this text.
-    pub fn text(words: impl Into<String>) -> Self {
-        LlmResponse::text_only(words).into()
+    pub fn text(text: impl Into<String>) -> Self {
+        LlmResponse::text_only(text).into()
     }
 
     /// A tool call. It has no id, as with some providers: agents assign one. For a call with an id, convert a
@@ -82,8 +82,11 @@ impl Reply {
     /// ```
     #[must_use]
     pub fn and(mut self, part: Part) -> Self {
-        if let NodeOutput::StreamSource(pieces) = &mut self.said {
-            pieces.extend(Delta::of(&ChatMessage::new(Role::Assistant, vec![part])));
+        if let Content::Chunks(chunks) = &mut self.content {
+            chunks.extend(Delta::from_message(&ChatMessage::new(
+                Role::Assistant,
+                vec![part],
+            )));
         } else if let Ok(response) = &mut self.end {
             let empty = || ChatMessage::new(Role::Assistant, Vec::new());
             response.message.get_or_insert_with(empty).parts.push(part);
@@ -92,9 +95,9 @@ impl Reply {
     }
 
     /// A response that arrives in these chunks; [`complete`](super::super::LlmClient::complete) joins them.
-    pub fn pieces(pieces: impl IntoIterator<Item = impl Into<Delta>>) -> Self {
+    pub fn chunks(chunks: impl IntoIterator<Item = impl Into<Delta>>) -> Self {
         Reply {
-            said: NodeOutput::StreamSource(pieces.into_iter().map(Into::into).collect()),
+            content: Content::Chunks(chunks.into_iter().map(Into::into).collect()),
             ..Self::from(LlmResponse::default())
         }
     }
@@ -104,14 +107,18 @@ impl Reply {
     /// ```
     /// use petalflow_llm::{LlmError, LlmErrorKind, Reply};
     ///
-    /// let cut = Reply::pieces(["Once upon"]).broken(LlmError::new(LlmErrorKind::Connection, "cut off"));
+    /// let cut = Reply::chunks(["Once upon"]).broken(LlmError::new(LlmErrorKind::Connection, "cut off"));
     /// # let _ = cut;
     /// ```
     #[must_use]
     pub fn broken(mut self, error: LlmError) -> Self {
-        if let (NodeOutput::Whole, Ok(response)) = (&self.said, &self.end) {
-            self.said = NodeOutput::StreamSource(
-                response.message.as_ref().map(Delta::of).unwrap_or_default(),
+        if let (Content::Complete, Ok(response)) = (&self.content, &self.end) {
+            self.content = Content::Chunks(
+                response
+                    .message
+                    .as_ref()
+                    .map(Delta::from_message)
+                    .unwrap_or_default(),
             );
         }
         self.end = Err(error);
@@ -166,24 +173,26 @@ impl Reply {
 
     /// The chunks, and the result at the end.
     pub(super) fn split(self) -> (Vec<Delta>, Result<LlmResponse, LlmError>) {
-        let pieces = match (self.said, &self.end) {
-            (NodeOutput::StreamSource(pieces), _) => pieces,
-            (NodeOutput::Whole, Ok(response)) => {
-                response.message.as_ref().map(Delta::of).unwrap_or_default()
-            }
-            (NodeOutput::Whole, Err(_)) => Vec::new(),
+        let chunks = match (self.content, &self.end) {
+            (Content::Chunks(chunks), _) => chunks,
+            (Content::Complete, Ok(response)) => response
+                .message
+                .as_ref()
+                .map(Delta::from_message)
+                .unwrap_or_default(),
+            (Content::Complete, Err(_)) => Vec::new(),
         };
-        (pieces, self.end)
+        (chunks, self.end)
     }
 
     /// The complete response.
-    pub(super) fn whole(self) -> Result<LlmResponse, LlmError> {
-        match self.said {
-            NodeOutput::Whole => self.end,
-            NodeOutput::StreamSource(pieces) => {
-                let mut answer = StreamAccumulator::new();
-                pieces.iter().for_each(|piece| answer.push(piece));
-                self.end.map(|rest| answer.finish(rest))
+    pub(super) fn into_response(self) -> Result<LlmResponse, LlmError> {
+        match self.content {
+            Content::Complete => self.end,
+            Content::Chunks(chunks) => {
+                let mut accumulator = StreamAccumulator::new();
+                chunks.iter().for_each(|chunk| accumulator.push(chunk));
+                self.end.map(|rest| accumulator.finish(rest))
             }
         }
     }
@@ -194,7 +203,7 @@ impl From<Result<LlmResponse, LlmError>> for Reply {
         Reply {
             before: Duration::ZERO,
             between: Duration::ZERO,
-            said: NodeOutput::Whole,
+            content: Content::Complete,
             end,
         }
     }
@@ -219,13 +228,13 @@ impl From<ToolCall> for Reply {
 }
 
 impl From<&str> for Reply {
-    fn from(words: &str) -> Self {
-        Reply::text(words)
+    fn from(text: &str) -> Self {
+        Reply::text(text)
     }
 }
 
 impl From<String> for Reply {
-    fn from(words: String) -> Self {
-        Reply::text(words)
+    fn from(text: String) -> Self {
+        Reply::text(text)
     }
 }

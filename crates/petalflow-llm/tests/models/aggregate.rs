@@ -11,9 +11,9 @@ fn joined(deltas: &[Delta]) -> LlmResponse {
     answer.finish(LlmResponse::default())
 }
 
-fn call(place: usize, name: Option<&str>, arguments: &str) -> Delta {
+fn call(index: usize, name: Option<&str>, arguments: &str) -> Delta {
     Delta::Call {
-        place,
+        index,
         id: name.map(|name| format!("id-{name}")),
         name: name.map(Into::into),
         arguments: arguments.into(),
@@ -22,7 +22,7 @@ fn call(place: usize, name: Option<&str>, arguments: &str) -> Delta {
 
 fn argument(path: &str, value: Value) -> Delta {
     Delta::Argument {
-        place: 0,
+        index: 0,
         path: path.into(),
         value,
     }
@@ -198,7 +198,10 @@ fn a_message_split_into_deltas_and_joined_is_unchanged() {
         ],
     }))
     .unwrap();
-    assert_eq!(joined(&Delta::of(&message)).message, Some(message));
+    assert_eq!(
+        joined(&Delta::from_message(&message)).message,
+        Some(message)
+    );
 }
 
 #[test]

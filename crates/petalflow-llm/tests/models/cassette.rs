@@ -49,12 +49,12 @@ async fn what_was_recorded_is_replayed_without_the_model() {
     let second = recording.complete(&ask("Italy?")).await.unwrap();
 
     let replaying = Cassette::open(&file.0, none).unwrap();
-    assert_eq!((replaying.name(), replaying.left()), ("real", 2));
+    assert_eq!((replaying.name(), replaying.remaining()), ("real", 2));
     // In another order, and one of them as a stream.
     assert_eq!(replaying.complete(&ask("Italy?")).await.unwrap(), second);
     let stream = replaying.stream(&ask("France?")).await.unwrap();
     assert_eq!(stream.into_response().await.unwrap(), first);
-    assert_eq!(replaying.left(), 0);
+    assert_eq!(replaying.remaining(), 0);
 }
 
 #[tokio::test]
@@ -62,12 +62,12 @@ async fn a_recorded_stream_has_the_same_deltas() {
     let file = File::new("stream");
     let pieces = || {
         let call = Delta::Call {
-            place: 0,
+            index: 0,
             id: Some("1".into()),
             name: Some("sum".into()),
             arguments: "{}".into(),
         };
-        Reply::pieces([Delta::from("Pa"), Delta::from("ris"), call])
+        Reply::chunks([Delta::from("Pa"), Delta::from("ris"), call])
     };
     let request = LlmRequest::prompt("France?");
     let recording = Cassette::open(&file.0, || Ok(ScriptedModel::new([pieces()]))).unwrap();
@@ -196,7 +196,7 @@ async fn files_that_are_no_cassettes_are_errors() {
     for (text, why) in [
         ("", "EOF"),
         (
-            "{\"version\": 2, \"provider\": \"x\", \"answers\": []}",
+            "{\"version\": 2, \"provider\": \"x\", \"recordings\": []}",
             "another version",
         ),
     ] {

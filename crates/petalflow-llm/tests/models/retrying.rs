@@ -114,7 +114,7 @@ async fn the_total_time_is_limited() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_retried_only_before_its_first_delta() {
-    let begun = || Reply::pieces(["Once upon"]).broken(cut());
+    let begun = || Reply::chunks(["Once upon"]).broken(cut());
     let model = retrying(vec![cut().into(), begun(), "never asked".into()]);
     let stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
     let chunks: Vec<_> = stream.collect().await;
@@ -125,7 +125,7 @@ async fn a_stream_is_retried_only_before_its_first_delta() {
 
 #[tokio::test(start_paused = true)]
 async fn i020_a_stream_that_stalls_ends_with_an_error() {
-    let stalls = Reply::pieces(["Once", " upon"]).every(Duration::from_mins(1));
+    let stalls = Reply::chunks(["Once", " upon"]).every(Duration::from_mins(1));
     let model = retrying(vec![stalls]).with_idle_timeout(Duration::from_secs(5));
     let mut stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
     assert_eq!(
@@ -143,7 +143,7 @@ async fn i020_a_stream_that_stalls_ends_with_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_ends_at_its_time_limit() {
-    let long = Reply::pieces(vec!["word"; 100]).every(Duration::from_secs(1));
+    let long = Reply::chunks(vec!["word"; 100]).every(Duration::from_secs(1));
     let model = retrying(vec![long]).with_total_timeout(Duration::from_secs(10));
     let stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
     let start = Instant::now();

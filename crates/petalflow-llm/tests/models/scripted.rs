@@ -60,7 +60,7 @@ async fn a_function_sees_the_request() {
 
 #[tokio::test(start_paused = true)]
 async fn deltas_have_their_waits() {
-    let model = ScriptedModel::new([Reply::pieces(["He", "llo"])
+    let model = ScriptedModel::new([Reply::chunks(["He", "llo"])
         .after(Duration::from_secs(5))
         .every(Duration::from_secs(2))]);
     let start = Instant::now();
@@ -118,7 +118,7 @@ async fn wrong_arguments_can_be_scripted() {
 
 #[tokio::test]
 async fn a_forgetful_model_leaves_the_conversation_unshared() {
-    let model = ScriptedModel::new(["one"]).forgetful();
+    let model = ScriptedModel::new(["one"]).without_recording();
     let mut request = LlmRequest::new(vec![ChatMessage::user("hi")]);
     model.complete(&request).await.unwrap();
     assert!(std::sync::Arc::get_mut(&mut request.messages).is_some());

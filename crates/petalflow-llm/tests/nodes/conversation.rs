@@ -320,7 +320,7 @@ async fn requests_share_the_conversation_however_long_it_is() {
     let history = Arc::new(history);
     let place = Arc::as_ptr(&history) as usize;
     let shared = flow
-        .manage(Model::new(model.forgetful()))
+        .manage(Model::new(model.without_recording()))
         .run(history)
         .await
         .unwrap();

@@ -140,7 +140,7 @@ async fn an_answer_of_another_kind_is_an_error() {
         assert!(
             streamed
                 .to_string()
-                .ends_with("it answered with something that is no stream of events"),
+                .ends_with("its answer is not a stream of events"),
             "{streamed}"
         );
     }
@@ -486,7 +486,7 @@ fn a_model_name_without_a_known_provider_is_an_error() {
     assert_eq!(error.kind, LlmErrorKind::Request);
     assert_starts_with(
         &error,
-        "model `qwen3` does not say whose it is; write `ollama::qwen3`",
+        "model `qwen3` does not identify a provider; write `ollama::qwen3`",
     );
 }
 

@@ -15,6 +15,10 @@ if not member then
 end
 seq = string.sub(member, #at + 1, #at + 20)
 local base = string.sub(member, #at + 21, #at + 40)
+if base > seq then
+    -- A damaged base must not hide the checkpoint. The reader of the chain reports the damage.
+    base = seq
+end
 
 local chain = {}
 for _, link in ipairs(redis.call('ZRANGEBYLEX', seqs, '[' .. at .. base, '[' .. member)) do

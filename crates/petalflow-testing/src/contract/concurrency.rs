@@ -196,3 +196,40 @@ pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
     .await?;
     Ok(())
 }
+
+/// Others see all writes of a call or none of them.
+pub async fn writes_of_one_call_appear_together(stores: &Stores) -> CaseResult {
+    const LAST: u64 = 40;
+    let address = Address::root(THREAD);
+    let call: Vec<_> = (0..50).map(|task| write(task, "result", [task])).collect();
+    at_once(3, |index| {
+        let (stores, call) = (stores.clone(), call.clone());
+        async move {
+            if index == 0 {
+                for seq in 1..=LAST {
+                    stores.store.write(address, seq, &call).await?;
+                }
+                return Ok(());
+            }
+            let store = if index == 1 {
+                &stores.store
+            } else {
+                &stores.other
+            };
+            for seq in 1..=LAST {
+                let mut found = 0;
+                while found == 0 {
+                    found = store.writes(address, seq..seq + 1).await?.len();
+                }
+                assert_eq!(
+                    found,
+                    call.len(),
+                    "`write` is atomic: a reader found only some of the writes of one call"
+                );
+            }
+            Ok(())
+        }
+    })
+    .await?;
+    Ok(())
+}

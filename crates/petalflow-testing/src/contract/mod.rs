@@ -21,6 +21,8 @@
 )]
 
 pub mod appends;
+#[cfg(test)]
+mod broken;
 pub mod claims;
 pub mod concurrency;
 pub mod names;

@@ -64,6 +64,7 @@ macro_rules! store_contract {
                 writing_nothing_changes_nothing,
                 writes_are_read_by_ranges,
                 many_writes_in_one_call,
+                a_dropped_write_is_whole_or_nothing,
             ]
             threads: [
                 threads_are_listed_with_what_they_hold,
@@ -99,6 +100,7 @@ macro_rules! store_contract {
                 appends_that_retry_all_get_through,
                 many_threads_at_once,
                 a_read_is_of_one_moment,
+                writes_of_one_call_appear_together,
             ]
             }
         }

@@ -1,12 +1,16 @@
 //! The stores that the cases test.
 
-use std::any::Any;
+use std::any::{Any, type_name_of_val};
 use std::fmt;
+use std::io::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use petalflow::BoxError;
 use petalflow::checkpoint::Store;
 use petalflow::error::message_with_sources;
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
 
 /// The result of a case: an error if the store fails where the contract requires success.
 pub type CaseResult = Result<(), BoxError>;
@@ -77,7 +81,8 @@ impl<T: ?Sized> UnderTest<T> {
         self
     }
 
-    /// Tests nothing, and prints `why`: what is missing, and how to install it.
+    /// Tests nothing, and writes `why` to the standard error output, past the test harness: what is missing, and how to install
+    /// it.
     pub fn skipped(why: impl Into<String>) -> Self {
         UnderTest {
             stores: Err(why.into()),
@@ -112,20 +117,29 @@ impl<T: ?Sized> fmt::Debug for Handles<T> {
     }
 }
 
+/// The time limit of a case. The slowest cases take seconds on a loaded machine.
+const TIME_LIMIT: Duration = Duration::from_mins(1);
+
 /// Runs one case, on a runtime of its own.
 ///
 /// # Panics
 ///
-/// If the store violates the contract or fails, or if `setup` fails.
+/// If the store violates the contract, fails, or does not finish the case within a minute, or if `setup` fails.
 pub fn run<T: ?Sized>(
     setup: impl AsyncFnOnce() -> Result<UnderTest<T>, BoxError>,
     case: impl AsyncFnOnce(&Handles<T>) -> CaseResult,
 ) {
-    // A store behind a socket needs the network, which `enable_all` includes if the program's features of tokio do.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap_or_else(|error| panic!("no runtime can be built: {error}"));
+    run_within(TIME_LIMIT, setup, case);
+}
+
+/// [`run`] with another time limit.
+pub(super) fn run_within<T: ?Sized>(
+    limit: Duration,
+    setup: impl AsyncFnOnce() -> Result<UnderTest<T>, BoxError>,
+    case: impl AsyncFnOnce(&Handles<T>) -> CaseResult,
+) {
+    let name = type_name_of_val(&case);
+    let runtime = CaseRuntime::new();
     runtime.block_on(async {
         let UnderTest { stores, guard } = setup().await.unwrap_or_else(|error| {
             panic!(
@@ -134,17 +148,55 @@ pub fn run<T: ?Sized>(
             )
         });
         match stores {
-            Ok(stores) => {
-                if let Err(error) = case(&stores).await {
-                    panic!(
-                        "the store failed where the contract requires success: {}",
-                        message_with_sources(&*error)
-                    );
-                }
-                drop(stores);
-            }
-            Err(why) => eprintln!("skipped: {why}"),
+            Ok(stores) => match timeout(limit, case(&stores)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => panic!(
+                    "the store failed where the contract requires success: {}",
+                    message_with_sources(&*error)
+                ),
+                Err(_elapsed) => panic!(
+                    "`{name}` did not finish within {limit:?}: a call of the store hangs, or takes too long"
+                ),
+            },
+            Err(why) => report_skip(&why),
         }
         drop(guard);
     });
+}
+
+/// Reports that the current test is skipped. `eprintln!` would be captured.
+pub(super) fn report_skip(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let line = format!("skipped: {test}: {why}\n");
+    // There is nobody else to report to.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// The runtime of a case. It does not wait for threads of the case that never end.
+struct CaseRuntime(Option<Runtime>);
+
+impl CaseRuntime {
+    fn new() -> Self {
+        // A store behind a socket needs the network, which `enable_all` includes if the program's features of tokio do.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap_or_else(|error| panic!("no runtime can be built: {error}"));
+        CaseRuntime(Some(runtime))
+    }
+
+    fn block_on(&self, case: impl Future<Output = ()>) {
+        if let Some(runtime) = &self.0 {
+            runtime.block_on(case);
+        }
+    }
+}
+
+impl Drop for CaseRuntime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! Writes stand beside checkpoints until an append settles them.
 
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use petalflow::checkpoint::{Address, ThreadQuery};
 
 use super::samples::{THREAD, append_all, write};
@@ -178,5 +181,27 @@ pub async fn many_writes_in_one_call(stores: &Stores) -> CaseResult {
         many.len(),
         found.len()
     );
+    Ok(())
+}
+
+/// A `write` whose future is dropped has added all of its writes or none.
+pub async fn a_dropped_write_is_whole_or_nothing(stores: &Stores) -> CaseResult {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let call: Vec<_> = (0..20).map(|task| write(task, "result", [task])).collect();
+    for seq in 1..=20 {
+        {
+            let mut dropped = pin!(store.write(address, seq, &call));
+            let _ = dropped
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
+        }
+        // It may still be in progress. All of its writes appear at once.
+        let found = store.writes(address, seq..seq + 1).await?.len();
+        assert!(
+            found == 0 || found == call.len(),
+            "`write` is atomic: a dropped call of {} writes has added {found} of them",
+            call.len()
+        );
+    }
     Ok(())
 }

@@ -310,4 +310,8 @@ impl Store for FaultyStore {
     fn claim_lasts(&self) -> Option<std::time::Duration> {
         self.store.claim_lasts()
     }
+
+    fn needs_checksums(&self) -> bool {
+        self.store.needs_checksums()
+    }
 }

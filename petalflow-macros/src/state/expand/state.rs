@@ -202,10 +202,11 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     let Key { name, marks, .. } = key;
     let reducer = match key.reducer {
-        Reducer::Replace => "replace",
-        Reducer::Custom(_) => "reduce",
-        Reducer::BuiltIn(reducer) => reducer.names().0,
+        Reducer::Replace => "Replace",
+        Reducer::Custom(_) => "Custom",
+        Reducer::BuiltIn(reducer) => reducer.names().1,
     };
+    let reducer = Ident::new(reducer, proc_macro2::Span::call_site());
     let traits = [
         (key.exclusive(), "Exclusive"),
         (key.assigned(), "Assigned"),
@@ -226,7 +227,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         let ty = written(&key.ty);
         quote!(.of_type(#ty))
     });
-    quote!(#runtime::state::KeyMeta::new(#name, #reducer) #(#traits)* #id #ty)
+    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#traits)* #id #ty)
 }
 
 /// A type as its tokens, with spaces only where they are needed.

@@ -478,13 +478,13 @@ const _: () = {
         type Storage = ::petalflow::state::Durable;
         const NAME: &'static str = "Essay";
         const KEYS: &'static [::petalflow::state::KeyMeta] = &[
-            ::petalflow::state::KeyMeta::new("topic", "replace")
+            ::petalflow::state::KeyMeta::new("topic", ::petalflow::state::Reducer::Replace)
                 .with(::petalflow::state::KeyFlag::Exclusive)
                 .with(::petalflow::state::KeyFlag::Assigned)
                 .with(::petalflow::state::KeyFlag::Input)
                 .with(::petalflow::state::KeyFlag::Required)
                 .of_type("String"),
-            ::petalflow::state::KeyMeta::new("draft", "replace")
+            ::petalflow::state::KeyMeta::new("draft", ::petalflow::state::Reducer::Replace)
                 .with(::petalflow::state::KeyFlag::Exclusive)
                 .of_type("String"),
         ];

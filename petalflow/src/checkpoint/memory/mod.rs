@@ -315,4 +315,9 @@ impl Store for InMemoryStore {
             threads.owners.remove(thread);
         }
     }
+
+    #[inline]
+    fn needs_checksums(&self) -> bool {
+        false
+    }
 }

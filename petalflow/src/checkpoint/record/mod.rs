@@ -7,10 +7,12 @@ mod write;
 
 use std::sync::Arc;
 
+use super::outline::Outline;
+
 pub use decision::DecisionKind;
 
 /// The version of the layout, in the first byte.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Why a checkpoint was created.
 ///
@@ -155,16 +157,6 @@ pub struct DecisionRecord {
     pub reason: Option<String>,
     /// When, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-}
-
-/// The nodes and keys of the program that wrote a checkpoint, to compare them with those of another program. A checkpoint
-/// that builds on no other has one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outline {
-    /// One line for each node, edge and join.
-    pub(crate) graph: Vec<String>,
-    /// One line for each key.
-    pub(crate) schema: Vec<String>,
 }
 
 /// An answer in a record.

@@ -14,7 +14,7 @@ impl Record {
             Some((&VERSION, body)) => body,
             Some((version, _)) => {
                 return Err(CodecError::Unknown(format!(
-                    "layout {version} of checkpoints is not known to this program, which reads {VERSION}"
+                    "it has layout {version} of checkpoints, and this version of petalflow reads layout {VERSION}: resume the thread with the version that stored it"
                 )));
             }
             None => return Err(CodecError::Unknown("a checkpoint has no bytes".into())),
@@ -62,11 +62,7 @@ impl Header {
             gates: from.list(Unpack::text)?,
             answers: from.list(AnswerEntry::decode)?,
             notes: from.list(DecisionRecord::decode)?,
-            outline: from.option(|from| {
-                from.tuple(2)?;
-                let (graph, schema) = (from.list(Unpack::text)?, from.list(Unpack::text)?);
-                Ok(Outline { graph, schema })
-            })?,
+            outline: from.option(Outline::decode)?,
         })
     }
 }

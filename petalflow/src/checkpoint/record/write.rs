@@ -1,6 +1,6 @@
 //! Encodes a checkpoint.
 
-use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, TaskEntry, VERSION};
+use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, Outline, TaskEntry, VERSION};
 use petalflow_codec::pack;
 
 impl Header {
@@ -66,11 +66,7 @@ impl Header {
         texts(&self.gates, out);
         pack::list(self.answers.iter(), out, AnswerEntry::encode);
         pack::list(self.notes.iter(), out, DecisionRecord::encode);
-        pack::option(self.outline.as_ref(), out, |outline, out| {
-            pack::array(2, out);
-            texts(&outline.graph, out);
-            texts(&outline.schema, out);
-        });
+        pack::option(self.outline.as_ref(), out, Outline::encode);
     }
 }
 

@@ -147,13 +147,13 @@ impl<S: State> CheckpointWriter<S> {
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.oldest_results.get()..self.header.origin;
-        let checkpoint = &self.next.checkpoint;
+        let checkpoint = &mut self.next.checkpoint;
         if self.durability == Durability::Async {
             let (storage, namespace) = (self.storage.clone(), self.namespace.clone());
-            let checkpoint = checkpoint.clone();
+            let mut checkpoint = checkpoint.clone();
             self.in_flight = Some(tokio::spawn(async move {
                 storage
-                    .append(&namespace, &checkpoint, after, removed_results)
+                    .append(&namespace, &mut checkpoint, after, removed_results)
                     .await
             }));
             Box::pin(std::future::ready(Ok(())))

@@ -1,10 +1,11 @@
 //! What this version stores, byte by byte: a change of the format must not go unnoticed, because threads that were stored in
 //! it are still waiting.
 //!
-//! When the format is changed on purpose, what is read must not change: keep the old bytes, add the new ones.
+//! When the format is changed on purpose, keep the old bytes: a test shows whether they are read or refused.
 
 use petalflow::checkpoint::{Address, InMemoryStore, Store as _, StoredCheckpoint, StoredWrite};
 use petalflow::prelude::*;
+use petalflow_test_support::assert_contains;
 
 use crate::durable::upgrades::stop;
 
@@ -73,6 +74,29 @@ flow! {
 
 /// A complete checkpoint.
 const FIRST: &str = "\
+    029a94aa57726974654573736179cfb149b3cfe8525aff00cf7ef8854df89526be9600c0000100c09293a4706c616ec0c093 \
+    a473696465c0c09193a67265706f7274c0c090909090929495a772656d61726b73ab5665633c537472696e673ea661707065 \
+    6e64c2c295a573636f7265ab4f7074696f6e3c6636343ea77265706c616365c2c295a573746f7073a4626f6f6ca77265706c \
+    616365c2c295a5746f706963a6537472696e67a77265706c616365c2c3939593a3646967ac2875382c20537472696e6729c2 \
+    93a4706c616ec0c293a67265706f7274c0c393a473696465c0c293a373756dc0c296ad5354415254202d3e20706c616eaf53 \
+    54415254202d3e207265706f7274ad5354415254202d3e2073696465b2706c616e205b656163685d202d3e20646967ad7265 \
+    706f7274202d3e20454e44aa73756d202d3e20454e4491b164696720262073696465202d3e2073756d9393a5746f70696300 \
+    c407a6706574616c7393a573746f707300c401c393a772656d61726b7300c40190";
+
+/// The one after it: writes to `remarks`, items, an arrival at the join, a deferred node.
+const SECOND: &str = "\
+    029a94aa57726974654573736179cfb149b3cfe8525aff00cf7ef8854df89526be960100010101c09293a364696700c40892 \
+    01a5726f6f747393a364696701c4099202a66c65617665739193a67265706f7274c0c09192b164696720262073696465202d \
+    3e2073756d91a473696465909090c09393a772656d61726b7301c40c9192c291a7706c616e6e656493a772656d61726b7301 \
+    c4099192c291a47369646593a573636f726500c409cb3fe0000000000000";
+
+/// The records of the first `dig`: its result, and its record of `once`.
+const DONE: &str =
+    "979200cf7ef8854df89526be009192a772656d61726b73c40e9192c291a9726f6f747320647567009090c0";
+const ONCE: &str = "a9726f6f747320647567";
+
+/// A checkpoint of layout 1, which contained the outline of the program as text.
+const LAYOUT_1: &str = "\
     019a94aa57726974654573736179cf2fa82de55b77ad5800cf4117669787384a9e9600c0000100c09293a4706c616ec0c093 \
     a473696465c0c09193a67265706f7274c0c090909090929cb265646765205354415254202d3e20706c616eb4656467652053 \
     54415254202d3e207265706f7274b265646765205354415254202d3e2073696465b76564676520706c616e205b656163685d \
@@ -82,18 +106,6 @@ const FIRST: &str = "\
     6b733a205665633c537472696e673e20617070656e64ba73636f72653a204f7074696f6e3c6636343e207265706c616365b3 \
     73746f70733a20626f6f6c207265706c616365be746f7069633a20537472696e67207265706c616365207265717569726564 \
     9393a5746f70696300c407a6706574616c7393a573746f707300c401c393a772656d61726b7300c40190";
-
-/// The one after it: writes to `remarks`, items, an arrival at the join, a deferred node.
-const SECOND: &str = "\
-    019a94aa57726974654573736179cf2fa82de55b77ad5800cf4117669787384a9e960100010101c09293a364696700c40892 \
-    01a5726f6f747393a364696701c4099202a66c65617665739193a67265706f7274c0c09192b164696720262073696465202d \
-    3e2073756d91a473696465909090c09393a772656d61726b7301c40c9192c291a7706c616e6e656493a772656d61726b7301 \
-    c4099192c291a47369646593a573636f726500c409cb3fe0000000000000";
-
-/// The records of the first `dig`: its result, and its record of `once`.
-const DONE: &str =
-    "979200cf4117669787384a9e009192a772656d61726b73c40e9192c291a9726f6f747320647567009090c0";
-const ONCE: &str = "a9726f6f747320647567";
 
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
@@ -205,4 +217,27 @@ async fn task_of_the_first_dig() -> petalflow::event::TaskId {
     let writes = store.writes(ADDRESS, 0..9).await.unwrap();
     let done = writes.iter().find(|(_, write)| write.name == "done");
     done.unwrap().1.task
+}
+
+#[tokio::test]
+async fn a_checkpoint_of_layout_1_is_refused() {
+    let store = InMemoryStore::new();
+    let checkpoint = StoredCheckpoint {
+        seq: 0,
+        base: 0,
+        created_ms: 0,
+        bytes: bytes(LAYOUT_1),
+    };
+    store
+        .append(ADDRESS, &checkpoint, None, 0..0)
+        .await
+        .unwrap();
+    let thread = WriteEssay::new().store(&store).thread("golden");
+    let error = thread.snapshot().await.err().unwrap().to_string();
+    assert_contains(
+        &error,
+        "checkpoint 0: it has layout 1 of checkpoints, and this version of petalflow reads layout 2",
+    );
+    let stored = store.history(ADDRESS, None, 10).await.unwrap();
+    assert_eq!(stored, [checkpoint], "a refused thread is not changed");
 }

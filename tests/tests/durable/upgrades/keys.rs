@@ -158,15 +158,15 @@ mod removed {
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_eq!(
             problem,
-            "it has a value of the key `notes`, which `Essay` does not store: a key that was renamed keeps its name in storage with `#[key(id = \"notes\")]`; a migration says what becomes of its value, `#[state(version = .., migrate = ..)]`"
+            "it has a value of the key `notes`, which `Essay` does not store: if the key was renamed, give it its old name in storage with `#[key(id = \"notes\")]`; otherwise convert or remove the value in a migration, `#[state(version = .., migrate = ..)]`"
         );
         assert_eq!(
             diff,
             [
-                "- never: Vec<String> append",
-                "- notes: Vec<String> append",
-                "+ remarks: Vec<String> append",
-                "- scratch: String replace ephemeral",
+                "- key never: Vec<String> append",
+                "- key notes: Vec<String> append",
+                "+ key remarks: Vec<String> append",
+                "- key scratch: String replace ephemeral",
             ]
         );
         // Nothing is half-read: not the state, not the history, not under a new turn.
@@ -253,9 +253,9 @@ mod unreadable {
         assert_eq!(
             diff,
             [
-                "- rounds: u64 replace required",
-                "+ rounds: u8 replace required",
-                "+ topic: String replace"
+                "- key rounds: u64 replace required",
+                "+ key rounds: u8 replace required",
+                "+ key topic: String replace"
             ]
         );
     }
@@ -303,9 +303,9 @@ mod required {
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_starts_with(
             &problem,
-            "it has no value of the key `topic`, which has no default: give the key one, `#[key(default)]`",
+            "it has no value of the key `topic`, which has no default: give the key a default, `#[key(default)]`",
         );
-        assert_eq!(diff, ["+ topic: String replace required"]);
+        assert_eq!(diff, ["+ key topic: String replace required"]);
     }
 }
 
@@ -364,11 +364,14 @@ mod reducers {
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_eq!(
             problem,
-            "what was written to the key `notes` folds with `append`, and now with `prepend`: fold it in a migration, `migration.fold(\"notes\", reduce::append)`"
+            "it has writes to the key `notes` that fold with `append`, and the reducer of the key is `prepend` now: fold them in a migration, `migration.fold(\"notes\", reduce::append)`"
         );
         assert_eq!(
             diff,
-            ["- notes: Vec<u32> append", "+ notes: Vec<u32> prepend"]
+            [
+                "- key notes: Vec<u32> append",
+                "+ key notes: Vec<u32> prepend"
+            ]
         );
         // The first checkpoint holds the value.
         let number = thread.fork(0).await.unwrap();

@@ -99,7 +99,7 @@ fn a_change_fails_with_the_difference_and_the_solution() {
     let said = said_of("added", Some(&LOCK.replace("  node side\n", ""))).unwrap();
     assert_eq!(
         said,
-        "the flow `Write` has changed. Stored threads can go on: write the lock anew with `PETALFLOW_LOCK=write cargo test`, and commit it\n  + node side"
+        "the flow `Write` has changed. Stored threads can resume: write the lock again with `PETALFLOW_LOCK=write cargo test`, and commit it\n  + node side"
     );
     let lock = LOCK.replace("remarks: Vec<String>", "notes: Vec<String>");
     let said = said_of(
@@ -110,13 +110,13 @@ fn a_change_fails_with_the_difference_and_the_solution() {
     assert_eq!(
         said,
         "\
-the flow `Write` has changed, and stored threads may be unable to go on. Of such a thread it would be said:
+the flow `Write` has changed, and stored threads may be unable to resume. The problems of such a thread:
 
-* it has a value of the key `notes`, which `Essay` does not store: a key that was renamed keeps its name in storage with `#[key(id = \"notes\")]`; a migration says what becomes of its value, `#[state(version = .., migrate = ..)]`
+* it has a value of the key `notes`, which `Essay` does not store: if the key was renamed, give it its old name in storage with `#[key(id = \"notes\")]`; otherwise convert or remove the value in a migration, `#[state(version = .., migrate = ..)]`
 
-* it goes on at node `collect`, which is gone: a node that was renamed keeps its name in storage with `with .. { id: \"collect\" }`; `Resume::goto` says where else to go on
+* it resumes at node `collect`, which does not exist any more: if the node was renamed, give it its old name in storage with `with .. { id: \"collect\" }`; otherwise resume at another node with `Resume::goto`
 
-If there is none, accept the change with `PETALFLOW_LOCK=write cargo test`:
+If there are no such threads, accept the change with `PETALFLOW_LOCK=write cargo test`:
   - key notes: Vec<String> append
   + key remarks: Vec<String> append
   - node collect

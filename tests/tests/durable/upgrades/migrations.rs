@@ -194,7 +194,7 @@ async fn a_newer_thread_is_refused() {
         "it was written by a newer program, at version 2 of `Essay`, and this one is at version 1: read it with that program"
     );
     assert!(
-        diff.contains(&"+ remarks: Vec<usize> append".to_string()),
+        diff.contains(&"+ key remarks: Vec<usize> append".to_string()),
         "{diff:?}"
     );
 }

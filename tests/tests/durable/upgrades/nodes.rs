@@ -148,7 +148,7 @@ mod removed {
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_eq!(
             problem,
-            "it goes on at node `quick`, which is gone: a node that was renamed keeps its name in storage with `with .. { id: \"quick\" }`; `Resume::goto` says where else to go on"
+            "it resumes at node `quick`, which does not exist any more: if the node was renamed, give it its old name in storage with `with .. { id: \"quick\" }`; otherwise resume at another node with `Resume::goto`"
         );
         assert!(diff.contains(&"- node quick".to_string()), "{diff:?}");
         assert!(diff.contains(&"+ node finish".to_string()), "{diff:?}");
@@ -212,7 +212,7 @@ mod join {
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_eq!(
             problem,
-            "the join `quick & slower -> gather` has been reached from some of its sides, and is gone: keep it until such threads have passed it; `Resume::goto` says where else to go on"
+            "some sources of the join `quick & slower -> gather` have arrived, and the join does not exist any more: remove the join only after such threads have passed it, or resume at another node with `Resume::goto`"
         );
         assert!(
             diff.contains(&"- join quick & slower -> gather".to_string()),
@@ -266,7 +266,7 @@ mod item_needed {
         let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
         assert_starts_with(
             &problem,
-            "it goes on at node `plan`, which takes an item now, and has none for it: ",
+            "it resumes at node `plan` without an item, and the node takes an item now: ",
         );
     }
 }

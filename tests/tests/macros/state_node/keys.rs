@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use petalflow::State;
 use petalflow::node::Key;
 use petalflow::prelude::*;
-use petalflow::state::{KeyFlag, KeyMeta, KeySet, Update};
+use petalflow::state::{KeyFlag, KeyMeta, KeySet, Reducer, Update};
 use serde::{Deserialize, Serialize};
 
 /// A type with nothing but what a key needs.
@@ -134,7 +134,7 @@ fn the_metadata_of_the_keys_follows_the_options() {
             meta("low").reducer,
             meta("plain").reducer
         ),
-        ("reduce", "min", "replace")
+        (Reducer::Custom, Reducer::Min, Reducer::Replace)
     );
     assert!(
         meta("hint").has(KeyFlag::Ephemeral)
@@ -296,7 +296,7 @@ fn a_field_under_cfg_is_a_key_only_if_it_is_compiled() {
             .iter()
             .map(|key| (key.name, key.reducer))
             .collect::<Vec<_>>(),
-        [("notes", "append"), ("rounds", "sum")]
+        [("notes", Reducer::Append), ("rounds", Reducer::Sum)]
     );
     assert_eq!(PartlyRounds::INDEX, 1);
     let _ = Partly::start(().into());

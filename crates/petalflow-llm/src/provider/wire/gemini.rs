@@ -3,35 +3,35 @@
 
 use serde_json::{Map, Value};
 
-use super::common::About;
-use super::counts;
+use super::response_data::ResponseData;
+use super::usage;
 use crate::{Delta, Media, MediaSource, Part, Text};
 
 /// Reads the chunks of a response.
 #[derive(Debug, Default)]
-pub(super) struct Chunks {
+pub(super) struct GeminiParser {
     calls: usize,
     /// The call whose arguments are still incomplete.
-    open: Option<usize>,
+    open_call: Option<usize>,
     /// Whether the last part was a call.
-    called: bool,
+    after_call: bool,
 }
 
-impl Chunks {
-    pub(super) fn read(&mut self, chunk: &Value, about: &mut About) -> Vec<Delta> {
-        about.id = about.id.take().or_else(|| text(chunk, "responseId"));
-        about.model = about.model.take().or_else(|| text(chunk, "modelVersion"));
+impl GeminiParser {
+    pub(super) fn read(&mut self, chunk: &Value, data: &mut ResponseData) -> Vec<Delta> {
+        data.id = data.id.take().or_else(|| text(chunk, "responseId"));
+        data.model = data.model.take().or_else(|| text(chunk, "modelVersion"));
         if let Some(usage) = chunk.get("usageMetadata").filter(|usage| usage.is_object()) {
-            about.usage = counts::gemini(usage);
+            data.usage = usage::gemini(usage);
         }
         let feedback = chunk.get("promptFeedback");
         let blocked = feedback.and_then(|feedback| text(feedback, "blockReason"));
-        about.blocked = about.blocked.take().or(blocked);
+        data.blocked = data.blocked.take().or(blocked);
         let Some(candidate) = chunk.pointer("/candidates/0") else {
             return Vec::new();
         };
-        about.finish = text(candidate, "finishReason").or_else(|| about.finish.take());
-        about.meta.extend(beside(candidate));
+        data.finish = text(candidate, "finishReason").or_else(|| data.finish.take());
+        data.meta.extend(source_metadata(candidate));
         let parts = candidate
             .pointer("/content/parts")
             .and_then(Value::as_array);
@@ -39,18 +39,18 @@ impl Chunks {
         for part in parts.into_iter().flatten() {
             let signature = text(part, "thoughtSignature");
             // A signature on empty text after a call does not sign the call.
-            if self.called
+            if self.after_call
                 && signature.is_some()
-                && text(part, "text").is_some_and(|words| words.is_empty())
+                && text(part, "text").is_some_and(|text| text.is_empty())
             {
                 let text = String::new();
                 deltas.push(Delta::Part(Part::Text(Text { text, signature })));
-                self.called = false;
+                self.after_call = false;
                 continue;
             }
             self.part(part, &mut deltas);
             deltas.extend(signature.map(Delta::Signature));
-            self.called = part.get("functionCall").is_some();
+            self.after_call = part.get("functionCall").is_some();
         }
         deltas
     }
@@ -58,30 +58,30 @@ impl Chunks {
     fn part(&mut self, part: &Value, deltas: &mut Vec<Delta>) {
         if let Some(call) = part.get("functionCall") {
             self.call(call, deltas);
-        } else if let Some(words) = text(part, "text") {
+        } else if let Some(text) = text(part, "text") {
             let thought = part.get("thought").and_then(Value::as_bool) == Some(true);
             deltas.push(if thought {
-                Delta::Thought(words)
+                Delta::Thought(text)
             } else {
-                Delta::Text(words)
+                Delta::Text(text)
             });
         } else {
-            deltas.extend(whole(part).map(Delta::Part));
+            deltas.extend(complete_part(part).map(Delta::Part));
         }
     }
 
     /// A call, or a chunk of one: some calls send their arguments by path.
     fn call(&mut self, call: &Value, deltas: &mut Vec<Delta>) {
         let name = text(call, "name").filter(|name| !name.is_empty());
-        let place = self.open.filter(|_| name.is_none());
-        let place = place.unwrap_or_else(|| {
+        let index = self.open_call.filter(|_| name.is_none());
+        let index = index.unwrap_or_else(|| {
             self.calls += 1;
             self.calls - 1
         });
-        let goes_on = call.get("willContinue").and_then(Value::as_bool) == Some(true);
-        self.open = goes_on.then_some(place);
+        let continues = call.get("willContinue").and_then(Value::as_bool) == Some(true);
+        self.open_call = continues.then_some(index);
         deltas.push(Delta::Call {
-            place,
+            index,
             id: text(call, "id"),
             name,
             arguments: match call.get("args") {
@@ -89,13 +89,13 @@ impl Chunks {
                 Some(arguments) => arguments.to_string(),
             },
         });
-        let pieces = call.get("partialArgs").and_then(Value::as_array);
-        for piece in pieces.into_iter().flatten() {
+        let chunks = call.get("partialArgs").and_then(Value::as_array);
+        for chunk in chunks.into_iter().flatten() {
             let value = ["stringValue", "numberValue", "boolValue"]
                 .iter()
-                .find_map(|kind| piece.get(kind));
-            deltas.extend(text(piece, "jsonPath").map(|path| Delta::Argument {
-                place,
+                .find_map(|kind| chunk.get(kind));
+            deltas.extend(text(chunk, "jsonPath").map(|path| Delta::Argument {
+                index,
                 path,
                 value: value.cloned().unwrap_or(Value::Null),
             }));
@@ -104,26 +104,26 @@ impl Chunks {
 }
 
 /// The data of a candidate that is outside its parts: the sources of the answer.
-fn beside(candidate: &Value) -> Map<String, Value> {
+fn source_metadata(candidate: &Value) -> Map<String, Value> {
     let kinds = [
         "groundingMetadata",
         "citationMetadata",
         "urlContextMetadata",
     ];
-    let said = kinds.into_iter().filter_map(|kind| {
+    let metadata = kinds.into_iter().filter_map(|kind| {
         let value = candidate.get(kind)?;
         (!value.is_null()).then(|| (kind.to_string(), value.clone()))
     });
-    said.collect()
+    metadata.collect()
 }
 
 /// A part that arrives complete.
-fn whole(part: &Value) -> Option<Part> {
-    let media = |kind: &str, at: &str, source: fn(String) -> MediaSource| {
+fn complete_part(part: &Value) -> Option<Part> {
+    let media = |kind: &str, field: &str, source: fn(String) -> MediaSource| {
         let data = part.get(kind)?;
         Some(Part::Media(Media {
             media_type: text(data, "mimeType")?,
-            source: source(text(data, at)?),
+            source: source(text(data, field)?),
         }))
     };
     let code = |kind: &str, first: &str, second: &str| {
@@ -157,13 +157,13 @@ mod tests {
     use crate::{LlmResponse, StreamAccumulator};
 
     fn joined(chunks: &[Value]) -> LlmResponse {
-        let (mut reader, mut answer) = (Chunks::default(), StreamAccumulator::new());
+        let (mut reader, mut accumulator) = (GeminiParser::default(), StreamAccumulator::new());
         for parts in chunks {
             let chunk = json!({"candidates": [{"content": {"parts": parts}}]});
-            let deltas = reader.read(&chunk, &mut About::default());
-            deltas.iter().for_each(|delta| answer.push(delta));
+            let deltas = reader.read(&chunk, &mut ResponseData::default());
+            deltas.iter().for_each(|delta| accumulator.push(delta));
         }
-        answer.finish(LlmResponse::default())
+        accumulator.finish(LlmResponse::default())
     }
 
     #[test]
@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn nonsense_is_nothing() {
-        let mut reader = Chunks::default();
+        let mut reader = GeminiParser::default();
         for nonsense in [
             json!({"candidates": null}),
             json!({"candidates": [{"content": {"parts": [1, null, {"functionCall": 3}, {"inlineData": {}}]}}]}),
         ] {
-            reader.read(&nonsense, &mut About::default());
+            reader.read(&nonsense, &mut ResponseData::default());
         }
     }
 }

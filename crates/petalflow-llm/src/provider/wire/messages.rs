@@ -2,77 +2,77 @@
 
 use serde_json::Value;
 
-use super::common::{About, hidden, redacted, text};
-use super::counts;
+use super::response_data::{ResponseData, hidden_reasoning, redacted, text};
+use super::usage;
 use crate::Delta;
 
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
+pub(super) struct MessagesParser {
     calls: usize,
     /// The current block.
-    open: Open,
+    open_block: OpenBlock,
 }
 
 #[derive(Debug, Default)]
-enum Open {
+enum OpenBlock {
     /// Text, or a block that only the provider uses.
     #[default]
     Other,
     /// The index of a call.
     Call(usize),
     /// A reasoning block: its signature so far, and whether any of its text was visible.
-    Thought { signature: String, seen: bool },
+    Thought { signature: String, visible: bool },
 }
 
-impl Blocks {
-    pub(super) fn read(&mut self, event: &Value, about: &mut About) -> Vec<Delta> {
+impl MessagesParser {
+    pub(super) fn read(&mut self, event: &Value, data: &mut ResponseData) -> Vec<Delta> {
         let mut deltas = Vec::new();
         match event.get("type").and_then(Value::as_str) {
-            Some("message_start") => about_message(&event["message"], about),
+            Some("message_start") => read_metadata(&event["message"], data),
             Some("message_delta") => {
                 let reason = text(event, "/delta/stop_reason");
-                about.finish = reason.or_else(|| about.finish.take());
-                counts::anthropic(&event["usage"], &mut about.usage);
+                data.finish = reason.or_else(|| data.finish.take());
+                usage::anthropic(&event["usage"], &mut data.usage);
             }
             // The response is complete, even if no event had a finish reason.
             Some("message_stop") => {
-                about.finish.get_or_insert_with(|| "end_turn".to_string());
+                data.finish.get_or_insert_with(|| "end_turn".to_string());
             }
-            Some("content_block_start") => self.begin(&event["content_block"], &mut deltas),
-            Some("content_block_delta") => self.grow(&event["delta"], &mut deltas),
-            Some("content_block_stop") => self.end(&mut deltas),
+            Some("content_block_start") => self.start_block(&event["content_block"], &mut deltas),
+            Some("content_block_delta") => self.read_delta(&event["delta"], &mut deltas),
+            Some("content_block_stop") => self.end_block(&mut deltas),
             _ => {
                 let blocks = event.get("content").and_then(Value::as_array);
                 for block in blocks.into_iter().flatten() {
-                    self.begin(block, &mut deltas);
-                    self.end(&mut deltas);
+                    self.start_block(block, &mut deltas);
+                    self.end_block(&mut deltas);
                 }
-                about_message(event, about);
+                read_metadata(event, data);
             }
         }
         deltas
     }
 
-    fn begin(&mut self, block: &Value, deltas: &mut Vec<Delta>) {
+    fn start_block(&mut self, block: &Value, deltas: &mut Vec<Delta>) {
         // Some servers do not send the end of a block.
-        self.end(deltas);
+        self.end_block(deltas);
         match block.get("type").and_then(Value::as_str) {
-            Some("text") => deltas.extend(words(block, "/text").map(Delta::Text)),
+            Some("text") => deltas.extend(non_empty_text(block, "/text").map(Delta::Text)),
             Some("thinking") => {
-                let thought = words(block, "/thinking");
-                self.open = Open::Thought {
+                let reasoning = non_empty_text(block, "/thinking");
+                self.open_block = OpenBlock::Thought {
                     signature: text(block, "/signature").unwrap_or_default(),
-                    seen: thought.is_some(),
+                    visible: reasoning.is_some(),
                 };
-                deltas.extend(thought.map(Delta::Thought));
+                deltas.extend(reasoning.map(Delta::Thought));
             }
             Some("tool_use") => {
                 let input = block.get("input").and_then(Value::as_object);
                 let input = input.filter(|input| !input.is_empty());
-                self.open = Open::Call(self.calls);
+                self.open_block = OpenBlock::Call(self.calls);
                 deltas.push(Delta::Call {
-                    place: self.calls,
+                    index: self.calls,
                     id: text(block, "/id"),
                     name: text(block, "/name"),
                     // In a stream the input is empty at the start.
@@ -86,48 +86,48 @@ impl Blocks {
         }
     }
 
-    fn grow(&mut self, delta: &Value, deltas: &mut Vec<Delta>) {
-        deltas.extend(words(delta, "/text").map(Delta::Text));
-        match &mut self.open {
-            Open::Other => {}
-            Open::Call(place) => {
-                let piece = words(delta, "/partial_json").map(|arguments| Delta::Call {
-                    place: *place,
+    fn read_delta(&mut self, delta: &Value, deltas: &mut Vec<Delta>) {
+        deltas.extend(non_empty_text(delta, "/text").map(Delta::Text));
+        match &mut self.open_block {
+            OpenBlock::Other => {}
+            OpenBlock::Call(index) => {
+                let chunk = non_empty_text(delta, "/partial_json").map(|arguments| Delta::Call {
+                    index: *index,
                     id: None,
                     name: None,
                     arguments,
                 });
-                deltas.extend(piece);
+                deltas.extend(chunk);
             }
-            Open::Thought { signature, seen } => {
-                if let Some(thought) = words(delta, "/thinking") {
-                    *seen = true;
-                    deltas.push(Delta::Thought(thought));
+            OpenBlock::Thought { signature, visible } => {
+                if let Some(reasoning) = non_empty_text(delta, "/thinking") {
+                    *visible = true;
+                    deltas.push(Delta::Thought(reasoning));
                 }
                 signature.extend(text(delta, "/signature"));
             }
         }
     }
 
-    fn end(&mut self, deltas: &mut Vec<Delta>) {
-        let Open::Thought { signature, seen } = std::mem::take(&mut self.open) else {
+    fn end_block(&mut self, deltas: &mut Vec<Delta>) {
+        let OpenBlock::Thought { signature, visible } = std::mem::take(&mut self.open_block) else {
             return;
         };
-        match (signature.is_empty(), seen) {
+        match (signature.is_empty(), visible) {
             (true, _) => {}
             (false, true) => deltas.push(Delta::Signature(signature)),
-            (false, false) => deltas.push(hidden(signature)),
+            (false, false) => deltas.push(hidden_reasoning(signature)),
         }
     }
 }
 
-fn about_message(message: &Value, about: &mut About) {
-    about.id = text(message, "/id").or_else(|| about.id.take());
-    about.model = text(message, "/model").or_else(|| about.model.take());
-    about.finish = text(message, "/stop_reason").or_else(|| about.finish.take());
-    counts::anthropic(&message["usage"], &mut about.usage);
+fn read_metadata(message: &Value, data: &mut ResponseData) {
+    data.id = text(message, "/id").or_else(|| data.id.take());
+    data.model = text(message, "/model").or_else(|| data.model.take());
+    data.finish = text(message, "/stop_reason").or_else(|| data.finish.take());
+    usage::anthropic(&message["usage"], &mut data.usage);
 }
 
-fn words(value: &Value, path: &str) -> Option<String> {
-    text(value, path).filter(|words| !words.is_empty())
+fn non_empty_text(value: &Value, path: &str) -> Option<String> {
+    text(value, path).filter(|text| !text.is_empty())
 }

@@ -1,6 +1,6 @@
 //! Recorded responses of a real model.
 
-mod entry;
+mod recording;
 mod redact;
 
 use std::fmt;
@@ -13,8 +13,8 @@ use crate::{
     Capabilities, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
     StreamAccumulator, StreamEvent,
 };
-use entry::{Entry, Tape};
 use petalflow::async_trait;
+use recording::{Recording, Recordings};
 use redact::Secrets;
 
 /// A model that records the responses of another model in a file, and then replays them. Tests use responses of a real
@@ -52,7 +52,7 @@ pub struct Cassette {
     /// The model that is recorded. `None` for a replay.
     source: Option<Box<dyn LlmClient>>,
     secrets: Secrets,
-    tape: Arc<Mutex<Tape>>,
+    recordings: Arc<Mutex<Recordings>>,
 }
 
 impl Cassette {
@@ -71,9 +71,9 @@ impl Cassette {
         }
         let source: Box<dyn LlmClient> = Box::new(model()?);
         let name = source.name().to_string();
-        let tape = Tape::new(name.clone(), source.capabilities());
+        let recordings = Recordings::new(name.clone(), source.capabilities());
         Ok(Cassette {
-            tape: Arc::new(Mutex::new(tape)),
+            recordings: Arc::new(Mutex::new(recordings)),
             file,
             name,
             source: Some(source),
@@ -88,16 +88,16 @@ impl Cassette {
     /// If the file cannot be read.
     pub fn replay(file: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let file = file.into();
-        let tape = read(&file).map_err(|error| {
+        let recordings = read(&file).map_err(|error| {
             let file = file.display();
             LlmError::request(format!("cassette `{file}` cannot be read: {error}"))
         })?;
         Ok(Cassette {
             file,
-            name: tape.provider().to_string(),
+            name: recordings.provider().to_string(),
             source: None,
             secrets: Secrets::default(),
-            tape: Arc::new(Mutex::new(tape)),
+            recordings: Arc::new(Mutex::new(recordings)),
         })
     }
 
@@ -114,14 +114,14 @@ impl Cassette {
     }
 
     /// The number of unused recorded responses.
-    pub fn left(&self) -> usize {
-        lock(&self.tape).left()
+    pub fn remaining(&self) -> usize {
+        lock(&self.recordings).remaining()
     }
 
     /// The recorded response to a request.
     fn recorded(&self, request: &LlmRequest) -> Result<(Vec<Delta>, LlmResponse), LlmError> {
-        let asked = entry::meaning(&self.secrets.removed(entry::value(request)?));
-        lock(&self.tape).take(&asked).map_err(|why| {
+        let request_key = recording::comparable(&self.secrets.redact(recording::value(request)?));
+        lock(&self.recordings).take(&request_key).map_err(|why| {
             let file = self.file.display();
             LlmError::request(format!(
                 "cassette `{file}` has no answer to this request: {why}; delete the file to record anew"
@@ -134,28 +134,28 @@ impl Cassette {
 struct Recorder {
     file: PathBuf,
     secrets: Secrets,
-    tape: Arc<Mutex<Tape>>,
+    recordings: Arc<Mutex<Recordings>>,
 }
 
 impl Recorder {
-    fn of(cassette: &Cassette) -> Self {
+    fn new(cassette: &Cassette) -> Self {
         Recorder {
             file: cassette.file.clone(),
             secrets: cassette.secrets.clone(),
-            tape: Arc::clone(&cassette.tape),
+            recordings: Arc::clone(&cassette.recordings),
         }
     }
 
     fn write(
         &self,
         request: &LlmRequest,
-        pieces: &[Delta],
+        events: &[Delta],
         response: &LlmResponse,
     ) -> Result<(), LlmError> {
-        let entry = Entry::new(request, pieces, response, &self.secrets)?;
-        let mut tape = lock(&self.tape);
-        tape.record(entry);
-        write(&self.file, &tape).map_err(|error| {
+        let recording = Recording::new(request, events, response, &self.secrets)?;
+        let mut recordings = lock(&self.recordings);
+        recordings.record(recording);
+        write(&self.file, &recordings).map_err(|error| {
             let file = self.file.display();
             LlmError::request(format!("cassette `{file}` cannot be written: {error}"))
         })
@@ -175,7 +175,7 @@ impl LlmClient for Cassette {
     fn capabilities(&self) -> Capabilities {
         match &self.source {
             Some(source) => source.capabilities(),
-            None => lock(&self.tape).capabilities(),
+            None => lock(&self.recordings).capabilities(),
         }
     }
 
@@ -183,58 +183,59 @@ impl LlmClient for Cassette {
         let Some(source) = &self.source else {
             return self.recorded(request)?.1.checked(request);
         };
-        let answer = source.complete(request).await;
-        let heard = match &answer {
+        let response = source.complete(request).await;
+        let received = match &response {
             Ok(response) => response,
             Err(error) => match &error.kind {
                 // The response is recorded: a test may need it.
                 LlmErrorKind::Arguments { response } => response,
-                _ => return answer,
+                _ => return response,
             },
         };
-        Recorder::of(self).write(request, &[], heard)?;
-        answer
+        Recorder::new(self).write(request, &[], received)?;
+        response
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         let Some(source) = &self.source else {
-            let (pieces, response) = self.recorded(request)?;
-            let pieces = pieces.into_iter().map(StreamEvent::Delta);
-            let pieces = pieces.chain([StreamEvent::End(Box::new(response))]).map(Ok);
-            return Ok(LlmStream::new(request, stream::iter(pieces)));
+            let (events, response) = self.recorded(request)?;
+            let events = events.into_iter().map(StreamEvent::Delta);
+            let events = events.chain([StreamEvent::End(Box::new(response))]).map(Ok);
+            return Ok(LlmStream::new(request, stream::iter(events)));
         };
-        let answer = source.stream(request).await?;
-        let (recorder, request) = (Recorder::of(self), request.clone());
-        let mut heard = Vec::new();
-        Ok(answer.wrap_source(move |pieces| {
-            pieces.map(move |piece| {
-                match &piece {
-                    Ok(StreamEvent::Delta(delta)) => heard.push(delta.clone()),
+        let response = source.stream(request).await?;
+        let (recorder, request) = (Recorder::new(self), request.clone());
+        let mut received = Vec::new();
+        Ok(response.wrap_source(move |events| {
+            events.map(move |event| {
+                match &event {
+                    Ok(StreamEvent::Delta(delta)) => received.push(delta.clone()),
                     Ok(StreamEvent::End(rest)) => {
-                        let mut answer = StreamAccumulator::new();
-                        heard.iter().for_each(|delta| answer.push(delta));
-                        let whole = answer.finish(LlmResponse::clone(rest));
-                        recorder.write(&request, &heard, &whole)?;
+                        let mut response = StreamAccumulator::new();
+                        received.iter().for_each(|delta| response.push(delta));
+                        let complete = response.finish(LlmResponse::clone(rest));
+                        recorder.write(&request, &received, &complete)?;
                     }
                     Err(_) => {}
                 }
-                piece
+                event
             })
         }))
     }
 }
 
-fn read(file: &Path) -> Result<Tape, String> {
+fn read(file: &Path) -> Result<Recordings, String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let tape: Tape = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    tape.known()
-        .then_some(tape)
+    let recordings: Recordings = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    recordings
+        .is_supported()
+        .then_some(recordings)
         .ok_or_else(|| "it is of another version".to_string())
 }
 
 /// Writes a new file and renames it over the old one: an interrupted test leaves no incomplete file.
-fn write(file: &Path, tape: &Tape) -> std::io::Result<()> {
-    let mut text = serde_json::to_string_pretty(tape).map_err(std::io::Error::other)?;
+fn write(file: &Path, recordings: &Recordings) -> std::io::Result<()> {
+    let mut text = serde_json::to_string_pretty(recordings).map_err(std::io::Error::other)?;
     text.push('\n');
     let new = file.with_extension("new");
     std::fs::write(&new, text)?;
@@ -242,8 +243,8 @@ fn write(file: &Path, tape: &Tape) -> std::io::Result<()> {
 }
 
 /// No code panics while it holds the lock, so the value is always consistent.
-fn lock(tape: &Mutex<Tape>) -> MutexGuard<'_, Tape> {
-    tape.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(recordings: &Mutex<Recordings>) -> MutexGuard<'_, Recordings> {
+    recordings.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Cassette {

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 /// The replacement for a secret.
-const GONE: &str = "***";
+const REPLACEMENT: &str = "***";
 
 /// The prefixes of keys of well-known services.
-const KEYS: [&str; 8] = [
+const KEY_PREFIXES: [&str; 8] = [
     "sk-",
     "AIza",
     "xai-",
@@ -18,7 +18,7 @@ const KEYS: [&str; 8] = [
 ];
 
 /// The minimum length of a word that is treated as a key.
-const SHORTEST: usize = 20;
+const MIN_KEY_LENGTH: usize = 20;
 
 /// Texts that must not appear in a file, in addition to texts that look like keys.
 #[derive(Clone, Debug, Default)]
@@ -33,15 +33,15 @@ impl Secrets {
     }
 
     /// The value with its secrets replaced.
-    pub(super) fn removed(&self, value: Value) -> Value {
+    pub(super) fn redact(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
-            Value::Array(items) => items.into_iter().map(|item| self.removed(item)).collect(),
+            Value::Array(items) => items.into_iter().map(|item| self.redact(item)).collect(),
             Value::Object(fields) => {
                 let fields = fields.into_iter().map(|(name, value)| {
                     let value = match value {
-                        Value::String(_) if names_a_secret(&name) => GONE.into(),
-                        value => self.removed(value),
+                        Value::String(_) if is_secret_name(&name) => REPLACEMENT.into(),
+                        value => self.redact(value),
                     };
                     (self.text(name), value)
                 });
@@ -54,10 +54,10 @@ impl Secrets {
     fn text(&self, mut text: String) -> String {
         for secret in &self.0 {
             if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), GONE);
+                text = text.replace(secret.as_str(), REPLACEMENT);
             }
         }
-        if KEYS.iter().any(|key| text.contains(key)) {
+        if KEY_PREFIXES.iter().any(|key| text.contains(key)) {
             return without_keys(&text);
         }
         text
@@ -65,7 +65,7 @@ impl Secrets {
 }
 
 /// Whether fields with this name contain secrets.
-fn names_a_secret(name: &str) -> bool {
+fn is_secret_name(name: &str) -> bool {
     let name = name.to_lowercase().replace(['-', '_'], "");
     [
         "apikey",
@@ -80,19 +80,20 @@ fn names_a_secret(name: &str) -> bool {
 
 /// The text with the words that look like keys replaced.
 fn without_keys(text: &str) -> String {
-    let of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let mut clean = String::with_capacity(text.len());
+    let is_key_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut redacted = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find(of_key) {
+    while let Some(start) = rest.find(is_key_char) {
         let (before, word) = rest.split_at(start);
-        let end = word.find(|c| !of_key(c)).unwrap_or(word.len());
+        let end = word.find(|c| !is_key_char(c)).unwrap_or(word.len());
         let (word, after) = word.split_at(end);
-        let key = word.len() >= SHORTEST && KEYS.iter().any(|key| word.starts_with(key));
-        clean.push_str(before);
-        clean.push_str(if key { GONE } else { word });
+        let key =
+            word.len() >= MIN_KEY_LENGTH && KEY_PREFIXES.iter().any(|key| word.starts_with(key));
+        redacted.push_str(before);
+        redacted.push_str(if key { REPLACEMENT } else { word });
         rest = after;
     }
-    clean + rest
+    redacted + rest
 }
 
 #[cfg(test)]
@@ -106,7 +107,7 @@ mod tests {
         let mut secrets = Secrets::default();
         secrets.add("hunter2".into());
         secrets.add(String::new());
-        let cleaned = secrets.removed(json!({
+        let cleaned = secrets.redact(json!({
             "text": "key=sk-abcdefghijklmnopqrstuv, and hunter2; the sk-etch is fine",
             "list": ["Bearer AIzaSyA1234567890123456789", 3],
             "extra": {"api_key": "x", "x-goog-api-key": "y", "max_tokens": "8"},

@@ -13,38 +13,38 @@ const VERSION: u32 = 1;
 
 /// A cassette file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Tape {
+pub(super) struct Recordings {
     version: u32,
     provider: String,
     #[serde(default)]
     schema_with_tools: bool,
-    answers: Vec<Entry>,
+    recordings: Vec<Recording>,
 }
 
 /// One request and its response.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct Recording {
     request: Value,
     /// The deltas of a streamed response.
     #[serde(default, skip_serializing_if = "Value::is_null")]
-    pieces: Value,
+    deltas: Value,
     response: Value,
     #[serde(skip)]
     used: bool,
 }
 
-impl Tape {
+impl Recordings {
     pub(super) fn new(provider: String, capabilities: Capabilities) -> Self {
-        Tape {
+        Recordings {
             version: VERSION,
             provider,
             schema_with_tools: capabilities.schema_with_tools,
-            answers: Vec::new(),
+            recordings: Vec::new(),
         }
     }
 
     /// Whether the version of the file is supported.
-    pub(super) fn known(&self) -> bool {
+    pub(super) fn is_supported(&self) -> bool {
         self.version == VERSION
     }
 
@@ -53,65 +53,76 @@ impl Tape {
     }
 
     pub(super) fn capabilities(&self) -> Capabilities {
-        let able = Capabilities::default();
+        let capabilities = Capabilities::default();
         if self.schema_with_tools {
-            able.with_schema_with_tools()
+            capabilities.with_schema_with_tools()
         } else {
-            able
+            capabilities
         }
     }
 
-    pub(super) fn left(&self) -> usize {
-        self.answers.iter().filter(|entry| !entry.used).count()
+    pub(super) fn remaining(&self) -> usize {
+        self.recordings
+            .iter()
+            .filter(|recording| !recording.used)
+            .count()
     }
 
-    pub(super) fn record(&mut self, entry: Entry) {
-        self.answers.push(entry);
+    pub(super) fn record(&mut self, recording: Recording) {
+        self.recordings.push(recording);
     }
 
     /// The first unused response to an equal request, or the reason why there is none.
-    pub(super) fn take(&mut self, asked: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
+    pub(super) fn take(&mut self, request: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
         let mut nearest = None;
-        for entry in self.answers.iter_mut().filter(|entry| !entry.used) {
-            let Some(path) = difference(&meaning(&entry.request), asked) else {
-                entry.used = true;
-                return entry.read().map_err(|error| error.to_string());
+        for recording in self
+            .recordings
+            .iter_mut()
+            .filter(|recording| !recording.used)
+        {
+            let Some(path) = difference(&comparable(&recording.request), request) else {
+                recording.used = true;
+                return recording.read().map_err(|error| error.to_string());
             };
             nearest = nearest.or(Some(path));
         }
         Err(match nearest {
             Some(path) => format!("the next recorded one differs at `{path}`"),
-            None => format!("all {} recorded ones are used", self.answers.len()),
+            None => format!("all {} recorded ones are used", self.recordings.len()),
         })
     }
 }
 
-impl Entry {
+impl Recording {
     pub(super) fn new(
         request: &LlmRequest,
-        pieces: &[Delta],
+        deltas: &[Delta],
         response: &LlmResponse,
         secrets: &Secrets,
     ) -> Result<Self, LlmError> {
-        let pieces = match pieces {
+        let deltas = match deltas {
             [] => Value::Null,
-            pieces => value(pieces)?,
+            deltas => value(deltas)?,
         };
-        Ok(Entry {
-            request: secrets.removed(without_nothing(value(request)?)),
-            pieces: secrets.removed(pieces),
-            response: secrets.removed(value(response)?),
+        Ok(Recording {
+            request: secrets.redact(without_unset(value(request)?)),
+            deltas: secrets.redact(deltas),
+            response: secrets.redact(value(response)?),
             used: true,
         })
     }
 
     fn read(&self) -> Result<(Vec<Delta>, LlmResponse), serde_json::Error> {
         let response = LlmResponse::deserialize(&self.response)?;
-        let pieces = match &self.pieces {
-            Value::Null => response.message.as_ref().map(Delta::of).unwrap_or_default(),
-            pieces => Vec::deserialize(pieces)?,
+        let deltas = match &self.deltas {
+            Value::Null => response
+                .message
+                .as_ref()
+                .map(Delta::from_message)
+                .unwrap_or_default(),
+            deltas => Vec::deserialize(deltas)?,
         };
-        Ok((pieces, response))
+        Ok((deltas, response))
     }
 }
 
@@ -123,8 +134,8 @@ pub(super) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Value, LlmError>
 }
 
 /// The request without the data that changes in each run. Ids of calls become numbers, in the order of their first use.
-pub(super) fn meaning(request: &Value) -> Value {
-    let mut request = without_nothing(request.clone());
+pub(super) fn comparable(request: &Value) -> Value {
+    let mut request = without_unset(request.clone());
     let mut numbers = HashMap::new();
     let messages = request.get_mut("messages").and_then(Value::as_array_mut);
     for message in messages.into_iter().flatten() {
@@ -147,7 +158,7 @@ pub(super) fn meaning(request: &Value) -> Value {
 }
 
 /// Removes the fields that are not set.
-fn without_nothing(mut request: Value) -> Value {
+fn without_unset(mut request: Value) -> Value {
     if let Some(fields) = request.as_object_mut() {
         fields.retain(|_, value| match value {
             Value::Null => false,
@@ -161,7 +172,7 @@ fn without_nothing(mut request: Value) -> Value {
 
 /// The path of the first difference between two values.
 fn difference(one: &Value, other: &Value) -> Option<String> {
-    let below = |step: String, one: Option<&Value>, other: Option<&Value>| match (one, other) {
+    let at_step = |step: String, one: Option<&Value>, other: Option<&Value>| match (one, other) {
         (Some(one), Some(other)) => difference(one, other).map(|path| format!("/{step}{path}")),
         _ => Some(format!("/{step}")),
     };
@@ -169,9 +180,9 @@ fn difference(one: &Value, other: &Value) -> Option<String> {
         (Value::Object(a), Value::Object(b)) => a
             .keys()
             .chain(b.keys())
-            .find_map(|key| below(key.clone(), a.get(key), b.get(key))),
+            .find_map(|key| at_step(key.clone(), a.get(key), b.get(key))),
         (Value::Array(a), Value::Array(b)) => {
-            (0..a.len().max(b.len())).find_map(|at| below(at.to_string(), a.get(at), b.get(at)))
+            (0..a.len().max(b.len())).find_map(|at| at_step(at.to_string(), a.get(at), b.get(at)))
         }
         _ => (one != other).then(String::new),
     }

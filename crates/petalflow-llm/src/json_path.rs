@@ -10,47 +10,47 @@ pub(super) enum Step<'a> {
 }
 
 /// The maximum length of an array that a path may create. It bounds the memory that a wrong path can use.
-const LONGEST: usize = 10_000;
+const MAX_ARRAY_LENGTH: usize = 10_000;
 
 /// The maximum number of steps in a path, as in JSON text: a deeper value cannot be parsed back, or dropped.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// Splits a path into steps. Text that cannot be parsed as a step is a key.
-pub(super) fn steps(path: &str) -> Vec<Step<'_>> {
-    let mut steps = Vec::new();
+pub(super) fn parse(path: &str) -> Vec<Step<'_>> {
+    let mut parse = Vec::new();
     let mut rest = path.strip_prefix('$').unwrap_or(path);
     while !rest.is_empty() {
         if let Some((inside, after)) = rest.strip_prefix('[').and_then(|open| open.split_once(']'))
         {
-            steps.push(match inside.parse() {
+            parse.push(match inside.parse() {
                 Ok(index) => Step::Index(index),
                 Err(_) => Step::Key(inside.trim_matches(['\'', '"'])),
             });
             rest = after;
         } else {
-            let dotted = rest.strip_prefix('.').unwrap_or(rest);
+            let key_and_rest = rest.strip_prefix('.').unwrap_or(rest);
             // A bracket without its closing bracket is part of the key: every iteration consumes some text.
-            let end = dotted
+            let end = key_and_rest
                 .char_indices()
                 .skip(1)
                 .find(|(_, c)| matches!(c, '.' | '['))
-                .map_or(dotted.len(), |(at, _)| at);
-            let (key, after) = dotted.split_at(end);
+                .map_or(key_and_rest.len(), |(at, _)| at);
+            let (key, after) = key_and_rest.split_at(end);
             if !key.is_empty() {
-                steps.push(Step::Key(key));
+                parse.push(Step::Key(key));
             }
             rest = after;
         }
     }
-    steps
+    parse
 }
 
 /// The value at the path, with missing objects and arrays created. `None` if another kind of value is in the way.
-pub(super) fn reach<'v>(mut value: &'v mut Value, steps: &[Step<'_>]) -> Option<&'v mut Value> {
-    if steps.len() > DEEPEST {
+pub(super) fn resolve<'v>(mut value: &'v mut Value, parse: &[Step<'_>]) -> Option<&'v mut Value> {
+    if parse.len() > MAX_DEPTH {
         return None;
     }
-    for step in steps {
+    for step in parse {
         value = match step {
             Step::Key(key) => {
                 if value.is_null() {
@@ -63,7 +63,7 @@ pub(super) fn reach<'v>(mut value: &'v mut Value, steps: &[Step<'_>]) -> Option<
                     *value = Value::Array(Vec::new());
                 }
                 let items = value.as_array_mut()?;
-                if *index >= LONGEST {
+                if *index >= MAX_ARRAY_LENGTH {
                     return None;
                 }
                 if items.len() <= *index {
@@ -84,12 +84,12 @@ mod tests {
     fn paths_are_read_in_all_their_spellings() {
         use Step::{Index, Key};
         assert_eq!(
-            steps("$.city.names[0].x"),
+            parse("$.city.names[0].x"),
             [Key("city"), Key("names"), Index(0), Key("x")]
         );
-        assert_eq!(steps("$['a.b'][\"c\"]"), [Key("a.b"), Key("c")]);
-        assert_eq!(steps("plain"), [Key("plain")]);
-        assert_eq!(steps("$"), []);
+        assert_eq!(parse("$['a.b'][\"c\"]"), [Key("a.b"), Key("c")]);
+        assert_eq!(parse("plain"), [Key("plain")]);
+        assert_eq!(parse("$"), []);
     }
 
     #[test]
@@ -105,11 +105,11 @@ mod tests {
             "$.a[99999]",
         ] {
             let mut value = Value::Null;
-            reach(&mut value, &steps(path));
+            resolve(&mut value, &parse(path));
         }
         let mut value = Value::Null;
         let deep = ".a[0]".repeat(1_000_000);
-        assert_eq!(reach(&mut value, &steps(&deep)), None);
+        assert_eq!(resolve(&mut value, &parse(&deep)), None);
         assert_eq!(value, Value::Null);
     }
 }

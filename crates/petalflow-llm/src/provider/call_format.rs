@@ -9,52 +9,52 @@ use petalflow::tool::{ToolCall, ToolResult};
 /// The call ids in one request, for models that send none or the same id twice. Providers use the ids to match results
 /// with calls.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
-    made: usize,
+pub(super) struct CallIds {
+    generated: usize,
     /// Calls without a result.
-    open: VecDeque<Open>,
+    open: VecDeque<OpenCall>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenCall {
     /// The id in the conversation.
     id: String,
     name: String,
-    sent: String,
+    sent_id: String,
 }
 
-impl Ids {
+impl CallIds {
     /// Starts a new message from the model: later results do not belong to older calls.
     pub(super) fn new_turn(&mut self) {
         self.open.clear();
     }
 
     /// The id to send for a call: its own id if it has one that is unused.
-    pub(super) fn of_call(&mut self, call: &ToolCall) -> String {
-        let taken = self.open.iter().any(|open| open.sent == call.id);
-        let sent = if call.id.is_empty() || taken {
-            self.made += 1;
+    pub(super) fn for_call(&mut self, call: &ToolCall) -> String {
+        let in_use = self.open.iter().any(|open| open.sent_id == call.id);
+        let sent_id = if call.id.is_empty() || in_use {
+            self.generated += 1;
             // Nine letters and digits, the format that Mistral accepts.
-            format!("call{:05}", self.made)
+            format!("call{:05}", self.generated)
         } else {
             call.id.clone()
         };
-        self.open.push_back(Open {
+        self.open.push_back(OpenCall {
             id: call.id.clone(),
             name: call.name.clone(),
-            sent: sent.clone(),
+            sent_id: sent_id.clone(),
         });
-        sent
+        sent_id
     }
 
     /// The id to send for a result: the id of the first call that matches it.
-    pub(super) fn of_result(&mut self, result: &ToolResult) -> String {
-        let same = |open: &Open| open.id == result.call_id;
-        let named = |open: &Open| same(open) && open.name == result.name;
-        let place = self.open.iter().position(named);
-        let place = place.or_else(|| self.open.iter().position(same));
-        match place.and_then(|place| self.open.remove(place)) {
-            Some(open) => open.sent,
+    pub(super) fn for_result(&mut self, result: &ToolResult) -> String {
+        let same_id = |open: &OpenCall| open.id == result.call_id;
+        let same_name = |open: &OpenCall| same_id(open) && open.name == result.name;
+        let index = self.open.iter().position(same_name);
+        let index = index.or_else(|| self.open.iter().position(same_id));
+        match index.and_then(|index| self.open.remove(index)) {
+            Some(open) => open.sent_id,
             None => result.call_id.clone(),
         }
     }
@@ -62,11 +62,11 @@ impl Ids {
 
 /// Arguments as an object, the only form that providers accept. The model sees its own arguments, and the tool result
 /// describes the error.
-pub(super) fn object(arguments: &Value) -> Value {
+pub(super) fn arguments_object(arguments: &Value) -> Value {
     match arguments {
         Value::Object(arguments) => Value::Object(arguments.clone()),
         Value::Null => Value::Object(serde_json::Map::new()),
-        written => json!({ "invalid": written }),
+        other => json!({ "invalid": other }),
     }
 }
 
@@ -86,15 +86,15 @@ mod tests {
             name: name.into(),
             ..ToolResult::default()
         };
-        let mut ids = Ids::default();
-        assert_eq!(ids.of_call(&call("", "x")), "call00001");
-        assert_eq!(ids.of_call(&call("", "y")), "call00002");
-        assert_eq!(ids.of_call(&call("a", "x")), "a");
-        assert_eq!(ids.of_call(&call("a", "x")), "call00003");
-        assert_eq!(ids.of_result(&result("", "y")), "call00002");
-        assert_eq!(ids.of_result(&result("", "x")), "call00001");
-        assert_eq!(ids.of_result(&result("a", "x")), "a");
-        assert_eq!(ids.of_result(&result("a", "x")), "call00003");
-        assert_eq!(ids.of_result(&result("b", "x")), "b");
+        let mut ids = CallIds::default();
+        assert_eq!(ids.for_call(&call("", "x")), "call00001");
+        assert_eq!(ids.for_call(&call("", "y")), "call00002");
+        assert_eq!(ids.for_call(&call("a", "x")), "a");
+        assert_eq!(ids.for_call(&call("a", "x")), "call00003");
+        assert_eq!(ids.for_result(&result("", "y")), "call00002");
+        assert_eq!(ids.for_result(&result("", "x")), "call00001");
+        assert_eq!(ids.for_result(&result("a", "x")), "a");
+        assert_eq!(ids.for_result(&result("a", "x")), "call00003");
+        assert_eq!(ids.for_result(&result("b", "x")), "b");
     }
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::calls::object;
+use super::call_format::arguments_object;
 use super::wire::REDACTED;
 use crate::{ChatMessage, LlmRequest, Media, MediaSource, Part, Role, Text};
 use petalflow::tool::{ToolCall, ToolResult};
 
 /// The placeholder that third-generation models accept for a missing signature.
-const UNSIGNED: &str = "skip_thought_signature_validator";
+const MISSING_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The conversation without system messages.
 pub(super) fn contents(model: &str, request: &LlmRequest) -> Value {
@@ -21,12 +21,12 @@ pub(super) fn contents(model: &str, request: &LlmRequest) -> Value {
         names.extend(calls.map(|call| (call.id.as_str(), call.name.as_str())));
         let (role, parts) = match message.role {
             Role::System => continue,
-            Role::Assistant => ("model", said(message, model.contains("gemini-3"))),
+            Role::Assistant => ("model", model_parts(message, model.contains("gemini-3"))),
             Role::User | Role::Tool => {
                 let parts = message.parts.iter();
                 (
                     "user",
-                    parts.filter_map(|part| heard(part, &names)).collect(),
+                    parts.filter_map(|part| user_part(part, &names)).collect(),
                 )
             }
         };
@@ -38,7 +38,7 @@ pub(super) fn contents(model: &str, request: &LlmRequest) -> Value {
         }
     }
     let input = request.input_text.iter();
-    turns.extend(input.map(|words| ("user", vec![json!({ "text": words })])));
+    turns.extend(input.map(|text| ("user", vec![json!({ "text": text })])));
     turns
         .into_iter()
         .map(|(role, parts)| json!({ "role": role, "parts": parts }))
@@ -51,16 +51,17 @@ fn all_results(parts: &[Value]) -> bool {
 }
 
 /// The parts of a message from the model. Reasoning is not sent back.
-fn said(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
+fn model_parts(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
     let mut first_call = true;
     let mut parts = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
-        let (mut said, signature) = match part {
+        let (mut value, signature) = match part {
             Part::Text(Text { text, signature }) => (json!({ "text": text }), signature.clone()),
             Part::Call(call) => {
-                let placeholder = (wants_signatures && first_call).then(|| UNSIGNED.to_string());
+                let placeholder =
+                    (wants_signatures && first_call).then(|| MISSING_SIGNATURE.to_string());
                 first_call = false;
-                (called(call), call.signature.clone().or(placeholder))
+                (function_call(call), call.signature.clone().or(placeholder))
             }
             Part::Media(media) => (self::media(media), None),
             Part::Code { language, code } => (
@@ -74,19 +75,19 @@ fn said(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
             Part::Thought(_) | Part::Result(_) => continue,
         };
         if let Some(signature) = signature.filter(|signature| !signature.starts_with(REDACTED)) {
-            said["thoughtSignature"] = signature.into();
+            value["thoughtSignature"] = signature.into();
         }
-        parts.push(said);
+        parts.push(value);
     }
     parts
 }
 
 /// A part of a message to the model.
-fn heard(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
+fn user_part(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
     match part {
         Part::Text(Text { text, .. }) => Some(json!({ "text": text })),
         Part::Media(media) => Some(self::media(media)),
-        Part::Result(result) => Some(returned(result, names)),
+        Part::Result(result) => Some(function_response(result, names)),
         Part::Code { language, code } => {
             Some(json!({ "text": format!("```{language}\n{code}\n```") }))
         }
@@ -97,18 +98,18 @@ fn heard(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
     }
 }
 
-fn called(call: &ToolCall) -> Value {
-    let mut called = json!({ "name": call.name, "args": object(&call.arguments) });
+fn function_call(call: &ToolCall) -> Value {
+    let mut value = json!({ "name": call.name, "args": arguments_object(&call.arguments) });
     if !call.id.is_empty() {
-        called["id"] = call.id.as_str().into();
+        value["id"] = call.id.as_str().into();
     }
-    json!({ "functionCall": called })
+    json!({ "functionCall": value })
 }
 
 /// A tool result. It must have the name of its call, and may have an id only if the call has one.
-fn returned(result: &ToolResult, names: &HashMap<&str, &str>) -> Value {
-    let known = names.get(result.call_id.as_str());
-    let name = match known {
+fn function_response(result: &ToolResult, names: &HashMap<&str, &str>) -> Value {
+    let call_name = names.get(result.call_id.as_str());
+    let name = match call_name {
         _ if !result.name.is_empty() => result.name.as_str(),
         Some(name) => name,
         None => result.call_id.as_str(),
@@ -119,11 +120,11 @@ fn returned(result: &ToolResult, names: &HashMap<&str, &str>) -> Value {
         (content, true) => Map::from_iter([("error".to_string(), content.clone())]),
         (content, false) => Map::from_iter([("result".to_string(), content.clone())]),
     };
-    let mut returned = json!({ "name": name, "response": response });
-    if known.is_some() {
-        returned["id"] = result.call_id.as_str().into();
+    let mut value = json!({ "name": name, "response": response });
+    if call_name.is_some() {
+        value["id"] = result.call_id.as_str().into();
     }
-    json!({ "functionResponse": returned })
+    json!({ "functionResponse": value })
 }
 
 fn media(media: &Media) -> Value {

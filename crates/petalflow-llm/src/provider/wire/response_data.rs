@@ -1,4 +1,4 @@
-//! What the readers of all formats use: the data about a response, and the fields of its JSON.
+//! The data about a response, and helpers that read its JSON. All parsers use them.
 
 use genai::chat::StopReason;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use crate::{Delta, FinishReason, LlmResponse, Part, Reasoning, Status, Text, Tok
 
 /// Data about a response.
 #[derive(Debug, Default)]
-pub(crate) struct About {
+pub(crate) struct ResponseData {
     pub(super) id: Option<String>,
     pub(super) model: Option<String>,
     /// The finish reason, as the provider names it.
@@ -22,7 +22,7 @@ pub(crate) struct About {
     pub(crate) error: Option<Value>,
 }
 
-impl About {
+impl ResponseData {
     /// Whether the response has sent its end.
     pub(crate) fn has_ended(&self) -> bool {
         self.finish.is_some() || self.blocked.is_some()
@@ -30,15 +30,15 @@ impl About {
 
     /// The response without its message.
     pub(crate) fn response(&mut self) -> LlmResponse {
-        let word = self.blocked.clone().map(StopReason::ContentFilter);
-        let word = word.or_else(|| self.finish.take().map(StopReason::from));
+        let reason = self.blocked.clone().map(StopReason::ContentFilter);
+        let reason = reason.or_else(|| self.finish.take().map(StopReason::from));
         let mut response = LlmResponse {
             id: self.id.take().unwrap_or_default(),
             model: self.model.take().unwrap_or_default(),
             usage: self.usage,
             reasoning: self.reasoning.take(),
             meta: std::mem::take(&mut self.meta).into_iter().collect(),
-            ..ended(word)
+            ..with_stop_reason(reason)
         };
         if let Some(reason) = self.blocked.take() {
             response
@@ -50,7 +50,7 @@ impl About {
 }
 
 /// The response for this stop reason.
-pub(crate) fn ended(reason: Option<StopReason>) -> LlmResponse {
+pub(crate) fn with_stop_reason(reason: Option<StopReason>) -> LlmResponse {
     let finish = reason.map(|reason| match reason {
         StopReason::Completed(_) | StopReason::StopSequence(_) => FinishReason::Stop,
         StopReason::MaxTokens(_) => FinishReason::Length,
@@ -77,7 +77,7 @@ pub(super) fn text(value: &Value, path: &str) -> Option<String> {
 }
 
 /// Reasoning with a signature and without visible text.
-pub(super) fn hidden(signature: String) -> Delta {
+pub(super) fn hidden_reasoning(signature: String) -> Delta {
     Delta::Part(Part::Thought(Text {
         text: String::new(),
         signature: Some(signature),
@@ -89,8 +89,8 @@ pub(crate) const REDACTED: &str = "redacted:";
 
 /// A redacted reasoning part.
 pub(crate) fn redacted(block: &Value) -> Option<Part> {
-    let hidden = block.get("type")? == "redacted_thinking";
-    let data = block.get("data")?.as_str().filter(|_| hidden)?;
+    let is_redacted = block.get("type")? == "redacted_thinking";
+    let data = block.get("data")?.as_str().filter(|_| is_redacted)?;
     Some(Part::Thought(Text {
         text: String::new(),
         signature: Some(format!("{REDACTED}{data}")),
@@ -98,10 +98,10 @@ pub(crate) fn redacted(block: &Value) -> Option<Part> {
 }
 
 /// The arguments of a call as JSON text. Most providers send text, some send the object itself.
-pub(super) fn arguments(value: Option<&Value>) -> String {
+pub(super) fn arguments_text(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
-        Some(Value::String(written)) => written.clone(),
-        Some(written) => written.to_string(),
+        Some(Value::String(text)) => text.clone(),
+        Some(object) => object.to_string(),
     }
 }

@@ -15,28 +15,28 @@ use genai::chat::{
 };
 use serde_json::Value;
 
-use super::error::Failures;
+use super::error::ErrorConverter;
 use super::response;
-use super::wire::{self, Wire};
+use super::wire::{self, ResponseParser};
 use crate::{Delta, LlmError, LlmErrorKind, LlmResponse, StreamEvent, TokenUsage};
 
 /// The frames of a stream. The `genai` library returns only a part of their content.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen(Arc<Mutex<Frames>>);
+pub(super) struct FrameSink(Arc<Mutex<Frames>>);
 
 #[derive(Debug, Default)]
 struct Frames {
-    any: bool,
-    wire: Wire,
+    received_data: bool,
+    parser: ResponseParser,
     /// Deltas that have arrived and are not returned yet.
     deltas: Vec<Delta>,
     /// Incomplete JSON. The library splits an event if the two characters of a line end arrive separately.
-    begun: String,
+    partial: String,
     /// Whether the last frame was JSON, or a part of it.
-    sound: bool,
+    is_json: bool,
 }
 
-impl Seen {
+impl FrameSink {
     pub(super) fn sink(&self) -> Arc<dyn ChatFrameSink> {
         Arc::new(self.clone())
     }
@@ -46,11 +46,11 @@ impl Seen {
     }
 }
 
-impl ChatFrameSink for Seen {
+impl ChatFrameSink for FrameSink {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         let mut frames = self.frames();
         // A frame without data is not an event.
-        frames.any |= !frame.data.is_empty();
+        frames.received_data |= !frame.data.is_empty();
         if !frame.data.is_empty() {
             frames.read(frame.data);
         }
@@ -59,20 +59,20 @@ impl ChatFrameSink for Seen {
 
 impl Frames {
     fn read(&mut self, data: &str) {
-        let joined = if self.begun.is_empty() {
+        let joined = if self.partial.is_empty() {
             Cow::Borrowed(data)
         } else {
             Cow::Owned(format!(
                 "{}
 {data}",
-                std::mem::take(&mut self.begun)
+                std::mem::take(&mut self.partial)
             ))
         };
         let frame = serde_json::from_str(&joined);
-        self.sound = frame.as_ref().err().is_none_or(serde_json::Error::is_eof);
+        self.is_json = frame.as_ref().err().is_none_or(serde_json::Error::is_eof);
         match frame {
-            Ok(frame) => self.deltas.extend(self.wire.read(&frame)),
-            Err(_) if self.sound => self.begun = joined.into_owned(),
+            Ok(frame) => self.deltas.extend(self.parser.read(&frame)),
+            Err(_) if self.is_json => self.partial = joined.into_owned(),
             // Some providers end the stream with a word.
             Err(_) => {}
         }
@@ -80,123 +80,129 @@ impl Frames {
 }
 
 /// The next item of a stream.
-enum Heard {
+enum Item {
     /// Frames for which the library has no event.
     Frames,
     Event(Option<Result<ChatStreamEvent, Error>>),
 }
 
 /// The events of a response. `end` completes the response at the end.
-pub(super) fn pieces(
+pub(super) fn events(
     kind: AdapterKind,
-    events: ChatStream,
-    seen: Seen,
-    failures: Failures,
+    source: ChatStream,
+    frame_sink: FrameSink,
+    errors: ErrorConverter,
     end: impl Fn(LlmResponse) -> LlmResponse + Send + Sync + 'static,
 ) -> impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static {
     let end = Arc::new(end);
-    // Nothing is read after the end: dropping `events` releases the connection, or closes it.
-    let begin = Some((events, Reader::default()));
-    stream::unfold(begin, move |state| {
-        let (seen, failures, end) = (seen.clone(), failures.clone(), Arc::clone(&end));
+    // Nothing is read after the end: dropping `source` releases the connection, or closes it.
+    let start = Some((source, EventConverter::default()));
+    stream::unfold(start, move |state| {
+        let (frame_sink, errors, end) = (frame_sink.clone(), errors.clone(), Arc::clone(&end));
         async move {
-            let (mut events, mut reader) = state?;
+            let (mut source, mut converter) = state?;
             // The library may panic on unexpected data from the server.
-            let heard = AssertUnwindSafe(next(&mut events, &seen))
+            let item = AssertUnwindSafe(next(&mut source, &frame_sink))
                 .catch_unwind()
                 .await;
-            let own = seen.deltas();
-            let (deltas, last) = match heard {
-                Err(_) => (Vec::new(), Some(Err(failures.panicked()))),
-                Ok(Heard::Frames) => (Vec::new(), None),
-                Ok(Heard::Event(Some(Ok(ChatStreamEvent::End(rest))))) => {
-                    let whole = is_whole(kind, &rest);
-                    let (deltas, rest) = reader.end(rest);
-                    let rest = whole.then_some(rest);
-                    (deltas, Some(seen.end(rest, &failures)))
+            let parsed = frame_sink.deltas();
+            let (deltas, last) = match item {
+                Err(_) => (Vec::new(), Some(Err(errors.panicked()))),
+                Ok(Item::Frames) => (Vec::new(), None),
+                Ok(Item::Event(Some(Ok(ChatStreamEvent::End(rest))))) => {
+                    let is_end = is_real_end(kind, &rest);
+                    let (deltas, rest) = converter.end(rest);
+                    let rest = is_end.then_some(rest);
+                    (deltas, Some(frame_sink.end(rest, &errors)))
                 }
-                Ok(Heard::Event(None)) => (Vec::new(), Some(seen.end(None, &failures))),
-                Ok(Heard::Event(Some(Ok(event)))) => (reader.read(event), None),
+                Ok(Item::Event(None)) => (Vec::new(), Some(frame_sink.end(None, &errors))),
+                Ok(Item::Event(Some(Ok(event)))) => (converter.read(event), None),
                 // The library cannot parse the data, but the frames may be readable here.
-                Ok(Heard::Event(Some(Err(error)))) if seen.is_read(&error) => (Vec::new(), None),
-                Ok(Heard::Event(Some(Err(error)))) => {
-                    (Vec::new(), Some(seen.broken(error, &failures)))
+                Ok(Item::Event(Some(Err(error)))) if frame_sink.was_parsed(&error) => {
+                    (Vec::new(), None)
+                }
+                Ok(Item::Event(Some(Err(error)))) => {
+                    (Vec::new(), Some(frame_sink.failed(error, &errors)))
                 }
             };
-            let state = last.is_none().then_some((events, reader));
+            let state = last.is_none().then_some((source, converter));
             let last = last.map(|last| last.map(|rest| StreamEvent::End(Box::new(end(rest)))));
-            let deltas = own.unwrap_or(deltas).into_iter();
-            let pieces = deltas
+            let deltas = parsed.unwrap_or(deltas).into_iter();
+            let events = deltas
                 .map(|delta| Ok(StreamEvent::Delta(delta)))
                 .chain(last);
-            Some((stream::iter(pieces.collect::<Vec<_>>()), state))
+            Some((stream::iter(events.collect::<Vec<_>>()), state))
         }
     })
     .flatten()
 }
 
 /// Waits for the library's next event, or for frames without an event.
-async fn next(events: &mut ChatStream, seen: &Seen) -> Heard {
-    poll_fn(|task| match events.poll_next_unpin(task) {
-        Poll::Ready(event) => Poll::Ready(Heard::Event(event)),
-        Poll::Pending if seen.frames().deltas.is_empty() => Poll::Pending,
-        Poll::Pending => Poll::Ready(Heard::Frames),
+async fn next(source: &mut ChatStream, frame_sink: &FrameSink) -> Item {
+    poll_fn(|task| match source.poll_next_unpin(task) {
+        Poll::Ready(event) => Poll::Ready(Item::Event(event)),
+        Poll::Pending if frame_sink.frames().deltas.is_empty() => Poll::Pending,
+        Poll::Pending => Poll::Ready(Item::Frames),
     })
     .await
 }
 
 /// Whether the library's end event is a real end. For some providers the library sends one when the connection closes.
-fn is_whole(kind: AdapterKind, rest: &StreamEnd) -> bool {
-    let makes_one = matches!(kind, AdapterKind::Gemini | AdapterKind::OllamaCloud);
-    !makes_one || rest.captured_stop_reason.is_some()
+fn is_real_end(kind: AdapterKind, rest: &StreamEnd) -> bool {
+    let synthesizes_end = matches!(kind, AdapterKind::Gemini | AdapterKind::OllamaCloud);
+    !synthesizes_end || rest.captured_stop_reason.is_some()
 }
 
-impl Seen {
+impl FrameSink {
     /// The new deltas from the frames. They replace the library's events. `None` if the format is unknown here.
     fn deltas(&self) -> Option<Vec<Delta>> {
         let frames = &mut *self.frames();
         frames
-            .wire
+            .parser
             .is_known()
             .then(|| std::mem::take(&mut frames.deltas))
     }
 
     /// The response at the end of the stream, or the error. `rest` is the library's version of the response.
-    fn end(&self, rest: Option<LlmResponse>, failures: &Failures) -> Result<LlmResponse, LlmError> {
+    fn end(
+        &self,
+        rest: Option<LlmResponse>,
+        errors: &ErrorConverter,
+    ) -> Result<LlmResponse, LlmError> {
         let frames = &mut *self.frames();
-        let about = &mut frames.wire.about;
-        if let Some(error) = about.error.take() {
-            return Err(failures.refusal(&error));
+        let data = &mut frames.parser.data;
+        if let Some(error) = data.error.take() {
+            return Err(errors.reported(&error));
         }
         match rest {
             // Some servers close the stream after the response, without the last event.
-            None if about.has_ended() => Ok(about.response()),
-            Some(rest) if !frames.wire.is_known() => Ok(rest),
+            None if data.has_ended() => Ok(data.response()),
+            Some(rest) if !frames.parser.is_known() => Ok(rest),
             Some(rest) => {
-                let mut response = frames.wire.about.response();
+                let mut response = frames.parser.data.response();
                 if response.usage == TokenUsage::default() {
                     response.usage = rest.usage;
                 }
                 Ok(response)
             }
-            None if frames.any => Err(failures.error(
+            None if frames.received_data => Err(errors.error(
                 LlmErrorKind::Connection,
-                "the connection closed before the answer was whole",
+                "the connection closed before the answer was complete",
             )),
-            None => Err(failures.error(
+            None => Err(errors.error(
                 LlmErrorKind::Malformed,
-                "it answered with something that is no stream of events",
+                "its answer is not a stream of events",
             )),
         }
     }
 
     /// Whether the library failed on a frame that can be read here.
-    fn is_read(&self, error: &Error) -> bool {
+    fn was_parsed(&self, error: &Error) -> bool {
         if matches!(error, Error::StreamParse { .. }) {
             let frames = self.frames();
-            return frames.sound && frames.wire.about.error.is_none();
+            return frames.is_json && frames.parser.data.error.is_none();
         }
-        let real = matches!(
+        let is_transport_error = matches!(
             error,
             Error::WebStream { .. }
                 | Error::HttpError { .. }
@@ -205,37 +211,37 @@ impl Seen {
                 | Error::WebAdapterCall { .. }
         );
         let frames = self.frames();
-        !real && frames.wire.is_known() && frames.wire.about.error.is_none()
+        !is_transport_error && frames.parser.is_known() && frames.parser.data.error.is_none()
     }
 
     /// The result of a stream that failed. It is not an error if the response had already ended.
-    fn broken(&self, error: Error, failures: &Failures) -> Result<LlmResponse, LlmError> {
+    fn failed(&self, error: Error, errors: &ErrorConverter) -> Result<LlmResponse, LlmError> {
         let frames = &mut *self.frames();
-        let about = &mut frames.wire.about;
-        if let Some(said) = about.error.take() {
-            return Err(failures.refusal(&said));
+        let data = &mut frames.parser.data;
+        if let Some(body) = data.error.take() {
+            return Err(errors.reported(&body));
         }
-        if about.has_ended() {
-            return Ok(about.response());
+        if data.has_ended() {
+            return Ok(data.response());
         }
-        Err(failures.of(error))
+        Err(errors.convert(error))
     }
 }
 
 /// Converts the library's events into deltas, for formats that are unknown here.
 #[derive(Default)]
-struct Reader {
-    calls: Vec<Begun>,
+struct EventConverter {
+    calls: Vec<StartedCall>,
 }
 
-/// A call that has begun.
-struct Begun {
+/// A call that has started.
+struct StartedCall {
     id: String,
     /// The arguments so far.
     arguments: String,
 }
 
-impl Reader {
+impl EventConverter {
     fn read(&mut self, event: ChatStreamEvent) -> Vec<Delta> {
         match event {
             ChatStreamEvent::Chunk(chunk) => vec![Delta::Text(chunk.content)],
@@ -254,7 +260,7 @@ impl Reader {
         let content = rest.captured_content.unwrap_or_default();
         for part in content.into_parts() {
             match part {
-                ContentPart::ToolCall(call) if !self.has_begun(&call) => {
+                ContentPart::ToolCall(call) if !self.has_started(&call) => {
                     deltas.extend(self.call(call));
                 }
                 ContentPart::Custom(part) => {
@@ -264,38 +270,38 @@ impl Reader {
             }
         }
         let rest = LlmResponse {
-            usage: response::used(&usage),
-            ..wire::ended(rest.captured_stop_reason)
+            usage: response::token_usage(&usage),
+            ..wire::with_stop_reason(rest.captured_stop_reason)
         };
         (deltas, rest)
     }
 
     fn call(&mut self, call: chat::ToolCall) -> Vec<Delta> {
         let signature = response::signature(&call).cloned().map(Delta::Signature);
-        let (place, arguments) = match call.fn_arguments {
-            Value::String(written) => {
-                let known = self.place(&call.call_id, &call.fn_name);
-                let place = known.unwrap_or_else(|| self.begin(call.call_id.clone()));
-                (place, self.calls[place].add(&written))
+        let (index, arguments) = match call.fn_arguments {
+            Value::String(text) => {
+                let existing = self.index(&call.call_id, &call.fn_name);
+                let index = existing.unwrap_or_else(|| self.start_call(call.call_id.clone()));
+                (index, self.calls[index].new_text(&text))
             }
-            Value::Null => (self.begin(call.call_id.clone()), String::new()),
-            whole => (self.begin(call.call_id.clone()), whole.to_string()),
+            Value::Null => (self.start_call(call.call_id.clone()), String::new()),
+            object => (self.start_call(call.call_id.clone()), object.to_string()),
         };
         let delta = Delta::Call {
-            place,
-            id: Some(response::call_id(self.calls[place].id.clone())),
+            index,
+            id: Some(response::call_id(self.calls[index].id.clone())),
             name: Some(call.fn_name),
             arguments,
         };
         [Some(delta), signature].into_iter().flatten().collect()
     }
 
-    fn has_begun(&self, call: &chat::ToolCall) -> bool {
-        self.calls.iter().any(|begun| begun.id == call.call_id)
+    fn has_started(&self, call: &chat::ToolCall) -> bool {
+        self.calls.iter().any(|started| started.id == call.call_id)
     }
 
-    fn begin(&mut self, id: String) -> usize {
-        self.calls.push(Begun {
+    fn start_call(&mut self, id: String) -> usize {
+        self.calls.push(StartedCall {
             id,
             arguments: String::new(),
         });
@@ -303,21 +309,21 @@ impl Reader {
     }
 
     /// The call that a chunk continues. The library uses `call_` and the index as the id of a call without one.
-    fn place(&self, id: &str, name: &str) -> Option<usize> {
-        let known = self.calls.iter().rposition(|call| call.id == id);
-        known.or_else(|| {
-            let place = id.strip_prefix("call_")?.parse().ok()?;
-            (name.is_empty() && place < self.calls.len()).then_some(place)
+    fn index(&self, id: &str, name: &str) -> Option<usize> {
+        let existing = self.calls.iter().rposition(|call| call.id == id);
+        existing.or_else(|| {
+            let index = id.strip_prefix("call_")?.parse().ok()?;
+            (name.is_empty() && index < self.calls.len()).then_some(index)
         })
     }
 }
 
-impl Begun {
+impl StartedCall {
     /// Returns the new text. The chunks of some providers contain only new text, those of others all text so far.
-    fn add(&mut self, written: &str) -> String {
-        let new = match written.strip_prefix(self.arguments.as_str()) {
+    fn new_text(&mut self, text: &str) -> String {
+        let new = match text.strip_prefix(self.arguments.as_str()) {
             Some(new) if !self.arguments.trim().is_empty() => new,
-            _ => written,
+            _ => text,
         };
         self.arguments.push_str(new);
         new.to_string()

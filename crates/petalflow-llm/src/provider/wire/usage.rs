@@ -42,20 +42,22 @@ pub(super) fn openai(usage: &Value) -> TokenUsage {
 }
 
 /// Anthropic's counts: the input excludes tokens read from or written to the cache. Missing counts stay unchanged.
-pub(super) fn anthropic(usage: &Value, so_far: &mut TokenUsage) {
+pub(super) fn anthropic(usage: &Value, total: &mut TokenUsage) {
     let cached = count(usage, "/cache_read_input_tokens");
-    if let Some(fresh) = count(usage, "/input_tokens") {
-        let written = count(usage, "/cache_creation_input_tokens").unwrap_or(0);
-        so_far.cached = cached.unwrap_or(0);
-        so_far.input = fresh.saturating_add(written).saturating_add(so_far.cached);
+    if let Some(uncached) = count(usage, "/input_tokens") {
+        let cache_writes = count(usage, "/cache_creation_input_tokens").unwrap_or(0);
+        total.cached = cached.unwrap_or(0);
+        total.input = uncached
+            .saturating_add(cache_writes)
+            .saturating_add(total.cached);
     }
     if let Some(output) = count(usage, "/output_tokens") {
-        so_far.output = output;
+        total.output = output;
     }
-    if let Some(thought) = count(usage, "/output_tokens_details/thinking_tokens") {
-        so_far.reasoning = thought;
+    if let Some(reasoning) = count(usage, "/output_tokens_details/thinking_tokens") {
+        total.reasoning = reasoning;
     }
-    so_far.total = so_far.input.saturating_add(so_far.output);
+    total.total = total.input.saturating_add(total.output);
 }
 
 /// Gemini's counts: reasoning tokens, and input tokens of its own tools, are counted separately.

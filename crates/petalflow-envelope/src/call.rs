@@ -1,0 +1,158 @@
+//! Calls of models and tools: the output variable, the retries and the time limit of a node.
+
+use std::error::Error;
+use std::future::Future;
+use std::time::Duration;
+
+use crate::RetryPolicy;
+use petalflow::{BoxError, Context};
+
+/// The settings that [`LlmNode`](crate::LlmNode) and [`ToolNode`](crate::ToolNode) share.
+#[derive(Clone, Debug)]
+pub(super) struct CallSettings {
+    pub(super) output: Option<String>,
+    pub(super) retry: RetryPolicy,
+    pub(super) timeout: Duration,
+}
+
+/// Defines the builder methods that set [`CallSettings`]. `$new` creates a node in the examples.
+macro_rules! call_settings {
+    ($node:ident, $new:literal) => {
+        impl $node {
+            /// Sets the variable for the result. The default is `<node>_output`.
+            ///
+            /// ```
+            #[doc = concat!("use petalflow_envelope::", stringify!($node), ";")]
+            ///
+            #[doc = concat!("let node = ", $new, ".output(\"summary\");")]
+            /// # let _ = node;
+            /// ```
+            #[must_use]
+            pub fn output(mut self, name: impl Into<String>) -> Self {
+                self.call.output = Some(name.into());
+                self
+            }
+
+            /// Sets the retries of a failed call. Errors that a further attempt cannot avoid, such as invalid
+            /// arguments, are not retried.
+            ///
+            /// ```
+            #[doc = concat!("use petalflow_envelope::{", stringify!($node), ", RetryPolicy};")]
+            ///
+            #[doc = concat!("let node = ", $new, ".retry(RetryPolicy::ONCE);")]
+            /// # let _ = node;
+            /// ```
+            #[must_use]
+            pub fn retry(mut self, policy: $crate::RetryPolicy) -> Self {
+                self.call.retry = policy;
+                self
+            }
+
+            /// Sets the longest time of all attempts together. Zero means no limit.
+            ///
+            /// ```
+            #[doc = concat!("use petalflow_envelope::", stringify!($node), ";")]
+            /// use std::time::Duration;
+            ///
+            #[doc = concat!("let node = ", $new, ".timeout(Duration::from_secs(20));")]
+            /// # let _ = node;
+            /// ```
+            #[must_use]
+            pub fn timeout(mut self, timeout: Duration) -> Self {
+                self.call.timeout = timeout;
+                self
+            }
+        }
+    };
+}
+pub(super) use call_settings;
+
+/// An error that may be retried.
+pub(super) trait Retryable: Error + Send + Sync + 'static {
+    /// Whether another attempt may succeed.
+    fn is_transient(&self) -> bool;
+
+    /// The shortest wait before the next attempt.
+    fn retry_after(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// The error of a call that failed at every attempt.
+#[derive(Debug, thiserror::Error)]
+#[error("{call} failed after {attempts} attempts: {source}")]
+struct CallFailed<E: Error + 'static> {
+    call: String,
+    attempts: u32,
+    source: E,
+}
+
+impl CallSettings {
+    /// The default settings, with this time limit.
+    pub(super) fn with_timeout(timeout: Duration) -> Self {
+        CallSettings {
+            output: None,
+            retry: RetryPolicy::default(),
+            timeout,
+        }
+    }
+
+    /// The variable for the result.
+    pub(super) fn output_name(&self, cx: &Context) -> String {
+        let default = || format!("{}_output", cx.node());
+        self.output.clone().unwrap_or_else(default)
+    }
+
+    /// Runs `attempt` until it succeeds, must not be retried, or times out. `attempt` takes its number, from 1. `call`
+    /// names the call in errors.
+    pub(super) async fn run<T, E: Retryable, F: Future<Output = Result<T, E>>>(
+        &self,
+        call: impl Into<String>,
+        attempt: impl Fn(u32) -> F,
+    ) -> Result<T, BoxError> {
+        let attempts = self.attempts(attempt);
+        let result = if self.timeout.is_zero() {
+            attempts.await
+        } else {
+            match tokio::time::timeout(self.timeout, attempts).await {
+                Ok(result) => result,
+                Err(_) => {
+                    let (call, timeout) = (call.into(), self.timeout);
+                    return Err(format!(
+                        "{call} timed out after {timeout:?}: raise `timeout`, or ask for less"
+                    )
+                    .into());
+                }
+            }
+        };
+        result.map_err(|(source, attempts)| {
+            let call = call.into();
+            CallFailed {
+                call,
+                attempts,
+                source,
+            }
+            .into()
+        })
+    }
+
+    /// The result, or the last error and the number of attempts.
+    async fn attempts<T, E: Retryable, F: Future<Output = Result<T, E>>>(
+        &self,
+        attempt: impl Fn(u32) -> F,
+    ) -> Result<T, (E, u32)> {
+        let mut number = 1;
+        loop {
+            let error = match attempt(number).await {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            if number >= self.retry.attempts || !error.is_transient() {
+                return Err((error, number));
+            }
+            let retry_after = error.retry_after().unwrap_or_default();
+            tokio::time::sleep(self.retry.wait_after(number).max(retry_after)).await;
+            number += 1;
+        }
+    }
+}
