@@ -1,4 +1,7 @@
 //! A checkpoint, from any bytes.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| petalflow::checkpoint::fuzz::record(bytes));
+#[path = "../record.rs"]
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::record(bytes));

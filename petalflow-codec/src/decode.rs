@@ -119,7 +119,7 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// A value with values inside, or whatever the marker says. A byte string is a list of numbers here.
+    /// A value with values inside, or any other value. A byte string is a list of numbers here.
     fn compound<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, CodecError> {
         match self.token()? {
             Token::List(len) => self.list(len, visitor),

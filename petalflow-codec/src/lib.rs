@@ -1,4 +1,8 @@
-//! MessagePack as petalflow stores it. An implementation detail of `petalflow`: depend on that instead.
+//! What petalflow stores: the records of checkpoints, and values as MessagePack. An implementation detail of `petalflow`:
+//! depend on that instead.
+//!
+//! [`Record`] is a checkpoint, and [`Outline`] is the part of it that describes the program. `docs/reference/checkpoint-format.md`
+//! describes the bytes.
 //!
 //! [`encode`] and [`decode`] are for values of users' types, through serde: structs are maps of field names, so stored bytes
 //! describe themselves. [`pack`] and [`Unpack`] write and read petalflow's own records without serde, which takes less time to
@@ -13,11 +17,15 @@
 )]
 
 mod bytes;
+pub mod checksum;
 mod decode;
 mod depth;
 mod encode;
 mod error;
+mod outline;
 pub mod pack;
+mod record;
+mod reducer;
 mod unpack;
 
 use serde_core::{Serialize, de::DeserializeOwned};
@@ -25,6 +33,14 @@ use serde_core::{Serialize, de::DeserializeOwned};
 pub use bytes::Bytes;
 pub use depth::MAX_DEPTH;
 pub use error::CodecError;
+pub use outline::{
+    GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
+};
+pub use record::{
+    AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyEntry, KeyKind, OwnedKey, Record,
+    TaskEntry,
+};
+pub use reducer::Reducer;
 pub use unpack::{Unpack, unpack};
 
 use decode::Decoder;

@@ -1,6 +1,6 @@
 //! Algorithms on directed graphs: strongly connected components, cycles, orders.
 //!
-//! A digraph is given by its adjacency lists: `next[v]` holds the vertices to which `v` has an edge.
+//! A graph is given by its adjacency lists: `next[v]` has the vertices to which `v` has an edge.
 
 use std::collections::VecDeque;
 
@@ -79,7 +79,7 @@ pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     sinks
 }
 
-/// A shortest cycle through `first`, which is a vertex of the component; `first` alone if there is no cycle.
+/// A shortest cycle through `first`, which is a vertex of the component. `first` alone if there is no cycle.
 #[inline]
 pub(crate) fn cycle_through(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<usize> {
     let mut cycle = search_cycle(component, next, first);
@@ -87,7 +87,7 @@ pub(crate) fn cycle_through(component: &[usize], next: &[Vec<usize>], first: usi
     cycle
 }
 
-/// [`cycle_through`] where `previous` holds for each vertex those that have an edge to it.
+/// [`cycle_through`] for the reversed graph: `previous` has for each vertex those that have an edge to it.
 #[inline]
 pub(crate) fn cycle_through_reversed(
     component: &[usize],

@@ -1,4 +1,4 @@
-//! A mistake in a graph, and its location.
+//! An error in a graph, and its location.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub enum Location {
     Join(JoinIdx),
 }
 
-/// One mistake: the rule that it breaks, its location, and one line that says what is wrong, where, why and how to fix it.
+/// One error: the rule that is broken, the location, and one line that says what is wrong, where, why and how to fix it.
 ///
 /// ```
 /// use petalflow_graph::{NodeIdx, Diagnostic, Rule, Location};
@@ -47,14 +47,15 @@ pub enum Location {
 /// assert_eq!(diagnostic.also[0].0, Location::Node(first));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The rule.
     pub rule: Rule,
-    /// Where the mistake is.
+    /// The location of the error.
     pub at: Location,
     /// The other locations that are involved, each with its own message.
     pub also: Vec<(Location, String)>,
-    /// The line without the code, which [`Display`](fmt::Display) puts in front.
+    /// The line without the code. [`Display`](fmt::Display) adds the code.
     pub text: String,
 }
 

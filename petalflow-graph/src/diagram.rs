@@ -22,8 +22,8 @@ use crate::sorted::SortedSet;
 pub fn mermaid(graph: &Graph) -> String {
     let mut text = String::from("graph TD\n    START([START])\n    END([END])\n");
     let ids = ids(graph);
-    for (place, node) in graph.nodes.iter().enumerate() {
-        let (open, close) = match shape(graph, place) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let (open, close) = match shape(graph, index) {
             Shape::Subflow => ("[[", "]]"),
             Shape::Branching => ("{", "}"),
             Shape::Standard => ("[", "]"),
@@ -31,7 +31,7 @@ pub fn mermaid(graph: &Graph) -> String {
         let _ = writeln!(
             text,
             "    {}{open}{}{close}",
-            ids[place],
+            ids[index],
             mermaid_label(&marked(node))
         );
     }
@@ -53,13 +53,13 @@ pub fn mermaid(graph: &Graph) -> String {
     text
 }
 
-/// The graph in the language of Graphviz, sorted likewise.
+/// The graph in the DOT language of Graphviz. The lines are sorted.
 #[inline]
 pub fn dot(graph: &Graph) -> String {
     let mut text = String::from("digraph flow {\n    START [shape=oval];\n    END [shape=oval];\n");
     let ids = ids(graph);
-    for (place, node) in graph.nodes.iter().enumerate() {
-        let shape = match shape(graph, place) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let shape = match shape(graph, index) {
             Shape::Subflow => "box, peripheries=2",
             Shape::Branching => "diamond",
             Shape::Standard => "box",
@@ -67,7 +67,7 @@ pub fn dot(graph: &Graph) -> String {
         let _ = writeln!(
             text,
             "    {} [shape={shape}, label={}];",
-            quoted(&ids[place]),
+            quoted(&ids[index]),
             quoted(&marked(node))
         );
     }
@@ -91,7 +91,7 @@ pub fn dot(graph: &Graph) -> String {
     text
 }
 
-/// A node's name, with a pause sign on the side on which the run stops.
+/// The name of a node, with a pause sign on each side on which the run stops.
 #[inline]
 fn marked(node: &Node) -> Cow<'_, str> {
     let sign = |when, sign| if when == When::Never { "" } else { sign };
@@ -109,11 +109,11 @@ enum Shape {
 }
 
 #[inline]
-fn shape(graph: &Graph, place: usize) -> Shape {
+fn shape(graph: &Graph, index: usize) -> Shape {
     let routed = |edge: &Edge| {
-        edge.from == Source::Node(NodeIdx::from_usize(place)) && edge.via.route().is_some()
+        edge.from == Source::Node(NodeIdx::from_usize(index)) && edge.via.route().is_some()
     };
-    if graph.nodes[place].subflow {
+    if graph.nodes[index].subflow {
         Shape::Subflow
     } else if graph.edges.iter().any(routed) {
         Shape::Branching
@@ -181,7 +181,7 @@ fn ends(ids: &[String], edge: &Edge) -> (String, String) {
     (from, to)
 }
 
-/// An identifier per node: its name where Mermaid takes it as it is, and otherwise one made of what is left of it.
+/// An identifier per node: its name, with underscores for characters that Mermaid does not allow.
 #[inline]
 fn ids(graph: &Graph) -> Vec<String> {
     let mut taken = SortedSet::from(["START".to_owned(), "END".to_owned()]);
@@ -237,7 +237,7 @@ fn join_id(ids: &[String], join: JoinIdx) -> String {
     id
 }
 
-/// A label as it is, or quoted where Mermaid would read it as something else.
+/// A label, quoted if Mermaid would parse it as something else.
 #[inline]
 fn mermaid_label(label: &str) -> String {
     if !label.is_empty()

@@ -1,4 +1,4 @@
-//! The edges of a graph by their source, and simple questions about them.
+//! The edges of a graph by their source, and functions on them.
 
 use crate::graph::{Edge, Graph, Source, Target};
 use crate::sorted::SortedMap;
@@ -55,7 +55,7 @@ pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
     routes
 }
 
-/// Which nodes run once per item of a batch.
+/// For each node whether it runs once per item of a list.
 #[inline]
 pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
     let mut batches = vec![false; graph.nodes.len()];
@@ -67,7 +67,7 @@ pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
     batches
 }
 
-/// Whether one of these edges fires only if its route is chosen: then their source chooses.
+/// Whether the source of these edges chooses a route: one of them fires only if its route is chosen.
 #[inline]
 pub(crate) fn choose(edges: &[&Edge]) -> bool {
     edges.iter().any(|edge| edge.via.route().is_some())

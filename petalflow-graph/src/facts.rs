@@ -1,25 +1,25 @@
-//! What is known of the types of nodes and keys, for constant evaluation and for the run-time builder.
+//! Properties of nodes and keys that follow from their types, for constant evaluation and for the run-time builder.
 
 use crate::keys::KeySet;
 
-/// What is known of a node beyond the graph.
+/// The properties of a node that the graph does not have.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFacts<'a> {
     /// Its name in the graph.
     pub name: &'a str,
-    /// The keys it must be able to read.
+    /// The keys that it reads.
     pub reads: KeySet,
-    /// The keys it may write.
+    /// The keys that it may write.
     pub may_write: KeySet,
-    /// The keys it writes whenever it succeeds.
+    /// The keys that it writes whenever it succeeds.
     pub must_write: KeySet,
     /// The names of its routes.
     pub routes: &'a [&'a str],
-    /// It picks any number of its routes rather than exactly one.
+    /// Whether it picks any number of its routes rather than exactly one.
     pub many: bool,
-    /// It chooses a route. (An enum without variants has a route but no names.)
+    /// Whether it chooses a route. (A route can have no names: an enum without variants.)
     pub has_route: bool,
-    /// It takes an item, so it runs once per delivery rather than once per superstep.
+    /// Whether it takes an item. Then it runs once per delivery rather than once per superstep.
     pub takes_item: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'a> NodeFacts<'a> {
     }
 }
 
-/// What is known of a state key.
+/// The properties of a key.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -48,13 +48,13 @@ impl<'a> NodeFacts<'a> {
 pub struct KeyFacts<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Two writers in one superstep would lose a value (`replace`).
+    /// Whether a value is lost if two nodes write the key in one superstep (`replace`).
     pub exclusive: bool,
-    /// Has a value before any node has run: an input, a default, or a reducer with an identity.
+    /// Whether it has a value before any node has run: an input, a default, or a reducer with an identity.
     pub assigned: bool,
-    /// Has no value any more after one superstep. A key that then falls back to a default always has one: say `false`.
+    /// Whether it has no value after one superstep. `false` for a key that is then reset to a default.
     pub ephemeral: bool,
-    /// Has to be written on every path to END.
+    /// Whether every path to END must write it.
     pub output: bool,
 }
 
@@ -90,7 +90,7 @@ pub(crate) const fn select(keys: &[KeyFacts<'_>], property: Property) -> KeySet 
     set
 }
 
-/// A property of [`KeyFacts`], because constant evaluation cannot call a closure.
+/// A property of [`KeyFacts`]. Constant evaluation cannot call a closure, so [`select`] takes this.
 #[derive(Clone, Copy)]
 pub(crate) enum Property {
     Exclusive,

@@ -1,13 +1,13 @@
-//! The graph as data: nodes, edges and joins, named and numbered, without tokens or functions.
+//! The model of a graph: nodes, edges and joins, without tokens or functions.
 
 use std::borrow::Cow;
 
 use crate::idx::{JoinIdx, NodeIdx};
 
-/// A graph: what `flow!` reads from its tokens and what the run-time builder collects.
+/// A graph, from the tokens of `flow!` or from the run-time builder.
 ///
-/// Writes of one superstep are applied in the order of the nodes. Because the slices can be borrowed, a `static` that a macro
-/// writes has the same type.
+/// Writes of one superstep are applied in the order of the nodes. The slices can be borrowed, so a `static` of generated code has
+/// the same type.
 ///
 /// ```
 /// use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, check};
@@ -32,7 +32,7 @@ pub struct Graph {
     pub nodes: Cow<'static, [Node]>,
     /// The edges in the order they were written.
     pub edges: Cow<'static, [Edge]>,
-    /// How many joins there are. Edges refer to them by [`JoinIdx`].
+    /// The number of joins. Edges refer to them by [`JoinIdx`].
     pub joins: u32,
 }
 
@@ -95,7 +95,7 @@ pub enum Source {
     Start,
     /// A node.
     Node(NodeIdx),
-    /// A join: taken when all sides have arrived.
+    /// A join. Its edges fire when all sides have arrived.
     Join(JoinIdx),
 }
 
@@ -199,7 +199,7 @@ impl Edge {
 }
 
 impl Node {
-    /// A node of this name that does nothing special.
+    /// A node of this name, with all other fields at their defaults.
     pub fn named(name: impl Into<Cow<'static, str>>) -> Self {
         Node {
             name: name.into(),

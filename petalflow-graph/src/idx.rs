@@ -1,6 +1,6 @@
-//! The index types: an index of one kind cannot stand where another is meant.
+//! Index types. An index of one kind cannot be used where another kind is expected.
 
-/// A length or an offset, as the tables that macros write store it.
+/// A length or an offset, as the tables of generated code store it.
 ///
 /// # Panics
 ///
@@ -18,7 +18,7 @@ macro_rules! index_types {
         #[repr(transparent)]
         $vis struct $name(u32);
 
-        #[allow(dead_code, reason = "each type has the same functions, and not every one is needed for each type")]
+        #[allow(dead_code, reason = "each type has the same functions, but not all are used")]
         impl $name {
             /// The index of this value.
             #[inline]

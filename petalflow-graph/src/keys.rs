@@ -1,12 +1,12 @@
 //! Sets of state keys, by declaration index.
 #![allow(clippy::many_single_char_names, reason = "the words of two sets")]
 
-/// How many keys a state may have.
+/// The maximum number of keys of a state.
 pub const MAX_KEYS: usize = 256;
 
 const HALF: usize = MAX_KEYS / 2;
 
-/// A set of the keys of one state, by the index of their declaration. All of it works in constant evaluation.
+/// A set of keys of one state, by the index of their declaration. All methods but `iter` work in constant evaluation.
 ///
 /// ```
 /// use petalflow_graph::KeySet;
@@ -17,7 +17,7 @@ const HALF: usize = MAX_KEYS / 2;
 /// assert_eq!(READ.minus(WRITTEN).iter().collect::<Vec<_>>(), [71]);
 /// assert_eq!(WRITTEN.union(READ).first(), Some(0));
 /// ```
-// Aligned like a pointer: every run in flight holds a set, and would be padded around it.
+// The alignment of a pointer: with that of `u128`, every run in flight would have padding around its set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed(8))]
 pub struct KeySet {
@@ -27,9 +27,11 @@ pub struct KeySet {
 }
 
 impl KeySet {
+    /// How many keys [`any_in_block`](Self::any_in_block) tests together. The generated commit visits keys in such blocks.
+    pub const BLOCK: usize = 16;
     /// No key.
     pub const NONE: Self = KeySet { low: 0, high: 0 };
-    /// Every key a state could have.
+    /// Every key that a state can have.
     pub const ALL: Self = KeySet {
         low: u128::MAX,
         high: u128::MAX,
@@ -41,7 +43,7 @@ impl KeySet {
         Self::NONE.with(key)
     }
 
-    /// The set with these bits, 64 keys per element; later keys are not in it.
+    /// The set with these bits, 64 keys per element. Later keys are not in the set.
     #[inline]
     pub const fn of_words<const W: usize>(words: &[u64; W]) -> Self {
         let mut set = Self::NONE;
@@ -88,15 +90,16 @@ impl KeySet {
         }
     }
 
-    /// Whether any of the sixteen keys from `16 * block` on is in the set: lets a commit skip what was not written.
+    /// Whether any of the [`BLOCK`](Self::BLOCK) keys from `BLOCK * block` on is in the set. A commit skips blocks without
+    /// writes.
     #[inline]
     pub const fn any_in_block(&self, block: usize) -> bool {
-        let half = if block < HALF / 16 {
+        let half = if block < HALF / Self::BLOCK {
             self.low
         } else {
             self.high
         };
-        half >> (block % (HALF / 16) * 16) & 0xffff != 0
+        half >> (block % (HALF / Self::BLOCK) * Self::BLOCK) & ((1 << Self::BLOCK) - 1) != 0
     }
 
     /// Whether there is no key in the set.
@@ -135,7 +138,7 @@ impl KeySet {
         }
     }
 
-    /// Whether both sets hold the same keys (`==` for constant evaluation).
+    /// Whether both sets have the same keys (`==` for constant evaluation).
     #[inline]
     pub const fn equals(&self, other: &Self) -> bool {
         self.low == other.low && self.high == other.high

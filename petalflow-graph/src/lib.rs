@@ -1,20 +1,20 @@
-//! What petalflow knows about graphs: the model, the rules with their messages, and the analyses.
+//! Graphs of petalflow: the model, the rules with their messages, and the analyses.
 //!
-//! The macros use it on what is written in `flow!`, constant evaluation uses it on the types of the nodes, and the run-time
-//! builder uses it for both. An implementation detail of `petalflow`: depend on that instead.
+//! The macros check the graph of a `flow!` with it. Constant evaluation checks the types of the nodes with it. The run-time
+//! builder does both. This crate is an implementation detail of `petalflow`. Depend on `petalflow` instead.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `graph`, `idx`, `facts`, `keys` | the model: nodes, edges, joins, and what is known of nodes and keys |
-//! | `rule`, `diagnostic`, `messages` | the rules by code, and what is reported when one is broken |
-//! | `analyses` | what a run of a graph can do |
-//! | `rules` | the rules that a graph can break by itself |
+//! | `graph`, `idx`, `facts`, `keys` | the model: nodes, edges, joins, and the properties of nodes and keys |
+//! | `rule`, `diagnostic`, `messages` | the rules by code, and the errors that report violations |
+//! | `analyses` | the possible runs of a graph |
+//! | `rules` | the rules that depend only on the graph |
 //! | `tables` | the graph and its analysis as constants |
 //! | `diagnose` | the rules that depend on the types of the nodes |
-//! | `diagram`, `topology` | graphs as pictures and as figures |
+//! | `diagram`, `topology` | graphs as diagrams and as data |
 //!
 //! Nearly every function is `#[inline]`, so that it is compiled only where it is called. A program that builds no graph at run
-//! time does not compile the analyses, which would be a quarter of its build.
+//! time does not compile the analyses. They would take a quarter of its build time.
 #![forbid(unsafe_code)]
 
 mod analyses;
@@ -45,16 +45,16 @@ pub use analyses::{
     Transition, explore,
 };
 pub use diagnose::{
-    Conflict, UnwrittenRead, Verdict, judge, report, report_arm, report_routes, route_diagnostics,
-    verdicts, verdicts_of,
+    Conflict, UnwrittenRead, Verdict, diagnose, report, report_arm, report_routes,
+    route_diagnostics, verdicts, verdicts_of,
 };
 pub use diagnostic::{Diagnostic, Location};
 pub use diagram::{dot, mermaid};
 pub use facts::{KeyFacts, NodeFacts};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
-pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 #[doc(hidden)]
-pub use idx::{to_u32, to_u32 as index};
+pub use idx::to_u32;
+pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
 pub use rule::Rule;
 pub use rules::{check, check_with};

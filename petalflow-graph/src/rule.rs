@@ -1,6 +1,6 @@
-//! The rules by code.
+//! The codes and titles of the rules.
 
-/// Declares the rules: one row per rule, from which the enum, the codes and the titles are made.
+/// Declares the rules: one row per rule. The macro writes the enum, the codes and the titles.
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $code:literal, $title:literal;)*) => {
         /// A rule that a flow can break. Each has a section in `docs/reference/rules.md` with an example and the fix.
@@ -30,7 +30,7 @@ macro_rules! rules {
                 match self { $(Rule::$rule => $code,)* }
             }
 
-            /// The rule in short.
+            /// The rule in a few words.
             pub const fn title(self) -> &'static str {
                 match self { $(Rule::$rule => $title,)* }
             }
@@ -41,7 +41,7 @@ macro_rules! rules {
 rules! {
     /// The flow has no first node.
     NoStart = "PF001", "nothing starts the flow";
-    /// A name that is no node of the flow.
+    /// A name that does not belong to a node of the flow.
     UnknownNode = "PF002", "unknown node";
     /// A node that is declared twice.
     DuplicateNode = "PF003", "node declared twice";

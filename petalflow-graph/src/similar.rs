@@ -1,10 +1,10 @@
 //! Suggestions for misspelled names.
 
-/// Longer names are not compared: the table of distances has a fixed size so that constant evaluation can hold it.
-const LONGEST: usize = 64;
+/// Longer names are not compared, because the table of distances has a fixed size for constant evaluation.
+const MAX_LENGTH: usize = 64;
 
-/// The known name most similar to `name`, if it is similar enough to be a typing mistake, by the same measure as rustc:
-/// an edit distance of at most a third of the longer name.
+/// The known name that is most similar to `name`, if the difference can be a typing mistake. The measure is that of rustc: an
+/// edit distance of at most a third of the longer name.
 ///
 /// ```
 /// # use petalflow_graph::similar;
@@ -56,11 +56,11 @@ pub const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// How many letters to change, add or remove (or swap with their neighbour), if that is few enough; a difference in case
-/// alone is none.
+/// The number of letters to change, add, remove or swap with their neighbour, if it is below the limit. Upper and lower case are
+/// equal.
 const fn distance(a: &str, b: &str) -> Option<usize> {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() > LONGEST || b.len() > LONGEST {
+    if a.len() > MAX_LENGTH || b.len() > MAX_LENGTH {
         return None;
     }
     let longer = if a.len() > b.len() { a.len() } else { b.len() };
@@ -68,9 +68,9 @@ const fn distance(a: &str, b: &str) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
     }
-    let mut before = [0; LONGEST + 1];
-    let mut above = [0; LONGEST + 1];
-    let mut row = [0; LONGEST + 1];
+    let mut before = [0; MAX_LENGTH + 1];
+    let mut above = [0; MAX_LENGTH + 1];
+    let mut row = [0; MAX_LENGTH + 1];
     let mut j = 0;
     while j <= b.len() {
         above[j] = j;

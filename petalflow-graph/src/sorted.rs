@@ -1,10 +1,10 @@
-//! Sets and maps in order, as sorted lists.
+//! Ordered sets and maps as sorted vectors.
 //!
-//! The macros compile this package without optimization, once for each program, and each type of a `BTreeMap` or `BTreeSet`
-//! is 3,700 lines of code to LLVM there: two dozen of them were a quarter of the macros. Here a type costs a tenth of that.
-//! What is put in lies near the end as a rule, or the list is short.
+//! The macros compile this package without optimization, once per program. Each type of a `BTreeMap` or `BTreeSet` is then 3,700
+//! lines of code for LLVM, and two dozen of them were a quarter of the macros. A type of this module has a tenth of that code. Most
+//! insertions are near the end of the vector, or the vector is short.
 
-/// A set, in order.
+/// An ordered set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SortedSet<T>(Vec<T>);
 
@@ -20,18 +20,18 @@ impl<T: Ord> SortedSet<T> {
         Self::default()
     }
 
-    /// Whether the value was not there yet.
+    /// Adds the value. Returns whether the value is new.
     pub fn insert(&mut self, value: T) -> bool {
         match self.0.binary_search(&value) {
             Ok(_) => false,
-            Err(place) => {
-                self.0.insert(place, value);
+            Err(index) => {
+                self.0.insert(index, value);
                 true
             }
         }
     }
 
-    /// Whether the value is there.
+    /// Whether the set contains the value.
     pub fn contains(&self, value: &T) -> bool {
         self.0.binary_search(value).is_ok()
     }
@@ -85,7 +85,7 @@ impl<'a, T> IntoIterator for &'a SortedSet<T> {
     }
 }
 
-/// A map, in the order of its keys.
+/// A map that is ordered by its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
@@ -101,7 +101,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         Self::default()
     }
 
-    fn place<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
+    fn position<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
     where
         K: std::borrow::Borrow<Q>,
     {
@@ -109,41 +109,41 @@ impl<K: Ord, V> SortedMap<K, V> {
             .binary_search_by(|(known, _)| known.borrow().cmp(key))
     }
 
-    /// What the key leads to.
+    /// The value of the key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: std::borrow::Borrow<Q>,
     {
-        let place = self.place(key).ok()?;
-        self.0.get(place).map(|(_, value)| value)
+        let index = self.position(key).ok()?;
+        self.0.get(index).map(|(_, value)| value)
     }
 
-    /// Whether the key leads to anything.
+    /// Whether the key has a value.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: std::borrow::Borrow<Q>,
     {
-        self.place(key).is_ok()
+        self.position(key).is_ok()
     }
 
-    /// Puts a value under the key; what was there before.
+    /// Sets the value of the key. Returns the previous value.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-        match self.place(&key) {
-            Ok(place) => Some(std::mem::replace(&mut self.0[place].1, value)),
-            Err(place) => {
-                self.0.insert(place, (key, value));
+        match self.position(&key) {
+            Ok(index) => Some(std::mem::replace(&mut self.0[index].1, value)),
+            Err(index) => {
+                self.0.insert(index, (key, value));
                 None
             }
         }
     }
 
-    /// What the key leads to; `new` is put there if there is nothing.
+    /// The value of the key. If there is none, `new` makes it.
     pub fn get_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
-        let place = self.place(&key).unwrap_or_else(|place| {
-            self.0.insert(place, (key, new()));
-            place
+        let index = self.position(&key).unwrap_or_else(|index| {
+            self.0.insert(index, (key, new()));
+            index
         });
-        &mut self.0[place].1
+        &mut self.0[index].1
     }
 
     /// How many keys there are.

@@ -1,4 +1,4 @@
-//! Short ways to write graphs in tests.
+//! Short functions for graphs in tests.
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};

@@ -1,12 +1,12 @@
-//! Text that constant evaluation can build.
+//! Text for constant evaluation, which has no `String`.
 
 use std::fmt;
 
 const CAPACITY: usize = 512;
 
-/// A line of at most 512 bytes, built piece by piece, also in constant evaluation, where there is no `String`.
+/// A line of at most 512 bytes. Constant evaluation can build it.
 ///
-/// What does not fit is cut at a character boundary.
+/// A longer line is cut at a character boundary.
 ///
 /// ```
 /// # use petalflow_graph::Text;
@@ -21,7 +21,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// A line that begins so.
+    /// A line with this text.
     pub const fn new(text: &str) -> Self {
         Text {
             bytes: [0; CAPACITY],
@@ -31,8 +31,8 @@ impl Text {
         .push(text)
     }
 
-    /// The line and one more piece.
-    // Not inlined: a wording is a dozen of these, and copies of the loop would make this the slowest crate to build.
+    /// The line followed by this text.
+    // Not inlined: a message has a dozen calls, and copies of the loop would make this crate the slowest to build.
     #[must_use]
     #[inline(never)]
     pub const fn push(mut self, piece: &str) -> Self {
@@ -58,14 +58,14 @@ impl Text {
         self
     }
 
-    /// The line and a name in backticks.
+    /// The line followed by a name in backticks.
     #[must_use]
     #[inline(never)]
     pub const fn name(self, name: &str) -> Self {
         self.push("`").push(name).push("`")
     }
 
-    /// The line and a number.
+    /// The line followed by a number.
     #[must_use]
     pub const fn number(self, mut number: usize) -> Self {
         let mut digits = [b'0'; 20];
@@ -112,7 +112,7 @@ mod tests {
     use super::Text;
 
     #[test]
-    fn what_does_not_fit_is_cut_between_characters() {
+    fn a_long_line_is_cut_between_characters() {
         let text = Text::new(&"a".repeat(511)).push("é").push("b");
         assert_eq!(text.as_str(), "a".repeat(511));
         assert_eq!(

@@ -1,11 +1,11 @@
-//! The nodes, edges and figures of a graph, for introspection.
+//! The nodes, edges and metrics of a graph, for introspection.
 
 use crate::diagram::edges;
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target, When};
 use crate::idx::NodeIdx;
 
-/// The nodes, the edges and some figures of a graph.
+/// The nodes, edges and metrics of a graph.
 ///
 /// ```
 /// use petalflow_graph::topology;
@@ -25,16 +25,18 @@ use crate::idx::NodeIdx;
 /// assert!(topology.edges.contains(&("write".into(), "publish".into())));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Topology {
     /// The nodes, by name.
     pub nodes: Vec<NodeInfo>,
-    /// The edges as names, with those from `START` and to `END`, sorted; joins are resolved to their sides and targets.
+    /// The edges as names, with those from `START` and to `END`, sorted. An edge leads from each side of a join to each of its
+    /// targets.
     pub edges: Vec<(String, String)>,
     /// The nodes that START leads to, by name.
     pub entries: Vec<String>,
     /// The nodes that lead to END, by name.
     pub exits: Vec<String>,
-    /// The figures.
+    /// The metrics.
     pub metrics: Metrics,
 }
 
@@ -57,14 +59,15 @@ pub struct Topology {
 /// assert_eq!((publish.name.as_str(), publish.incoming, publish.outgoing), ("publish", 1, 1));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NodeInfo {
     /// Its name.
     pub name: String,
-    /// What it is for the flow.
+    /// Its role in the flow.
     pub role: Role,
-    /// How many edges lead to it, with those from START.
+    /// The number of edges to it, with those from START.
     pub incoming: usize,
-    /// How many edges lead from it, with those to END.
+    /// The number of edges from it, with those to END.
     pub outgoing: usize,
     /// Whether the run stops before it.
     pub before: When,
@@ -72,7 +75,7 @@ pub struct NodeInfo {
     pub after: When,
 }
 
-/// What a node is for the flow.
+/// The role of a node in the flow.
 ///
 /// ```
 /// use petalflow_graph::{Role, topology};
@@ -91,16 +94,17 @@ pub struct NodeInfo {
 /// assert_eq!(roles, [("publish".into(), Role::Terminal), ("write".into(), Role::Entry)]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Role {
     /// START leads to it.
     Entry,
-    /// It leads to END; also where START leads to it.
+    /// It leads to END. START may also lead to it.
     Terminal,
     /// Neither.
     Standard,
 }
 
-/// Figures of a graph.
+/// Metrics of a graph.
 ///
 /// ```
 /// use petalflow_graph::topology;
@@ -120,26 +124,27 @@ pub enum Role {
 /// assert_eq!(metrics.cyclomatic, 3, "as edges, those from START and to END count");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Metrics {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// How many edges there are, with those from START and to END.
+    /// The number of edges, with those from START and to END.
     pub edges: usize,
     /// Cyclomatic complexity: edges − nodes + 2.
     pub cyclomatic: isize,
-    /// Edges that lead to a node, per node.
+    /// The average number of edges to a node.
     pub average_fan_in: f64,
-    /// Edges that lead from a node, also to END, per node.
+    /// The average number of edges from a node, with those to END.
     pub average_fan_out: f64,
-    /// The most edges that lead to one node.
+    /// The maximum number of edges to one node.
     pub max_fan_in: usize,
-    /// The most edges that lead from one node.
+    /// The maximum number of edges from one node.
     pub max_fan_out: usize,
-    /// The most edges on a shortest path from START to a node.
+    /// The maximum length of a shortest path from START to a node.
     pub depth: usize,
 }
 
-/// The figures of a graph.
+/// The topology of a graph.
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Role, Source, Target, Via, topology};
@@ -156,25 +161,25 @@ pub struct Metrics {
 pub fn topology(graph: &Graph) -> Topology {
     let pairs = pairs(graph);
     let count = graph.nodes.len();
-    let name = |place: Place| match place {
-        Place::Start => "START".to_owned(),
-        Place::Node(node) => graph.nodes[node.index()].name.to_string(),
-        Place::End => "END".to_owned(),
+    let name = |vertex: Vertex| match vertex {
+        Vertex::Start => "START".to_owned(),
+        Vertex::Node(node) => graph.nodes[node.index()].name.to_string(),
+        Vertex::End => "END".to_owned(),
     };
     let incoming = |node: NodeIdx| {
         pairs
             .iter()
-            .filter(|(_, to)| *to == Place::Node(node))
+            .filter(|(_, to)| *to == Vertex::Node(node))
             .count()
     };
     let outgoing = |node: NodeIdx| {
         pairs
             .iter()
-            .filter(|(from, _)| *from == Place::Node(node))
+            .filter(|(from, _)| *from == Vertex::Node(node))
             .count()
     };
-    let exits = |node: NodeIdx| pairs.contains(&(Place::Node(node), Place::End));
-    let entry = |node: NodeIdx| pairs.contains(&(Place::Start, Place::Node(node)));
+    let exits = |node: NodeIdx| pairs.contains(&(Vertex::Node(node), Vertex::End));
+    let entry = |node: NodeIdx| pairs.contains(&(Vertex::Start, Vertex::Node(node)));
     let mut nodes: Vec<NodeInfo> = NodeIdx::all(count)
         .map(|node| {
             let role = match () {
@@ -183,7 +188,7 @@ pub fn topology(graph: &Graph) -> Topology {
                 () => Role::Standard,
             };
             NodeInfo {
-                name: name(Place::Node(node)),
+                name: name(Vertex::Node(node)),
                 role,
                 incoming: incoming(node),
                 outgoing: outgoing(node),
@@ -201,7 +206,7 @@ pub fn topology(graph: &Graph) -> Topology {
     let sorted = |keep: &dyn Fn(NodeIdx) -> bool| {
         let mut names: Vec<String> = NodeIdx::all(count)
             .filter(|&node| keep(node))
-            .map(|node| name(Place::Node(node)))
+            .map(|node| name(Vertex::Node(node)))
             .collect();
         names.sort();
         names
@@ -216,7 +221,7 @@ pub fn topology(graph: &Graph) -> Topology {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Vertex {
     Start,
     Node(NodeIdx),
     End,
@@ -224,21 +229,21 @@ enum Place {
 
 /// The pairs of vertices with an edge, each pair once.
 #[inline]
-fn pairs(graph: &Graph) -> Vec<(Place, Place)> {
+fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
     let by_source = EdgesBySource::of(graph);
     let mut pairs = Vec::new();
     for edge in edges(graph) {
         let from = match edge.from {
-            Source::Start => Place::Start,
-            Source::Node(node) => Place::Node(node),
-            // Reached over its sides.
+            Source::Start => Vertex::Start,
+            Source::Node(node) => Vertex::Node(node),
+            // The search continues from the sides of a join.
             Source::Join(_) => continue,
         };
         let (mut queue, mut passed) = (vec![edge.to], vec![edge.to]);
         while let Some(to) = queue.pop() {
             match to {
-                Target::Node(node) => pairs.push((from, Place::Node(node))),
-                Target::End => pairs.push((from, Place::End)),
+                Target::Node(node) => pairs.push((from, Vertex::Node(node))),
+                Target::End => pairs.push((from, Vertex::End)),
                 Target::Join(join) => {
                     for out in &by_source.joins[join.index()] {
                         if !passed.contains(&out.to) {
@@ -256,13 +261,13 @@ fn pairs(graph: &Graph) -> Vec<(Place, Place)> {
 }
 
 #[inline]
-fn metrics(nodes: usize, pairs: &[(Place, Place)]) -> Metrics {
+fn metrics(nodes: usize, pairs: &[(Vertex, Vertex)]) -> Metrics {
     let (mut fan_in, mut fan_out) = (vec![0; nodes], vec![0; nodes]);
     for &(from, to) in pairs {
-        if let Place::Node(to) = to {
+        if let Vertex::Node(to) = to {
             fan_in[to.index()] += 1;
         }
-        if let Place::Node(from) = from {
+        if let Vertex::Node(from) = from {
             fan_out[from.index()] += 1;
         }
     }
@@ -296,13 +301,13 @@ fn as_f64(count: usize) -> f64 {
 }
 
 #[inline]
-fn depth(nodes: usize, pairs: &[(Place, Place)]) -> usize {
+fn depth(nodes: usize, pairs: &[(Vertex, Vertex)]) -> usize {
     let mut next = vec![Vec::new(); nodes];
     let mut level: Vec<NodeIdx> = Vec::new();
     for &(from, to) in pairs {
         match (from, to) {
-            (Place::Start, Place::Node(to)) => level.push(to),
-            (Place::Node(from), Place::Node(to)) => next[from.index()].push(to),
+            (Vertex::Start, Vertex::Node(to)) => level.push(to),
+            (Vertex::Node(from), Vertex::Node(to)) => next[from.index()].push(to),
             _ => {}
         }
     }

@@ -181,8 +181,8 @@ fn routes_are_checked_by_name() {
     report_arm(&plain, "Revise");
 }
 
-/// What a flow of these edges is told, by place.
-fn told(
+/// The messages for a flow with these edges, by node.
+fn messages_for(
     edges: Vec<Edge>,
     joins: u32,
     keys: &[KeyFacts<'static>],
@@ -232,7 +232,7 @@ fn an_each_node_conflicts_with_itself_and_promises_nothing() {
     };
     let replace = [KeyFacts::new("found")];
     assert_eq!(
-        told(edges(), 0, &replace, &[NodeFacts::new("plan"), dig, read]),
+        messages_for(edges(), 0, &replace, &[NodeFacts::new("plan"), dig, read]),
         [
             "PF016: node `dig` can run on s",
             "PF017: node `read` reads `foun"
@@ -243,7 +243,7 @@ fn an_each_node_conflicts_with_itself_and_promises_nothing() {
         assigned: true,
         ..KeyFacts::new("found")
     }];
-    assert!(told(edges(), 0, &append, &[NodeFacts::new("plan"), dig, read]).is_empty());
+    assert!(messages_for(edges(), 0, &append, &[NodeFacts::new("plan"), dig, read]).is_empty());
 }
 
 #[test]
@@ -255,13 +255,13 @@ fn one_key_without_a_reducer_is_one_conflict() {
     ];
     let keys = [KeyFacts::new("draft")];
     assert_eq!(
-        told(edges, 0, &keys, &[writer("a"), writer("b"), writer("c")]),
+        messages_for(edges, 0, &keys, &[writer("a"), writer("b"), writer("c")]),
         ["PF016: nodes `a` and `b` can r"]
     );
 }
 
 #[test]
-fn one_missing_write_is_told_once_down_a_path() {
+fn one_missing_write_is_reported_once_on_a_path() {
     let edges = vec![
         edge(Source::Start, 0),
         edge(Source::Node(n(0)), 1),
@@ -272,7 +272,7 @@ fn one_missing_write_is_told_once_down_a_path() {
         ..NodeFacts::new(name)
     };
     assert_eq!(
-        told(
+        messages_for(
             edges,
             0,
             &[KeyFacts::new("draft")],
@@ -299,7 +299,7 @@ fn a_caught_node_promises_nothing_to_where_its_failure_leads() {
         ..NodeFacts::new(name)
     };
     assert_eq!(
-        told(
+        messages_for(
             edges,
             0,
             &[KeyFacts::new("page")],
@@ -325,7 +325,7 @@ fn an_ephemeral_key_lasts_one_superstep() {
         ..NodeFacts::new(name)
     };
     assert_eq!(
-        told(edges, 0, &keys, &[writer("a"), reader("b"), reader("c")]),
+        messages_for(edges, 0, &keys, &[writer("a"), reader("b"), reader("c")]),
         ["PF017: node `c` reads `hint`, "]
     );
 }
@@ -354,11 +354,11 @@ fn an_output_is_written_on_every_path() {
         ..NodeFacts::new("critic")
     };
     assert_eq!(
-        told(edges(), 0, &keys, &[critic, writer("write")]),
+        messages_for(edges(), 0, &keys, &[critic, writer("write")]),
         ["PF021: output `draft` is not w"]
     );
     assert!(
-        told(
+        messages_for(
             edges(),
             0,
             &keys,
@@ -388,9 +388,9 @@ fn a_node_that_picks_several_routes_runs_its_targets_together() {
         ..NodeFacts::new("pick")
     };
     let keys = [KeyFacts::new("draft")];
-    assert!(told(edges(), 0, &keys, &[pick, writer("a"), writer("b")]).is_empty());
+    assert!(messages_for(edges(), 0, &keys, &[pick, writer("a"), writer("b")]).is_empty());
     assert_eq!(
-        told(
+        messages_for(
             edges(),
             0,
             &keys,
@@ -431,19 +431,19 @@ fn a_node_that_several_deliveries_reach_picks_a_route_for_each() {
     };
     let keys = [KeyFacts::new("draft")];
     // It runs once if what reaches it carries nothing.
-    assert!(told(edges(), 0, &keys, &nodes(judge)).is_empty());
+    assert!(messages_for(edges(), 0, &keys, &nodes(judge)).is_empty());
     let takes_item = NodeFacts {
         takes_item: true,
         ..judge
     };
     assert_eq!(
-        told(edges(), 0, &keys, &nodes(takes_item)),
+        messages_for(edges(), 0, &keys, &nodes(takes_item)),
         ["PF016: nodes `good` and `bad` "]
     );
     // From one node alone it gets one at a time.
     let mut one = edges();
     one.remove(3);
-    assert!(told(one, 0, &keys, &nodes(takes_item)).is_empty());
+    assert!(messages_for(one, 0, &keys, &nodes(takes_item)).is_empty());
 }
 
 #[test]
@@ -469,13 +469,13 @@ fn a_node_that_several_failures_reach_can_both_fail_and_not() {
         [a, b, handle, writer("note"), writer("alarm")]
     };
     let keys = [KeyFacts::new("last")];
-    assert!(told(edges(), 0, &keys, &nodes(handle)).is_empty());
+    assert!(messages_for(edges(), 0, &keys, &nodes(handle)).is_empty());
     let takes_item = NodeFacts {
         takes_item: true,
         ..handle
     };
     assert_eq!(
-        told(edges(), 0, &keys, &nodes(takes_item)),
+        messages_for(edges(), 0, &keys, &nodes(takes_item)),
         ["PF016: nodes `note` and `alarm"]
     );
 }

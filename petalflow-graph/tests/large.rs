@@ -1,4 +1,4 @@
-//! Graphs of the sizes that the analyses have to be quick on.
+//! The analyses are fast on large graphs.
 
 use std::time::Instant;
 
@@ -50,7 +50,7 @@ fn from(node: usize) -> Source {
     Source::Node(NodeIdx::from_usize(node))
 }
 
-/// All that a macro does with a graph; says how long it took with `--nocapture`.
+/// The work of the macro on a graph. Prints the time with `--nocapture`.
 fn analyse(name: &str, graph: &Graph) -> Analysis {
     let begun = Instant::now();
     let analysis = Analysis::of(graph);

@@ -1,70 +1,90 @@
-//! Collects the mistakes of one macro call, so that all are reported at once.
+//! Errors of one macro call. All are reported at once.
 
 use std::fmt::Display;
 
 use petalflow_graph::Rule;
 use proc_macro2::TokenStream;
-use quote::ToTokens;
+use quote::{ToTokens, quote};
+use syn::DeriveInput;
 
-/// The mistakes found so far.
+/// The errors that were found so far.
 #[derive(Default)]
-pub(crate) struct Errors(Option<syn::Error>, usize);
+pub(crate) struct Errors {
+    all: Option<syn::Error>,
+    count: usize,
+}
 
 impl Errors {
-    /// A mistake at these tokens.
+    /// Adds an error at these tokens.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Display) {
-        // `into_token_stream` keeps `new_spanned` from being monomorphized per type.
+        // `into_token_stream` prevents one instance of `new_spanned` per type.
         self.push(syn::Error::new_spanned(tokens.into_token_stream(), message));
     }
 
-    /// A mistake at these tokens against a rule that has a page in `docs/reference/rules.md`.
+    /// Adds the violation of a rule that has a section in `docs/reference/rules.md`.
     pub(crate) fn rule(&mut self, rule: Rule, tokens: impl ToTokens, message: impl Display) {
         self.at(tokens, format_args!("{}: {message}", rule.code()));
     }
 
-    /// A mistake that a parser found.
+    /// Adds an error of a parser.
     pub(crate) fn push(&mut self, error: syn::Error) {
-        self.1 += 1;
-        let error = in_our_words(error);
-        match &mut self.0 {
+        self.count += 1;
+        let error = reword(error);
+        match &mut self.all {
             Some(errors) => errors.combine(error),
             none => *none = Some(error),
         }
     }
 
-    /// How many were reported. A part that reports some more is best taken to be whatever suits the rest.
+    /// The number of errors. A caller compares it before and after a step to see whether the step failed.
     pub(crate) fn count(&self) -> usize {
-        self.1
+        self.count
     }
 
-    /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.all.is_none()
     }
 
-    /// One `compile_error!` for each.
+    /// One `compile_error!` per error.
     pub(crate) fn into_tokens(self) -> TokenStream {
-        self.0
+        self.all
             .map(|error| error.to_compile_error())
             .unwrap_or_default()
     }
 }
 
-/// An error of a parser, described by what is expected instead of by the tokens that can begin it.
-fn in_our_words(error: syn::Error) -> syn::Error {
+/// Expands a derive: the generated code, and the errors that `code` finds.
+pub(crate) fn derive(
+    item: TokenStream,
+    code: impl FnOnce(DeriveInput, &mut Errors) -> TokenStream,
+) -> TokenStream {
+    let mut errors = Errors::default();
+    let code = match syn::parse2(item) {
+        Ok(item) => code(item, &mut errors),
+        Err(error) => {
+            errors.push(error);
+            TokenStream::new()
+        }
+    };
+    let errors = errors.into_tokens();
+    quote!(#code #errors)
+}
+
+/// Replaces some messages of syn, which list all tokens that could follow, by the name of what is expected.
+fn reword(error: syn::Error) -> syn::Error {
     let text = error.to_string();
-    let at_the_end = text.strip_prefix("unexpected end of input, ");
-    let wanted = at_the_end.unwrap_or(&text);
-    let wanted = if wanted.starts_with("expected one of: `for`") {
+    let at_end = text.strip_prefix("unexpected end of input, ");
+    let expected = at_end.unwrap_or(&text);
+    let expected = if expected.starts_with("expected one of: `for`") {
         "expected a type"
-    } else if wanted.starts_with("expected one of: identifier, `::`") {
+    } else if expected.starts_with("expected one of: identifier, `::`") {
         "expected the name of a parameter"
-    } else if wanted == "expected identifier" || wanted == "expected ident" {
+    } else if expected == "expected identifier" || expected == "expected ident" {
         "expected a name"
-    } else if at_the_end.is_some() {
-        wanted
+    } else if at_end.is_some() {
+        expected
     } else {
         return error;
     };
-    syn::Error::new(error.span(), wanted)
+    syn::Error::new(error.span(), expected)
 }

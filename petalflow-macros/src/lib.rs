@@ -16,7 +16,7 @@ mod types;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct a state: its fields become typed keys.
+/// Makes a struct a state: each field becomes a typed key.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -30,57 +30,102 @@ use proc_macro::TokenStream;
 ///     pub notes: Vec<String>,
 /// }
 ///
-/// // The types that it makes.
+/// // The generated types.
 /// let input = EssayInput { topic: "petals".into() };
 /// let (draft, notes) = (EssayDraft("…".into()), EssayNotes(vec![]));
 /// # assert_eq!((input.topic.as_str(), draft.0.as_str(), notes.0.len()), ("petals", "…", 0));
 /// ```
 ///
-/// Beside the struct stand, with its visibility,
+/// # Generated types
 ///
-/// * a newtype per key, named state + key: `EssayDraft(pub String)`. A node returns it to write the key.
-/// * `EssayInput`, with the keys marked `input`: what a run starts from. It is read from data with serde, as in
-///   `serde_json::from_str::<EssayInput>(text)?`: a key that is not part of the input is an error, and so is a missing one
-///   unless it is an `Option`, has a `default`, or folds (`append`, `sum`, ..).
-/// * `EssayUpdate`, one node's writes, with a method per key.
+/// They have the visibility of the struct.
+///
+/// * A newtype per key, with the names of state and key: `EssayDraft(pub String)`. A node returns it to write the key.
+/// * `EssayInput` with the keys marked `input`. A run starts from it. It implements `Deserialize`, as in
+///   `serde_json::from_str::<EssayInput>(text)?`. A key that is not part of the input is an error. A missing key is an error
+///   unless it is an `Option`, has a `default`, or has a reducer that starts from a default (`append`, `sum`, ..).
+/// * `EssayUpdate` with the writes of one node: a method per key.
 ///
 /// # Options of a key
 ///
 /// | `#[key(..)]` | meaning |
 /// | --- | --- |
-/// | `input` | part of what a run starts from |
-/// | `replace` | the reducer of a key that names none: one write in a superstep, which takes the value's place |
-/// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | the reducer; each folds writes in place, see `petalflow::state::reduce` |
+/// | `input` | the key is part of the input |
+/// | `replace` | the default reducer: at most one write in a superstep, which replaces the value |
+/// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | another reducer, which folds each write into the value; see `petalflow::state::reduce` |
 /// | `reduce = path` | a reducer of your own: `fn(&mut T, T)` |
-/// | `skip_zero` | a write of the type's default is no write |
-/// | `default`, `default = expr` | what it holds before the first write, which nodes may then read |
-/// | `turn` | back to its default when a thread starts a new turn |
-/// | `output` | must be written on every path to END |
-/// | `untracked` | never stored |
-/// | `ephemeral` | gone after one superstep |
-/// | `id = "…"` | its name in storage |
-/// | `name = Ident` | its newtype, where state + key is taken or too long |
+/// | `skip_zero` | a write of the default of the type is ignored |
+/// | `default`, `default = expr` | the value before the first write; nodes may read it |
+/// | `turn` | a new turn of a thread resets the key to its default |
+/// | `output` | every path to END must write the key |
+/// | `untracked` | the key is never stored |
+/// | `ephemeral` | the key has its value for one superstep only |
+/// | `id = "…"` | the name of the key in storage |
+/// | `name = Ident` | the name of the newtype, if the default name is taken or too long |
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// fn longest(value: &mut String, write: String) {
+///     if write.len() > value.len() {
+///         *value = write;
+///     }
+/// }
+///
+/// #[state]
+/// struct Race {
+///     #[key(append, name = Finisher)]
+///     finishers: Vec<String>,
+///     #[key(reduce = longest)]
+///     longest_name: String,
+/// }
+///
+/// #[node(Race)]
+/// async fn hare() -> (Finisher, RaceLongestName) {
+///     (Finisher(vec!["hare".into()]), RaceLongestName("hare".into()))
+/// }
+///
+/// #[node(Race)]
+/// async fn tortoise() -> (Finisher, RaceLongestName) {
+///     (Finisher(vec!["tortoise".into()]), RaceLongestName("tortoise".into()))
+/// }
+///
+/// flow! {
+///     Run(Race) {
+///         START -> hare & tortoise;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// // Both nodes write both keys in one superstep. The reducers fold the writes in the order of the nodes.
+/// let race = Run::run(()).await?;
+/// assert_eq!(race.finishers, ["hare", "tortoise"]);
+/// assert_eq!(race.longest_name, "tortoise");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Options of the state
 ///
 /// | `#[state(..)]` | meaning |
 /// | --- | --- |
-/// | `volatile` | values need none of serde's traits; runs over the state cannot be stored |
-/// | `version = 1, migrate = path` | the version of what is stored, and the function that brings threads of lower versions up to it: `fn(u32, &mut petalflow::state::Migration) -> petalflow::Result<()>` |
-/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
+/// | `volatile` | the types of keys need not implement the traits of serde, and runs cannot be stored |
+/// | `version = 1, migrate = path` | the version of stored values, and the function that migrates threads of lower versions: `fn(u32, &mut petalflow::state::Migration) -> petalflow::Result<()>` |
+/// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 #[proc_macro_attribute]
 pub fn state(args: TokenStream, item: TokenStream) -> TokenStream {
     state::expand(&args.into(), &item.into()).into()
 }
 
-/// What `#[state]` becomes where a field is under `#[cfg]`. Not for users.
+/// Replaces `#[state]` if a field has `#[cfg]`. Not for users.
 #[doc(hidden)]
 #[proc_macro_derive(StateAfterCfg, attributes(key, __petalflow_state))]
 pub fn state_after_cfg(item: TokenStream) -> TokenStream {
     state::expand_after_cfg(&item.into()).into()
 }
 
-/// Makes a function a node: a step of a flow.
+/// Makes a function a node of flows over a state.
 ///
 /// ```
 /// # use petalflow::prelude::*;
@@ -99,36 +144,56 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
+/// // The function is unchanged, so a test can call it.
 /// assert_eq!(write("petals", &["say why".into()]).await.0, "petals: say why");
 /// # }
 /// ```
 ///
-/// * A reference reads the key of its name; `Option<&T>` reads a key that holds an `Option`; `&Essay` reads the whole state;
-///   `#[key(EssayNotes)] old: &[String]` reads the key of that type.
-/// * A value comes from the run: `Context`, `Managed<T>`, anything that implements `Extract`.
-/// * `#[item] topic: &Topic` is what the edge delivered.
-/// * The return type says what is written: a typed key, a tuple of them, an `Option` of one, `()`, any of them in a
-///   `Result`; a route or an `Each` comes last.
+/// The macro adds a type `write`, which flows name.
 ///
-/// The function stays a function, so it is tested by calling it. Beside it stands `struct write {}`, which flows name.
+/// # Parameters
+///
+/// | parameter | value |
+/// | --- | --- |
+/// | `topic: &str` | the key with the name of the parameter |
+/// | `title: Option<&str>` | the same, for a key whose type is an `Option` |
+/// | `#[key(EssayNotes)] old: &[String]` | the key with this newtype |
+/// | `essay: &Essay` | the whole state |
+/// | `#[item] topic: &Topic` | the item that the edge delivers |
+/// | `cx: Context`, `model: Managed<T>` | a value of the run: any type that implements `Extract` |
+///
+/// # Return types
+///
+/// The return type states what the node writes and where the run continues.
+///
+/// | return type | effect |
+/// | --- | --- |
+/// | `EssayDraft` | writes the key |
+/// | `Option<EssayDraft>` | writes the key, or nothing |
+/// | `Overwrite<EssayNotes>` | replaces the value, without the reducer |
+/// | `(EssayDraft, EssayNotes)` | writes several keys |
+/// | `()` | writes nothing |
+/// | `Verdict` with `#[derive(Route)]`, or `bool` | chooses a route; last in a tuple |
+/// | `Each<Topic>` | sends items to the target of `each`; last in a tuple |
+/// | `Result<T, E>` of any of them | can fail |
 ///
 /// # Options
 ///
 /// | `#[node(Essay, ..)]` | meaning |
 /// | --- | --- |
-/// | `name = "…"` | its name, if not the function's |
-/// | `retry = 3`, `retry = expr` | attempts in all, or a `Retry` |
-/// | `retry = [expr, ..]` | several of them: the first that covers an error decides |
-/// | `timeout = 30s` | the longest one attempt may take |
-/// | `idle = 5s` | the longest one attempt may go without a sign of life |
-/// | `cache = 1h` | how long a result stands for whoever reads the same, where the launch has a cache |
-/// | `blocking` | a plain `fn` that blocks: it runs on a thread of its own, with clones of what it reads |
-/// | `spawn` | runs as a task of its own, with clones of what it reads |
-/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
+/// | `name = "…"` | the name of the node, if it is not the name of the function |
+/// | `retry = 3`, `retry = expr` | the number of attempts, or a `Retry` |
+/// | `retry = [expr, ..]` | several `Retry`: the first that matches an error is used |
+/// | `timeout = 30s` | the maximum duration of one attempt |
+/// | `idle = 5s` | the maximum time that one attempt may run without reporting progress |
+/// | `cache = 1h` | how long a result is valid for the same values of the keys that the node reads, if the launch has a cache |
+/// | `blocking` | for a plain `fn` that blocks: it runs on a separate thread, with clones of the keys that it reads |
+/// | `spawn` | the node runs as a separate task of the runtime, with clones of the keys that it reads |
+/// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 ///
 /// # Node values
 ///
-/// On an `impl` block with one method the node is a value of the type, which may be generic over the keys it uses:
+/// On an `impl` block with one method, each value of the type is a node. The type can be generic over the keys that it uses:
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -167,7 +232,9 @@ pub fn node(args: TokenStream, item: TokenStream) -> TokenStream {
     node::expand(args.into(), item.into()).into()
 }
 
-/// Makes an enum a route: each variant is a way on, and may carry one value to the node it leads to.
+/// Makes each variant of an enum a route. A node that returns the enum chooses where the run continues.
+///
+/// A variant can carry one value. The edge of the variant delivers the value to its target as the item.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -208,39 +275,60 @@ pub fn node(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # }
 /// ```
 ///
-/// `#[route(crate = path)]` says where petalflow is, if it is not `::petalflow`.
+/// A route without an edge, and an edge without a route, are compile errors.
+///
+/// # Options
+///
+/// | `#[route(..)]` | meaning |
+/// | --- | --- |
+/// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 #[proc_macro_derive(Route, attributes(route))]
 pub fn derive_route(item: TokenStream) -> TokenStream {
     route::expand(item.into()).into()
 }
 
-/// Makes a struct a question that a node can ask a person.
+/// Makes a struct a question that a node can ask a person with `Context::ask`.
 ///
-/// ```ignore
+/// The struct and the type of the answer implement the traits of serde, because a store records them.
+///
+/// ```
+/// use petalflow::interrupt::Ask;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// enum Review {
+///     Approve,
+///     Reject,
+/// }
+///
 /// #[derive(Serialize, Ask)]
-/// #[ask(answer = Review, name = "review-draft", key = id, expires = 3d, default = Review::Approve)]
+/// #[ask(answer = Review, name = "review-draft", key = id, expires = 3d, default = Review::Reject)]
 /// struct ReviewDraft {
 ///     id: u64,
 ///     draft: String,
 /// }
+///
+/// let question = ReviewDraft { id: 7, draft: "Petals".into() };
+/// assert_eq!((ReviewDraft::NAME, question.key()), ("review-draft", "7".to_string()));
+/// # assert_eq!(question.draft, "Petals");
 /// ```
 ///
 /// # Options
 ///
 /// | `#[ask(..)]` | meaning |
 /// | --- | --- |
-/// | `answer = Type` | what a person answers; must be given |
-/// | `name = "…"` | its name in storage, if not the type's |
-/// | `key = field` | tells apart several such questions of one node: the field's text, by `ToString` |
-/// | `expires = 3d` | after how long it answers itself, with `default` |
-/// | `default = expr` | what it then answers |
-/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
+/// | `answer = Type` | the type of the answer; required |
+/// | `name = "…"` | the name of the question in storage, if it is not the name of the type |
+/// | `key = field` | distinguishes several such questions of one node: the text of the field, by `ToString` |
+/// | `expires = 3d` | the time after which the question is answered with `default` |
+/// | `default = expr` | the answer of a question that has expired |
+/// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 #[proc_macro_derive(Ask, attributes(ask))]
 pub fn derive_ask(item: TokenStream) -> TokenStream {
     ask::expand(item.into()).into()
 }
 
-/// Makes a function a tool: something that a model may call.
+/// Makes a function a tool that a model can call.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -264,42 +352,42 @@ pub fn derive_ask(item: TokenStream) -> TokenStream {
 /// assert_eq!(search {}.spec().description, "Searches the library for books.");
 /// let arguments = json!({ "query": "petals", "limit": 1 });
 /// assert_eq!(search {}.call(arguments, &ToolContext::new("1")).await.unwrap(), json!(["On petals"]));
-/// // The function stays a function.
+/// // The function is unchanged, so a test can call it.
 /// assert_eq!(search("petals".into(), None).await, ["On petals"]);
 /// # }
 /// ```
 ///
-/// * The function's name and doc comment are the tool's name and description.
-/// * A parameter is an argument: its doc comment is its description, its type gives the JSON Schema (`Deserialize` and
-///   `JsonSchema`), and `#[serde(..)]` and `#[schemars(..)]` work on it as on a field. An `Option` may be left out.
-/// * `Context`, `ToolContext` and `Managed<T>` come from the run, as does a parameter marked `#[run]`, of any type that
-///   implements `Extract`.
-/// * It returns whatever implements `Serialize`, or a `Result` of that; the model reads the error's message.
+/// * The name and the doc comment of the function are the name and the description of the tool.
+/// * Each parameter is an argument of the call. Its doc comment is the description. Its type implements `Deserialize` and
+///   `JsonSchema`. `#[serde(..)]` and `#[schemars(..)]` work as on a field. A call can leave out an `Option`.
+/// * Parameters of type `Context`, `ToolContext` and `Managed<T>` come from the run. So does a parameter marked `#[run]`, of any
+///   type that implements `Extract`.
+/// * The return type implements `Serialize`, or it is a `Result` of such a type. The model receives the message of the error.
 ///
-/// Beside the function stands `struct search {}`, which `tools![..]` and agents name.
+/// The macro adds a type `search`, which `tools![..]` and agents name.
 ///
 /// # Options
 ///
 /// | `#[tool(..)]` | meaning |
 /// | --- | --- |
-/// | `name = "…"` | its name, if not the function's |
-/// | `description = "…"` | its description, if not the doc comment |
-/// | `long_running` | its result comes later: what it returns now says that it has begun |
-/// | `deferred` | it may return nothing now, and answer later in the same run |
-/// | `confirm` | a person must agree to each call |
-/// | `confirm = "…"` | the same, and this is what they are told |
-/// | `confirm = path` | the same where the function says so. It takes the arguments by reference, in order, and returns `bool`, or an `Option` of what the person is told |
-/// | `timeout = 30s` | the longest one attempt may take |
-/// | `retry = 3`, `retry = expr`, `retry = [expr, ..]` | attempts in all, or a `Retry`, or several, as on a node. Arguments that do not fit are not tried again |
-/// | `blocking` | a plain `fn` that blocks: it runs on a thread of its own |
-/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
+/// | `name = "…"` | the name of the tool, if it is not the name of the function |
+/// | `description = "…"` | the description, if it is not the doc comment |
+/// | `long_running` | the tool returns before its work is done, and the result follows later |
+/// | `deferred` | the tool may return nothing, and answer later in the same run |
+/// | `confirm` | a person must confirm each call |
+/// | `confirm = "…"` | the same, with this question |
+/// | `confirm = path` | a person must confirm the calls that this function selects. It takes the arguments by reference, in order, and returns `bool`, or an `Option` with the question |
+/// | `timeout = 30s` | the maximum duration of one attempt |
+/// | `retry = 3`, `retry = expr`, `retry = [expr, ..]` | the number of attempts, a `Retry`, or several, as for a node. Invalid arguments are not retried |
+/// | `blocking` | for a plain `fn` that blocks: it runs on a separate thread |
+/// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 #[cfg(feature = "tool")]
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     tool::expand(args.into(), item.into()).into()
 }
 
-/// What `petalflow::tools!` passes its tokens on to: `[$crate] search, fetch`.
+/// The implementation of `petalflow::tools!`. Takes `[$crate] search, fetch`.
 #[cfg(feature = "tool")]
 #[doc(hidden)]
 #[proc_macro]
@@ -307,7 +395,7 @@ pub fn tools_impl(input: TokenStream) -> TokenStream {
     tool::set::expand(input.into()).into()
 }
 
-/// What `petalflow::flow!` passes its tokens on to: `[$crate] Name(State) { .. }`.
+/// The implementation of `petalflow::flow!`. Takes `[$crate] Name(State) { .. }`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn flow_impl(input: TokenStream) -> TokenStream {

@@ -128,21 +128,6 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Reports an option that does not go with another.
-pub(crate) fn clash(errors: &mut Errors, name: &Ident, message: &str) {
-    errors.rule(Rule::Option, name, message);
-}
-
-/// Reports what an option cannot be.
-#[cfg(feature = "tool")]
-pub(crate) fn wrong(
-    errors: &mut Errors,
-    at: impl quote::ToTokens,
-    message: impl std::fmt::Display,
-) {
-    errors.rule(Rule::Option, at, message);
-}
-
 impl Opt {
     /// An option without a value.
     pub(crate) fn flag(&self, errors: &mut Errors) -> bool {

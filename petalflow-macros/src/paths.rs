@@ -158,6 +158,27 @@ pub(crate) fn name(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
+/// `word_count` as the name of a type: `WordCount`.
+pub(crate) fn camel_case(name: &str) -> String {
+    let words = name.split('_').filter(|word| !word.is_empty());
+    words
+        .map(|word| {
+            let mut letters = word.chars();
+            letters.next().map_or_else(String::new, |first| {
+                first.to_uppercase().chain(letters).collect()
+            })
+        })
+        .collect()
+}
+
+/// `Option::Some` of the tokens, or `Option::None`.
+pub(crate) fn option(value: Option<TokenStream>) -> TokenStream {
+    value.map_or_else(
+        || quote!(::core::option::Option::None),
+        |value| quote!(::core::option::Option::Some(#value)),
+    )
+}
+
 /// A local variable that user code cannot see.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())

@@ -1,8 +1,8 @@
-//! Caches: results of nodes that need not run again.
+//! Caches for results of nodes.
 //!
-//! A node says how long a result stands, and a launch where results are kept. The next task of that node, in this run or in
-//! another, that reads the same values and is given the same item then takes the result instead of running: what it wrote,
-//! which route it chose, what it sent.
+//! A node sets how long its results are valid, and a launch sets where they are stored. The next task of that node, in
+//! this run or in another, that reads the same values and gets the same item takes the stored result instead of
+//! running: its writes, its route and its deliveries.
 //!
 //! ```
 //! use petalflow::cache::InMemoryCache;
@@ -37,17 +37,17 @@
 //! # }
 //! ```
 //!
-//! A result is found by flow, node, item and the values of the keys that the node reads; of all keys for a node that takes the
-//! whole state, a closure, or a flow inside another. What else it depends on (managed values, the value of a node value, the
-//! clock) is not looked at, so launches that differ in those need caches of their own. Only what succeeded is kept. A cached
-//! node is not run: its middleware, its events and its questions do not happen, and its result is told as
+//! The cache key consists of the flow, the node, the item and the values of the keys that the node reads; all keys for
+//! a node that takes the whole state, a closure, or a sub-flow. Other dependencies (managed values, the value of a node
+//! value, the clock) are not part of it, so launches that differ in those need separate caches. Only successful results
+//! are stored. A node with a cached result does not run: no middleware, no events and no questions of it, only a
 //! [`NodeFinished`](crate::event::EventKind::NodeFinished) with `cached: true`.
 //!
-//! Without a cache the node simply runs. So it does where something it reads, writes or is given cannot be stored, as an
-//! `untracked` key. Maps of the standard library have no order of their own: read a `BTreeMap` rather than a `HashMap`, of
-//! which an equal one may not be found.
+//! Without a cache, the node runs. It also runs if a value that it reads, writes or gets cannot be stored, such as an
+//! `untracked` key. The maps of the standard library have no defined order: read a `BTreeMap` instead of a `HashMap`,
+//! or an equal map may not be found.
 
-// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs have a cache.
+// `#[inline]` defers compilation to the calling crate. Few programs use a cache.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -57,7 +57,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-/// Keeps results of nodes. A cache never fails a run: what it cannot say it does not know.
+/// A cache for results of nodes. A cache never fails a run: on an error of its own, it returns no value.
 ///
 /// ```
 /// use petalflow::async_trait;
@@ -89,14 +89,14 @@ use tokio::time::Instant;
 /// ```
 #[async_trait]
 pub trait Cache: Send + Sync + 'static {
-    /// The value that was put under this key, if it still stands. Keys may be long; they hold the values that were read.
+    /// The value stored under this key, if it is still valid. Keys can be long; they contain the values that were read.
     async fn get(&self, key: &[u8]) -> Option<Vec<u8>>;
 
-    /// Puts a value under a key, for as long as it lasts; the cache may forget it before.
-    async fn put(&self, key: &[u8], value: Vec<u8>, lasts: Duration);
+    /// Stores a value under a key for `ttl`. The cache may remove it earlier.
+    async fn put(&self, key: &[u8], value: Vec<u8>, ttl: Duration);
 }
 
-/// Keeps results in memory. Clones share what they hold.
+/// A cache in memory. Clones share the values.
 ///
 /// ```
 /// use petalflow::cache::{Cache, InMemoryCache};
@@ -151,7 +151,7 @@ impl InMemoryCache {
         Self::with_limit(1024)
     }
 
-    /// A cache of at most so many results. Where it is full, the one that expires first makes room.
+    /// A cache of at most this many results. If it is full, the result that expires first is removed.
     #[inline]
     pub fn with_limit(results: usize) -> Self {
         InMemoryCache {
@@ -160,7 +160,7 @@ impl InMemoryCache {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all values.
     #[inline]
     pub fn clear(&self) {
         self.lock().clear();
@@ -192,14 +192,14 @@ impl Cache for InMemoryCache {
     }
 
     #[inline]
-    async fn put(&self, key: &[u8], value: Vec<u8>, lasts: Duration) {
+    async fn put(&self, key: &[u8], value: Vec<u8>, ttl: Duration) {
         let now = Instant::now();
-        let until = now.checked_add(lasts);
+        let until = now.checked_add(ttl);
         let mut entries = self.lock();
         if entries.len() >= self.limit && !entries.contains_key(key) {
             entries.retain(|_, entry| entry.stands(now));
             if entries.len() >= self.limit {
-                // One without an end is the last to go.
+                // A result without expiry is removed last.
                 let first = entries
                     .iter()
                     .min_by_key(|(_, entry)| (entry.until.is_none(), entry.until));
@@ -213,5 +213,5 @@ impl Cache for InMemoryCache {
     }
 }
 
-/// The cache of a run: lent to it as a managed value is, and so to the flows inside it.
+/// The cache of a run, provided as a managed value, and so also to its sub-flows.
 pub(crate) struct RunCache(pub(crate) Arc<dyn Cache>);

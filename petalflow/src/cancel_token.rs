@@ -1,4 +1,4 @@
-//! Stopping a run from outside.
+//! Cancellation of runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,8 +9,8 @@ const RUNNING: u8 = 0;
 const DRAINING: u8 = 1;
 const CANCELLED: u8 = 2;
 
-/// Stops runs: at once with [`cancel`](Self::cancel), at the next barrier with [`drain`](Self::drain). Clones are handles to
-/// the same token; one token may stop many runs, and sub-flows stop with their parent.
+/// Stops runs: at once with [`cancel`](Self::cancel), at the next barrier with [`drain`](Self::drain). Clones are
+/// handles to the same token. A token can stop many runs, and sub-flows stop with their parent.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -39,7 +39,8 @@ const CANCELLED: u8 = 2;
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     inner: Arc<Inner>,
-    /// Stops a flow inside another: that one finishes the superstep in which it runs, so only the outer one drains.
+    /// For a sub-flow: cancelled with its parent, but not drained, because it completes within one superstep of the
+    /// parent.
     nested: bool,
 }
 
@@ -55,13 +56,13 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Stops the runs at once: nodes in flight are dropped, nothing of the superstep is applied.
+    /// Stops the runs at once: running nodes are dropped, and nothing of the superstep is applied.
     pub fn cancel(&self) {
         self.inner.state.store(CANCELLED, Ordering::Release);
         self.inner.changed.notify_waiters();
     }
 
-    /// Stops the runs when the superstep that they are in has been committed. A run that ends with it ends as usual.
+    /// Stops the runs after the current superstep is committed. A run that ends with this superstep ends as usual.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -112,7 +113,7 @@ impl CancelToken {
         state == CANCELLED || state == DRAINING && !self.nested
     }
 
-    /// The token for a flow inside the one that this token stops.
+    /// The token for a sub-flow.
     pub(crate) fn nested(&self) -> Self {
         CancelToken {
             inner: Arc::clone(&self.inner),
@@ -124,10 +125,10 @@ impl CancelToken {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future forgets the wait.
+    /// Dropping the future has no effect on the token.
     pub async fn cancelled(&self) {
         loop {
-            // Registered before the check, or a cancellation in between would be missed.
+            // Registered before the check; otherwise a cancellation in between would be missed.
             let changed = self.inner.changed.notified();
             if self.inner.state.load(Ordering::Acquire) == CANCELLED {
                 return;

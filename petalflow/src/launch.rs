@@ -1,4 +1,4 @@
-//! What to say about a run before it begins.
+//! The settings of a run.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::state::{Durable, State, Update as _, WriteError};
 use crate::subflow::nested;
 use crate::thread::Threads;
 
-/// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
+/// A flow with the settings of its runs: limits, managed values, middleware. Clone it for several runs with the same
+/// settings.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -77,7 +78,7 @@ impl<F: Flow> HasFlow for Launch<F> {
 }
 
 impl<F: Flow> Launch<F> {
-    /// A launch with the defaults: 100 supersteps at most, no timeouts.
+    /// A launch with the defaults: at most 100 supersteps, no timeouts.
     pub fn new(flow: F) -> Self {
         Self::shared(Arc::new(flow))
     }
@@ -89,10 +90,10 @@ impl<F: Flow> Launch<F> {
         }
     }
 
-    /// The same launch of a flow whose node of this name has these retries in place of its own, where they are known only while
-    /// the program runs. Without any, the node retains its own; a name that no node has changes nothing.
+    /// Replaces the retries of the node with this name, for retries that are known only at run time. An empty list
+    /// keeps the node's own retries; an unknown name changes nothing.
     ///
-    /// Where they are known while the program compiles, they stand in the flow (`with`) or at the node (`#[node(retry = ..)]`).
+    /// Retries that are known at compile time belong in the flow (`with`) or at the node (`#[node(retry = ..)]`).
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -126,7 +127,7 @@ impl<F: Flow> Launch<F> {
         }
     }
 
-    /// Changes the flow: what the builder of a flow with node values does.
+    /// Changes the flow. Used by the builder of a flow with node values.
     #[doc(hidden)]
     pub fn edit(mut self, edit: impl FnOnce(&mut F)) -> Self
     where
@@ -136,17 +137,17 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// The most supersteps a run may make; 100 unless set. A run of N supersteps needs a limit of N.
+    /// Sets the maximum number of supersteps; 100 by default. A run of N supersteps needs a limit of N.
     pub fn limit(mut self, supersteps: u64) -> Self {
         self.settings.limit = supersteps;
         self
     }
 
-    /// The most nodes that may be in flight at once; not limited unless set. The others wait in their order.
+    /// Sets the maximum number of nodes that run at the same time; unlimited by default. Other nodes wait in order.
     ///
     /// # Panics
     ///
-    /// If it is 0: no node could ever run.
+    /// If it is 0, because no node could run.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -179,7 +180,7 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// The longest a run may take.
+    /// Sets the maximum duration of a run.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -201,7 +202,7 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// The longest any one superstep may take.
+    /// Sets the maximum duration of each superstep.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -223,19 +224,19 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// Lets the token stop the runs.
+    /// Sets a token that stops the runs.
     pub fn cancel_with(mut self, token: &CancelToken) -> Self {
         self.settings.cancel = Some(token.clone());
         self
     }
 
-    /// Lends a value to the nodes, which take it as [`Managed<T>`](crate::Managed). A second value of one type takes the
-    /// place of the first.
+    /// Provides a value to the nodes, which take it as [`Managed<T>`](crate::Managed). It replaces an earlier value of
+    /// the same type.
     pub fn manage<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.manage_shared(Arc::new(value))
     }
 
-    /// Lends a value that is shared already.
+    /// Provides a value that is already shared.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -263,7 +264,7 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// Lends a value that is computed when a node takes it: anew each time, once per run, or again after a while.
+    /// Provides a value that is computed on use: each time, once per run, or again after a time.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -291,10 +292,11 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// Says how to make a managed value that a thread's run was not given: it is made when such a run begins or goes on,
-    /// before its first node. A value that is given takes its place.
+    /// Sets a function that creates a missing managed value for a thread's run. It is called when the run begins or
+    /// resumes, before its first node. A value set with [`manage`](Self::manage) takes precedence.
     ///
-    /// Checkpoints never hold managed values, so what a thread needs to go on elsewhere is made there.
+    /// Checkpoints never contain managed values, so this function creates what a thread needs to resume in another
+    /// process.
     ///
     /// ```
     /// use petalflow::BoxError;
@@ -340,14 +342,14 @@ impl<F: Flow> Launch<F> {
         Arc::make_mut(self.settings.managed.get_or_insert_with(Arc::default))
     }
 
-    /// Keeps results of nodes that say how long they stand, with `cache = 1h`: see [`cache`](crate::cache). Launches that
-    /// share a cache share results.
+    /// Sets the cache for results of nodes with a cache time, such as `cache = 1h`: see [`cache`](crate::cache).
+    /// Launches with the same cache share results.
     pub fn cache(mut self, cache: &(impl Cache + Clone)) -> Self {
         self.settings.extras_mut().find_cached = Some(find_cached);
         self.manage(RunCache(Arc::new(cache.clone())))
     }
 
-    /// Puts code around every node. The first that is added is the outermost.
+    /// Adds middleware around every node. The one that was added first is the outermost.
     pub fn middleware(mut self, middleware: impl Middleware<F::State>) -> Self {
         self.settings
             .extras_mut()
@@ -356,7 +358,7 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// Puts code around the whole run. The first that is added is the outermost.
+    /// Adds middleware around the whole run. The one that was added first is the outermost.
     pub fn run_middleware(mut self, middleware: impl RunMiddleware<F::State>) -> Self {
         self.settings
             .extras_mut()
@@ -365,10 +367,11 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// Keeps the run going when a node fails for good: the failure is written to the key `K`, which holds a list of them
-    /// (or of something made `From` one), and the node's plain edges fire as if it had written nothing; a node that would have chosen a route ends its path.
+    /// Continues the run after a node has failed. The failure is written to the key `K`, which holds a list of
+    /// [`NodeError`](crate::NodeError) or of a type that is `From<NodeError>`. The plain edges of the node then fire as
+    /// if it had written nothing; the path of a node with routes ends.
     ///
-    /// A `catch` edge comes first. What later nodes read may then be a default, because its writer failed.
+    /// A `catch` edge takes precedence. Later nodes can read a default value, because the writer failed.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -401,14 +404,14 @@ impl<F: Flow> Launch<F> {
     {
         self.settings.extras_mut().record_failure = Some(|error, update| {
             update.clear();
-            // One write to an empty update cannot be one too many.
+            // The first write to an empty update is always accepted.
             let recorded: Result<(), WriteError> = K::push(K::Value::of(error), false, update);
             debug_assert!(recorded.is_ok());
         });
         self
     }
 
-    /// Keeps the runs in a store: they are then runs on threads.
+    /// Stores the runs: they become runs of threads.
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
@@ -443,7 +446,7 @@ impl<F: Flow> Launch<F> {
         Threads::new(self.flow, self.settings, Arc::new(store.clone()))
     }
 
-    /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
+    /// Starts a run with this input: the keys marked `input`, or the bare value if there is only one such key.
     pub fn run(self, input: impl Into<<F::State as State>::Input>) -> Run<F> {
         Run::new(Start {
             flow: self.flow,
@@ -452,18 +455,18 @@ impl<F: Flow> Launch<F> {
         })
     }
 
-    /// Runs the flow as part of a node, which calls this from its body: the steps are stored with the node's run, their events
-    /// are among that run's, and they stop with it. A node may do this once for each `name`.
+    /// Runs the flow inside a node, which calls this in its body. The sub-flow is stored with the node's run, its
+    /// events are among that run's events, and it stops with the run. A node can do this once for each `name`.
     ///
-    /// Of this launch's settings the limit counts; managed values, cancellation and the store are the node's.
+    /// Of this launch's settings, only the limit applies. Managed values, cancellation and the store are the node's.
     ///
     /// # Errors
     ///
-    /// Those of the run.
+    /// The errors of the sub-flow's run.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the run. On a thread it resumes when the node runs again.
+    /// Dropping the future stops the sub-flow. On a thread, it resumes when the node runs again.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -504,7 +507,7 @@ impl<F: Flow> Launch<F> {
         nested(self.flow, cx, name, self.settings.limit, input.into()).await
     }
 
-    /// The flow's graph.
+    /// The graph of the flow.
     ///
     /// ```
     /// # use petalflow::prelude::*;

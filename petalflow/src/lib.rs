@@ -53,23 +53,23 @@
 //! # }
 //! ```
 //!
-//! Where to go from here:
+//! See also:
 //!
 //! * [`state`](macro@state): keys, reducers and their options
-//! * [`node`](macro@node): what a node may take and return; implement [`Extract`](node::Extract) and [`Output`](node::Output)
-//!   for types of your own
+//! * [`node`](macro@node): the parameters and results of a node; implement [`Extract`](node::Extract) and
+//!   [`Output`](node::Output) for types of your own
 //! * [`flow!`]: the graph language
 //! * [`Launch`]: limits, timeouts, managed values, middleware, cancellation
-//! * [`Run`] and [`Events`]: awaiting a run, or watching it
-//! * [`graph`]: the same graphs built at run time
-//! * [`thread`] and [`checkpoint`]: runs that a store remembers; [`interrupt`]: questions to people, and approvals
-//! * behind the feature `tool`: functions that models may call
-//! * in crates of their own: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
+//! * [`Run`] and [`Events`]: await a run, or stream its events
+//! * [`graph`]: graphs that are built at run time
+//! * [`thread`] and [`checkpoint`]: stored runs; [`interrupt`]: questions to a person, and approvals
+//! * with the feature `tool`: functions that models call
+//! * other crates: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
 //!   `petalflow-memory`, `petalflow-tracing`
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Lets the macros, which write `::petalflow::…`, work in this crate's own tests and examples.
+// The macros generate `::petalflow::…` paths; this line makes them resolve in this crate's own tests and examples.
 extern crate self as petalflow;
 
 mod macros;
@@ -96,7 +96,6 @@ mod outcome;
 mod plan;
 pub mod policy;
 mod question;
-mod reducer;
 pub mod run;
 mod snapshot;
 pub mod state;
@@ -129,7 +128,7 @@ pub use petalflow_macros::{Route, node, state};
 pub use run::{Events, Run, RunError};
 pub use state::State;
 
-// No part of the interface. rustc prints these names in its errors, by their shortest path: without these lines that
+// Not part of the interface. rustc prints these names in its errors, with the shortest path. Without these lines that
 // would be a path in `__private`.
 #[doc(hidden)]
 pub use __private::{

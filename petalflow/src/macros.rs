@@ -1,6 +1,6 @@
-//! The macros that are no attributes.
+//! The function-like macros.
 
-/// Declares a flow: a graph of nodes over a state, checked while it compiles.
+/// Declares a flow: a graph of nodes over a state, which is checked at compile time.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -31,7 +31,7 @@
 /// }
 ///
 /// flow! {
-///     /// Drafts an essay and revises it until the critic is content.
+///     /// Drafts an essay and revises it until the critic accepts it.
 ///     pub WriteEssay(Essay) {
 ///         START -> write -> critique;
 ///         critique -> match { Revise => write, Publish => END };
@@ -46,46 +46,48 @@
 /// # }
 /// ```
 ///
-/// # What can stand in it
+/// # Statements
 ///
 /// | statement | meaning |
 /// | --- | --- |
 /// | `a -> b -> c;` | a chain of edges |
-/// | `a -> b & c;` | a fork: both, in the same superstep |
-/// | `b & c -> d;` | a join: `d` once, after both |
-/// | `a -> b \| c;` | a route: the variants that `a` returns are named like the targets (`B`, `C`) |
-/// | `a -> match { Retry => a, Ok => b & c, Stop => END };` | a route, spelled out; `true` and `false` work too |
-/// | `plan -> each research -> gather;` | one run of `research` per item that `plan` returned, then `gather` once |
+/// | `a -> b & c;` | a fork: both nodes run in the same superstep |
+/// | `b & c -> d;` | a join: `d` runs once, after both |
+/// | `a -> b \| c;` | routes: the variants that `a` returns have the names of the targets (`B`, `C`) |
+/// | `a -> match { Retry => a, Ok => b & c, Stop => END };` | routes with their names; `true` and `false` if `a` returns a `bool` |
+/// | `plan -> each research -> gather;` | `research` runs once per item that `plan` returns, then `gather` runs once |
 /// | `plan -> match { Found => each dig, Nothing => END };` | the same for a variant that carries a `Vec` |
-/// | `catch fetch -> recover;` | where to go when `fetch` has failed for good |
-/// | `defer report;` | runs when nothing else is active |
-/// | `interrupt before publish;` | stops the run for a person before the node |
-/// | `interrupt after draft if \|draft: &str\| draft.len() > 400;` | the same after it, where the guard says so; its parameters read keys, as those of a node do |
-/// | `node polish = write;` | the same function under a second name |
-/// | `node reply: Llm<EssayMessages> = Llm::new("…");` | a node value, which `WriteEssay::new().reply(..)` may override |
-/// | `node reply: Llm<EssayMessages>;` | a node value that must be given there |
+/// | `catch fetch -> recover;` | `recover` runs if all attempts of `fetch` fail |
+/// | `defer report;` | `report` runs when no other node is active |
+/// | `interrupt before publish;` | the run stops before the node, until a person approves |
+/// | `interrupt after draft if \|draft: &str\| draft.len() > 400;` | the run stops after the node if the guard returns true. The parameters of the guard read keys, as those of a node |
+/// | `node polish = write;` | a second node with the same function |
+/// | `node reply: Llm<EssayMessages> = Llm::new("…");` | a node value with a default; `WriteEssay::new().reply(..)` replaces it |
+/// | `node reply: Llm<EssayMessages>;` | a node value without a default, which `WriteEssay::new().reply(..)` must set |
 /// | `node review: ReviewEssay { in: \|draft: &str\| .., out: \|r: Review\| .. };` | another flow as a node |
-/// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, whose state is kept as long as the thread lives instead of being fresh each time |
-/// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts; they win over those on `#[node(..)]` |
-/// | `with fetch { cache: 1h };` | how long a result stands for whoever reads the same, where the launch has a [cache](crate::cache) |
-/// | `with fetch { id: "old_fetch" };` | its name in stored checkpoints, for a node that was renamed |
+/// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, but the thread retains the state of the sub-flow. Without `keep` the state is new each time |
+/// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts. They replace those of `#[node(..)]` |
+/// | `with fetch { cache: 1h };` | how long a result is valid for the same values of the keys that the node reads, if the launch has a [cache](crate::cache) |
+/// | `with fetch { id: "old_fetch" };` | the name of the node in stored checkpoints, for a node that was renamed |
 ///
-/// Nodes are paths: `START -> nodes::write`. `START` may be left out where one node has no edge into it, `END` where a node
-/// has no edge out of it. Parentheses group: `a -> (b | c)`.
+/// Nodes are named by paths: `START -> nodes::write`. The edge from `START` can be left out if exactly one node has no edge into
+/// it, and edges to `END` from nodes without an edge out of them. Parentheses group: `a -> (b | c)`.
 ///
-/// A node that several paths reach runs each time that one does. Where `catch dig -> recover; recover -> gather` is longer
-/// than `plan -> each dig -> gather`, `gather` would run twice; `defer gather` lets it run once, after all of them.
+/// If several paths lead to a node, it runs once for each superstep in which one of them arrives. In the flow
+/// `plan -> each dig -> gather; catch dig -> recover; recover -> gather`, the path through `recover` is longer, so `gather` would
+/// run twice. With `defer gather` it runs once, after all of them.
 ///
-/// # What it makes
+/// # Generated items
 ///
-/// A type of the flow's name, which implements [`Flow`](crate::Flow), with
+/// A type with the name of the flow, which implements [`Flow`](crate::Flow), with
 ///
 /// * `WriteEssay::run(input)`, a [`Run`](crate::Run) to await;
-/// * `WriteEssay::new()`, a [`Launch`](crate::Launch) with limits, managed values, middleware (or, for a flow with node values,
-///   a builder `WriteEssayBuilder` that has a method for each of them besides, and `launch()` for the launch itself);
+/// * `WriteEssay::new()`, a [`Launch`](crate::Launch) for limits, managed values and middleware. For a flow with node values it
+///   is a builder `WriteEssayBuilder` instead: it also has a method for each node value, and `launch()` returns the launch;
 /// * `WriteEssay::topology()`, `::mermaid()`, `::dot()`.
 ///
-/// Attributes and doc comments stand before the name, among them `#[flow(id = "…")]`, the flow's name in stored threads, and the diagram of the graph follows them in the documentation.
+/// Attributes and doc comments are written before the name. `#[flow(id = "…")]` is the name of the flow in stored threads. The
+/// documentation of the type shows the diagram of the graph.
 #[macro_export]
 macro_rules! flow {
     ($($flow:tt)*) => {
@@ -93,7 +95,7 @@ macro_rules! flow {
     };
 }
 
-/// A [set](crate::tool::ToolSet) of tools, whose names are told apart while it compiles.
+/// A [set](crate::tool::ToolSet) of tools. Two tools with the same name are a compile error.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -113,7 +115,7 @@ macro_rules! flow {
 /// assert_eq!(tools![search, lend].len(), 2);
 /// ```
 ///
-/// Two tools of one name do not compile:
+/// This does not compile:
 ///
 /// ```compile_fail,E0080
 /// # use petalflow::prelude::*;

@@ -88,7 +88,8 @@ pub struct Gate {
     pub after: bool,
 }
 
-/// The graph of a flow in the form that the driver uses. Every list is indexed by node, unless it says otherwise.
+/// The graph of a flow in the form that the driver uses. Lists are indexed by node, except where their documentation names
+/// another index.
 #[derive(Clone, Debug)]
 pub struct ExecutionPlan {
     pub(crate) graph: Graph,
@@ -105,7 +106,7 @@ pub struct ExecutionPlan {
     pub(crate) reads: Vec<Option<KeySet>>,
     /// Whether any node is deferred.
     pub(crate) has_deferred: bool,
-    /// Where the run stops for people. Guards have the indices of this list.
+    /// The interrupts before and after nodes. Guards have the indices of this list.
     pub(crate) gates: Vec<Gate>,
     pub(crate) routes: Vec<&'static [&'static str]>,
     /// Whether any node needs a managed value. Set by the first run.

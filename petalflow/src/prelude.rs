@@ -1,4 +1,4 @@
-//! What nearly every flow names: `use petalflow::prelude::*;`.
+//! The names that most flows use: `use petalflow::prelude::*;`.
 //!
 //! ```
 //! use petalflow::prelude::*;
@@ -28,7 +28,7 @@ pub use crate::node::Key;
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use crate::tools;
 pub use crate::{Context, Each, Flow, Graph, Managed, Overwrite, Route, State, flow, node, state};
-// Not the module of the same name.
+// The macro only, without the module of the same name.
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;

@@ -1,4 +1,4 @@
-//! A flow as a node of another.
+//! Sub-flows: flows as nodes of other flows.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::outcome::RunErrorKind;
 use crate::state::State;
 use crate::task_services::TaskServices;
 
-/// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
-/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses. With `keep` the state of
-/// a stored flow goes on from one call to the next, as long as the thread lives.
+/// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node, with its own
+/// limit. Cancellation, managed values and events are the parent's. Only the result of `out` reaches the parent's
+/// state. With `keep`, a stored flow continues with its state on the next call of the same thread.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,
@@ -37,7 +37,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     out(inside(Arc::new(child), scope, namespace, limit, input.into(), keep).await?).apply(effects)
 }
 
-/// Runs a flow inside a node that calls it: as [`subflow`], under the node's namespace and a name of its own.
+/// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name.
 pub(crate) async fn nested<C: Flow>(
     child: Arc<C>,
     cx: &Context,
@@ -53,7 +53,7 @@ pub(crate) async fn nested<C: Flow>(
     inside(child, &scope, node.child(name, None), limit, input, false).await
 }
 
-/// The run of a flow inside another.
+/// The run of a sub-flow.
 async fn inside<C: Flow>(
     child: Arc<C>,
     scope: &Scope,
@@ -82,7 +82,8 @@ async fn inside<C: Flow>(
             })
         }),
         namespace,
-        // Without a store nothing else would tell the tasks of two runs of the flow apart, in two supersteps of its parent.
+        // Without a store, only this distinguishes the tasks of two runs of the sub-flow, in two supersteps of its
+        // parent.
         thread: Some(match &shared.services {
             Some(_) => Arc::clone(shared.thread()),
             None => scope.task_id().to_string().into(),
@@ -92,7 +93,7 @@ async fn inside<C: Flow>(
         None => Begin::Input(input),
         Some(services) => stored(services, scope, &settings.namespace, input, keep),
     };
-    // A box: a flow may contain itself, and its size should not add to its parent's.
+    // Boxed: a flow can contain itself, and its size should not add to its parent's.
     let run = drive(Start {
         flow: child,
         settings,
@@ -103,7 +104,7 @@ async fn inside<C: Flow>(
         Err(error) => {
             match (&shared.services, error.kind()) {
                 (Some(services), RunErrorKind::Interrupted { interrupts }) => {
-                    // What the flow waits for, its node waits for: nothing can swallow it.
+                    // The node waits for the interrupts of the sub-flow: no code can discard them.
                     services.wait_for(scope.task_id(), interrupts.clone());
                     std::future::pending().await
                 }
@@ -118,7 +119,7 @@ async fn inside<C: Flow>(
     }
 }
 
-/// A flow inside a stored one is stored beside it, under its own namespace.
+/// The sub-flow of a stored flow is stored beside it, in its own namespace.
 fn stored<C: Flow>(
     services: &Arc<TaskServices>,
     scope: &Scope,

@@ -8,7 +8,9 @@ use std::task::{Context, Poll, Waker};
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
+use crate::checkpoint::{
+    Claim, Durability, Lease, Moment, Record, StoreError, StoredWrite, ThreadStorage, WriteName,
+};
 use crate::clock::now_ms;
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
@@ -317,14 +319,20 @@ impl TaskServices {
             "give each effect its own name".into()
         })?;
         let key = (task.id, name.to_string());
-        let recorded = self.lock().effects.get(&key).cloned();
+        let mut recorded = self.lock().effects.get(&key).cloned();
+        if recorded.is_none() {
+            self.barrier_stored(task.superstep).await;
+            recorded = match self.confirm_claim(task, name).await {
+                Ok(recorded) => recorded,
+                Err(error) => match self.abort(error.to_string(), error.into()).await {},
+            };
+        }
         if let Some(bytes) = recorded {
             return decode(&bytes).map_err(|error| {
                 format!("the record of `{name}` cannot be read as what is expected now: {error}")
                     .into()
             });
         }
-        self.barrier_stored(task.superstep).await;
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
@@ -340,6 +348,41 @@ impl TaskServices {
         }
         self.lock().effects.insert(key, bytes);
         Ok(value)
+    }
+
+    /// Confirms a claim that may have expired. Another run may have had the thread since: if it has continued, this is an error.
+    /// If it has only recorded the effect of this task, returns the record.
+    async fn confirm_claim(
+        &self,
+        task: &TaskRef<'_>,
+        name: &str,
+    ) -> Result<Option<Vec<u8>>, ThreadError> {
+        let expired = |lease: &&Arc<Lease>| lease.may_have_expired();
+        let Some(lease) = self.storage.lease.as_ref().filter(expired) else {
+            return Ok(None);
+        };
+        let thread = || self.storage.thread.to_string();
+        let begun = Moment::now();
+        if let Claim::Busy { .. } = lease.claim().await? {
+            return Err(ThreadError::Busy { thread: thread() });
+        }
+        let origin = self.origin(task.superstep);
+        let namespace = self.namespace.as_str();
+        let newest = self.storage.history(namespace, None, 1).await?.pop();
+        let record = newest.as_ref().map(|newest| Record::decode(&newest.bytes));
+        if !record.is_some_and(|record| record.is_ok_and(|record| record.header.origin == origin)) {
+            return Err(ThreadError::Store(StoreError::Conflict {
+                thread: thread(),
+                expected: Some(origin),
+                found: newest.map(|newest| newest.seq),
+            }));
+        }
+        let name = WriteName::Once(name).to_string();
+        let writes = self.storage.writes(namespace, origin).await?;
+        lease.confirm(begun);
+        let recorded = |write: &StoredWrite| write.task == task.id && write.name == name;
+        let recorded = writes.into_iter().find(recorded);
+        Ok(recorded.map(|write| write.bytes))
     }
 
     /// Each attempt may use a name once: a second use would get the result of the first.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use petalflow::BoxError;
 use petalflow::error::FailureKind;
 use petalflow::event::EventKind;
 use petalflow::node::{Effects, Output};
@@ -163,7 +162,7 @@ struct ValueError;
 #[error("key")]
 struct KeyError;
 
-fn is_value(error: &BoxError) -> bool {
+fn is_value(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<ValueError>()
 }
 

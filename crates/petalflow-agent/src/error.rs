@@ -23,15 +23,15 @@ pub enum AgentError {
     NoModel(String),
     /// Two agents have the same name.
     #[error("two agents are called `{0}`: give one of them another name with `.name(..)`")]
-    Twice(String),
+    DuplicateName(String),
     /// A name that an agent cannot have.
     #[error(
-        "no agent can be called `{0}`: `user` is who talks to it, and an empty name names nobody"
+        "an agent cannot have the name `{0}`: `user` is the author of the user's messages, and a name cannot be empty"
     )]
-    Name(String),
+    InvalidName(String),
     /// Two tools of an agent have the same name.
     #[error("agent `{agent}` has two tools `{tool}`: give one of them another name")]
-    ToolTwice {
+    DuplicateTool {
         /// The agent.
         agent: String,
         /// The tool.
@@ -50,23 +50,25 @@ pub enum AgentError {
     #[error(
         "the answer of agent `{0}` ends with a piece: its stream broke off before the whole answer came"
     )]
-    Partial(String),
+    IncompleteStream(String),
     /// A transfer to an agent that does not exist, or to which the transfer is not allowed.
     #[error("failed to find agent: {0}")]
-    NoSuchAgent(String),
+    UnknownAgent(String),
     /// The maximum number of model calls in a turn is reached.
     #[error(
-        "agent `{agent}` called its model {turns} times in one turn: raise it with `.max_model_calls(..)`"
+        "agent `{agent}` called its model {calls} times in one turn: raise it with `.max_model_calls(..)`"
     )]
-    TooManyTurns {
+    TooManyModelCalls {
         /// The agent.
         agent: String,
         /// The number of model calls.
-        turns: u32,
+        calls: u32,
     },
     /// The model gave too many consecutive answers that contain only thoughts.
-    #[error("agent `{agent}` only thought {times} times in a row, and said nothing")]
-    OnlyThinks {
+    #[error(
+        "agent `{agent}` gave {times} answers in a row that contain only thoughts: raise it with `.max_thoughts(..)`"
+    )]
+    OnlyThoughts {
         /// The agent.
         agent: String,
         /// The number of such answers.
@@ -74,7 +76,7 @@ pub enum AgentError {
     },
     /// There is no message to answer.
     #[error("there is nothing to answer: the input has no message, and the conversation is empty")]
-    Nothing,
+    NoMessage,
     /// A confirmation that was not requested.
     #[error("{0}")]
     Confirmation(String),
@@ -82,6 +84,6 @@ pub enum AgentError {
     #[error("{0}")]
     Request(String),
     /// The answer does not have the required form.
-    #[error("the answer is not the output that was asked for: {0}")]
+    #[error("the answer does not have the requested form: {0}")]
     Output(String),
 }

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use petalflow::tool::Actions;
+use petalflow::Context;
+use petalflow::event::CustomEvent;
+use petalflow::tool::{Actions, ToolCall, ToolResult};
 use petalflow_llm::{ChatMessage, FinishReason, Part, TokenUsage};
 
 /// An event: one message or action in a conversation, by its user, an agent, or the tools of an agent.
@@ -91,7 +93,7 @@ impl AgentEvent {
             .unwrap_or_default()
     }
 
-    /// Whether the event ends the turn: no step is left, or the next step depends on people or on a later result.
+    /// Whether the event ends the turn: no step is left, or the next step depends on a person or on a later result.
     ///
     /// ```
     /// use petalflow_agent::AgentEvent;
@@ -129,12 +131,32 @@ impl AgentEvent {
         self.author == Self::USER
     }
 
-    pub(super) fn parts(&self) -> &[Part] {
+    pub(crate) fn parts(&self) -> &[Part] {
         self.message.as_ref().map_or(&[], |message| &message.parts)
     }
 
+    /// The calls in its message.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.message.iter().flat_map(ChatMessage::calls)
+    }
+
+    /// The results in its message.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &ToolResult> {
+        self.message.iter().flat_map(ChatMessage::tool_results)
+    }
+
+    /// Whether it contains the call with this id.
+    pub(crate) fn has_call(&self, id: &str) -> bool {
+        self.calls().any(|call| call.id == id)
+    }
+
+    /// Emits the event that `make` makes to the listener of the run at once, if there is a listener.
+    pub(crate) fn emit(cx: &Context, make: impl FnOnce() -> AgentEvent) {
+        cx.emit_with(|| CustomEvent::named("agent_event", make()));
+    }
+
     /// Whether it has content that a model can read.
-    pub(super) fn has_content(&self) -> bool {
+    pub(crate) fn has_content(&self) -> bool {
         self.parts().iter().any(|part| match part {
             Part::Text(text) => !text.text.is_empty() || text.signature.is_some(),
             _ => true,

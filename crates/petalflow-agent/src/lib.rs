@@ -34,72 +34,27 @@
 //! * [`Agent::launch`] takes managed values, middleware, timeouts and cancellation.
 //! * [`AgentNode`] is an agent as a node of another flow. [`Agent::run_in`] runs an agent within any node or tool.
 //!
-//! Other features: callbacks around models and tools ([`Callbacks`]), steps before a request and after an answer
-//! ([`RequestProcessor`], [`ResponseProcessor`]), planning ([`Planner`]), execution of code that models write
-//! ([`CodeExecutor`]), several agents ([`Agent::sub_agent`], [`Mode`]), and calls that need a confirmation or a
-//! credential, or that take long ([`Pending`]).
+//! Other features: several agents ([`Agent::sub_agent`], [`Mode`]), calls that need a confirmation or a credential, or
+//! that take long ([`Pending`]), and types that extend an agent ([`extension`]): callbacks around models and tools,
+//! steps before a request and after an answer, planners, and executors of code that models write.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod artifacts;
-mod ask;
-mod at;
-mod begin;
-mod builder;
-mod call;
-mod callbacks;
-mod code;
-mod confirmation;
+mod agent;
 mod conversation;
-mod credential;
 mod definition;
-mod delegation;
 mod error;
 mod event;
-mod flow;
-mod gather;
-mod history;
-mod input;
-mod instructions;
-mod merge;
-mod model;
-mod model_call;
-mod node;
-mod observed;
+pub mod extension;
+pub mod human;
 mod output;
-mod pending;
-mod people;
-mod placeholders;
-mod planner;
 pub mod prebuilt;
-pub mod processors;
-mod roster;
-mod run;
-mod single_turn;
-mod stream;
-mod targets;
-mod tool_step;
-mod transfer;
+pub mod stream;
 mod turn;
-mod view;
 
-pub use artifacts::Artifacts;
-pub use builder::Agent;
-pub use callbacks::Callbacks;
-pub use code::{CodeExecutor, CodeOutput};
-pub use confirmation::CONFIRMATION;
-pub use conversation::{Conversation, ConversationInput};
-pub use credential::CREDENTIAL;
+pub use agent::{Agent, AgentNode};
+pub use conversation::{Conversation, ConversationInput, Pending};
 pub use definition::{History, Mode};
 pub use error::AgentError;
 pub use event::AgentEvent;
-pub use flow::AgentFlow;
-pub use model_call::ModelCall;
-pub use node::AgentNode;
-pub use pending::Pending;
-pub use planner::{PlanReAct, Planner, Thinking};
-pub use processors::{RequestProcessor, ResponseProcessor};
-pub use stream::{AgentEventKind, AgentEvents, AgentStreamItem};
-pub use tool_step::ToolStep;
-
-pub(crate) use definition::Definition;
+pub use turn::AgentFlow;

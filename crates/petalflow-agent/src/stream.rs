@@ -5,7 +5,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{AgentEvent, AgentFlow, Conversation};
+use crate::turn::AgentFlow;
+use crate::{AgentEvent, Conversation};
 use futures_core::Stream;
 use petalflow::event::{CustomEvent, EventKind, Namespace, TaskInfo};
 use petalflow::interrupt::Interrupt;
@@ -13,6 +14,20 @@ use petalflow::state::Write;
 use petalflow::{Event, Events, RunError};
 
 /// An event of an agent's run, and its origin: an item of [`AgentEvents`].
+///
+/// ```
+/// use futures_util::StreamExt;
+/// use petalflow_agent::Agent;
+/// use petalflow_agent::stream::AgentStreamItem;
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut events = Agent::new(ScriptedModel::new(["hello"])).events("hi");
+/// let item: AgentStreamItem = events.next().await.unwrap();
+/// assert_eq!(&*item.task.unwrap().node, "ask");
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AgentStreamItem {
@@ -60,33 +75,28 @@ impl AgentStreamItem {
     }
 }
 
-/// Emits an event of the conversation, or a piece of one, to a listener at once.
-pub(super) fn emit(cx: &petalflow::Context, event: impl FnOnce() -> AgentEvent) {
-    cx.emit_with(|| CustomEvent::named("agent_event", event()));
-}
-
-/// Stream of the events of an agent's run, made by [`Agent::events`](super::Agent::events). Polling it drives the
+/// Stream of the events of an agent's run, made by [`Agent::events`](crate::Agent::events). Polling it drives the
 /// run. Dropping it stops the run at once.
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow_agent::{Agent, AgentEventKind};
+/// use petalflow_agent::{Agent, stream::AgentEventKind};
 /// use petalflow_llm::{Reply, ScriptedModel};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let model = ScriptedModel::new([Reply::chunks(["Good ", "morning"])]);
 /// let mut events = Agent::new(model).streaming().events("hello");
-/// let mut heard = Vec::new();
-/// while let Some(progress) = events.next().await {
-///     match progress.kind {
-///         AgentEventKind::Partial(piece) => heard.push(piece.text()),
-///         AgentEventKind::Retry { .. } => heard.clear(),
-///         AgentEventKind::Finished(talk) => assert_eq!(heard.concat(), talk.answer()),
+/// let mut pieces = Vec::new();
+/// while let Some(item) = events.next().await {
+///     match item.kind {
+///         AgentEventKind::Partial(piece) => pieces.push(piece.text()),
+///         AgentEventKind::Retry { .. } => pieces.clear(),
+///         AgentEventKind::Finished(talk) => assert_eq!(pieces.concat(), talk.answer()),
 ///         _ => {}
 ///     }
 /// }
-/// assert_eq!(heard, ["Good ", "morning"]);
+/// assert_eq!(pieces, ["Good ", "morning"]);
 /// # }
 /// ```
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
@@ -95,7 +105,7 @@ pub struct AgentEvents {
     ready: VecDeque<AgentStreamItem>,
     /// The ids of the events that were streamed before they were written. They are written to the conversation later,
     /// and those of nested agents are written twice.
-    heard: HashSet<String>,
+    emitted: HashSet<String>,
 }
 
 impl AgentEvents {
@@ -104,7 +114,7 @@ impl AgentEvents {
         AgentEvents {
             events,
             ready: VecDeque::new(),
-            heard: HashSet::new(),
+            emitted: HashSet::new(),
         }
     }
 
@@ -112,27 +122,27 @@ impl AgentEvents {
         if let Some(inner) = event.nested::<Conversation>() {
             return self.take(inner, true);
         }
-        let what = match &event.kind {
+        let kind = match &event.kind {
             EventKind::NodeFinished { update, .. } => {
-                for said in update.events().iter().flat_map(Write::value) {
+                for new in update.events().iter().flat_map(Write::value) {
                     // The caller knows the user's message already.
-                    let news = !(said.is_from_user() && event.node() == Some("begin"));
-                    let known = if within {
-                        !self.heard.insert(said.id.clone())
+                    let is_news = !(new.is_from_user() && event.node() == Some("begin"));
+                    let is_known = if within {
+                        !self.emitted.insert(new.id.clone())
                     } else {
-                        self.heard.remove(&said.id)
+                        self.emitted.remove(&new.id)
                     };
-                    if news && !known {
-                        self.push(event, AgentEventKind::Event(said.clone()));
+                    if is_news && !is_known {
+                        self.push(event, AgentEventKind::Event(new.clone()));
                     }
                 }
                 return;
             }
             EventKind::Custom(custom) => match custom.downcast_ref::<AgentEvent>() {
                 Some(piece) if piece.partial => AgentEventKind::Partial(piece.clone()),
-                Some(said) => {
-                    self.heard.insert(said.id.clone());
-                    AgentEventKind::Event(said.clone())
+                Some(event) => {
+                    self.emitted.insert(event.id.clone());
+                    AgentEventKind::Event(event.clone())
                 }
                 None => AgentEventKind::Custom(custom.clone()),
             },
@@ -141,7 +151,7 @@ impl AgentEvents {
             },
             _ => return,
         };
-        self.push(event, what);
+        self.push(event, kind);
     }
 
     fn push(&mut self, event: &Event<Conversation>, kind: AgentEventKind) {
@@ -165,16 +175,16 @@ impl Stream for AgentEvents {
             match std::task::ready!(Pin::new(&mut self.events).poll_next(cx)) {
                 Some(event) => match event.kind {
                     EventKind::Interrupted { interrupts, .. } => {
-                        let what = AgentEventKind::Interrupted(interrupts);
-                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, what)));
+                        let kind = AgentEventKind::Interrupted(interrupts);
+                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
                     }
                     EventKind::Finished { state } => {
-                        let what = AgentEventKind::Finished(Box::new(state));
-                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, what)));
+                        let kind = AgentEventKind::Finished(Box::new(state));
+                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
                     }
                     EventKind::Failed { error } => {
-                        let what = AgentEventKind::Failed(error);
-                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, what)));
+                        let kind = AgentEventKind::Failed(error);
+                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
                     }
                     _ => self.take(&event, false),
                 },

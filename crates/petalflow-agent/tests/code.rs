@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use petalflow::async_trait;
 use petalflow::{BoxError, Context};
-use petalflow_agent::{CodeExecutor, CodeOutput, Mode};
+use petalflow_agent::Mode;
+use petalflow_agent::extension::{CodeExecutor, CodeOutput};
 use petalflow_llm::{LlmError, LlmErrorKind, Part, Reply};
 use serde_json::json;
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolCall};
-use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, ConversationInput, Pending};
+use petalflow_agent::human::CONFIRMATION;
+use petalflow_agent::{Agent, AgentEvent, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 

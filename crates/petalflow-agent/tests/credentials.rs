@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{Confirmation, CredentialRequest, FuncTool, ToolResult};
-use petalflow_agent::{AgentEvent, CREDENTIAL, ConversationInput, Pending};
+use petalflow_agent::human::CREDENTIAL;
+use petalflow_agent::{AgentEvent, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, Role};
 use serde_json::{Value, json};
 

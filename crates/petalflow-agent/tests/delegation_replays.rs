@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use petalflow::tool::FuncTool;
 use petalflow::tool::schemars::{self, JsonSchema};
-use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, Conversation, ConversationInput, Mode};
+use petalflow_agent::human::CONFIRMATION;
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Mode};
 use petalflow_llm::{Part, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -6,9 +6,8 @@ use std::sync::{Arc, Once};
 use futures_util::StreamExt as _;
 use petalflow::BoxError;
 use petalflow::tool::{FuncTool, ToolCall, ToolContext, ToolResult, ToolSpec};
-use petalflow_agent::{
-    Agent, AgentEvent, AgentEventKind, AgentEvents, Conversation, ConversationInput,
-};
+use petalflow_agent::stream::{AgentEventKind, AgentEvents};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput};
 use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 

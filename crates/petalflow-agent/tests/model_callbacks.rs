@@ -7,10 +7,12 @@ use futures_util::StreamExt as _;
 use petalflow::async_trait;
 use petalflow::tool::{ToolRegistry, ToolSet};
 use petalflow::{BoxError, Context};
-use petalflow_agent::{
-    Agent, AgentEvent, AgentEventKind, CodeExecutor, CodeOutput, Mode, ModelCall, PlanReAct,
-    RequestProcessor, ResponseProcessor,
+use petalflow_agent::extension::{
+    CodeExecutor, CodeOutput, ModelCall, PlanReAct, RequestProcessor, RequestStep,
+    ResponseProcessor, ResponseStep,
 };
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent, Mode};
 use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use serde_json::json;
 
@@ -207,10 +209,9 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
         "cannot be read"
     );
     let (agent, _) = scripted(["a"]);
-    let alone: Arc<dyn ResponseProcessor> = Arc::new(Adds("!"));
     let agent = agent
         .response_processor(Adds("c"))
-        .response_processors([alone]);
+        .response_processors([ResponseStep::custom(Adds("!"))]);
     assert_eq!(agent.run("go").await.unwrap().answer(), "a!");
 }
 
@@ -231,7 +232,7 @@ async fn a017_an_error_of_a_callback_after_the_model_ends_the_run() {
 #[tokio::test]
 async fn a009_all_processors_may_be_replaced() {
     let (agent, model) = scripted(["hello"]);
-    let alone: Arc<dyn RequestProcessor> = Arc::new(Step("alone", |_| Ok(())));
+    let alone = RequestStep::custom(Step("alone", |_| Ok(())));
     events(&agent.instructions("unheard").processors([alone]), "hello").await;
     assert_eq!(model.requests()[0].system.as_deref(), Some("alone"));
     assert!(model.requests()[0].messages.is_empty());
@@ -368,7 +369,7 @@ async fn a018_plugins_run_before_the_callbacks_of_the_agent() {
 struct Before(Arc<Mutex<Vec<&'static str>>>);
 
 #[async_trait]
-impl petalflow_agent::Callbacks for Before {
+impl petalflow_agent::extension::Callbacks for Before {
     async fn before_model(&self, _: &mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> {
         self.0.lock().unwrap().push("plugin");
         Ok(None)

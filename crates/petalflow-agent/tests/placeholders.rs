@@ -2,7 +2,8 @@
 
 use petalflow::BoxError;
 use petalflow::async_trait;
-use petalflow_agent::{Agent, Artifacts, ConversationInput};
+use petalflow_agent::extension::Artifacts;
+use petalflow_agent::{Agent, ConversationInput};
 use serde_json::json;
 
 use super::kit::{failure, scripted};

@@ -1,7 +1,8 @@
 //! Models that plan before they act.
 
 use petalflow::BoxError;
-use petalflow_agent::{AgentEvent, ModelCall, PlanReAct, Planner, Thinking};
+use petalflow_agent::AgentEvent;
+use petalflow_agent::extension::{ModelCall, PlanReAct, Planner, Thinking};
 use petalflow_llm::{Delta, Effort, LlmResponse, Part, Reply, Role};
 use serde_json::json;
 

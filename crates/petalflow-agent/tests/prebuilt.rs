@@ -143,7 +143,7 @@ async fn a_supervisor_delegates_work_and_gets_the_results() {
     let said: Vec<_> = project
         .notes
         .iter()
-        .map(|note| (note.member.as_str(), note.said.as_str()))
+        .map(|note| (note.member.as_str(), note.answer.as_str()))
         .collect();
     assert_eq!(
         said,
@@ -162,7 +162,8 @@ async fn a_supervisor_delegates_work_and_gets_the_results() {
         .and_then(|request| request.input_text)
         .expect("it is asked");
     assert!(
-        last.contains("- writer: writes") && last.contains("writer (told: Write.): Roses are red."),
+        last.contains("- writer: writes")
+            && last.contains("writer (instructions: Write.): Roses are red."),
         "{last}"
     );
 }
@@ -263,7 +264,7 @@ async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
     let launch = Supervise::new().manage(model).manage(team());
     let work = DecisionEvent::Work {
         member: "writer".into(),
-        told: "Write.".into(),
+        instructions: "Write.".into(),
     };
     let finish = DecisionEvent::Finish {
         result: "A poem.".into(),
@@ -275,9 +276,9 @@ async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
 
     let no = r#"{ "accept": false, "advice": "shorter" }"#;
     let yes = r#"{ "accept": true, "advice": "" }"#;
-    let input = |most_drafts| ReflectionInput {
+    let input = |max_drafts| ReflectionInput {
         task: "Write.".into(),
-        most_drafts,
+        max_drafts,
     };
     let revise = || DecisionEvent::Revise {
         draft: 1,
@@ -298,7 +299,7 @@ async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
     );
     assert_eq!(
         heard(says(["one", no, "two"]), 2).await[1].1,
-        DecisionEvent::Enough { draft: 2 }
+        DecisionEvent::LastDraft { draft: 2 }
     );
 
     for (name, what) in [
@@ -311,7 +312,7 @@ async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
         ),
         (
             "ghost",
-            DecisionEvent::Nobody {
+            DecisionEvent::NoExpert {
                 reason: "so".into(),
             },
         ),

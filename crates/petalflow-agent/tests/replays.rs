@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, Callbacks, ModelCall};
+use petalflow_agent::Agent;
+use petalflow_agent::extension::{Callbacks, ModelCall};
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! Recordings of agents that say much, through the real provider's code: in pieces, in one, and cut short by a callback.
 
-use petalflow_agent::{Agent, AgentEvent, AgentEventKind};
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent};
 use petalflow_llm::{Effort, LlmResponse, Part, Status};
 use serde_json::json;
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use petalflow::policy::Retry;
-use petalflow_agent::{Agent, AgentEventKind};
+use petalflow_agent::Agent;
+use petalflow_agent::stream::AgentEventKind;
 use petalflow_llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 

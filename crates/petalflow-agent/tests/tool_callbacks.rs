@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow_agent::{Agent, Callbacks, ToolStep};
+use petalflow_agent::Agent;
+use petalflow_agent::extension::{Callbacks, ToolStep};
 use petalflow_llm::Reply;
 use serde_json::{Value, json};
 

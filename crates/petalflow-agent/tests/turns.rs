@@ -2,7 +2,8 @@
 
 use futures_util::StreamExt as _;
 use petalflow::tool::Actions;
-use petalflow_agent::{Agent, AgentEvent, AgentEventKind, ConversationInput};
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent, ConversationInput};
 use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, Text,
 };
@@ -119,7 +120,7 @@ async fn a005_a_model_that_only_emits_thoughts_is_stopped() {
     let agent = Agent::new(model).max_thoughts(2);
     assert_eq!(
         failure(&agent, "well?").await,
-        "agent `agent` only thought 3 times in a row, and said nothing"
+        "agent `agent` gave 3 answers in a row that contain only thoughts: raise it with `.max_thoughts(..)`"
     );
 }
 

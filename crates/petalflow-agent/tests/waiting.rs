@@ -267,8 +267,8 @@ async fn an_agent_that_ended_its_task_gets_no_answer() {
     };
     assert_eq!(
         failure(&root, late).await,
-        "what agent `cleaner` waits for is not for agent `root`, which has the conversation: answer it by itself, and while whoever \
-         asked it is at work"
+        "agent `cleaner` waits for an answer, and agent `root`, which has the conversation, did not call it: give the answer in \
+         an input of its own, while the agent that called it has the conversation"
     );
     assert_eq!(
         root.run(talk.next_input("thanks")).await.unwrap().answer(),

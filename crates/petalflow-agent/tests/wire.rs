@@ -5,9 +5,8 @@ use std::sync::Arc;
 use petalflow::async_trait;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::{BoxError, Context};
-use petalflow_agent::{
-    Agent, AgentEvent, CodeExecutor, CodeOutput, Conversation, ConversationInput, Mode,
-};
+use petalflow_agent::extension::{CodeExecutor, CodeOutput};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Mode};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, ProviderModel};
 use serde::Deserialize;
 use serde_json::{Value, json};

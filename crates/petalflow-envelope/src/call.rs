@@ -4,14 +4,17 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use crate::RetryPolicy;
+use petalflow::policy::Retry;
 use petalflow::{BoxError, Context};
+
+/// Three attempts, the second after one second, the third after two more.
+const DEFAULT_RETRY: Retry = Retry::times(3).first(Duration::from_secs(1)).linear();
 
 /// The settings that [`LlmNode`](crate::LlmNode) and [`ToolNode`](crate::ToolNode) share.
 #[derive(Clone, Debug)]
 pub(super) struct CallSettings {
     pub(super) output: Option<String>,
-    pub(super) retry: RetryPolicy,
+    pub(super) retry: Retry,
     pub(super) timeout: Duration,
 }
 
@@ -37,14 +40,15 @@ macro_rules! call_settings {
             /// arguments, are not retried.
             ///
             /// ```
-            #[doc = concat!("use petalflow_envelope::{", stringify!($node), ", RetryPolicy};")]
+            /// use petalflow::policy::Retry;
+            #[doc = concat!("use petalflow_envelope::", stringify!($node), ";")]
             ///
-            #[doc = concat!("let node = ", $new, ".retry(RetryPolicy::ONCE);")]
+            #[doc = concat!("let node = ", $new, ".retry(Retry::times(5));")]
             /// # let _ = node;
             /// ```
             #[must_use]
-            pub fn retry(mut self, policy: $crate::RetryPolicy) -> Self {
-                self.call.retry = policy;
+            pub fn retry(mut self, retry: petalflow::policy::Retry) -> Self {
+                self.call.retry = retry;
                 self
             }
 
@@ -92,7 +96,7 @@ impl CallSettings {
     pub(super) fn with_timeout(timeout: Duration) -> Self {
         CallSettings {
             output: None,
-            retry: RetryPolicy::default(),
+            retry: DEFAULT_RETRY,
             timeout,
         }
     }
@@ -141,18 +145,25 @@ impl CallSettings {
         &self,
         attempt: impl Fn(u32) -> F,
     ) -> Result<T, (E, u32)> {
-        let mut number = 1;
-        loop {
-            let error = match attempt(number).await {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
-            };
-            if number >= self.retry.attempts || !error.is_transient() {
-                return Err((error, number));
-            }
-            let retry_after = error.retry_after().unwrap_or_default();
-            tokio::time::sleep(self.retry.wait_after(number).max(retry_after)).await;
-            number += 1;
-        }
+        let numbered = |number| {
+            let attempt = attempt(number);
+            async move { attempt.await.map_err(|error| (error, number)) }
+        };
+        let decide = |(error, _): &(E, u32), delay: Duration| {
+            let retried = error.is_transient() && self.retry.covers(error);
+            retried.then(|| delay.max(error.retry_after().unwrap_or_default()))
+        };
+        self.retry.run_with(numbered, decide).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p026_three_attempts_a_second_apart() {
+        let waits: Vec<_> = DEFAULT_RETRY.waits().collect();
+        assert_eq!(waits, [1, 2].map(Duration::from_secs));
     }
 }

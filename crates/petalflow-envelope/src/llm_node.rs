@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::{CallSettings, Retryable, call_settings};
 use super::template::{MissingVariable, render};
-use super::{Changes, Envelope};
+use crate::{Changes, Envelope};
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::{ask_model, model_of_node};
 use petalflow_llm::{Budget, ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::call::{CallSettings, Retryable, call_settings};
-use super::{Changes, Envelope};
+use crate::{Changes, Envelope};
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::NodeOutput;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::RunError;
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
-use petalflow_envelope::{Envelope, RetryPolicy};
-use petalflow_envelope::{LlmNode, MissingVariable};
+use petalflow_envelope::{Envelope, LlmNode, MissingVariable};
 use petalflow_llm::nodes::{Model, NodeOutput};
 use petalflow_llm::{
     Budget, LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
@@ -136,10 +136,10 @@ async fn a_template_that_cannot_be_read_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn p091_waits_grow_with_each_attempt_and_end_with_the_run() {
-    let policy = RetryPolicy {
-        attempts: 4,
-        backoff: Duration::from_secs(2),
-    };
+    let retry = Retry::times(4)
+        .first(Duration::from_secs(2))
+        .max(Duration::from_secs(6))
+        .linear();
     let (node, model) = scripted([
         down().into(),
         down().into(),
@@ -147,7 +147,7 @@ async fn p091_waits_grow_with_each_attempt_and_end_with_the_run() {
         Reply::text("at last"),
     ]);
     let begun = Instant::now();
-    let envelope = run(node.retry(policy), Envelope::new())
+    let envelope = run(node.retry(retry), Envelope::new())
         .await
         .expect("it answers");
     assert_eq!(envelope.get_var_string("ask_output"), "at last");
@@ -158,7 +158,7 @@ async fn p091_waits_grow_with_each_attempt_and_end_with_the_run() {
 
     let (node, model) = scripted([down(), down(), down()]);
     let token = CancelToken::new();
-    let launch = Ask::new().ask(node.retry(policy)).cancel_with(&token);
+    let launch = Ask::new().ask(node.retry(retry)).cancel_with(&token);
     let begun = Instant::now();
     let (ended, ()) = tokio::join!(launch.run(Envelope::new()), async {
         tokio::time::sleep(Duration::from_secs(1)).await;

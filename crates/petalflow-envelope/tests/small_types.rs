@@ -1,13 +1,10 @@
-//! Rows P020 to P032; P027 is with the models, P030 and P031 with the tools.
+//! Rows P020 to P032; P026 is with the retries, P027 with the models, P030 and P031 with the tools.
 
 use std::error::Error;
-use std::time::Duration;
 
 use futures_util::StreamExt;
 use petalflow::prelude::*;
-use petalflow_envelope::{
-    Changes, Envelope, FuncNode, NodeFailure, NodeKind, RetryPolicy, RouteDecision,
-};
+use petalflow_envelope::{Changes, Envelope, FuncNode, NodeFailure, NodeKind, RouteDecision};
 use petalflow_llm::{Delta, LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
@@ -91,15 +88,6 @@ fn p025_a_failure_has_a_message_and_a_source() {
     assert_eq!(
         serde_json::from_str::<NodeFailure>(&text).expect("it reads"),
         failure
-    );
-}
-
-#[test]
-fn p026_three_attempts_a_second_apart() {
-    let policy = RetryPolicy::default();
-    assert_eq!(
-        (policy.attempts, policy.backoff),
-        (3, Duration::from_secs(1))
     );
 }
 

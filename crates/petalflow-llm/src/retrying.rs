@@ -8,8 +8,8 @@ use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
+use petalflow::async_trait;
 use petalflow::policy::Retry;
-use petalflow::{BoxError, async_trait};
 
 /// A client that retries after transient errors, within time limits.
 ///
@@ -143,47 +143,36 @@ impl<C: LlmClient> Retrying<C> {
     where
         F: Future<Output = Result<T, LlmError>>,
     {
-        let mut waits = self.retry.waits();
-        loop {
-            let attempt_deadline = self
-                .attempt
-                .and_then(|limit| Instant::now().checked_add(limit));
-            let until = [attempt_deadline, deadline].into_iter().flatten().min();
-            let error = match until {
-                None => attempt().await,
-                Some(until) => match timeout_at(until, attempt()).await {
-                    Ok(result) => result,
-                    // There is no time left for another attempt.
-                    Err(_) if Some(until) == deadline => return Err(self.timed_out(self.total)),
-                    Err(_) => Err(self.timed_out(self.attempt)),
-                },
-            };
-            let error = match error {
-                Ok(answer) => return Ok(answer),
-                Err(error) if !error.is_transient() => return Err(error),
-                Err(error) => error,
-            };
-            let Some(wait) = waits.next() else {
-                return Err(error);
-            };
-            let wait = wait.max(error.retry_after().unwrap_or_default());
-            let error = self.if_covered(error)?;
-            let end = Instant::now().checked_add(wait);
-            if end.is_none() || deadline.is_some_and(|deadline| end >= Some(deadline)) {
-                return Err(error);
-            }
-            tokio::time::sleep(wait).await;
-        }
+        let attempt = |_| self.within_limits(deadline, attempt());
+        let decide = |error: &LlmError, delay: Duration| {
+            let retried = error.is_transient() && self.retry.covers(error);
+            let delay = delay.max(error.retry_after().unwrap_or_default());
+            let end = Instant::now().checked_add(delay)?;
+            let in_time = deadline.is_none_or(|deadline| end < deadline);
+            (retried && in_time).then_some(delay)
+        };
+        self.retry.run_with(attempt, decide).await
     }
 
-    /// The error, if the policy applies to it. Policies examine boxed errors.
-    fn if_covered(&self, error: LlmError) -> Result<LlmError, LlmError> {
-        let error: BoxError = Box::new(error);
-        let if_covered = self.retry.covers(&error);
-        let error = *error
-            .downcast::<LlmError>()
-            .unwrap_or_else(|_| unreachable!("it was boxed above"));
-        if if_covered { Ok(error) } else { Err(error) }
+    /// Runs one attempt within its own limit and before the deadline.
+    async fn within_limits<T>(
+        &self,
+        deadline: Option<Instant>,
+        attempt: impl Future<Output = Result<T, LlmError>>,
+    ) -> Result<T, LlmError> {
+        let own = self
+            .attempt
+            .and_then(|limit| Instant::now().checked_add(limit));
+        let Some(until) = [own, deadline].into_iter().flatten().min() else {
+            return attempt.await;
+        };
+        let limit = if Some(until) == deadline {
+            self.total
+        } else {
+            self.attempt
+        };
+        let result = timeout_at(until, attempt).await;
+        result.unwrap_or_else(|_| Err(self.timed_out(limit)))
     }
 
     fn timed_out(&self, limit: Option<Duration>) -> LlmError {

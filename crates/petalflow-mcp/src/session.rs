@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::BackoffBuilder as _;
 use rmcp::service::ServiceError;
 use tokio::sync::Mutex;
 
@@ -15,6 +14,7 @@ use super::handler::MessageHandler;
 use super::options::Options;
 use super::result::object_schema;
 use petalflow::BoxError;
+use petalflow::policy::Retry;
 use petalflow::tool::ToolSpec;
 
 /// An MCP server as the client sees it.
@@ -105,27 +105,21 @@ impl Session {
     }
 
     async fn connect(&self) -> Result<Connection, McpError> {
-        let attempts = self.options.connect_attempts as usize;
-        let mut waits = backon::ExponentialBuilder::new()
-            .with_min_delay(Duration::from_millis(200))
-            .with_max_delay(Duration::from_secs(5))
-            .with_max_times(attempts - 1)
-            .build();
-        loop {
-            let handler =
-                MessageHandler::new(self.name.clone(), self.options.request_handlers.clone());
-            let limit = self.options.connect_timeout;
-            let connecting = connect(&self.target, handler.clone(), self.options.message_limit);
-            let source: BoxError = match tokio::time::timeout(limit, connecting).await {
-                Ok(Ok(connected)) => return Ok(Connection::new(connected, handler)),
-                Ok(Err(error)) => error,
-                Err(_) => format!("no answer within {limit:?}").into(),
-            };
-            let Some(wait) = waits.next() else {
-                let server = self.name.clone();
-                return Err(McpError::Connect { server, source });
-            };
-            tokio::time::sleep(wait).await;
+        let retry = Retry::times(self.options.connect_attempts).first(Duration::from_millis(200));
+        let connection = retry.run_with(|_| self.try_connect(), |_, delay| Some(delay));
+        connection.await.map_err(|source| McpError::Connect {
+            server: self.name.clone(),
+            source,
+        })
+    }
+
+    async fn try_connect(&self) -> Result<Connection, BoxError> {
+        let handler = MessageHandler::new(self.name.clone(), self.options.request_handlers.clone());
+        let limit = self.options.connect_timeout;
+        let connecting = connect(&self.target, handler.clone(), self.options.message_limit);
+        match tokio::time::timeout(limit, connecting).await {
+            Ok(connected) => Ok(Connection::new(connected?, handler)),
+            Err(_) => Err(format!("no answer within {limit:?}").into()),
         }
     }
 

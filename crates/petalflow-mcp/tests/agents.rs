@@ -3,9 +3,9 @@
 
 use futures_util::StreamExt;
 use petalflow::prelude::*;
-use petalflow_agent::{
-    Agent, AgentEvent, AgentEventKind, CONFIRMATION, Conversation, ConversationInput, Pending,
-};
+use petalflow_agent::human::CONFIRMATION;
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part};
 use petalflow_mcp::McpClient;
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
-//! The trait of memory backends.
+//! The traits of memory backends.
 
-use async_trait::async_trait;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Entry, MemoryError, Namespace, Page, Query, VectorMemory};
+use super::{Entry, MemoryError, Namespace, Page, Query};
+use petalflow::async_trait;
 
 /// A store for entries. Implementations are [`InMemory`](super::InMemory) and, with the feature `sqlite`,
 /// `SqliteMemory`. Test your own with `petalflow_memory::testing::memory_contract!` (feature `testing`).
@@ -59,4 +59,39 @@ pub trait MemoryBackend: Send + Sync + 'static {
     fn vectors(&self) -> Option<&dyn VectorMemory> {
         None
     }
+}
+
+/// A [`MemoryBackend`] with vector search.
+///
+/// ```
+/// use petalflow_memory::{MemoryError, SearchHit, Query, VectorMemory};
+///
+/// async fn three(memory: &dyn VectorMemory, about: &str) -> Result<Vec<SearchHit>, MemoryError> {
+///     memory.search(about, Query::new().limit(3)).await
+/// }
+/// # let _ = three;
+/// ```
+#[async_trait]
+pub trait VectorMemory: MemoryBackend {
+    /// Returns the entries of a query that are most similar in meaning to a text, the best first. The default limit
+    /// is ten.
+    async fn search(&self, text: &str, query: Query) -> Result<Vec<SearchHit>, MemoryError>;
+}
+
+/// An entry that a vector search found.
+///
+/// ```
+/// use petalflow_memory::SearchHit;
+///
+/// fn best(found: &[SearchHit]) -> Option<&str> {
+///     found.first().filter(|near| near.score > 0.5).map(|near| near.entry.key.as_str())
+/// }
+/// assert_eq!(best(&[]), None);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchHit {
+    /// The entry.
+    pub entry: Entry,
+    /// The cosine similarity of the two vectors, from -1 to 1.
+    pub score: f32,
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cursor, MemoryError, Namespace};
+use super::{MemoryError, Namespace};
 
 /// Deeper values are refused. JSON readers stop at 128 levels, and every stored value must be readable.
 const MOST_LEVELS: usize = 100;
@@ -95,6 +95,23 @@ impl Entry {
             key: self.key.clone(),
         }
     }
+}
+
+/// A position in the order of entries. The next page starts after it. The entry may have been deleted.
+///
+/// ```
+/// use petalflow_memory::{Cursor, Namespace, Query};
+///
+/// let after = Cursor { namespace: Namespace::ROOT, key: "m".into() };
+/// let query = Query::new().after(after);
+/// # let _ = query;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The namespace of the last entry.
+    pub namespace: Namespace,
+    /// The key of the last entry.
+    pub key: String,
 }
 
 /// Refuses a value that could not be read back.

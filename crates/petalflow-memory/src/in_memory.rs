@@ -1,6 +1,5 @@
 //! A memory backend in the process.
 
-use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
@@ -12,6 +11,7 @@ use serde_json::Value;
 use super::entry::{check, expiry};
 use super::{Cursor, Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
 use crate::entry::now_ms;
+use petalflow::async_trait;
 
 /// A backend that stores entries in the process. Clones share them.
 ///

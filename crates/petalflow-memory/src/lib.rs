@@ -56,15 +56,15 @@ mod sqlite;
 pub mod testing;
 mod vector;
 
-pub use backend::MemoryBackend;
-pub use entry::Entry;
+pub use backend::{MemoryBackend, SearchHit, VectorMemory};
+pub use entry::{Cursor, Entry};
 pub use error::MemoryError;
 pub use filter::{Comparison, Filter};
 pub use handle::Memory;
 pub use in_memory::InMemory;
 pub use namespace::Namespace;
-pub use query::{Cursor, Page, Query};
+pub use query::{Page, Query};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use sqlite::SqliteMemory;
-pub use vector::{Embed, SearchHit, VectorIndex, VectorMemory};
+pub use vector::{Embed, VectorIndex};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Filter, Namespace};
+use super::{Cursor, Entry, Filter, Namespace};
 
 /// A query for the entries under a namespace, in the order of namespace and key.
 ///
@@ -91,23 +91,6 @@ impl Query {
             .as_ref()
             .is_none_or(|filter| filter.matches(&entry.value))
     }
-}
-
-/// A position in the order of entries. The next page starts after it. The entry may have been deleted.
-///
-/// ```
-/// use petalflow_memory::{Cursor, Namespace, Query};
-///
-/// let after = Cursor { namespace: Namespace::ROOT, key: "m".into() };
-/// let query = Query::new().after(after);
-/// # let _ = query;
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Cursor {
-    /// The namespace of the last entry.
-    pub namespace: Namespace,
-    /// The key of the last entry.
-    pub key: String,
 }
 
 /// One page of the result of a query.

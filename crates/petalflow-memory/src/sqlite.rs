@@ -1,6 +1,5 @@
 //! A memory backend in an SQLite database.
 
-use async_trait::async_trait;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use serde_json::Value;
 use super::entry::{check, expiry};
 use super::{Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
 use crate::entry::now_ms;
+use petalflow::async_trait;
 
 /// The end of each name in a stored path. It sorts before any continuation of a longer name. Therefore paths sort by
 /// bytes in the same order as name by name.

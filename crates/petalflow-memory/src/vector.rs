@@ -1,6 +1,5 @@
 //! Vector search.
 
-use async_trait::async_trait;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -11,46 +10,13 @@ use std::time::Duration;
 use serde_json::Value;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use super::{Cursor, Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
-use petalflow::BoxError;
+use super::{
+    Cursor, Entry, MemoryBackend, MemoryError, Namespace, Page, Query, SearchHit, VectorMemory,
+};
+use petalflow::{BoxError, async_trait};
 
 /// The default limit of a search.
 const FOUND: usize = 10;
-
-/// A [`MemoryBackend`] with vector search.
-///
-/// ```
-/// use petalflow_memory::{MemoryError, SearchHit, Query, VectorMemory};
-///
-/// async fn three(memory: &dyn VectorMemory, about: &str) -> Result<Vec<SearchHit>, MemoryError> {
-///     memory.search(about, Query::new().limit(3)).await
-/// }
-/// # let _ = three;
-/// ```
-#[async_trait]
-pub trait VectorMemory: MemoryBackend {
-    /// Returns the entries of a query that are most similar in meaning to a text, the best first. The default limit
-    /// is ten.
-    async fn search(&self, text: &str, query: Query) -> Result<Vec<SearchHit>, MemoryError>;
-}
-
-/// An entry that a vector search found.
-///
-/// ```
-/// use petalflow_memory::SearchHit;
-///
-/// fn best(found: &[SearchHit]) -> Option<&str> {
-///     found.first().filter(|near| near.score > 0.5).map(|near| near.entry.key.as_str())
-/// }
-/// assert_eq!(best(&[]), None);
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchHit {
-    /// The entry.
-    pub entry: Entry,
-    /// The cosine similarity of the two vectors, from -1 to 1.
-    pub score: f32,
-}
 
 /// An embedding model: converts texts to vectors. Implemented for functions that take texts and return a future.
 ///

@@ -16,6 +16,7 @@ use petalflow_testing::{StoreUnderTest, store_contract};
 mod cut_replies;
 #[cfg(feature = "tls")]
 mod encrypted;
+mod stalled;
 
 store_contract! {
     contract, async || {

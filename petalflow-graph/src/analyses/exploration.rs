@@ -1,4 +1,4 @@
-//! Runs the analyses: over all states of the run if there are not too many, else over the edges.
+//! Runs the analyses: over all states of the run if there are few, else over the edges.
 
 use super::concurrency::{Pairs, by_pairs};
 use super::frontiers::Frontiers;
@@ -10,24 +10,24 @@ use crate::edges::batches;
 use crate::graph::Graph;
 use crate::idx::NodeIdx;
 
-/// What a graph can do.
+/// The possible runs of a graph.
 #[derive(Clone, Debug)]
 pub struct Exploration {
-    /// Whether every state was visited. If not, the other results are still sound: they hold all that can happen, and may hold
-    /// more.
+    /// Whether every state was visited. If not, the other results are still sound: they contain everything that is possible, and
+    /// possibly more.
     pub exact: bool,
     /// Which nodes can run in one superstep.
     pub pairs: Pairs,
     /// The joins that can wait for a side that never arrives, in the order of their indices.
     pub stuck: Vec<Stuck>,
-    /// Sets of nodes that a run cannot leave, whatever the nodes choose. Searched only in graphs with joins; for the others the
+    /// Sets of nodes that a run cannot leave, whatever the nodes choose. Only for graphs with joins. For the other graphs the
     /// edges suffice.
     pub endless: Vec<Vec<NodeIdx>>,
-    /// The states. None if they were not all visited or are too many for the constants of a program.
+    /// The states. `None` if they were not all visited, or if they are too many for the constants of a program.
     pub frontiers: Option<Frontiers>,
 }
 
-/// Explores what a run of the graph can do. Above 20,000 states the edges decide; see [`Exploration::exact`].
+/// Explores the possible runs of the graph. Above 20,000 states it reads the edges only; see [`Exploration::exact`].
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Routes, Source, Target, Via, explore};
@@ -46,7 +46,7 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
     let mut several = batches(graph);
     loop {
         let exploration = explore_with(graph, routes, &several);
-        // Complete when no node runs several times that was assumed to run once.
+        // Repeats until no node runs several times that was assumed to run once.
         let more = match routes {
             Routes::AsDeclared => Vec::new(),
             _ => delivered_several(graph, &exploration.pairs, &several, routes),
@@ -58,7 +58,7 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
     }
 }
 
-/// The nodes that are not in `several` but can receive several deliveries in one superstep, if that makes a difference.
+/// The nodes that are not in `several` but can receive several deliveries in one superstep, if that has an influence.
 #[inline]
 pub(crate) fn delivered_several(
     graph: &Graph,

@@ -1,15 +1,15 @@
-//! The explored states as constants that a macro can write down.
+//! The explored states as constants of generated code.
 
 use super::state_space::StateSpace;
 use crate::components::postorder;
 use crate::idx::to_u32;
 
-/// The states of a run and the transitions between them. State 0 is START; the other states without nodes are ends.
+/// The states of a run and the transitions between them. State 0 is START. The other states without nodes are ends.
 ///
 /// The states are in reverse postorder, so that most transitions lead forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frontiers {
-    /// Where the nodes of each state begin, and where those of the last state end.
+    /// The index of the first node of each state, and the length of [`nodes`](Self::nodes).
     pub offsets: Vec<u32>,
     /// The nodes of each state, ascending.
     pub nodes: Vec<u32>,
@@ -26,9 +26,9 @@ pub struct Transition {
     pub from: u32,
     /// The second state.
     pub to: u32,
-    /// The nodes that have failed on this transition begin here in [`Frontiers::lost`].
+    /// The index in [`Frontiers::lost`] of the first node that has failed on this transition.
     pub lost_begin: u32,
-    /// They end before this index.
+    /// The index after the last of them.
     pub lost_end: u32,
 }
 
@@ -126,13 +126,13 @@ pub struct FrontiersRef<'a> {
 }
 
 impl FrontiersRef<'_> {
-    /// How many states there are.
+    /// The number of states.
     #[inline]
     pub const fn states(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether the run is over in this state.
+    /// Whether the run has ended in this state.
     #[inline]
     pub const fn is_end(&self, state: usize) -> bool {
         state != 0 && self.offsets[state] == self.offsets[state + 1]

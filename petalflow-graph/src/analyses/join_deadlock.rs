@@ -25,7 +25,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// The node at which to report it: the one that skips a side, or one that is a side or runs after the join.
+    /// The node at which the join is reported: one that skips a side, else one that is a side, else one that runs after the join.
     #[inline]
     pub(crate) fn report_at(&self, graph: &Graph) -> Option<NodeIdx> {
         let node = |source: &Source| {
@@ -50,7 +50,7 @@ impl Stuck {
     }
 }
 
-/// The joins at which some sides have arrived at an end of the run; each as in the first such end.
+/// The joins at which some sides have arrived at an end of the run. Each join is described by the first such end.
 #[inline]
 pub(crate) fn found(graph: &Graph, shape: &Shape, space: &StateSpace) -> Vec<Stuck> {
     let mut stuck = SortedMap::new();
@@ -169,7 +169,7 @@ fn sources_into(graph: &Graph) -> SortedMap<Source, Vec<Source>> {
     into
 }
 
-/// The joins of a graph that is too large to explore, except those that surely complete.
+/// The joins that may not complete, of a graph that is too large to explore.
 ///
 /// A join surely completes if all its sides lead back to one origin, over nodes that have one plain edge into them and cannot
 /// fail, and if the sides arrive in the same superstep or the origin runs at most once.
@@ -249,7 +249,7 @@ fn surely_completes(
             .map(|(chain, _)| chain.iter().position(|at| at == origin))
             .collect();
         depths.is_some_and(|depths| {
-            // Deferred nodes and empty lists change when a side arrives.
+            // Deferred nodes and empty lists change the superstep in which a side arrives.
             let steady = chains
                 .iter()
                 .zip(&depths)
@@ -259,7 +259,7 @@ fn surely_completes(
     })
 }
 
-/// The only path to this side, backwards; and for each step whether it takes exactly one superstep.
+/// The only path to this side, backwards, and for each step whether it takes exactly one superstep.
 #[inline]
 fn chain(
     graph: &Graph,

@@ -1,4 +1,4 @@
-//! What a run of a graph can do, found from the graph alone.
+//! The possible runs of a graph, judged by the graph alone.
 //!
 //! | module | question |
 //! | --- | --- |
@@ -6,11 +6,10 @@
 //! | `state_space` | Which states can a run be in, and which state can follow which? |
 //! | `concurrency` | Which nodes can run in one superstep? |
 //! | `join_deadlock` | Which joins can wait for a side that never arrives? |
-//! | `nontermination` | Which nodes keep a run going forever? |
+//! | `nontermination` | Which nodes can run forever? |
 //!
-//! `outcomes` and `superstep` describe one superstep, `exploration` runs the analyses, and `frontiers` writes the explored states
-//! down as constants. The state space is explored exactly as long as it is small; otherwise the analyses fall back to the edges,
-//! which is sound but less precise.
+//! `outcomes` and `superstep` describe one superstep. `exploration` runs the analyses. `frontiers` makes constants of the explored
+//! states. A small state space is explored exactly. Otherwise the analyses read the edges only, which is sound but less precise.
 
 pub(crate) mod concurrency;
 mod exploration;

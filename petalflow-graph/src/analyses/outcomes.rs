@@ -1,44 +1,44 @@
-//! The outcomes of a node's run: which of its edges fire together.
+//! The outcomes of a task: which edges of its node fire together.
 
 use crate::edges::routes;
 use crate::graph::{Edge, Source, Target, Via};
 use crate::idx::{JoinIdx, to_u32};
 use crate::sorted::SortedMap;
 
-/// What a run has activated, as sorted tokens; see [`TokensOf::token`].
+/// The activations of a task, as sorted tokens; see [`TokensOf::token`].
 pub(crate) type Tokens = Vec<u32>;
 
-/// The most choices of a node that is explored.
+/// A node with more choices is not explored.
 const MAX_CHOICES: u32 = 12;
 
-/// One outcome of a run.
+/// One outcome of a task.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) tokens: Tokens,
-    /// The node failed, so its writes are lost.
+    /// The task failed, so its writes are lost.
     pub(crate) failed: bool,
 }
 
-/// How many routes a choice picks.
+/// The number of routes that a choice picks.
 #[derive(Clone, Copy)]
 pub(crate) enum Pick {
     One,
     /// One or more.
     Some,
-    /// Some or none.
+    /// Any number, including none.
     Any,
 }
 
-/// Translates edges to tokens, which are numbers that stand for what the edges activate.
+/// Translates edges to tokens. A token is a number for an activation.
 pub(crate) struct TokensOf {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) nodes: u32,
     /// The number of each side, by join and source.
     pub(crate) sides: SortedMap<(JoinIdx, Source), u32>,
 }
 
 impl TokensOf {
-    /// All outcomes of a run with these edges. None if there are too many.
+    /// All outcomes of a task with these edges. `None` if there are too many.
     #[inline]
     pub(crate) fn outcomes(
         &self,
@@ -69,7 +69,7 @@ impl TokensOf {
         if !caught.is_empty() {
             let caught = self.with_items(&caught);
             if several {
-                // Some runs fail and others do not.
+                // Some tasks fail and others do not.
                 let mixed: Vec<Outcome> = outcomes
                     .iter()
                     .map(|outcome| Outcome {
@@ -87,7 +87,7 @@ impl TokensOf {
         Some(outcomes)
     }
 
-    /// Each list has items or none, independently of the other lists.
+    /// The activations if each list, independently of the others, is empty or not.
     #[inline]
     fn with_or_without_items(&self, edges: &[&Edge]) -> Option<Vec<Tokens>> {
         let lists: Vec<&Edge> = edges

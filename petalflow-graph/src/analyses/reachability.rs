@@ -1,11 +1,11 @@
-//! Which nodes and joins a run can reach at all, judged by the edges alone.
+//! Reachability from START over the edges.
 
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target};
 use crate::idx::NodeIdx;
 use crate::sorted::SortedSet;
 
-/// What START can reach. A join is reached when all of its sides are.
+/// The nodes and joins that START can reach. A join is reachable if all of its sides are.
 pub(crate) struct Reach {
     pub(crate) nodes: Vec<bool>,
     pub(crate) joins: Vec<bool>,

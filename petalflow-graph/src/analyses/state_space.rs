@@ -7,13 +7,13 @@ use super::superstep::{Shape, State};
 use crate::idx::{NodeIdx, to_u32};
 use crate::sorted::{SortedMap, subset, union};
 
-/// The most states that are explored.
+/// The maximum number of explored states.
 const MAX_STATES: usize = 20_000;
-/// The most transitions that are explored.
+/// The maximum number of explored transitions.
 const MAX_TRANSITIONS: usize = 200_000;
-/// The most work, which bounds time and memory. Work is counted as the lengths of all sets that are built.
+/// The maximum amount of work. It limits time and memory. Work is the sum of the lengths of all sets that are built.
 const MAX_WORK: usize = 2_000_000;
-/// The most outcomes of one superstep that are explored: twelve nodes that choose one of two routes each.
+/// The maximum number of explored outcomes of one superstep: twelve nodes that choose one of two routes each.
 const MAX_OUTCOMES: usize = 4096;
 /// Above this many sets of failed nodes between two states, the sets are merged.
 const MAX_LOST: usize = 8;
@@ -36,7 +36,7 @@ pub(crate) struct Transition {
 type Losses = Vec<Vec<NodeIdx>>;
 
 impl StateSpace {
-    /// Visits all states. None if there are too many.
+    /// Visits all states. `None` if there are too many.
     #[inline]
     pub(crate) fn explore(shape: &Shape) -> Option<Self> {
         if !shape.complete {
@@ -163,7 +163,7 @@ fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
     losses.retain(|known| !subset(known, &lost));
     losses.push(lost);
     if losses.len() > MAX_LOST {
-        // The union promises fewer writes than each set, which is sound.
+        // The union leaves fewer sure writes than each set, which is sound.
         *losses = vec![
             losses
                 .iter()

@@ -1,4 +1,4 @@
-//! One superstep: what a node's run can activate, and which state follows.
+//! One superstep: the activations of each task, and the next state.
 
 use super::outcomes::{Outcome, Pick, Tokens, TokensOf};
 use crate::edges::{EdgesBySource, choose};
@@ -9,13 +9,13 @@ use crate::sorted::{SortedMap, SortedSet, insert};
 /// How the routes of a node are picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routes {
-    /// Exactly one, or any number where [`Node::many`](crate::Node::many) says so; a node that runs on the items of `each`
-    /// picks for every item.
+    /// Exactly one, or any number if [`Node::many`](crate::Node::many) is set. A node that runs on the items of `each` picks for
+    /// every item.
     AsDeclared,
-    /// The same, and a node that can receive several deliveries in one superstep (payloads of routes, failures) picks, or
-    /// fails, for every delivery. This is what happens if the node takes items.
+    /// As [`AsDeclared`](Routes::AsDeclared). In addition, a node that can receive several deliveries in one superstep (payloads
+    /// of routes, failures) picks, or fails, for every delivery. A node that takes items does this.
     PerDelivery,
-    /// Any number by every node, for every delivery. For a caller that does not know yet which nodes pick several routes.
+    /// Any number by every node, for every delivery. For a caller that does not know which nodes pick several routes.
     Any,
 }
 
@@ -24,11 +24,11 @@ pub(crate) struct Shape {
     pub(crate) nodes: Vec<Shaped>,
     /// The sides of all joins: join and source.
     pub(crate) sides: Vec<(JoinIdx, Source)>,
-    /// How many sides each join has.
+    /// The number of sides of each join.
     pub(crate) widths: Vec<u32>,
-    /// What each join activates.
+    /// The activations of each join.
     outs: Vec<Tokens>,
-    /// What START can activate.
+    /// The outcomes of START.
     pub(crate) starts: Vec<Outcome>,
     /// Whether all outcomes are listed. A node with too many choices has none.
     pub(crate) complete: bool,
@@ -36,9 +36,9 @@ pub(crate) struct Shape {
 
 pub(crate) struct Shaped {
     pub(crate) deferred: bool,
-    /// The outcomes of a run.
+    /// The outcomes of a task.
     pub(crate) outcomes: Vec<Outcome>,
-    /// What is activated instead of the node when it is sent an empty list.
+    /// The activations that replace the node if it is sent an empty list.
     without_items: Tokens,
 }
 
@@ -84,7 +84,7 @@ impl Shape {
             let pick = match routes {
                 Routes::Any => Pick::Any,
                 _ if node.many => Pick::Any,
-                // Every run picks one route: together they pick at least one.
+                // Every task picks one route, so together they pick at least one.
                 _ if several[i] => Pick::Some,
                 _ => Pick::One,
             };
@@ -124,8 +124,8 @@ impl Shape {
 
     /// The state after a superstep with these tokens.
     ///
-    /// The order of the tokens does not matter: a side never leaves again, and whether a list is empty depends only on the
-    /// nodes themselves.
+    /// The order of the tokens has no influence: an arrived side stays, and a list is empty or not independently of the other
+    /// tokens.
     #[inline]
     pub(crate) fn close(&self, tokens: &[u32], before: &State) -> State {
         let mut next = State {
@@ -150,7 +150,7 @@ impl Shape {
                 }
                 Token::Node(node) => next.frontier.push(node),
                 Token::EmptyList(node) => {
-                    // If another sender did send items, the node runs, and its own edges fire.
+                    // If another sender sends items, the node runs, and its own edges fire.
                     if tokens.binary_search(&node.as_u32()).is_err()
                         && before.pending.binary_search(&node).is_err()
                     {
@@ -189,7 +189,7 @@ enum Token {
     Side(u32),
 }
 
-/// Whether it matters how often the node runs in one superstep: several runs can choose different routes, or fail.
+/// Whether several tasks of the node in one superstep can do more than one task: choose different routes, or fail.
 #[inline]
 pub(crate) fn diverges(graph: &Graph, node: NodeIdx, routes: Routes) -> bool {
     let many = routes == Routes::Any || graph.nodes[node.index()].many;

@@ -10,7 +10,7 @@ use crate::messages::Precision;
 /// The number of nodes per block: [`conflicts`] skips blocks that have no writer.
 const BLOCK: usize = 32;
 
-/// Reports for each key the first two writers that can run together. A key is reported once, because the key is the mistake.
+/// Reports for each key the first two writers that can run together. A key is reported once, because it is one mistake.
 #[inline]
 pub(crate) const fn conflicts(
     together: &PairsRef<'_>,
@@ -33,7 +33,7 @@ pub(crate) const fn conflicts(
     while a < nodes.len() {
         let mut range = together.offsets[a] as usize;
         let end = together.offsets[a + 1] as usize;
-        // Most nodes of most flows run alone, and then this loop does nothing.
+        // Most nodes run alone. Then this loop does nothing.
         while range < end {
             let writes = nodes[a].may_write.intersection(contested).minus(reported);
             if writes.is_empty() {
@@ -86,7 +86,7 @@ const fn fill_blocks(nodes: &[NodeFacts<'_>], blocks: &mut [KeySet]) {
     }
 }
 
-/// The keys that several nodes write, or one that may run several times in a superstep.
+/// The keys that several nodes write, or that a node writes which may run several times in a superstep.
 #[inline]
 const fn contested(exclusive: KeySet, nodes: &[NodeFacts<'_>]) -> KeySet {
     let mut once = KeySet::NONE;

@@ -1,6 +1,6 @@
-//! The rules that depend on the types of the nodes: what each node reads, writes and chooses.
+//! The rules that depend on the types of the nodes: on the keys they read and write, and the routes they choose.
 //!
-//! [`judge`] fills one [`Verdict`] per node; [`report`] turns verdicts into compile errors.
+//! [`diagnose`] fills one [`Verdict`] per node. [`report`] turns verdicts into compile errors.
 
 mod assignment;
 mod conflicts;
@@ -20,7 +20,7 @@ use conflicts::conflicts;
 pub use report::{report, report_arm, report_routes, route_diagnostics};
 pub use verdict::{Conflict, UnwrittenRead, Verdict};
 
-/// The verdict on each node, in one pass of constant evaluation. `S` is [`Tables::scratch`].
+/// The verdict on each node, in constant evaluation. `S` is [`Tables::scratch`].
 #[inline]
 pub const fn verdicts<const N: usize, const S: usize>(
     tables: &Tables<'_>,
@@ -28,7 +28,7 @@ pub const fn verdicts<const N: usize, const S: usize>(
     nodes: &[NodeFacts<'_>; N],
 ) -> [Verdict; N] {
     let mut verdicts = [Verdict::FINE; N];
-    judge(tables, keys, nodes, &mut [KeySet::NONE; S], &mut verdicts);
+    diagnose(tables, keys, nodes, &mut [KeySet::NONE; S], &mut verdicts);
     verdicts
 }
 
@@ -40,7 +40,7 @@ pub fn verdicts_of(
     nodes: &[NodeFacts<'_>],
 ) -> Vec<Verdict> {
     let mut verdicts = vec![Verdict::FINE; nodes.len()];
-    judge(
+    diagnose(
         tables,
         keys,
         nodes,
@@ -50,22 +50,22 @@ pub fn verdicts_of(
     verdicts
 }
 
-/// Fills in the verdict on each node. On entry the verdicts are [`Verdict::FINE`], in a slice as long as `nodes`; `scratch` has
+/// Writes the verdict on each node. On entry the verdicts are [`Verdict::FINE`], in a slice as long as `nodes`; `scratch` has
 /// at least [`Tables::scratch`] elements.
 ///
 /// # Panics
 ///
 /// If a slice is too short, or if there are more than [`MAX_KEYS`](crate::MAX_KEYS) keys.
 #[inline]
-pub const fn judge(
+pub const fn diagnose(
     tables: &Tables<'_>,
     keys: &[KeyFacts<'_>],
     nodes: &[NodeFacts<'_>],
     scratch: &mut [KeySet],
     verdicts: &mut [Verdict],
 ) {
-    // The tables hold what can happen if each node picks as the graph declares. A node that picks several routes can do more,
-    // and so can a node that runs once per delivery.
+    // The tables describe the runs in which each node picks as the graph declares. More runs are possible if a node picks several
+    // routes or runs once per delivery.
     let (any, precision) = match tables.delivered {
         _ if tables.any.is_some() && some_many(nodes) => (tables.any, Precision::AnyRoutes),
         Some((several, any)) if some_takes_item(several, nodes) => {

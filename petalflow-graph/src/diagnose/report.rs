@@ -9,7 +9,7 @@ use crate::rule::Rule;
 use crate::similar::{same, similar_in};
 use crate::text::Text;
 
-/// Panics if the node breaks a rule: for one `const _` per node, spanned at its name.
+/// Panics if the node breaks a rule. Generated code calls it in one `const _` per node, with the span of its name.
 ///
 /// # Panics
 ///
@@ -27,15 +27,15 @@ pub const fn report(
     }
 }
 
-/// Panics if the edges of a node do not fit the routes it chooses from: for one `const _` per node, spanned at its name.
+/// Panics if the edges of a node do not match its routes. Generated code calls it in one `const _` per node, with the span of its
+/// name.
 ///
-/// `arms` are the names of the routes that have edges (none if the node has no route edges), `plain` says whether it has
-/// plain edges.
+/// `arms` are the names of the routes that have edges. `plain` is whether the node has plain edges.
 ///
 /// # Panics
 ///
-/// With the message of PF012, PF014 or PF015. An arm for an unknown route is reported by [`report_arm`], and then no route is
-/// reported as missing.
+/// With the message of PF012, PF014 or PF015. [`report_arm`] reports an arm for an unknown route. Then no route is reported as
+/// missing.
 #[track_caller]
 #[inline]
 pub const fn report_routes(node: &NodeFacts<'_>, arms: &[&str], plain: bool) {
@@ -44,7 +44,7 @@ pub const fn report_routes(node: &NodeFacts<'_>, arms: &[&str], plain: bool) {
     }
 }
 
-/// Panics if the node has no route of this name: for one `const _` per arm, spanned at the name the user wrote.
+/// Panics if the node has no route of this name. Generated code calls it in one `const _` per arm, with the span of the name.
 ///
 /// # Panics
 ///
@@ -57,7 +57,8 @@ pub const fn report_arm(node: &NodeFacts<'_>, arm: &str) {
     }
 }
 
-/// [`report_routes`] and [`report_arm`] for the run-time builder: `arms` come with the location of their edges.
+/// [`report_routes`] and [`report_arm`] for the run-time builder. `arms` has the names of routes with the locations of their
+/// edges.
 #[inline]
 pub fn route_diagnostics(
     at: NodeIdx,
@@ -70,13 +71,13 @@ pub fn route_diagnostics(
     if let Some((rule, text)) = routes_text(node, &names, plain) {
         diagnostics.push(Diagnostic::new(rule, Location::Node(at), text.as_str()));
     }
-    for (i, (arm, site)) in arms.iter().enumerate() {
+    for (i, (arm, location)) in arms.iter().enumerate() {
         // An arm with several targets has several edges, but is one mistake.
         if names[..i].contains(arm) {
             continue;
         }
         if let Some((rule, text)) = arm_text(node, arm) {
-            diagnostics.push(Diagnostic::new(rule, *site, text.as_str()));
+            diagnostics.push(Diagnostic::new(rule, *location, text.as_str()));
         }
     }
     diagnostics

@@ -1,4 +1,4 @@
-//! The verdict on a node: which rules it breaks once the types are known, and the messages for them.
+//! The verdict on a node: the rules that it breaks, and their messages.
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::facts::{KeyFacts, NodeFacts};
@@ -20,9 +20,9 @@ pub struct Verdict {
     pub missing_output: Option<u32>,
     /// A join can wait forever, because a node may pick several routes, or none.
     pub stuck_join: bool,
-    /// How precise the answers about reads and outputs are.
+    /// The precision of the analysis of reads and outputs.
     pub read_precision: Precision,
-    /// How precise the answer about writers is.
+    /// The precision of the analysis of writers.
     pub conflict_precision: Precision,
 }
 
@@ -31,7 +31,7 @@ pub struct Verdict {
 pub struct UnwrittenRead {
     /// The key.
     pub key: u32,
-    /// A node that runs directly before on a path that does not write the key. None if that is START.
+    /// A node that runs directly before, on a path that does not write the key. `None` for START.
     pub after: Option<NodeIdx>,
 }
 
@@ -40,7 +40,7 @@ pub struct UnwrittenRead {
 pub struct Conflict {
     /// The key.
     pub key: u32,
-    /// The other node. The same node, if it runs on several items.
+    /// The other node, or the same node if it runs on several items.
     pub other: NodeIdx,
 }
 
@@ -220,7 +220,7 @@ impl Verdict {
     }
 }
 
-/// Whether, and how, nodes other than the reader write a key.
+/// The nodes other than the reader that write a key.
 #[inline]
 const fn writers<'a>(nodes: &[NodeFacts<'a>], key: usize, reader: usize) -> Writers<'a> {
     let mut sometimes = None;

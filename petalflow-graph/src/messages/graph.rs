@@ -40,7 +40,7 @@ pub const fn empty() -> Text {
     Text::new("the flow has no edges, so it has no first node; add one, such as `START -> first`")
 }
 
-/// PF002: `user` is where the name stands: "an edge", "`catch`", "`defer`", "`with`", "`interrupt`"; `known` are the nodes.
+/// PF002: `user` is the statement with the name: "an edge", "`catch`", "`defer`", "`with`", "`interrupt`"; `known` are the nodes.
 pub const fn unknown_node(user: &str, name: &str, similar: Option<&str>, known: &[&str]) -> Text {
     let text = Text::new(user)
         .push(" names ")
@@ -127,7 +127,7 @@ pub const fn end_in_join() -> Text {
     Text::new("a join cannot wait for END, because END ends its path; join the nodes before END")
 }
 
-/// PF007: how to write each of the two meanings.
+/// PF007: `one` and `other` show how to write the two meanings.
 pub const fn mixed_operators(one: &str, other: &str) -> Text {
     Text::new("`&` and `|` are mixed without parentheses, which has two meanings; write ")
         .push(one)

@@ -1,4 +1,4 @@
-//! Messages about what edges deliver.
+//! Messages about the items that edges deliver.
 
 use crate::text::Text;
 
@@ -13,7 +13,7 @@ pub const fn takes_no_item(node: &str, from: &str) -> Text {
         .push(" a parameter `#[item] item: &..`, or lead the edge to a node that takes an item")
 }
 
-/// PF020: a node needs an item and none is delivered.
+/// PF020: a node takes an item and the edge delivers none.
 pub const fn needs_item(node: &str, from: &str) -> Text {
     Text::new("node ").name(node).push(" takes an item, but the edge from ").name(from).push(" delivers none; lead to it with `each` from a node that returns `Each<..>`, or with a route that carries the item, or remove the `#[item]` parameter")
 }

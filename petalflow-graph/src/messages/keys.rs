@@ -1,11 +1,11 @@
-//! Messages about what nodes read and write.
+//! Messages about reads and writes of keys.
 
 use crate::text::Text;
 
 /// How precise an analysis was. An imprecise one may reject a flow that would run without the mistake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// The states of the run were analyzed: what is rejected can happen.
+    /// The states of the run were analyzed. A rejected flow can fail.
     #[default]
     Exact,
     /// The edges were analyzed, because there are too many states.
@@ -20,7 +20,7 @@ impl Precision {
     /// Adds the reason why the analysis is not exact.
     #[expect(
         clippy::large_types_passed_by_value,
-        reason = "each piece is pushed to a line of its own"
+        reason = "the result of each call is the input of the next"
     )]
     const fn explain(self, text: Text) -> Text {
         match self {
@@ -52,7 +52,7 @@ pub const fn conflict(first: &str, second: &str, key: &str, precision: Precision
         .push("; give the key a reducer, or order the nodes")
 }
 
-/// PF016, for one node that runs on several items.
+/// PF016, for a node that runs on several items.
 pub const fn conflict_with_itself(node: &str, key: &str, precision: Precision) -> Text {
     let text = Text::new("node ")
         .name(node)
@@ -73,7 +73,7 @@ pub enum Writers<'a> {
     Elsewhere(&'a str),
 }
 
-/// PF017: `after` is a node that can run directly before; none for START.
+/// PF017: `after` is a node that can run directly before the reader. `None` for START.
 pub const fn unwritten_read(
     node: &str,
     key: &str,
@@ -104,7 +104,7 @@ pub const fn unwritten_guard_read(
 
 #[expect(
     clippy::large_types_passed_by_value,
-    reason = "each piece is pushed to a line of its own"
+    reason = "the result of each call is the input of the next"
 )]
 const fn unwritten(
     reader: Text,

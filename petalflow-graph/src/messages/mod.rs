@@ -1,6 +1,6 @@
 //! The messages of the rules, for the macros, constant evaluation and the run-time builder.
 //!
-//! Every function returns one line without the code of its rule; [`coded`] puts the code in front.
+//! Every function returns one line without the code of its rule. [`coded`] adds the code.
 
 mod graph;
 mod items;
@@ -32,16 +32,16 @@ pub use settings::{
     keep_takes_thread, keeps_nothing, repeated_option, tool_twice, unknown_option,
 };
 
-/// The line with its code, as users see it.
+/// The line with its code, for users.
 pub const fn coded(rule: Rule, text: &Text) -> Text {
     Text::new(rule.code()).push(": ").push(text.as_str())
 }
 
 #[expect(
     clippy::large_types_passed_by_value,
-    reason = "each piece is pushed to a line of its own"
+    reason = "the result of each call is the input of the next"
 )]
-/// The line with a suggestion if there is a similar name, else with another text.
+/// The line followed by a suggestion if there is a similar name, else by `otherwise`.
 const fn suggest(text: Text, similar: Option<&str>, otherwise: &str) -> Text {
     match similar {
         Some(similar) => text.push("; did you mean ").name(similar).push("?"),
@@ -49,10 +49,10 @@ const fn suggest(text: Text, similar: Option<&str>, otherwise: &str) -> Text {
     }
 }
 
-/// The most names that are listed.
+/// The maximum number of names in a list.
 const MAX_LISTED: usize = 8;
 
-/// The line and names in backticks, separated by commas.
+/// The line followed by names in backticks, separated by commas.
 const fn list(mut text: Text, names: &[&str], most: usize) -> Text {
     let mut i = 0;
     while i < names.len() && i < most {

@@ -6,7 +6,7 @@ use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source};
 use crate::idx::NodeIdx;
 
-/// What the rules read.
+/// The input of the rules.
 pub(super) struct Cx<'a> {
     pub(super) graph: &'a Graph,
     pub(super) edges: EdgesBySource<'a>,
@@ -41,7 +41,7 @@ impl<'a> Cx<'a> {
         self.reach.is_unused(&self.edges, node)
     }
 
-    /// The names along a cycle, as `a -> b -> a`. Vertices that are no nodes are left out.
+    /// The names along a cycle, as `a -> b -> a`. Joins are left out.
     #[inline]
     pub(super) fn show_cycle(&self, cycle: &[usize]) -> String {
         let nodes = cycle

@@ -8,8 +8,7 @@ use crate::idx::NodeIdx;
 use crate::rule::Rule;
 use crate::sorted::SortedSet;
 
-/// PF010: one diagnostic per cycle. Cycles that a node can leave by picking none of its routes are judged when its type is
-/// known; see [`Tables::endless`](crate::Tables::endless).
+/// PF010: one diagnostic per cycle. Cycles that a node can leave by picking no route are checked when its type is known; see [`Tables::endless`](crate::Tables::endless).
 #[inline]
 pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let cycles = EdgeCycles::of(cx.graph, &cx.edges, &cx.reach);

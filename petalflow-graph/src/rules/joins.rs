@@ -19,7 +19,7 @@ pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let waits =
         |i: usize, j: usize| i != j && stuck[i].missing.iter().any(|side| after[j].contains(side));
     for (i, join) in stuck.iter().enumerate() {
-        // A side that nothing reaches is reported on its own, and so is a join that this one waits for.
+        // An unreachable side is reported separately, and so is a join that this join waits for.
         let explained = !cx.reach.joins[join.join.index()]
             || (0..stuck.len()).any(|j| waits(i, j) && !waits(j, i));
         if !explained {

@@ -1,4 +1,4 @@
-//! The rules that a graph can break by itself, whatever its nodes do.
+//! The rules that depend only on the graph, not on the types of its nodes.
 //!
 //! [`CHECKS`] lists them. The rules that depend on the types of the nodes are in [`diagnose`](crate::diagnose).
 
@@ -19,7 +19,7 @@ use crate::rule::Rule;
 struct Check {
     rule: Rule,
     run: fn(&Cx<'_>, &mut Vec<Diagnostic>),
-    /// Whether the rule says something about a graph without a first node. There nothing is reachable, which is one mistake.
+    /// Whether the rule applies to a graph without a first node. In such a graph nothing is reachable, which is one mistake.
     without_start: bool,
 }
 
@@ -58,8 +58,8 @@ const fn if_started(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check
 
 /// Checks a graph: one diagnostic per mistake, in a fixed order.
 ///
-/// Rules that depend on how many routes a node picks are not checked here but by [`judge`](crate::judge), which knows the types
-/// of the nodes.
+/// [`diagnose`](crate::diagnose) checks the rules that depend on how many routes a node picks, because it knows the types of the
+/// nodes.
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, check};

@@ -1,4 +1,4 @@
-//! The names of joins, START and END in messages.
+//! The names of sources and targets in messages.
 
 use crate::graph::{Graph, Source, Target};
 use crate::idx::JoinIdx;
@@ -23,7 +23,7 @@ pub(super) fn target(graph: &Graph, target: Target) -> String {
     }
 }
 
-/// A join, as the user wrote it: `a & b`.
+/// A join as the user writes it: `a & b`.
 #[inline]
 pub(super) fn join(graph: &Graph, number: JoinIdx) -> String {
     named(graph, number, &mut Vec::new())

@@ -8,14 +8,15 @@ use crate::graph::{Source, Target};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::rule::Rule;
 
-/// PF009: one diagnostic per root cause: a node, or a cycle, that is not unreachable because of another unreachable node.
+/// PF009: one diagnostic per root cause. A root cause is a node or a cycle that is unreachable, but not because another node is
+/// unreachable.
 #[inline]
 pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let nodes = cx.graph.nodes.len();
     let vertex = |source: Source| match source {
         Source::Node(node) => node.index(),
         Source::Join(join) => nodes + join.index(),
-        Source::Start => unreachable!("START is reached"),
+        Source::Start => unreachable!("START is reachable"),
     };
     let sources: Vec<Source> = cx
         .graph
@@ -23,7 +24,8 @@ pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>
         .map(Source::Node)
         .chain(JoinIdx::all(cx.graph.joins as usize).map(Source::Join))
         .collect();
-    // An edge from everything unreachable to what it waits for. The roots are the components that wait for nothing else.
+    // The edges lead from each unreachable vertex to the vertices that it waits for. The roots are the components that wait for
+    // no other component.
     let mut waits = vec![Vec::new(); sources.len()];
     for &source in sources.iter().filter(|&&source| !cx.reach.reaches(source)) {
         let missing = cx

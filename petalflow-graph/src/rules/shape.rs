@@ -84,7 +84,7 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnos
     for (node_idx, node) in NodeIdx::all(nodes.len()).zip(nodes) {
         let first = *taken.get_or(node.stored_name(), || node_idx);
         let other = &nodes[first.index()];
-        // Two nodes of one name are reported already.
+        // `node_names_are_unique` reports two nodes of one name.
         if first == node_idx || other.name == node.name {
             continue;
         }
@@ -103,7 +103,7 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnos
     }
 }
 
-/// The nodes whose name another node has already, with that node.
+/// The nodes whose name an earlier node has, with that node.
 #[inline]
 fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<NodeIdx, NodeIdx> {
     let mut first = SortedMap::new();

@@ -48,7 +48,7 @@ pub(super) fn flow() -> impl Strategy<Value = Flow> {
     })
 }
 
-/// Choices read from a tape, so that a failing graph shrinks.
+/// A source of choices that proptest can shrink.
 pub(super) struct Tape<'a>(pub(super) std::slice::Iter<'a, u8>);
 
 impl Tape<'_> {

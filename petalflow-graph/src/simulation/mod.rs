@@ -1,4 +1,4 @@
-//! The analyses against a simulator that was written without them: it runs every execution of small random graphs.
+//! Compares the analyses with an independent simulator, which runs every execution of small random graphs.
 
 mod flow;
 mod simulator;
@@ -16,7 +16,7 @@ use crate::idx::{JoinIdx, NodeIdx};
 use crate::rules::check_with;
 use crate::{Analysis, Routes, Rule, Tables, explore, verdicts_of};
 
-/// What runs several times where the states are not explored.
+/// The nodes that run several times in a superstep, by the edges.
 fn several_of(graph: &Graph, routes: Routes) -> Vec<bool> {
     let mut several = batches(graph);
     if routes == Routes::AsDeclared {
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_explored_is_what_can_happen(Flow { graph, keys, nodes, .. } in flow()) {
+    fn exploration_equals_simulation(Flow { graph, keys, nodes, .. } in flow()) {
         for routes in [Routes::AsDeclared, Routes::PerDelivery, Routes::Any] {
             let simulator = Simulator { graph: &graph, all_many: routes == Routes::Any, all_take: routes != Routes::AsDeclared, keys: &keys, nodes: &nodes };
             let Some(seen) = simulator.run() else { return Ok(()) };
@@ -52,7 +52,7 @@ proptest! {
                 prop_assert_eq!(different(&exploration.pairs), seen.pairs.clone());
                 prop_assert_eq!(stuck, seen.stuck.clone());
             } else {
-                // What can run several times is taken to do so always.
+                // The exploration assumes that a node that can run several times always does.
                 prop_assert!(seen.pairs.is_subset(&different(&exploration.pairs)), "{:?}", seen.pairs);
                 prop_assert!(seen.stuck.is_subset(&stuck), "{:?} {:?}", seen.stuck, stuck);
             }

@@ -6,22 +6,22 @@ use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::{KeyFacts, NodeFacts};
 
-/// What was seen over all executions.
+/// The observations over all executions.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) pairs: BTreeSet<(NodeIdx, NodeIdx)>,
     pub(super) ran: BTreeSet<NodeIdx>,
     pub(super) stuck: BTreeSet<JoinIdx>,
     pub(super) unmet: BTreeSet<(NodeIdx, usize)>,
-    /// Keys that some end has not.
+    /// Keys without a value at some end.
     pub(super) missing: BTreeSet<usize>,
-    /// What ran more than once in a superstep, other than on a list.
+    /// Nodes that ran more than once in a superstep, other than on a list.
     pub(super) several: BTreeSet<NodeIdx>,
-    /// From somewhere no end can be reached.
+    /// Whether some state cannot reach an end.
     pub(super) endless: bool,
 }
 
-/// Where an execution is.
+/// The state of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Now {
     /// The nodes, and whether they run several times, other than on a list.
@@ -32,7 +32,7 @@ pub(super) struct Now {
     pub(super) fleeting: BTreeSet<usize>,
 }
 
-/// One way for a node to run: the edges that fire, each with items or an empty list.
+/// One outcome of a node: the edges that fire, each with items or an empty list.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) fires: Vec<(usize, bool)>,
@@ -260,7 +260,7 @@ impl Simulator<'_> {
         for (source, run) in runs {
             let Source::Node(node) = source else { continue };
             let node = &self.nodes[node.index()];
-            // What was missed once is not missed again.
+            // A missing key is reported once.
             next.lasting
                 .extend(node.reads.iter().filter(|&key| !self.keys[key].ephemeral));
             for key in node.must_write.iter().filter(|_| run.writes) {
@@ -273,14 +273,14 @@ impl Simulator<'_> {
         }
     }
 
-    /// The nodes that the edges of these runs activate, over empty batches and through joins, whose arrivals are kept.
+    /// The nodes that the edges of these tasks activate, through empty lists and joins. Arrivals at joins are stored.
     fn fire(&self, now: &Now, next: &mut Now, runs: &[(Source, Run)]) -> BTreeSet<NodeIdx> {
         let edge = |at: usize| &self.graph.edges[at];
         let mut todo: Vec<(usize, bool)> = runs
             .iter()
             .flat_map(|(_, run)| run.fires.iter().copied())
             .collect();
-        // Batches: all items of all senders count, so one is empty only if nobody sent anything.
+        // A list is empty only if all senders send no items.
         let busy: BTreeSet<Target> = todo
             .iter()
             .filter(|(_, full)| *full)
@@ -327,7 +327,7 @@ impl Simulator<'_> {
         activated
     }
 
-    /// How often something is delivered to each node that takes it; what ran several times can deliver twice.
+    /// The number of deliveries to each node that takes items. A node that ran several times can deliver twice.
     fn deliveries(&self, now: &Now, runs: &[(Source, Run)]) -> BTreeMap<NodeIdx, usize> {
         let edge = |at: usize| &self.graph.edges[at];
         let mut delivered: BTreeMap<NodeIdx, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What constant evaluation needs to know of a graph, in the form of constants that a macro can write.
+//! A graph and its analysis in the form of constants, for constant evaluation.
 
 mod paths;
 
@@ -12,8 +12,8 @@ use crate::idx::NodeIdx;
 
 pub use paths::{PathEdge, Paths, PathsRef, kind};
 
-/// What is known of a graph before the types of its nodes are known. A macro writes it as constants; the run-time builder uses
-/// it directly.
+/// The analysis of a graph without the types of its nodes. The macro writes it as constants. The run-time builder uses it
+/// directly.
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, KeyFacts, KeySet, Node, NodeFacts, NodeIdx, Source, Analysis, Target, Via, verdicts_of};
@@ -31,34 +31,34 @@ pub use paths::{PathEdge, Paths, PathsRef, kind};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// What the graph can do if the nodes pick their routes as declared.
+    /// The possible runs if the nodes pick their routes as declared.
     pub declared: Exploration,
     /// The pairs of [`declared`](Self::declared).
     pub together: PairTable,
     /// The edges.
     pub paths: Paths,
-    /// What changes if a node picks several routes. None if no node has a route.
+    /// The difference if a node picks several routes. `None` if no node has a route.
     pub any: Option<Any>,
-    /// What changes if one of these nodes takes items: it then runs once per delivery, and it can receive several deliveries in
-    /// one superstep. None if there is no such node.
+    /// The difference if one of these nodes takes items. It then runs once per delivery, and it can receive several deliveries in
+    /// one superstep. `None` if there is no such node.
     pub delivered: Option<(Vec<NodeIdx>, Any)>,
     /// The cycles that never end if the nodes that choose in them pick exactly one route.
     pub endless: Vec<EndlessRow>,
 }
 
-/// What the graph can do if nodes pick more of their routes than declared.
+/// The possible runs if nodes pick more of their routes than declared.
 #[derive(Clone, Debug)]
 pub struct Any {
-    /// Which nodes can run together.
+    /// The nodes that can run together.
     pub together: PairTable,
-    /// The joins that can wait forever, but not if the nodes pick as declared.
+    /// The joins that can wait forever, except those that also can if the nodes pick as declared.
     pub stuck: Vec<Stuck>,
     /// For each of these joins the node at which it is reported.
     pub stuck_at: Vec<NodeIdx>,
 }
 
 impl Analysis {
-    /// For a macro, which does not know which nodes pick several routes.
+    /// The analysis for a macro, which does not know which nodes pick several routes.
     #[inline]
     pub fn of(graph: &Graph) -> Self {
         let mut analysis = Self::declared(graph);
@@ -68,7 +68,8 @@ impl Analysis {
         analysis
     }
 
-    /// For the run-time builder, which knows which nodes pick several routes and sets [`Node::many`](crate::Node::many).
+    /// The analysis for the run-time builder, which knows which nodes pick several routes and sets
+    /// [`Node::many`](crate::Node::many).
     #[inline]
     pub fn declared(graph: &Graph) -> Self {
         let declared = explore(graph, Routes::AsDeclared);
@@ -129,20 +130,20 @@ impl Any {
     }
 }
 
-/// A borrowed [`Analysis`]: the constants that a macro writes.
+/// A borrowed [`Analysis`]: the constants of generated code.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'a> {
-    /// Whether [`together`](Self::together) was found from all states of the run.
+    /// Whether [`together`](Self::together) is the result of visiting all states of the run.
     pub exact: bool,
-    /// Which nodes can run together.
+    /// The nodes that can run together.
     pub together: PairsRef<'a>,
     /// The states of the run, if there are not too many.
     pub frontiers: Option<FrontiersRef<'a>>,
     /// The edges.
     pub paths: PathsRef<'a>,
-    /// What changes if a node picks several routes.
+    /// The difference if a node picks several routes.
     pub any: Option<AnyRef<'a>>,
-    /// What changes if one of these nodes takes items; see [`Analysis::delivered`].
+    /// The difference if one of these nodes takes items; see [`Analysis::delivered`].
     pub delivered: Option<(&'a [NodeIdx], AnyRef<'a>)>,
     /// See [`Analysis::endless`]. The rows of a part are consecutive, and so are those of a set.
     pub endless: &'a [EndlessRow],
@@ -151,14 +152,14 @@ pub struct Tables<'a> {
 /// A borrowed [`Any`].
 #[derive(Clone, Copy, Debug)]
 pub struct AnyRef<'a> {
-    /// Which nodes can run together.
+    /// The nodes that can run together.
     pub together: PairsRef<'a>,
     /// See [`Any::stuck_at`].
     pub stuck_at: &'a [NodeIdx],
 }
 
 impl Tables<'_> {
-    /// How many key sets [`judge`](crate::judge) needs room for.
+    /// The number of key sets that [`diagnose`](crate::diagnose) needs as scratch space.
     #[inline]
     pub const fn scratch(&self) -> usize {
         let paths = self.paths.end() as usize + 1;

@@ -1,4 +1,4 @@
-//! The edges of a graph as constants, in the two orders in which the analysis of keys reads them.
+//! The edges of a graph as constants, in the two orders that the analysis of keys needs.
 
 use crate::components::postorder;
 use crate::edges::batches;
@@ -13,7 +13,7 @@ pub struct PathEdge {
     pub from: u32,
     /// The target.
     pub to: u32,
-    /// What the edge does: constants of [`kind`].
+    /// The kind of the edge: constants of [`kind`](mod@kind).
     pub kind: u8,
     /// The number of its route. The edges of one route have the same number.
     pub route: u32,
@@ -31,7 +31,7 @@ impl PathEdge {
     }
 }
 
-/// What an edge does: one of the first five, and any of the flags.
+/// The kind of an edge: one of the first five constants, and any of the flags.
 pub mod kind {
     /// Fires whenever its source has run.
     pub const PLAIN: u8 = 0;
@@ -43,11 +43,11 @@ pub mod kind {
     pub const ROUTE_EACH: u8 = 3;
     /// Fires when its source has failed.
     pub const CATCH: u8 = 4;
-    /// Its source may have had no items to run on.
+    /// Its source may have received no items.
     pub const FROM_BATCH: u8 = 8;
     /// Its target runs later than in the next superstep, so ephemeral values are gone.
     pub const LATE: u8 = 16;
-    /// Leads back to a vertex that the run has passed.
+    /// Leads back to an earlier vertex.
     pub const BACK: u8 = 32;
     /// The bits without the flags.
     pub const WITHOUT_FLAGS: u8 = 7;
@@ -56,13 +56,13 @@ pub mod kind {
 /// The edges in two orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: u32,
-    /// How many joins there are.
+    /// The number of joins.
     pub joins: u32,
-    /// The edges by target, targets in reverse postorder, then by source: to find what has been written.
+    /// The edges by target (in reverse postorder), then by source: for the keys that have been written.
     pub forward: Vec<PathEdge>,
-    /// The edges by source, sources in postorder: to find what will be written.
+    /// The edges by source (in postorder): for the keys that will be written.
     pub backward: Vec<PathEdge>,
 }
 
@@ -179,13 +179,13 @@ pub struct PathsRef<'a> {
 }
 
 impl PathsRef<'_> {
-    /// Where the run starts.
+    /// The vertex of START.
     #[inline]
     pub const fn start(&self) -> u32 {
         self.nodes + self.joins
     }
 
-    /// Where a path ends.
+    /// The vertex of END.
     #[inline]
     pub const fn end(&self) -> u32 {
         self.nodes + self.joins + 1

@@ -1,28 +1,18 @@
-//! `#[derive(Ask)]`: a struct as a question that a node asks a person.
+//! `#[derive(Ask)]`: makes a question of a struct. A node asks it, and a person answers.
 
 mod ast;
 mod expand;
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use self::ast::AskAst;
-use crate::errors::Errors;
+use crate::errors::derive;
 use crate::paths::Runtime;
 
 /// Expands `#[derive(Ask)] item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
-    let mut errors = Errors::default();
-    let code = match syn::parse2(item) {
-        Ok(item) => {
-            let ask = AskAst::read(item, &mut errors);
-            expand::ask(&ask, &Runtime::new(ask.krate.as_ref()))
-        }
-        Err(error) => {
-            errors.push(error);
-            TokenStream::new()
-        }
-    };
-    let errors = errors.into_tokens();
-    quote!(#code #errors)
+    derive(item, |item, errors| {
+        let ask = AskAst::read(item, errors);
+        expand::ask(&ask, &Runtime::new(ask.krate.as_ref()))
+    })
 }

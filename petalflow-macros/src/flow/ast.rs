@@ -7,6 +7,7 @@ use syn::{Attribute, Expr, PatType, Path, ReturnType, Token, Type, Visibility};
 
 use crate::errors::Errors;
 use crate::node::model::Param;
+use crate::paths::camel_case;
 
 /// A whole flow: `/// docs  pub WriteEssay(Essay) { .. }`.
 pub(crate) struct FlowAst {
@@ -244,18 +245,11 @@ impl std::fmt::Display for Group {
     }
 }
 
-/// The name of the route to a target: `write_essay` is chosen by `WriteEssay`.
+/// The name of the route to a target: `WriteEssay` leads to `write_essay`.
 pub(crate) fn route_named_like(target: &str) -> String {
     if target == "END" {
-        return "End".into();
+        "End".into()
+    } else {
+        camel_case(target)
     }
-    let words = target.split('_').filter(|word| !word.is_empty());
-    let camel = |word: &str| {
-        let mut letters = word.chars();
-        letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
-            .unwrap_or_default()
-    };
-    words.map(camel).collect()
 }

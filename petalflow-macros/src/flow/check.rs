@@ -23,7 +23,7 @@ pub(crate) struct Cx<'a> {
 const RULES: &[fn(&Cx<'_>, &mut Mistakes)] = &[
     everything_written_has_a_meaning,
     options_are_known,
-    value_names_are_free,
+    value_names_are_no_builder_methods,
     graph_rules_hold,
 ];
 
@@ -144,8 +144,8 @@ fn options_are_known(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     }
 }
 
-/// The methods of the builder. A node value cannot have such a name, because its setter is also a method. A test compares the
-/// list with the builder.
+/// The methods of the builder. A node value cannot have such a name, because its setter is also a method, and rustc would
+/// report two methods of one name at the whole flow. A test compares this list with the builder.
 const BUILDER_METHODS: [&str; 18] = [
     "new",
     "run",
@@ -172,8 +172,7 @@ pub(crate) fn is_method(name: &Ident) -> bool {
     BUILDER_METHODS.contains(&&*name.unraw().to_string())
 }
 
-/// No node value has the name of a method of the builder.
-fn value_names_are_free(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+fn value_names_are_no_builder_methods(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     for node in &cx.model.nodes {
         if let Kind::Value(name, _) = &node.kind
             && is_method(name)

@@ -64,10 +64,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         mut mistakes,
     } = flow;
     if types::last_segment(&state).is_some_and(|last| last.ident.unraw() == name.unraw()) {
-        let text = format_args!(
-            "flow `{0}` has the same name as its state, and both are types: rename one of them",
-            name.unraw()
-        );
+        let text = types::named_like_the_state("flow", &name);
         mistakes.errors.at(&name, text);
         // The state is used instead of the flow, because the two types cannot have one name.
         return mistakes.errors.into_tokens();

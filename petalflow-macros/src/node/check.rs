@@ -1,139 +1,180 @@
-//! The rules of nodes: each rejected form, with the accepted form in its message.
+//! The rules of a node. They only read the model, and emit no code. Each message shows the accepted form.
 
-use quote::ToTokens as _;
-use syn::{FnArg, ReceiverKind, ReturnType, Safety, Signature, Type};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{FnArg, Pat, ReceiverKind, Safety, Signature, Type};
 
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
-use super::model::{Node, Returned, Source};
+use super::model::{Misuse, Node, Problem, Returned, Source};
 use crate::errors::Errors;
 use crate::types;
 
-/// Keys and a route: as many members as `Output` is implemented for.
-const MEMBERS: usize = 9;
+/// `Output` is implemented for tuples of at most this many members: eight keys and a route.
+const MAX_MEMBERS: usize = 9;
 
-/// What a function is.
+/// The input of the rules.
+pub(crate) struct Cx<'a> {
+    pub(crate) args: &'a NodeArgs,
+    pub(crate) sig: &'a Signature,
+    pub(crate) node: &'a Node,
+}
+
+/// The rules for functions and methods, in the order in which violations are reported.
+const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
+    parameters_can_be_bound,
+    function_is_not_generic,
+    function_is_plain,
+    one_parameter_takes_the_item,
+    blocking_function_is_not_async,
+    blocking_node_is_not_spawned,
+    result_is_not_impl_trait,
+    result_has_few_members,
+    result_is_owned,
+];
+
+/// The additional rule for the method of a node value.
+const METHOD_RULES: &[fn(&Cx<'_>, &mut Errors)] = &[method_takes_a_shared_reference];
+
+/// The rules for the `impl` block of a node value.
+const BLOCK_RULES: &[fn(&NodeImpl, &mut Errors)] =
+    &[block_is_inherent, block_is_safe, block_has_one_method];
+
+/// How a function can be expanded.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Node,
-    /// Not a node, and no item can be emitted beside it.
+    /// A method in an `impl` block, where no other item can be emitted.
     Method,
-    /// No node, because its type would be its state.
+    /// The type of the node would have the name of the state.
     NamedLikeTheState,
 }
 
-/// Checks a function. Says whether it can be a node at all.
-pub(crate) fn function(
-    args: &NodeArgs,
-    function: &NodeFn,
-    node: &mut Node,
-    errors: &mut Errors,
-) -> Form {
-    let sig = &function.sig;
-    if let Some(receiver) = sig.receiver() {
-        let message = "a method becomes a node through its `impl` block, which holds only this method: put `#[node(..)]` on the block";
-        errors.at(receiver, message);
-        return Form::Method;
+/// Checks a function.
+pub(crate) fn function(cx: &Cx<'_>, errors: &mut Errors) -> Form {
+    let form = form(cx);
+    match form {
+        Form::Node => RULES.iter().for_each(|rule| rule(cx, errors)),
+        Form::Method => {
+            let message = "a method becomes a node through its `impl` block, which holds only this method: put `#[node(..)]` on the block";
+            errors.at(cx.sig.receiver(), message);
+        }
+        Form::NamedLikeTheState => {
+            let name = &cx.sig.ident;
+            errors.at(name, types::named_like_the_state("node", name));
+        }
     }
-    let before = errors.is_empty();
-    not_generic(sig, errors);
-    if named_like_the_state(args, sig, errors) {
-        return Form::NamedLikeTheState;
-    }
-    signature(args, sig, node, errors);
-    node.usable &= !before || errors.is_empty();
-    Form::Node
+    form
 }
 
-/// Checks an `impl` block, and finds its method.
+fn form(cx: &Cx<'_>) -> Form {
+    let is_state = |state: &Type| matches!(types::ungroup(state), Type::Path(state) if state.qself.is_none() && state.path.is_ident(&cx.sig.ident));
+    if cx.sig.receiver().is_some() {
+        Form::Method
+    } else if cx.args.state.as_ref().is_some_and(is_state) {
+        Form::NamedLikeTheState
+    } else {
+        Form::Node
+    }
+}
+
+/// Checks the method of a node value.
+pub(crate) fn method(cx: &Cx<'_>, errors: &mut Errors) {
+    let rules = METHOD_RULES.iter().chain(RULES);
+    rules.for_each(|rule| rule(cx, errors));
+}
+
+/// Checks an `impl` block and returns its method, if it has exactly one.
 pub(crate) fn block<'a>(block: &'a NodeImpl, errors: &mut Errors) -> Option<&'a NodeFn> {
+    let before = errors.count();
+    BLOCK_RULES.iter().for_each(|rule| rule(block, errors));
+    block.methods.first().filter(|_| errors.count() == before)
+}
+
+fn block_is_inherent(block: &NodeImpl, errors: &mut Errors) {
     if let Some((of, _)) = &block.of {
         errors.at(of, "a node value is a type whose own method is the node: `#[node(Essay)] impl Shout { async fn run(&self, ..) -> .. }`");
-        return None;
     }
+}
+
+fn block_is_safe(block: &NodeImpl, errors: &mut Errors) {
     if let Some(unsafety) = &block.unsafety {
         errors.at(
             unsafety,
             "the `impl` block of a node value cannot be `unsafe`",
         );
-        return None;
     }
-    match &block.methods[..] {
-        [method] if block.others.is_empty() => return Some(method),
-        [_] => errors.at(&block.others[0], "this block holds only the method that is the node: move this to another `impl` block"),
-        [] => errors.at(&block.ty, "this block needs the method that is the node: `async fn run(&self, ..) -> ..`"),
-        [_, second, ..] => errors.at(
+}
+
+fn block_has_one_method(block: &NodeImpl, errors: &mut Errors) {
+    match (&block.methods[..], block.others.first()) {
+        ([_], None) => {}
+        ([_], Some(other)) => errors.at(other, "this block holds only the method that is the node: move this to another `impl` block"),
+        ([], _) => errors.at(&block.ty, "this block needs the method that is the node: `async fn run(&self, ..) -> ..`"),
+        ([_, second, ..], _) => errors.at(
             &second.sig.ident,
             "this block holds only the method that is the node: move the others to another `impl` block",
         ),
     }
-    None
 }
 
-/// Checks the method of an `impl` block.
-pub(crate) fn method(args: &NodeArgs, method: &NodeFn, node: &mut Node, errors: &mut Errors) {
-    let before = errors.is_empty();
-    let sig = &method.sig;
-    not_generic(sig, errors);
-    match sig.receiver() {
-        Some(receiver) => match &receiver.kind {
-            ReceiverKind::Reference(_, None, None) => {}
-            _ => errors.at(receiver, "a node is shared between runs: take `&self`"),
-        },
+fn method_takes_a_shared_reference(cx: &Cx<'_>, errors: &mut Errors) {
+    match cx.sig.receiver() {
+        Some(receiver) if matches!(receiver.kind, ReceiverKind::Reference(_, None, None)) => {}
+        Some(receiver) => errors.at(receiver, "a node is shared between runs: take `&self`"),
         None => errors.at(
-            &sig.ident,
+            &cx.sig.ident,
             "the method of a node value needs `&self` as its first parameter",
         ),
     }
-    signature(args, sig, node, errors);
-    node.usable &= !before || errors.is_empty();
 }
 
-/// The rules that hold for functions and methods.
-fn signature(args: &NodeArgs, sig: &Signature, node: &mut Node, errors: &mut Errors) {
-    plain_function("a node", sig, errors);
-    one_item(node, sig, errors);
-    one_thread(args, sig, errors);
-    returns_owned_values(sig, node, errors);
+/// Each parameter reads a key, takes the item or takes a value of the run.
+fn parameters_can_be_bound(cx: &Cx<'_>, errors: &mut Errors) {
+    report_parameters(&cx.node.misuses, errors);
 }
 
-fn not_generic(sig: &Signature, errors: &mut Errors) {
+/// Reports the parameters that cannot be bound, of a node or of a closure in a flow.
+pub(crate) fn report_parameters(misuses: &[Misuse], errors: &mut Errors) {
+    for Misuse { at, problem } in misuses {
+        match problem {
+            Problem::NoPlainName => errors.at(at, "a parameter of a node needs a plain name, because the name selects the key that it reads: destructure the value in the body"),
+            Problem::ItemOptions => errors.at(at, "`#[item]` takes no options: `#[item] topic: &str`"),
+            Problem::KeyWithoutType => errors.at(at, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`"),
+            Problem::KeyAndItem => errors.at(at, "a parameter reads a key or takes the item, not both: remove `#[key(..)]` or `#[item]`"),
+            Problem::ImplTrait => errors.at(at, "a node cannot take `impl Trait`, because its parameters select what it reads: name a type"),
+            Problem::MutableItem => errors.at(at, "the item is shared with other tasks: take it by `&`"),
+            Problem::MutableKey => errors.at(at, "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"),
+            Problem::ItemByValue => errors.at(at, "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`"),
+            Problem::KeyByValue => errors.at(at, "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`"),
+            Problem::RunValueByReference { name } => errors.at(at, format_args!("a reference reads the key of its name, and `{name}` comes from the run: take it by value, without `&`")),
+        }
+    }
+}
+
+fn function_is_not_generic(cx: &Cx<'_>, errors: &mut Errors) {
+    not_generic(
+        cx.sig,
+        "a node needs no lifetimes: write `&str`, and return owned values",
+        "a node cannot be generic: name the types, or make it a node value generic over its keys: \
+         `#[node(K::State)] impl<K: Key> Shout<K> { async fn run(&self, #[key(K)] text: &str) -> K { .. } }`",
+        errors,
+    );
+}
+
+/// Reports generic parameters: with `lifetimes` if one of them is a lifetime, else with `types`.
+pub(crate) fn not_generic(sig: &Signature, lifetimes: &str, types: &str, errors: &mut Errors) {
     let generics = &sig.generics;
-    if generics.params.is_empty() {
-        return;
-    }
     if generics.lifetimes().next().is_some() {
-        errors.at(
-            generics,
-            "a node needs no lifetimes: write `&str`, and return owned values",
-        );
-    } else {
-        let message = "a node cannot be generic: name the types, or make it a node value generic over its keys: \
-                       `#[node(K::State)] impl<K: Key> Shout<K> { async fn run(&self, #[key(K)] text: &str) -> K { .. } }`";
-        errors.at(generics, message);
+        errors.at(generics, lifetimes);
+    } else if !generics.params.is_empty() {
+        errors.at(generics, types);
     }
 }
 
-fn named_like_the_state(args: &NodeArgs, sig: &Signature, errors: &mut Errors) -> bool {
-    let Some(Type::Path(state)) = args.state.as_ref().map(types::ungroup) else {
-        return false;
-    };
-    let same = state.qself.is_none()
-        && state
-            .path
-            .get_ident()
-            .is_some_and(|state| *state == sig.ident);
-    if same {
-        errors.at(
-            &sig.ident,
-            format_args!(
-                "node `{0}` has the same name as its state, and both are types: rename one of them",
-                sig.ident
-            ),
-        );
-    }
-    same
+fn function_is_plain(cx: &Cx<'_>, errors: &mut Errors) {
+    plain_function("a node", cx.sig, errors);
 }
 
-/// No function that is more, or less, than a plain one; `what` it is meant to be, with its article.
+/// Reports qualifiers other than `async`. `what` is what the function should be, with its article.
 pub(crate) fn plain_function(what: &str, sig: &Signature, errors: &mut Errors) {
     let plain = format_args!("{what} is a plain function: `async fn` or `fn`");
     if let Some(constness) = &sig.constness {
@@ -153,34 +194,39 @@ pub(crate) fn plain_function(what: &str, sig: &Signature, errors: &mut Errors) {
     }
 }
 
-fn one_item(node: &Node, sig: &Signature, errors: &mut Errors) {
-    let mut items = node
+fn one_parameter_takes_the_item(cx: &Cx<'_>, errors: &mut Errors) {
+    let mut items = cx
+        .node
         .params
         .iter()
         .filter(|param| matches!(param.source, Source::Item(_)));
-    if let (Some(first), Some(second)) = (items.next(), items.next()) {
-        let attr = sig.inputs.iter().find_map(|input| match input {
-            FnArg::Typed(input) if matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident == second.ident) => {
-                input.attrs.iter().find(|attr| attr.path().is_ident("item"))
-            }
-            _ => None,
-        });
-        let message = format!(
-            "an edge delivers one item, which `{}` already takes: put both values in one struct",
-            first.ident
-        );
-        match attr {
-            Some(attr) => errors.at(attr, message),
-            None => errors.at(&second.ident, message),
+    let (Some(first), Some(second)) = (items.next(), items.next()) else {
+        return;
+    };
+    let message = format_args!(
+        "an edge delivers one item, which `{}` already takes: put both values in one struct",
+        first.ident
+    );
+    let attr = cx.sig.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(input) if matches!(&*input.pat, Pat::Ident(pat) if pat.ident == second.ident) => {
+            input.attrs.iter().find(|attr| attr.path().is_ident("item"))
         }
+        _ => None,
+    });
+    match attr {
+        Some(attr) => errors.at(attr, message),
+        None => errors.at(&second.ident, message),
     }
 }
 
-fn one_thread(args: &NodeArgs, sig: &Signature, errors: &mut Errors) {
-    if let (Some(blocking), Some(_)) = (&args.blocking, &sig.asyncness) {
+fn blocking_function_is_not_async(cx: &Cx<'_>, errors: &mut Errors) {
+    if let (Some(blocking), Some(_)) = (&cx.args.blocking, &cx.sig.asyncness) {
         errors.at(blocking, "`blocking` is for a plain `fn`, which then runs on its own thread: remove `async`, or use `spawn`");
     }
-    if let (Some(_), Some(spawn)) = (&args.blocking, &args.spawn) {
+}
+
+fn blocking_node_is_not_spawned(cx: &Cx<'_>, errors: &mut Errors) {
+    if let (Some(_), Some(spawn)) = (&cx.args.blocking, &cx.args.spawn) {
         errors.at(
             spawn,
             "`blocking` already runs on its own thread: remove `spawn`",
@@ -188,62 +234,48 @@ fn one_thread(args: &NodeArgs, sig: &Signature, errors: &mut Errors) {
     }
 }
 
-fn returns_owned_values(sig: &Signature, node: &mut Node, errors: &mut Errors) {
-    let ReturnType::Type(_, ty) = &sig.output else {
+fn result_is_not_impl_trait(cx: &Cx<'_>, errors: &mut Errors) {
+    for output in cx.node.returned() {
+        if let Returned::One(ty @ Type::ImplTrait(_)) = output {
+            errors.at(ty, "a node states what it writes, so it cannot return `impl Trait`: name the keys, such as `(EssayDraft, EssayNotes)`");
+        }
+    }
+}
+
+fn result_has_few_members(cx: &Cx<'_>, errors: &mut Errors) {
+    for output in cx.node.returned() {
+        if let Returned::Tuple(tuple, members) = output
+            && members.len() > MAX_MEMBERS
+        {
+            errors.at(tuple, "a node returns at most eight keys and a route in one tuple: put some in a nested tuple, `((A, B), C)`");
+        }
+    }
+}
+
+fn result_is_owned(cx: &Cx<'_>, errors: &mut Errors) {
+    let Some(output) = &cx.node.output else {
         return;
     };
-    if let Some(output) = &node.output {
-        members(output, errors, &mut node.usable);
-    }
-    let mut previous = None;
-    for token in flat(ty.to_token_stream()) {
-        let text = token.to_string();
-        if let Some(borrow) = previous.take()
-            && text != "'"
-        {
-            errors.at(borrow, "a node returns owned values, because they outlive the snapshot that it read: return `String` for `&str`, `Vec<T>` for `&[T]`");
-            node.usable = false;
-            return;
-        }
-        if text == "&" {
-            previous = Some(token);
-        }
+    if let Some(borrow) = first_borrow(output.tokens()) {
+        errors.at(borrow, "a node returns owned values, because they outlive the snapshot that it read: return `String` for `&str`, `Vec<T>` for `&[T]`");
     }
 }
 
-/// All tokens, with those in groups.
-fn flat(tokens: proc_macro2::TokenStream) -> Vec<proc_macro2::TokenTree> {
-    let mut all = Vec::new();
-    for token in tokens {
-        if let proc_macro2::TokenTree::Group(group) = &token {
-            all.extend(flat(group.stream()));
-        } else {
-            all.push(token);
+/// The first `&` without an explicit lifetime. rustc reports an undeclared lifetime.
+fn first_borrow(tokens: TokenStream) -> Option<TokenTree> {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        if let TokenTree::Group(group) = &token {
+            if let Some(borrow) = first_borrow(group.stream()) {
+                return Some(borrow);
+            }
+        } else if is_punct(&token, '&') && !tokens.peek().is_some_and(|next| is_punct(next, '\'')) {
+            return Some(token);
         }
     }
-    all
+    None
 }
 
-fn members(output: &Returned, errors: &mut Errors, usable: &mut bool) {
-    match output {
-        Returned::Unit(_) => {}
-        Returned::One(ty) => match ty {
-            Type::ImplTrait(_) => {
-                errors.at(ty, "a node states what it writes, so it cannot return `impl Trait`: name the keys, such as `(EssayDraft, EssayNotes)`");
-                *usable = false;
-            }
-            Type::Infer(_) => *usable = false,
-            _ => {}
-        },
-        Returned::Tuple(tuple, all) => {
-            if all.len() > MEMBERS {
-                errors.at(tuple, "a node returns at most eight keys and a route in one tuple: put some in a nested tuple, `((A, B), C)`");
-                *usable = false;
-            }
-            for member in all {
-                members(member, errors, usable);
-            }
-        }
-        Returned::Wrapped(_, inner, _) => members(inner, errors, usable),
-    }
+fn is_punct(token: &TokenTree, punct: char) -> bool {
+    matches!(token, TokenTree::Punct(token) if token.as_char() == punct)
 }

@@ -1,4 +1,4 @@
-//! `#[node]`: a function, or a type's method, as a step of a flow.
+//! `#[node]`: makes a node of a function, or of the method of a type.
 
 pub(crate) mod ast;
 pub(crate) mod check;
@@ -31,12 +31,11 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn function(args: &NodeArgs, item: &NodeFn, errors: &mut Errors) -> TokenStream {
-    let mut node = Node::build(&item.sig, args.state.as_ref(), errors);
-    let form = check::function(args, item, &mut node, errors);
+    let (node, form) = checked(args, item, errors, check::function);
     let runtime = Runtime::new(args.krate.as_ref());
     let code = match form {
         Form::Node => Some(expand::function(args, item, &node, &runtime)),
-        // The state is used instead of the node, because the two types cannot have one name.
+        // Two types cannot have one name, so flows see the state where they name the node.
         Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
         Form::Method => None,
     };
@@ -47,10 +46,28 @@ fn function(args: &NodeArgs, item: &NodeFn, errors: &mut Errors) -> TokenStream 
 fn block(args: &NodeArgs, item: &NodeImpl, errors: &mut Errors) -> TokenStream {
     let runtime = Runtime::new(args.krate.as_ref());
     let code = check::block(item, errors).map(|method| {
-        let mut node = Node::build(&method.sig, args.state.as_ref(), errors);
-        check::method(args, method, &mut node, errors);
+        let (node, ()) = checked(args, method, errors, check::method);
         expand::value(args, item, &node, &runtime)
     });
     let item = item.to_tokens();
     quote!(#item #code)
+}
+
+/// Builds the model of a function and checks it.
+fn checked<T>(
+    args: &NodeArgs,
+    item: &NodeFn,
+    errors: &mut Errors,
+    check: fn(&check::Cx<'_>, &mut Errors) -> T,
+) -> (Node, T) {
+    let mut node = Node::build(&item.sig, args.state.as_ref());
+    let before = errors.count();
+    let cx = check::Cx {
+        args,
+        sig: &item.sig,
+        node: &node,
+    };
+    let checked = check(&cx, errors);
+    node.usable &= errors.count() == before;
+    (node, checked)
 }

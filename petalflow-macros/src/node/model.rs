@@ -1,42 +1,69 @@
-//! The model of a node: what it reads, takes and returns.
+//! The model of a node: its parameters and its result.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::ToTokens as _;
+use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeTuple};
+use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeReference, TypeTuple};
 
-use crate::errors::Errors;
 use crate::types;
 
 /// A node.
 pub(crate) struct Node {
-    /// The function's or the method's name.
+    /// The name of the function or method.
     pub(crate) call: Ident,
     pub(crate) is_async: bool,
     pub(crate) params: Vec<Param>,
+    /// The parameters that cannot be bound.
+    pub(crate) misuses: Vec<Misuse>,
     pub(crate) output: Option<Returned>,
-    /// Whether the node can be called; if not, a stand-in is emitted.
+    /// Whether generated code can call the node. If not, the expansion is a placeholder.
     pub(crate) usable: bool,
 }
 
-/// A parameter, in the function's order.
-pub(crate) struct Param {
+/// A parameter. `S` describes the source of its value.
+pub(crate) struct Param<S = Source> {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     pub(crate) cfgs: Vec<Attribute>,
-    pub(crate) source: Source,
+    pub(crate) source: S,
 }
 
-/// Where a parameter's value comes from.
+/// A parameter that cannot be bound.
+pub(crate) struct Misuse {
+    pub(crate) at: TokenStream,
+    pub(crate) problem: Problem,
+}
+
+/// Why a parameter cannot be bound.
+pub(crate) enum Problem {
+    /// The parameter is a pattern.
+    NoPlainName,
+    /// `#[item(..)]`.
+    ItemOptions,
+    /// `#[key]`.
+    KeyWithoutType,
+    KeyAndItem,
+    ImplTrait,
+    MutableItem,
+    MutableKey,
+    ItemByValue,
+    KeyByValue,
+    /// `&Context` or `&Managed<..>`.
+    RunValueByReference {
+        name: &'static str,
+    },
+}
+
+/// The source of the value of a parameter.
 pub(crate) enum Source {
-    /// The key of its name.
+    /// The key with the name of the parameter.
     Key(Shape),
-    /// The key of a type.
+    /// The key of this type.
     KeyOf(Box<Type>, Shape),
     /// The whole state.
     State,
-    /// What the edge delivered. The type without `&`.
+    /// The item that the edge delivered, of this type behind `&`.
     Item(Box<Type>),
     /// The run.
     Run,
@@ -51,11 +78,11 @@ pub(crate) enum Shape {
     Option,
 }
 
-/// What is returned, taken apart as far as the tokens tell.
+/// The return type, taken apart by its tokens.
 pub(crate) enum Returned {
-    /// Nothing.
+    /// `()`.
     Unit(Type),
-    /// A key or a route or anything else that is one member.
+    /// A key, a route, or any other type.
     One(Type),
     /// `(A, B)`.
     Tuple(TypeTuple, Vec<Returned>),
@@ -104,8 +131,8 @@ impl Returned {
         }
     }
 
-    /// Whether it names something twice: only then is it worth asking whether a key is written twice. (An alias of a key is
-    /// found by the flow.)
+    /// Whether a name occurs twice. Only then does the node itself check that no key is written twice. (The flow finds an alias
+    /// of a key.)
     pub(crate) fn repeats(&self) -> bool {
         let mut names = Vec::new();
         self.names(&mut names);
@@ -135,153 +162,202 @@ impl Returned {
 }
 
 impl Node {
-    /// Understands a signature; what a node cannot have is reported, with what it can have instead.
-    pub(crate) fn build(sig: &Signature, state: Option<&Type>, errors: &mut Errors) -> Self {
+    /// The model of a function or method. The parameters that can be bound are always in the model.
+    pub(crate) fn build(sig: &Signature, state: Option<&Type>) -> Self {
+        let (mut params, mut misuses) = (Vec::new(), Vec::new());
+        for input in &sig.inputs {
+            // The rules check `self`.
+            if let FnArg::Typed(input) = input {
+                params.extend(Param::build(input, state, &mut misuses));
+            }
+        }
+        let output = match &sig.output {
+            ReturnType::Type(_, ty) => Some(Returned::of(ty)),
+            ReturnType::Default => None,
+        };
         let mut node = Node {
             call: sig.ident.clone(),
             is_async: sig.asyncness.is_some(),
-            params: Vec::new(),
-            output: None,
+            params,
+            misuses,
+            output,
             usable: true,
         };
-        for input in &sig.inputs {
-            // A method's `self` is the caller's business.
-            let FnArg::Typed(input) = input else { continue };
-            let before = errors.count();
-            node.params.extend(Param::build(input, state, errors));
-            node.usable &= errors.count() == before;
-        }
-        if let ReturnType::Type(_, ty) = &sig.output {
-            node.output = Some(Returned::of(ty));
-        }
+        // rustc reports `_` in a return type.
+        node.usable = !node
+            .returned()
+            .iter()
+            .any(|output| matches!(output, Returned::One(Type::Infer(_))));
         node
     }
 
-    /// The parameter of `#[item]` and its type.
+    /// The return type and all of its members.
+    pub(crate) fn returned(&self) -> Vec<&Returned> {
+        let mut all: Vec<&Returned> = self.output.iter().collect();
+        let mut next = 0;
+        while let Some(output) = all.get(next) {
+            match output {
+                Returned::Unit(_) | Returned::One(_) => {}
+                Returned::Tuple(_, members) => all.extend(members),
+                Returned::Wrapped(_, inner, _) => all.push(inner),
+            }
+            next += 1;
+        }
+        all
+    }
+
+    /// The type of the item behind `&`, if the node takes it.
     pub(crate) fn item(&self) -> Option<&Type> {
-        self.params.iter().find_map(|param| match &param.source {
-            Source::Item(ty) => Some(&**ty),
-            _ => None,
+        item(&self.params)
+    }
+}
+
+/// The type of the item behind `&`, if a parameter takes it.
+pub(crate) fn item(params: &[Param]) -> Option<&Type> {
+    params.iter().find_map(|param| match &param.source {
+        Source::Item(ty) => Some(&**ty),
+        _ => None,
+    })
+}
+
+impl Param {
+    /// The model of a parameter. A parameter that cannot be bound is added to `misuses`. Even then the result can be a
+    /// parameter: one that takes the item, because edges deliver to it.
+    pub(crate) fn build(
+        input: &PatType,
+        state: Option<&Type>,
+        misuses: &mut Vec<Misuse>,
+    ) -> Option<Self> {
+        let mut misuse = |at: &dyn ToTokens, problem| {
+            let at = at.to_token_stream();
+            misuses.push(Misuse { at, problem });
+        };
+        let item = input.attrs.iter().find(|attr| attr.path().is_ident("item"));
+        let key = input.attrs.iter().find(|attr| attr.path().is_ident("key"));
+        let ident = match &*input.pat {
+            Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
+            pat => {
+                misuse(pat, Problem::NoPlainName);
+                item?;
+                Ident::new("item", pat.span())
+            }
+        };
+        if let Some(item) = item
+            && item.meta.require_path_only().is_err()
+        {
+            misuse(item, Problem::ItemOptions);
+        }
+        let ty = types::ungroup(&input.ty);
+        let source = match (item, key) {
+            (Some(_), Some(key)) => {
+                misuse(key, Problem::KeyAndItem);
+                return None;
+            }
+            (Some(_), None) => item_source(ty, &mut misuse),
+            (None, Some(key)) => {
+                let Ok(key_ty) = key.parse_args::<Type>() else {
+                    misuse(key, Problem::KeyWithoutType);
+                    return None;
+                };
+                let shape = key_shape(ty, &mut misuse)?;
+                Some(Source::KeyOf(Box::new(key_ty), shape))
+            }
+            (None, None) => plain_source(&ident, ty, state, &mut misuse),
+        }?;
+        let cfgs = input
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("cfg"));
+        Some(Param {
+            ident,
+            ty: ty.clone(),
+            cfgs: cfgs.cloned().collect(),
+            source,
         })
     }
 }
 
-impl Param {
-    /// Understands a parameter; what a node cannot take is reported, with what it can.
-    pub(crate) fn build(
-        input: &PatType,
-        state: Option<&Type>,
-        errors: &mut Errors,
-    ) -> Option<Self> {
-        let ident = match &*input.pat {
-            Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
-            pat => {
-                let message = "a parameter of a node needs a plain name, because the name selects the key that it reads: destructure the value in the body";
-                errors.at(pat, message);
-                // Where an item is taken the edges still lead here.
-                if !input.attrs.iter().any(|attr| attr.path().is_ident("item")) {
-                    return None;
-                }
-                Ident::new("item", pat.span())
-            }
-        };
-        let mut item = None;
-        let mut key = None;
-        for attr in &input.attrs {
-            if attr.path().is_ident("item") {
-                if attr.meta.require_path_only().is_err() {
-                    errors.at(attr, "`#[item]` takes no options: `#[item] topic: &str`");
-                }
-                item = Some(attr);
-            } else if attr.path().is_ident("key") {
-                let Ok(ty) = attr.parse_args::<Type>() else {
-                    errors.at(attr, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`");
-                    return None;
-                };
-                key = Some((attr, ty));
-            }
-        }
-        if let (Some(_), Some((attr, _))) = (item, &key) {
-            errors.at(attr, "a parameter reads a key or takes the item, not both: remove `#[key(..)]` or `#[item]`");
+/// Records a misuse at these tokens.
+type Record<'a> = dyn FnMut(&dyn ToTokens, Problem) + 'a;
+
+/// The source of a parameter with `#[item]`.
+fn item_source(ty: &Type, misuse: &mut Record<'_>) -> Option<Source> {
+    let Type::Reference(reference) = ty else {
+        if let Type::ImplTrait(_) = ty {
+            misuse(ty, Problem::ImplTrait);
             return None;
         }
-        let ty = types::ungroup(&input.ty);
-        let cfgs = input
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("cfg"))
-            .cloned()
-            .collect();
-        let param = |source| {
-            Some(Param {
-                ident: ident.clone(),
-                ty: ty.clone(),
-                cfgs,
-                source,
-            })
-        };
-        match ty {
-            Type::ImplTrait(_) => {
-                let message = "a node cannot take `impl Trait`, because its parameters select what it reads: name a type";
-                errors.at(ty, message);
-                None
-            }
-            Type::Reference(reference) => {
-                if let Some(mutability) = &reference.mutability {
-                    let message = if item.is_some() {
-                        "the item is shared with other tasks: take it by `&`"
-                    } else {
-                        "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"
-                    };
-                    errors.at(mutability, message);
-                    return item.and_then(|_| param(Source::Item(reference.elem.clone())));
-                }
-                if let Type::ImplTrait(_) = types::ungroup(&reference.elem) {
-                    let message = "a node cannot take `impl Trait`, because its parameters select what it reads: name a type";
-                    errors.at(&reference.elem, message);
-                    return None;
-                }
-                match (item, key) {
-                    (Some(_), _) => param(Source::Item(reference.elem.clone())),
-                    (None, Some((_, key))) => param(Source::KeyOf(Box::new(key), Shape::Ref)),
-                    (None, None) if state.is_some_and(|state| is_state(&reference.elem, state)) => {
-                        param(Source::State)
-                    }
-                    (None, None) => {
-                        if let Some(name) = comes_by_value(&ident, &reference.elem) {
-                            let message = format_args!(
-                                "a reference reads the key of its name, and `{name}` comes from the run: take it by value, without `&`"
-                            );
-                            errors.at(ty, message);
-                            return None;
-                        }
-                        param(Source::Key(Shape::Ref))
-                    }
-                }
-            }
-            ty if item.is_some() => {
-                errors.at(
-                    ty,
-                    "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`",
-                );
-                param(Source::Item(Box::new(ty.clone())))
-            }
-            ty if reads_option(ty) => match key {
-                Some((_, key)) => param(Source::KeyOf(Box::new(key), Shape::Option)),
-                None => param(Source::Key(Shape::Option)),
-            },
-            ty => match key {
-                Some(_) => {
-                    errors.at(
-                        ty,
-                        "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`",
-                    );
-                    None
-                }
-                None => param(Source::Run),
-            },
+        misuse(ty, Problem::ItemByValue);
+        return Some(Source::Item(Box::new(ty.clone())));
+    };
+    if let Some(mutability) = &reference.mutability {
+        misuse(mutability, Problem::MutableItem);
+    } else if is_impl_trait(reference, misuse) {
+        return None;
+    }
+    Some(Source::Item(reference.elem.clone()))
+}
+
+/// How a parameter with `#[key(..)]` reads the key.
+fn key_shape(ty: &Type, misuse: &mut Record<'_>) -> Option<Shape> {
+    match ty {
+        Type::Reference(reference) => shared(reference, misuse).then_some(Shape::Ref),
+        ty if reads_option(ty) => Some(Shape::Option),
+        ty => {
+            let problem = match ty {
+                Type::ImplTrait(_) => Problem::ImplTrait,
+                _ => Problem::KeyByValue,
+            };
+            misuse(ty, problem);
+            None
         }
     }
+}
+
+/// The source of a parameter without attributes.
+fn plain_source(
+    ident: &Ident,
+    ty: &Type,
+    state: Option<&Type>,
+    misuse: &mut Record<'_>,
+) -> Option<Source> {
+    let reference = match ty {
+        Type::Reference(reference) => reference,
+        Type::ImplTrait(_) => {
+            misuse(ty, Problem::ImplTrait);
+            return None;
+        }
+        ty if reads_option(ty) => return Some(Source::Key(Shape::Option)),
+        _ => return Some(Source::Run),
+    };
+    if !shared(reference, misuse) {
+        return None;
+    }
+    if state.is_some_and(|state| is_state(&reference.elem, state)) {
+        return Some(Source::State);
+    }
+    if let Some(name) = run_value(ident, &reference.elem) {
+        misuse(ty, Problem::RunValueByReference { name });
+        return None;
+    }
+    Some(Source::Key(Shape::Ref))
+}
+
+/// Whether a key can be read by this reference.
+fn shared(reference: &TypeReference, misuse: &mut Record<'_>) -> bool {
+    if let Some(mutability) = &reference.mutability {
+        misuse(mutability, Problem::MutableKey);
+        return false;
+    }
+    !is_impl_trait(reference, misuse)
+}
+
+fn is_impl_trait(reference: &TypeReference, misuse: &mut Record<'_>) -> bool {
+    let is_impl_trait = matches!(types::ungroup(&reference.elem), Type::ImplTrait(_));
+    if is_impl_trait {
+        misuse(&reference.elem, Problem::ImplTrait);
+    }
+    is_impl_trait
 }
 
 /// `Option<&T>`.
@@ -295,15 +371,17 @@ fn reads_option(ty: &Type) -> bool {
     segment.ident == "Option" && reference.mutability.is_none()
 }
 
-/// What a reference to cannot be meant to read a key: as far as the tokens tell, which is why a `Context` goes by the usual names
-/// of such a parameter too. A key whose type is called like this is read with `#[key(..)]`.
-fn comes_by_value(ident: &Ident, ty: &Type) -> Option<&'static str> {
+/// The name of a type that comes from the run, if the type seems to be one. A parameter of type `&Context` must also have one
+/// of the usual names, because a key can have a type of that name. Such a key can always be read with `#[key(..)]`.
+fn run_value(ident: &Ident, ty: &Type) -> Option<&'static str> {
     let segment = types::last_segment(ty)?;
     let arguments = types::arguments(segment).len();
-    let called = |names: &[&str]| names.iter().any(|name| ident == name);
+    let is_called = |names: &[&str]| names.iter().any(|name| ident == name);
     if segment.ident == "Managed" && arguments == 1 {
         Some("Managed<..>")
-    } else if segment.ident == "Context" && arguments == 0 && called(&["cx", "_cx", "ctx", "_ctx"])
+    } else if segment.ident == "Context"
+        && arguments == 0
+        && is_called(&["cx", "_cx", "ctx", "_ctx"])
     {
         Some("Context")
     } else {
@@ -311,7 +389,7 @@ fn comes_by_value(ident: &Ident, ty: &Type) -> Option<&'static str> {
     }
 }
 
-/// Whether the type is the state, as far as the tokens tell: written alike, or of the same name by another path.
+/// Whether the type is the state, judged by its tokens: they are the same, or the last segments of both paths are.
 fn is_state(ty: &Type, state: &Type) -> bool {
     if types::same(ty, state) {
         return true;

@@ -1,6 +1,5 @@
-//! What was written: a struct, and the options of its keys.
+//! The syntax tree of `#[state]`: a struct, and the options of its keys.
 
-use petalflow_graph::Rule;
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::discouraged::Speculative as _;
@@ -8,73 +7,56 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token};
 
 use crate::errors::Errors;
-use crate::options::{self, Opt, Seen, clash};
+use crate::options::{self, Opt, Seen};
 
 /// The arguments of `#[state(..)]`.
 #[derive(Default)]
 pub(crate) struct StateArgs {
     pub(crate) krate: Option<Path>,
     pub(crate) volatile: bool,
-    /// The version of what is stored, and what brings lower versions up to it.
-    pub(crate) version: Option<(LitInt, Path)>,
+    pub(crate) version: Given<LitInt>,
+    pub(crate) migrate: Given<Path>,
 }
+
+/// The name of an option, if it is given, and its value, if that is valid.
+type Given<T> = Option<(Ident, Option<T>)>;
 
 impl StateArgs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let mut parsed = StateArgs::default();
         let mut seen = Seen::new(&["volatile", "version", "migrate", "crate"]);
-        let (mut version, mut migrate) = (None, None);
         for option in options::parse_tokens(args, errors) {
             match seen.accept(&option, errors) {
                 Some("volatile") => parsed.volatile = option.flag(errors),
-                Some("version") => version = Some((option.version(errors), option.name)),
-                Some("migrate") => migrate = Some((option.path(errors), option.name)),
+                Some("version") => {
+                    let version = option.version(errors);
+                    parsed.version = Some((option.name, version));
+                }
+                Some("migrate") => {
+                    let migrate = option.path(errors);
+                    parsed.migrate = Some((option.name, migrate));
+                }
                 Some("crate") => parsed.krate = option.path(errors),
                 _ => {}
             }
         }
-        parsed.version = versioned(parsed.volatile, version, migrate, errors);
         parsed
     }
-}
 
-/// An option, if its value makes sense, and its name.
-type Given<T> = Option<(Option<T>, Ident)>;
-
-/// A version is nothing without a migration to it, and the reverse.
-fn versioned(
-    volatile: bool,
-    version: Given<LitInt>,
-    migrate: Given<Path>,
-    errors: &mut Errors,
-) -> Option<(LitInt, Path)> {
-    match (version, migrate) {
-        (Some((_, name)), _) | (_, Some((_, name))) if volatile => {
-            let message = format_args!(
-                "a `volatile` state is never stored, so there is nothing to migrate: remove `{name}` or `volatile`"
-            );
-            errors.rule(Rule::Option, &name, message);
-            None
+    /// The version of stored values, and the function that migrates lower versions to it.
+    pub(crate) fn migration(&self) -> Option<(LitInt, Path)> {
+        if self.volatile {
+            return None;
         }
-        (Some((version, _)), Some((migrate, _))) => version.zip(migrate),
-        (Some((_, name)), None) => {
-            let message = "`version` needs `migrate = path`: the function that converts stored threads of lower versions to this one";
-            clash(errors, &name, message);
-            None
-        }
-        (None, Some((_, name))) => {
-            let message =
-                "`migrate` needs `version = 1`: it is called for stored threads of a lower version";
-            clash(errors, &name, message);
-            None
-        }
-        (None, None) => None,
+        let (_, version) = self.version.clone()?;
+        let (_, migrate) = self.migrate.clone()?;
+        version.zip(migrate)
     }
 }
 
-/// The struct, with the attributes of its fields taken apart.
+/// The struct, without the `#[key]` attributes of its fields.
 pub(crate) struct StateAst {
-    /// The item to emit: the user's, without `#[key]`.
+    /// The item to emit: the user's item without `#[key]`.
     pub(crate) item: DeriveInput,
     /// The options of each field, by position.
     pub(crate) options: Vec<Vec<Opt>>,
@@ -89,17 +71,21 @@ impl StateAst {
         }
         Ok(StateAst { item, options })
     }
+
+    pub(crate) fn is_generic(&self) -> bool {
+        !self.item.generics.params.is_empty()
+    }
 }
 
-/// The item, or what of it can be read.
+/// Parses the item. If that fails, it parses the item without the fields that are incomplete.
 fn read(item: TokenStream) -> syn::Result<DeriveInput> {
-    let whole = syn::parse2(item.clone());
-    whole.or_else(|error| syn::parse2(whole_fields(item).ok_or(error)?))
+    let parsed = syn::parse2(item.clone());
+    parsed.or_else(|error| syn::parse2(complete_fields(item).ok_or(error)?))
 }
 
-/// The item without the fields that are no fields yet: rustc and editors have read it before and say what they lack, and the
-/// types of the other keys are there.
-fn whole_fields(item: TokenStream) -> Option<TokenStream> {
+/// The item without its incomplete fields. rustc has parsed the item before and reports them; the types of the other keys are
+/// still generated.
+fn complete_fields(item: TokenStream) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     let Some(TokenTree::Group(body)) = tokens.pop() else {
         return None;
@@ -145,7 +131,7 @@ fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
     }
 }
 
-/// Takes the `#[key]` attributes off a field and reads them.
+/// Removes the `#[key]` attributes of a field and parses them.
 fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
     let mut options = Vec::new();
     for attr in attrs.extract_if(.., |attr| attr.path().is_ident("key")) {
@@ -161,7 +147,7 @@ fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
     options
 }
 
-/// Whether a field may be removed or changed by `#[cfg]` or `#[cfg_attr]`.
+/// Whether a field has `#[cfg]` or `#[cfg_attr]`.
 pub(crate) fn has_cfg(item: &TokenStream) -> bool {
     let Ok(mut item) = read(item.clone()) else {
         return false;
@@ -172,7 +158,7 @@ pub(crate) fn has_cfg(item: &TokenStream) -> bool {
     attrs.any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
 }
 
-/// The arguments of `#[state(..)]`, when a derive expands it.
+/// The arguments of `#[state(..)]`, if a derive expands the state.
 pub(crate) fn args_of(item: &TokenStream) -> TokenStream {
     let item = syn::parse2::<DeriveInput>(item.clone());
     let attr = item.ok().and_then(|item| {

@@ -1,206 +1,230 @@
-//! The rules of states.
+//! The rules of a state. They only read the model, and emit no code.
 
-use petalflow_graph::{MAX_KEYS, Rule};
-use proc_macro2::Ident;
-use syn::ext::IdentExt as _;
+use petalflow_graph::{MAX_KEYS, Rule, messages};
 use syn::{Data, Fields};
 
-use super::ast::StateAst;
-use super::model::{Initial, Key, State, stand_in};
+use super::ast::{StateArgs, StateAst};
+use super::model::{Key, State};
 use super::nil::ambiguous;
 use crate::errors::Errors;
-use crate::options::clash;
 
-/// What a state must look like, for messages.
-const FORM: &str =
-    "a state is a struct with named fields: `#[state] struct Essay { topic: String }`";
+/// The input of the rules.
+pub(crate) struct Cx<'a> {
+    pub(crate) args: &'a StateArgs,
+    pub(crate) ast: &'a StateAst,
+    pub(crate) state: &'a State,
+}
 
-/// Whether a state can be made of the item, even if only one without keys. If not, the item is emitted alone.
-pub(crate) fn form(ast: &StateAst, errors: &mut Errors) -> bool {
-    let item = &ast.item;
+/// The rules, in the order in which violations are reported.
+const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
+    version_and_migration_are_together,
+    item_is_a_struct_with_named_fields,
+    item_is_not_generic,
+    keys_have_one_reducer,
+    keys_fit_in_a_key_set,
+    generated_types_have_different_names,
+    ephemeral_keys_are_not_needed_later,
+    untracked_keys_have_no_id,
+    turn_keys_have_a_default,
+    stored_values_are_unambiguous,
+    stored_names_are_unique,
+];
+
+/// Checks the state.
+pub(crate) fn all(cx: &Cx<'_>, errors: &mut Errors) {
+    for rule in RULES {
+        rule(cx, errors);
+    }
+}
+
+/// PF024: a version has a migration to it, and a state that is not stored has neither.
+fn version_and_migration_are_together(cx: &Cx<'_>, errors: &mut Errors) {
+    let message = match (&cx.args.version, &cx.args.migrate) {
+        (Some((name, _)), _) | (_, Some((name, _))) if cx.args.volatile => {
+            let message = format_args!(
+                "a `volatile` state is never stored, so there is nothing to migrate: remove `{name}` or `volatile`"
+            );
+            errors.rule(Rule::Option, name, message);
+            return;
+        }
+        (Some((name, _)), None) => (
+            name,
+            "`version` needs `migrate = path`: the function that converts stored threads of lower versions to this one",
+        ),
+        (None, Some((name, _))) => (
+            name,
+            "`migrate` needs `version = 1`: it is called for stored threads of a lower version",
+        ),
+        (Some(_), Some(_)) | (None, None) => return,
+    };
+    errors.rule(Rule::Option, message.0, message.1);
+}
+
+/// The fields of the item can be keys.
+fn item_is_a_struct_with_named_fields(cx: &Cx<'_>, errors: &mut Errors) {
+    const FORM: &str =
+        "a state is a struct with named fields: `#[state] struct Essay { topic: String }`";
+    let item = &cx.ast.item;
     match &item.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(_) => {}
-            Fields::Unnamed(fields) => {
-                errors.at(
-                    fields,
-                    format_args!(
-                        "the fields of a state need names, because they are its keys: {FORM}"
-                    ),
-                );
-            }
-            Fields::Unit => {
-                errors.at(
-                    &item.ident,
-                    format_args!(
-                        "a state without keys is written with braces: `struct {} {{}}`",
-                        item.ident
-                    ),
-                );
-            }
+            Fields::Unnamed(fields) => errors.at(
+                fields,
+                format_args!("the fields of a state need names, because they are its keys: {FORM}"),
+            ),
+            Fields::Unit => errors.at(
+                &item.ident,
+                format_args!(
+                    "a state without keys is written with braces: `struct {} {{}}`",
+                    item.ident
+                ),
+            ),
         },
-        Data::Enum(data) => {
-            errors.at(
-                data.enum_token,
-                format_args!("an enum cannot be a state: {FORM}"),
-            );
-        }
-        Data::Union(data) => {
-            errors.at(
-                data.union_token,
-                format_args!("a union cannot be a state: {FORM}"),
-            );
-        }
+        Data::Enum(data) => errors.at(
+            data.enum_token,
+            format_args!("an enum cannot be a state: {FORM}"),
+        ),
+        Data::Union(data) => errors.at(
+            data.union_token,
+            format_args!("a union cannot be a state: {FORM}"),
+        ),
     }
-    if !item.generics.params.is_empty() {
+}
+
+fn item_is_not_generic(cx: &Cx<'_>, errors: &mut Errors) {
+    if cx.ast.is_generic() {
         let message = "a state cannot be generic, because each of its keys becomes a type: name the type that the flow uses";
-        errors.at(&item.generics, message);
-        return false;
+        errors.at(&cx.ast.item.generics, message);
     }
-    true
 }
 
-/// Checks the keys.
-pub(crate) fn all(state: &mut State, errors: &mut Errors) {
-    not_too_many_keys(state, errors);
-    names_are_free(state, errors);
-    for key in &state.keys {
-        marks_make_sense(key, errors);
-        turn_has_a_default(key, errors);
-        if !state.volatile {
-            value_comes_back(key, errors);
+/// PF024: a key has one reducer.
+fn keys_have_one_reducer(cx: &Cx<'_>, errors: &mut Errors) {
+    for key in &cx.state.keys {
+        let Some((first, others)) = key.reducers.split_first() else {
+            continue;
+        };
+        for other in others {
+            let message = format_args!(
+                "a key has one reducer, and `{first}` is already given: remove `{other}` or `{first}`"
+            );
+            errors.rule(Rule::Option, other, message);
         }
     }
-    ids_differ(state, errors);
 }
 
-fn not_too_many_keys(state: &mut State, errors: &mut Errors) {
-    if let Some(key) = state.keys.get(MAX_KEYS) {
-        let message =
-            format_args!("a state has at most {MAX_KEYS} keys: group some of them in a struct");
-        errors.rule(Rule::TooManyKeys, &key.field, message);
-        state.keys.truncate(MAX_KEYS);
-        state.complete = false;
+/// PF027: a set of keys has a bit for each key.
+fn keys_fit_in_a_key_set(cx: &Cx<'_>, errors: &mut Errors) {
+    if let Some(field) = &cx.state.first_surplus_field {
+        let message = messages::too_many_keys(&cx.state.ident.to_string(), cx.state.field_count);
+        errors.rule(Rule::TooManyKeys, field, message);
+    }
+    const { assert!(MAX_KEYS == 256, "the message contains this number") }
+}
+
+fn generated_types_have_different_names(cx: &Cx<'_>, errors: &mut Errors) {
+    for key in &cx.state.keys {
+        if let Some((newtype, owner)) = &key.name_clash {
+            let message = format_args!(
+                "the type of key `{}` would be `{newtype}`, which is {owner}: name it with `#[key(name = {newtype}Value)]`",
+                key.name
+            );
+            errors.at(newtype, message);
+        }
     }
 }
 
-/// The types that `#[state]` makes must not share a name.
-fn names_are_free(state: &mut State, errors: &mut Errors) {
-    let mut taken: Vec<(Ident, String)> = vec![
-        (state.ident.clone(), "the state itself".into()),
-        (state.input.clone(), "the state's input".into()),
-        (state.update.clone(), "the state's update".into()),
-    ];
-    for (index, key) in state.keys.iter_mut().enumerate() {
-        if let Some((_, owner)) = taken
-            .iter()
-            .find(|(ident, _)| ident.unraw() == key.newtype.unraw())
+/// PF024: no option of an `ephemeral` key needs its value after the superstep.
+fn ephemeral_keys_are_not_needed_later(cx: &Cx<'_>, errors: &mut Errors) {
+    for Key { flags, .. } in &cx.state.keys {
+        let Some(ephemeral) = &flags.ephemeral else {
+            continue;
+        };
+        let clashes = [
+            (
+                &flags.input,
+                "so input for it would be lost: remove `ephemeral` or `input`",
+            ),
+            (
+                &flags.output,
+                "so it cannot be an `output`: remove `ephemeral` or `output`",
+            ),
+            (
+                &flags.turn,
+                "so it never lasts until the next turn: remove `turn`",
+            ),
+        ];
+        for (flag, message) in clashes {
+            if flag.is_some() {
+                let message =
+                    format_args!("an `ephemeral` key is gone after one superstep, {message}");
+                errors.rule(Rule::Option, ephemeral, message);
+            }
+        }
+    }
+}
+
+/// PF024.
+fn untracked_keys_have_no_id(cx: &Cx<'_>, errors: &mut Errors) {
+    for key in &cx.state.keys {
+        if let (Some(_), Some(id)) = (&key.flags.untracked, &key.id) {
+            let message = "an `untracked` key is never stored, so it needs no `id`: remove `untracked` or `id`";
+            errors.rule(Rule::Option, id, message);
+        }
+    }
+}
+
+/// PF024: a key that a new turn resets has a default.
+fn turn_keys_have_a_default(cx: &Cx<'_>, errors: &mut Errors) {
+    for key in &cx.state.keys {
+        if let Some(turn) = &key.flags.turn
+            && !key.has_default()
         {
-            let message = format!(
-                "the type of key `{}` would be `{}`, which is {owner}: name it with `#[key(name = {}Value)]`",
-                key.name, key.newtype, key.newtype
+            let message = format_args!(
+                "key `{}` comes from the input and has no default to return to: add `default`, or remove `turn`",
+                key.name
             );
-            errors.at(&key.newtype, message);
-            key.newtype = stand_in(&key.newtype, index);
+            errors.rule(Rule::Option, turn, message);
         }
-        taken.push((
-            key.newtype.clone(),
-            format!("the type of key `{}`", key.name),
-        ));
     }
 }
 
-/// Pairs of options that cannot both mean something.
-fn marks_make_sense(key: &Key, errors: &mut Errors) {
-    let marks = &key.marks;
-    let ephemeral = "an `ephemeral` key is gone after one superstep";
-    if let Some(ephemeral_at) = &marks.ephemeral {
-        if marks.input.is_some() {
-            clash(
-                errors,
-                ephemeral_at,
-                &format!(
-                    "{ephemeral}, so input for it would be lost: remove `ephemeral` or `input`"
-                ),
-            );
-        }
-        if marks.output.is_some() {
-            clash(
-                errors,
-                ephemeral_at,
-                &format!(
-                    "{ephemeral}, so it cannot be an `output`: remove `ephemeral` or `output`"
-                ),
-            );
-        }
-        if marks.turn.is_some() {
-            clash(
-                errors,
-                ephemeral_at,
-                &format!("{ephemeral}, so it never lasts until the next turn: remove `turn`"),
-            );
-        }
-    }
-    if let (Some(_), Some(id)) = (&marks.untracked, &key.id) {
-        errors.rule(
-            Rule::Option,
-            id,
-            "an `untracked` key is never stored, so it needs no `id`: remove `untracked` or `id`",
-        );
-    }
-}
-
-/// A key that goes back to its default must have one.
-fn turn_has_a_default(key: &Key, errors: &mut Errors) {
-    if let Some(turn) = &key.marks.turn
-        && !key.has_default()
-    {
-        let message = format!(
-            "key `{}` comes from the input and has no default to return to: add `default`, or remove `turn`",
-            key.name
-        );
-        clash(errors, turn, &message);
-    }
-    debug_assert!(key.has_default() || matches!(key.initial, Initial::Unsaid));
-}
-
-/// What is stored must be what is read.
-fn value_comes_back(key: &Key, errors: &mut Errors) {
-    if key.marks.untracked.is_some() {
+/// A stored value is equal to the value that is read back.
+fn stored_values_are_unambiguous(cx: &Cx<'_>, errors: &mut Errors) {
+    if cx.state.volatile {
         return;
     }
-    if let Some((option, inner)) = ambiguous(&key.ty) {
-        let message = format!(
-            "key `{}` would not survive a store, which reads `Some({inner})` as `None`: use your own enum, or mark the key `untracked`",
-            key.name
-        );
-        errors.at(option, message);
+    for key in &cx.state.keys {
+        if key.flags.untracked.is_none()
+            && let Some((option, inner)) = ambiguous(&key.ty)
+        {
+            let message = format_args!(
+                "key `{}` would not survive a store, which reads `Some({inner})` as `None`: use your own enum, or mark the key `untracked`",
+                key.name
+            );
+            errors.at(option, message);
+        }
     }
 }
 
-/// Two keys must not be stored under one name.
-fn ids_differ(state: &State, errors: &mut Errors) {
-    let stored = |key: &Key| {
-        key.id
-            .as_ref()
-            .map_or_else(|| key.name.clone(), syn::LitStr::value)
-    };
-    for (index, key) in state.keys.iter().enumerate() {
+/// PF024: no two keys are stored under one name.
+fn stored_names_are_unique(cx: &Cx<'_>, errors: &mut Errors) {
+    let keys = &cx.state.keys;
+    for (index, key) in keys.iter().enumerate() {
         let Some(id) = &key.id else { continue };
-        let other = state.keys.iter().enumerate().find(|(at, other)| {
-            let earlier_or_unnamed = *at < index || other.id.is_none();
-            *at != index && earlier_or_unnamed && stored(other) == id.value()
+        // Of two keys with an `id`, the later one is reported.
+        let other = keys.iter().enumerate().find(|(other_index, other)| {
+            *other_index != index
+                && (*other_index < index || other.id.is_none())
+                && other.stored_name() == id.value()
         });
         if let Some((_, other)) = other {
-            errors.rule(
-                Rule::Option,
-                id,
-                format_args!(
-                    "key `{}` is already stored as \"{}\": two keys need two ids",
-                    other.name,
-                    id.value()
-                ),
+            let message = format_args!(
+                "key `{}` is already stored as \"{}\": two keys need two ids",
+                other.name,
+                id.value()
             );
+            errors.rule(Rule::Option, id, message);
         }
     }
 }

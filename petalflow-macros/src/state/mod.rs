@@ -1,4 +1,4 @@
-//! `#[state]`: typed keys from the fields of a struct.
+//! `#[state]`: makes a typed key of each field of a struct.
 
 mod ast;
 mod check;
@@ -19,7 +19,7 @@ pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let parsed = StateArgs::parse(args.clone(), &mut errors);
     if ast::has_cfg(item) {
-        // A derive sees the fields that `#[cfg]` leaves; an attribute sees them all.
+        // rustc evaluates `#[cfg]` on fields before it expands a derive, but not before it expands an attribute.
         let runtime = Runtime::new(parsed.krate.as_ref());
         return quote! {
             #[derive(#runtime::__private::StateAfterCfg)]
@@ -27,17 +27,23 @@ pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
             #item
         };
     }
-    whole(&parsed, item, errors, true)
+    expand_parsed(&parsed, item, errors, true)
 }
 
-/// Expands the derive that replaces the attribute if fields are under `#[cfg]`.
+/// Expands the derive that replaces the attribute if a field has `#[cfg]`.
 pub(crate) fn expand_after_cfg(item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = StateArgs::parse(ast::args_of(item), &mut errors);
-    whole(&args, item, errors, false)
+    expand_parsed(&args, item, errors, false)
 }
 
-fn whole(args: &StateArgs, item: &TokenStream, mut errors: Errors, with_item: bool) -> TokenStream {
+/// `emits_item`: whether the item itself is part of the expansion. A derive cannot emit it.
+fn expand_parsed(
+    args: &StateArgs,
+    item: &TokenStream,
+    mut errors: Errors,
+    emits_item: bool,
+) -> TokenStream {
     let ast = match StateAst::parse(item.clone(), &mut errors) {
         Ok(ast) => ast,
         Err(error) => {
@@ -46,14 +52,17 @@ fn whole(args: &StateArgs, item: &TokenStream, mut errors: Errors, with_item: bo
             return quote!(#item #errors);
         }
     };
-    let runtime = Runtime::new(args.krate.as_ref());
-    let is_state = check::form(&ast, &mut errors);
-    let mut state = State::build(&ast, args, &mut errors);
-    let item = with_item.then_some(&ast.item);
-    let code = is_state.then(|| {
-        check::all(&mut state, &mut errors);
-        expand::state(&state, &runtime)
-    });
+    let state = State::build(&ast, args, &mut errors);
+    let cx = check::Cx {
+        args,
+        ast: &ast,
+        state: &state,
+    };
+    check::all(&cx, &mut errors);
+    // The keys of a generic state would be types with unknown parameters.
+    let code =
+        (!ast.is_generic()).then(|| expand::state(&state, &Runtime::new(args.krate.as_ref())));
+    let item = emits_item.then_some(&ast.item);
     let errors = errors.into_tokens();
     quote!(#item #code #errors)
 }

@@ -1,13 +1,16 @@
-//! The model of a state: the keys of the state.
+//! The model of a state: its names and its keys.
 
+use petalflow_graph::MAX_KEYS;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Data, Expr, Fields, LitInt, LitStr, Path, Type, Visibility};
+use syn::{
+    Attribute, Data, DeriveInput, Expr, Field, Fields, LitInt, LitStr, Path, Type, Visibility,
+};
 
 use super::ast::{StateArgs, StateAst};
 use crate::errors::Errors;
-use crate::options::{self, Opt, Seen};
+use crate::options::{Opt, Seen};
 use crate::paths;
 
 /// The options of a key.
@@ -40,10 +43,14 @@ pub(crate) struct State {
     pub(crate) input: Ident,
     pub(crate) update: Ident,
     pub(crate) volatile: bool,
-    /// The version of what is stored, and what brings lower versions up to it.
-    pub(crate) version: Option<(LitInt, Path)>,
+    /// The version of stored values, and the function that migrates lower versions to it.
+    pub(crate) migration: Option<(LitInt, Path)>,
+    /// At most `MAX_KEYS` keys.
     pub(crate) keys: Vec<Key>,
-    /// Whether the keys are all that a value of the struct is made of; if not, none is ever made.
+    pub(crate) field_count: usize,
+    /// The first field that is not a key, because there are too many fields.
+    pub(crate) first_surplus_field: Option<Ident>,
+    /// Whether the keys are all fields of the struct. If not, generated code cannot construct a value.
     pub(crate) complete: bool,
 }
 
@@ -54,12 +61,16 @@ pub(crate) struct Key {
     pub(crate) ty: Type,
     pub(crate) vis: Visibility,
     pub(crate) newtype: Ident,
+    /// The name that the newtype should have, and the other owner of that name.
+    pub(crate) name_clash: Option<(Ident, String)>,
     pub(crate) docs: Vec<Attribute>,
     pub(crate) reducer: Reducer,
+    /// The options that name a reducer. There should be at most one.
+    pub(crate) reducers: Vec<Ident>,
     pub(crate) initial: Initial,
     pub(crate) id: Option<LitStr>,
-    pub(crate) marks: Marks,
-    /// Whether its options are wrong, so that its reducer is unknown.
+    pub(crate) flags: Flags,
+    /// Whether an option is wrong, so that the reducer is unknown.
     pub(crate) broken: bool,
 }
 
@@ -67,14 +78,14 @@ pub(crate) struct Key {
 pub(crate) enum Reducer {
     /// The last write replaces the value.
     Replace,
-    /// One of the library's.
+    /// A reducer of the library.
     BuiltIn(BuiltIn),
-    /// A function of the user's.
+    /// A function of the user.
     Custom(Expr),
 }
 
-/// The library's reducers.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The reducers of the library. The trait in `petalflow::reduce` has the name of the variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BuiltIn {
     Append,
     Prepend,
@@ -87,48 +98,41 @@ pub(crate) enum BuiltIn {
 }
 
 impl BuiltIn {
-    /// The reducer's name, the function's name, and the trait's name.
-    pub(crate) fn names(self) -> (&'static str, &'static str) {
-        match self {
-            BuiltIn::Append => ("append", "Append"),
-            BuiltIn::Prepend => ("prepend", "Prepend"),
-            BuiltIn::Sum => ("sum", "Sum"),
-            BuiltIn::Min => ("min", "Min"),
-            BuiltIn::Max => ("max", "Max"),
-            BuiltIn::Merge => ("merge", "Merge"),
-            BuiltIn::First => ("first", "First"),
-            BuiltIn::Messages => ("messages", "Messages"),
-        }
+    const ALL: [BuiltIn; 8] = [
+        BuiltIn::Append,
+        BuiltIn::Prepend,
+        BuiltIn::Sum,
+        BuiltIn::Min,
+        BuiltIn::Max,
+        BuiltIn::Merge,
+        BuiltIn::First,
+        BuiltIn::Messages,
+    ];
+
+    /// The name of the trait in `petalflow::reduce`.
+    pub(crate) fn trait_name(self) -> String {
+        format!("{self:?}")
     }
 
-    fn named(name: &str) -> Option<Self> {
-        let all = [
-            BuiltIn::Append,
-            BuiltIn::Prepend,
-            BuiltIn::Sum,
-            BuiltIn::Min,
-            BuiltIn::Max,
-            BuiltIn::Merge,
-            BuiltIn::First,
-            BuiltIn::Messages,
-        ];
-        all.into_iter().find(|reducer| reducer.names().0 == name)
+    /// The name of the option, and of the trait's function.
+    pub(crate) fn name(self) -> String {
+        self.trait_name().to_lowercase()
     }
 }
 
-/// What a key holds before its first write.
+/// The value of a key before its first write.
 pub(crate) enum Initial {
-    /// Its type's default, because no other default is given.
-    Unsaid,
-    /// Its type's default, by `default`.
+    /// The default of its type, because no other default is given.
+    Implicit,
+    /// The default of its type, by `default`.
     Default,
     /// An expression, by `default = …`.
     Expr(Expr),
 }
 
-/// The options without a value, each with its token.
+/// The options without a value that are no reducers, each with its token.
 #[derive(Default)]
-pub(crate) struct Marks {
+pub(crate) struct Flags {
     pub(crate) input: Option<Ident>,
     pub(crate) skip_zero: Option<Ident>,
     pub(crate) turn: Option<Ident>,
@@ -137,52 +141,28 @@ pub(crate) struct Marks {
     pub(crate) ephemeral: Option<Ident>,
 }
 
-impl Key {
-    /// Whether a write of the first value must not be folded into a made-up one.
-    pub(crate) fn folds_from_first(&self) -> bool {
-        matches!(self.reducer, Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max))
-            && matches!(self.initial, Initial::Unsaid)
-    }
-
-    /// Whether input is taken as it is, without a default to fold it into.
-    pub(crate) fn moves_input(&self) -> bool {
-        self.marks.input.is_some()
-            && self.marks.skip_zero.is_none()
-            && (matches!(self.reducer, Reducer::Replace) || self.folds_from_first())
-    }
-
-    /// Whether the key has a default to start from and to go back to.
-    pub(crate) fn has_default(&self) -> bool {
-        !self.moves_input() || !matches!(self.initial, Initial::Unsaid)
-    }
-
-    /// Whether a superstep takes one write at most.
-    pub(crate) fn exclusive(&self) -> bool {
-        matches!(self.reducer, Reducer::Replace) && !self.broken
-    }
-
-    /// Whether it has a value before any node has run.
-    pub(crate) fn assigned(&self) -> bool {
-        let folds_from_default = match self.reducer {
-            Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) => false,
-            Reducer::BuiltIn(_) | Reducer::Custom(_) => true,
-        };
-        folds_from_default
-            || self.broken
-            || self.marks.input.is_some()
-            || !matches!(self.initial, Initial::Unsaid)
+impl Flags {
+    /// The flag of this name.
+    fn get_mut(&mut self, name: &str) -> Option<&mut Option<Ident>> {
+        Some(match name {
+            "input" => &mut self.input,
+            "skip_zero" => &mut self.skip_zero,
+            "turn" => &mut self.turn,
+            "output" => &mut self.output,
+            "untracked" => &mut self.untracked,
+            "ephemeral" => &mut self.ephemeral,
+            _ => return None,
+        })
     }
 }
 
 impl State {
-    /// Understands a struct. Where something is wrong the rest is still understood.
+    /// The model of the struct. The parts that are valid are always in the model.
     pub(crate) fn build(ast: &StateAst, args: &StateArgs, errors: &mut Errors) -> Self {
         let item = &ast.item;
         let derived = |suffix: &str| {
-            Ident::new(
-                &format!("{}{suffix}", item.ident.unraw()),
-                item.ident.span(),
-            )
+            let name = format!("{}{suffix}", item.ident.unraw());
+            Ident::new(&name, item.ident.span())
         };
         let mut state = State {
             ident: item.ident.clone(),
@@ -190,149 +170,179 @@ impl State {
             input: derived("Input"),
             update: derived("Update"),
             volatile: args.volatile,
-            version: args.version.clone(),
+            migration: args.migration(),
             keys: Vec::new(),
+            field_count: 0,
+            first_surplus_field: None,
             complete: false,
         };
-        let Data::Struct(data) = &item.data else {
-            return state;
-        };
-        let Fields::Named(fields) = &data.fields else {
-            return state;
-        };
-        state.complete = true;
-        for (field, options) in fields.named.iter().zip(&ast.options) {
-            let Some(ident) = &field.ident else { continue };
-            let name = paths::name(ident);
-            // rustc says that a field is declared twice.
-            if state.keys.iter().any(|key| key.name == name) {
-                continue;
+        if let Data::Struct(data) = &item.data
+            && let Fields::Named(fields) = &data.fields
+        {
+            for (field, options) in fields.named.iter().zip(&ast.options) {
+                let key = Key::build(item, field, options, errors);
+                // rustc reports a field that is declared twice.
+                if !state.keys.iter().any(|other| other.name == key.name) {
+                    state.keys.push(key);
+                }
             }
-            let docs = field
-                .attrs
-                .iter()
-                .filter(|attr| attr.path().is_ident("doc"));
-            let newtype = Ident::new(
-                &format!("{}{}", item.ident.unraw(), camel(&name)),
-                ident.span(),
-            );
-            let mut key = Key {
-                field: ident.clone(),
-                name,
-                ty: field.ty.clone(),
-                vis: visibility(&item.vis, field).clone(),
-                newtype,
-                docs: docs.cloned().collect(),
-                reducer: Reducer::Replace,
-                initial: Initial::Unsaid,
-                id: None,
-                marks: Marks::default(),
-                broken: false,
-            };
-            let before = errors.count();
-            key.read(options, errors);
-            key.broken = errors.count() > before;
-            state.keys.push(key);
+            state.complete = true;
         }
+        state.field_count = state.keys.len();
+        if let Some(key) = state.keys.get(MAX_KEYS) {
+            state.first_surplus_field = Some(key.field.clone());
+            state.keys.truncate(MAX_KEYS);
+            state.complete = false;
+        }
+        state.resolve_name_clashes();
         state
+    }
+
+    /// Gives another name to each newtype whose name is taken.
+    fn resolve_name_clashes(&mut self) {
+        let mut taken: Vec<(Ident, String)> = vec![
+            (self.ident.clone(), "the state itself".into()),
+            (self.input.clone(), "the state's input".into()),
+            (self.update.clone(), "the state's update".into()),
+        ];
+        for (index, key) in self.keys.iter_mut().enumerate() {
+            let clash = taken
+                .iter()
+                .find(|(ident, _)| ident.unraw() == key.newtype.unraw());
+            if let Some((_, owner)) = clash {
+                key.name_clash = Some((key.newtype.clone(), owner.clone()));
+                let name = format!("__petalflow_{}_{index}", key.newtype.unraw());
+                key.newtype = Ident::new(&name, Span::call_site());
+            }
+            taken.push((
+                key.newtype.clone(),
+                format!("the type of key `{}`", key.name),
+            ));
+        }
     }
 }
 
 impl Key {
-    /// Applies the options.
-    fn read(&mut self, options: &[Opt], errors: &mut Errors) {
+    fn build(item: &DeriveInput, field: &Field, options: &[Opt], errors: &mut Errors) -> Self {
+        let ident = field.ident.clone().expect("the field has a name");
+        let name = paths::name(&ident);
+        let newtype = format!("{}{}", item.ident.unraw(), paths::camel_case(&name));
+        let docs = field
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("doc"));
+        let mut key = Key {
+            newtype: Ident::new(&newtype, ident.span()),
+            name_clash: None,
+            field: ident,
+            name,
+            ty: field.ty.clone(),
+            vis: visibility(&item.vis, field).clone(),
+            docs: docs.cloned().collect(),
+            reducer: Reducer::Replace,
+            reducers: Vec::new(),
+            initial: Initial::Implicit,
+            id: None,
+            flags: Flags::default(),
+            broken: false,
+        };
+        let before = errors.count();
+        key.apply(options, errors);
+        key.broken = errors.count() > before || key.reducers.len() > 1;
+        key
+    }
+
+    fn apply(&mut self, options: &[Opt], errors: &mut Errors) {
         let mut seen = Seen::new(OPTIONS);
-        let mut reducer: Option<&str> = None;
         for option in options {
             let Some(name) = seen.accept(option, errors) else {
                 continue;
             };
-            let mark = || Some(option.name.clone());
-            let chosen = match name {
-                "input" => {
-                    option.flag(errors);
-                    self.marks.input = mark();
-                    continue;
-                }
-                "skip_zero" => {
-                    option.flag(errors);
-                    self.marks.skip_zero = mark();
-                    continue;
-                }
-                "turn" => {
-                    option.flag(errors);
-                    self.marks.turn = mark();
-                    continue;
-                }
-                "output" => {
-                    option.flag(errors);
-                    self.marks.output = mark();
-                    continue;
-                }
-                "untracked" => {
-                    option.flag(errors);
-                    self.marks.untracked = mark();
-                    continue;
-                }
-                "ephemeral" => {
-                    option.flag(errors);
-                    self.marks.ephemeral = mark();
-                    continue;
-                }
+            match name {
                 "default" => {
                     self.initial = option.bare_value().map_or(Initial::Default, Initial::Expr);
-                    continue;
                 }
-                "id" => {
-                    self.id = option.text(errors);
-                    continue;
-                }
+                "id" => self.id = option.text(errors),
                 "name" => {
                     if let Some(ident) = option.ident(errors) {
                         self.newtype = ident;
                     }
-                    continue;
                 }
-                "reduce" => option.expr(errors, "function").map(Reducer::Custom),
-                "replace" => option.flag(errors).then_some(Reducer::Replace),
-                built_in => option
-                    .flag(errors)
-                    .then(|| BuiltIn::named(built_in))
-                    .flatten()
-                    .map(Reducer::BuiltIn),
-            };
-            if let Some(first) = reducer {
-                options::clash(
-                    errors,
-                    &option.name,
-                    &format!(
-                        "a key has one reducer, and `{first}` is already given: remove `{name}` or `{first}`"
-                    ),
-                );
-                continue;
+                name => {
+                    if let Some(flag) = self.flags.get_mut(name) {
+                        option.flag(errors);
+                        *flag = Some(option.name.clone());
+                    } else {
+                        let reducer = reducer(name, option, errors);
+                        if self.reducers.is_empty() {
+                            self.reducer = reducer;
+                        }
+                        self.reducers.push(option.name.clone());
+                    }
+                }
             }
-            reducer = Some(name);
-            self.reducer = chosen.unwrap_or(Reducer::Replace);
         }
+    }
+
+    /// Whether the first write replaces the value, because it must not be folded into a made-up one.
+    pub(crate) fn folds_from_first(&self) -> bool {
+        matches!(self.reducer, Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max))
+            && matches!(self.initial, Initial::Implicit)
+    }
+
+    /// Whether the input becomes the value, without a default to fold it into.
+    pub(crate) fn moves_input(&self) -> bool {
+        self.flags.input.is_some()
+            && self.flags.skip_zero.is_none()
+            && (matches!(self.reducer, Reducer::Replace) || self.folds_from_first())
+    }
+
+    /// Whether the key has a default, to start from and to reset to.
+    pub(crate) fn has_default(&self) -> bool {
+        !self.moves_input() || !matches!(self.initial, Initial::Implicit)
+    }
+
+    /// Whether at most one write is allowed in a superstep.
+    pub(crate) fn exclusive(&self) -> bool {
+        matches!(self.reducer, Reducer::Replace) && !self.broken
+    }
+
+    /// Whether the key has a value before any node has run.
+    pub(crate) fn assigned(&self) -> bool {
+        let folds_from_default = match self.reducer {
+            Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) => false,
+            Reducer::BuiltIn(_) | Reducer::Custom(_) => true,
+        };
+        folds_from_default
+            || self.broken
+            || self.flags.input.is_some()
+            || !matches!(self.initial, Initial::Implicit)
+    }
+
+    /// The name in storage.
+    pub(crate) fn stored_name(&self) -> String {
+        self.id
+            .as_ref()
+            .map_or_else(|| self.name.clone(), LitStr::value)
     }
 }
 
-/// `word_count` as a type name: `WordCount`.
-fn camel(name: &str) -> String {
-    let words = name.split('_').filter(|word| !word.is_empty());
-    words
-        .map(|word| {
-            let mut letters = word.chars();
-            letters.next().map_or_else(String::new, |first| {
-                first.to_uppercase().chain(letters).collect()
-            })
-        })
-        .collect()
+/// The reducer that an option names.
+fn reducer(name: &str, option: &Opt, errors: &mut Errors) -> Reducer {
+    if name == "reduce" {
+        let function = option.expr(errors, "function");
+        return function.map_or(Reducer::Replace, Reducer::Custom);
+    }
+    option.flag(errors);
+    let built_in = BuiltIn::ALL
+        .into_iter()
+        .find(|reducer| reducer.name() == name);
+    built_in.map_or(Reducer::Replace, Reducer::BuiltIn)
 }
 
-/// How visible a key's types are: like the state. A private field of a public state may have a private type, which must not
-/// stand in something public; then the key is as private as its field.
-fn visibility<'a>(state: &'a Visibility, field: &'a syn::Field) -> &'a Visibility {
+/// The visibility of the newtype: that of the state. But a private field of a public state may have a private type, which
+/// cannot be part of a public type. Then the newtype has the visibility of the field.
+fn visibility<'a>(state: &'a Visibility, field: &'a Field) -> &'a Visibility {
     if width(&field.vis) < width(state) && !is_well_known(field.ty.to_token_stream()) {
         &field.vis
     } else {
@@ -340,7 +350,7 @@ fn visibility<'a>(state: &'a Visibility, field: &'a syn::Field) -> &'a Visibilit
     }
 }
 
-/// Whether a type is made of types that everyone can name, as far as the tokens tell.
+/// Whether a type consists of well-known public types, judged by its tokens.
 fn is_well_known(ty: TokenStream) -> bool {
     const KNOWN: &[&str] = &[
         "Arc",
@@ -394,24 +404,13 @@ fn is_well_known(ty: TokenStream) -> bool {
     })
 }
 
+/// A rank of visibilities, from private to public.
 fn width(vis: &Visibility) -> u8 {
     match vis {
         Visibility::Public(_) => 4,
-        Visibility::Restricted(restricted) if is(&restricted.path, "crate") => 3,
-        Visibility::Restricted(restricted) if !is(&restricted.path, "self") => 2,
+        Visibility::Restricted(restricted) if restricted.path.is_ident("crate") => 3,
+        Visibility::Restricted(restricted) if !restricted.path.is_ident("self") => 2,
         Visibility::Restricted(_) => 1,
         Visibility::Inherited => 0,
     }
-}
-
-fn is(path: &Path, word: &str) -> bool {
-    path.is_ident(word)
-}
-
-/// A name that no user writes, for a newtype whose own name is taken.
-pub(crate) fn stand_in(name: &Ident, index: usize) -> Ident {
-    Ident::new(
-        &format!("__petalflow_{}_{index}", name.unraw()),
-        Span::call_site(),
-    )
 }

@@ -1,20 +1,21 @@
-//! Types of which a store would lose a difference: the format of what is stored has one nil.
+//! Types whose values a store cannot distinguish, because the format has only one nil.
 
-use syn::{GenericArgument, PathArguments, Type, TypePath};
+use syn::{Type, TypePath};
 
-/// Types whose parts are stored as they are.
+use crate::types;
+
+/// Types that are stored as their parts.
 const TRANSPARENT: &[&str] = &[
     "Arc", "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "Option", "Vec", "VecDeque",
 ];
 
-/// The first `Option` in the type that holds what is stored as nil itself, and what that is.
+/// The first `Option` in the type whose inner value is also stored as nil, with that inner value.
 pub(super) fn ambiguous(ty: &Type) -> Option<(&Type, &'static str)> {
+    let ty = types::ungroup(ty);
     let parts: Vec<&Type> = match ty {
         Type::Array(array) => vec![&array.elem],
-        Type::Group(group) => vec![&group.elem],
-        Type::Paren(paren) => vec![&paren.elem],
         Type::Tuple(tuple) => tuple.elems.iter().collect(),
-        Type::Path(path) => arguments(path),
+        Type::Path(path) => parts(path),
         _ => Vec::new(),
     };
     if let ([part], true) = (&parts[..], is_option(ty)) {
@@ -29,48 +30,29 @@ pub(super) fn ambiguous(ty: &Type) -> Option<(&Type, &'static str)> {
 }
 
 fn is_option(ty: &Type) -> bool {
-    let Type::Path(path) = ungrouped(ty) else {
+    let Type::Path(path) = types::ungroup(ty) else {
         return false;
     };
     let names: Vec<String> = path
         .path
         .segments
         .iter()
-        .map(|name| name.ident.to_string())
+        .map(|segment| segment.ident.to_string())
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     matches!(names[..], ["Option"] | ["std" | "core", "option", "Option"])
 }
 
 fn is_unit(ty: &Type) -> bool {
-    matches!(ungrouped(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
+    matches!(types::ungroup(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// A type behind the parentheses, or the invisible ones of a `macro_rules!` variable.
-fn ungrouped(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => ungrouped(&group.elem),
-        Type::Paren(paren) => ungrouped(&paren.elem),
-        other => other,
-    }
-}
-
-/// The type arguments of a type that stores them as they are; a user's own type may do otherwise.
-fn arguments(path: &TypePath) -> Vec<&Type> {
-    let Some(last) = path.path.segments.last() else {
-        return Vec::new();
-    };
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return Vec::new();
-    };
-    if !TRANSPARENT.iter().any(|name| last.ident == name) {
-        return Vec::new();
-    }
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    types.collect()
+/// The type arguments of a type that is stored as its parts. The format of any other type is unknown.
+fn parts(path: &TypePath) -> Vec<&Type> {
+    let last = path.path.segments.last();
+    last.filter(|last| TRANSPARENT.iter().any(|name| last.ident == name))
+        .map(types::arguments)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -80,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_of_nil_is_found_wherever_it_is_stored_as_such() {
+    fn an_option_of_nil_is_found_in_every_transparent_type() {
         let lossy: [Type; 6] = [
             parse_quote!(Option<Option<u8>>),
             parse_quote!(std::option::Option<Option<u8>>),

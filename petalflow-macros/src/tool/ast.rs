@@ -1,5 +1,6 @@
-//! What was written: the options, and a function.
+//! The syntax tree of `#[tool]`: options and a function.
 
+use petalflow_graph::Rule;
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, Lit, LitStr, Path};
@@ -7,7 +8,7 @@ use syn::{Attribute, Expr, Lit, LitStr, Path};
 use crate::errors::Errors;
 use crate::node::ast::{NodeFn, starts_other_item};
 use crate::options::{self, Opt, Seen};
-use crate::paths::Runtime;
+use crate::paths::{Runtime, name};
 use crate::types;
 
 /// The arguments of `#[tool(..)]`.
@@ -18,20 +19,20 @@ pub(crate) struct ToolArgs {
     pub(crate) long_running: bool,
     pub(crate) deferred: bool,
     pub(crate) confirm: Option<Confirm>,
-    /// Expressions for the fields of `Policy`; the time without the `Some` around it.
+    /// Expressions for the fields of `Policy`, without `Some`.
     pub(crate) retry: Option<TokenStream>,
     pub(crate) timeout: Option<TokenStream>,
     pub(crate) blocking: Option<Ident>,
     pub(crate) krate: Option<Path>,
 }
 
-/// Whether a person must agree.
+/// When a person must confirm a call.
 pub(crate) enum Confirm {
     /// Always.
     Always,
-    /// Always, with this text.
-    Words(LitStr),
-    /// When this function says so.
+    /// Always, with this question.
+    Question(LitStr),
+    /// If this function decides so.
     Predicate(Path),
 }
 
@@ -74,6 +75,15 @@ impl ToolArgs {
     }
 }
 
+impl ToolArgs {
+    /// The name of the tool.
+    pub(crate) fn name_of(&self, function: &Ident) -> String {
+        self.name
+            .as_ref()
+            .map_or_else(|| name(function), LitStr::value)
+    }
+}
+
 impl Confirm {
     fn of(option: &Opt, errors: &mut Errors) -> Option<Self> {
         let Some(value) = &option.value else {
@@ -81,12 +91,12 @@ impl Confirm {
         };
         match types::ungroup_expr(value) {
             Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)) => {
-                option.text(errors).map(Confirm::Words)
+                option.text(errors).map(Confirm::Question)
             }
             Expr::Path(path) => Some(Confirm::Predicate(path.path.clone())),
             value => {
-                options::wrong(
-                    errors,
+                errors.rule(
+                    Rule::Option,
                     value,
                     "option `confirm` has no value, a text, or the path of a function: write `confirm = \"…\"` or `confirm = is_risky`",
                 );
@@ -110,7 +120,7 @@ impl Parse for ToolItem {
     }
 }
 
-/// What a parameter of a tool may be marked with that rustc does not know there.
+/// Whether rustc rejects the attribute on a parameter.
 pub(crate) fn is_ours(attr: &Attribute) -> bool {
     ["doc", "run", "serde", "schemars"]
         .iter()

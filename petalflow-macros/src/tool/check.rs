@@ -1,27 +1,20 @@
-//! The rules of tools: each rejected form, with the accepted form in its message.
+//! The rules of a tool. They only read the model, and emit no code. Each message shows the accepted form.
 
-use syn::{Expr, Lit, Signature};
+use petalflow_graph::Rule;
+use syn::{Attribute, Expr, Lit, Signature};
 
 use super::ast::ToolArgs;
-use super::model::Tool;
+use super::model::{Misuse, Problem, Tool};
 use crate::errors::Errors;
 use crate::node::ast::NodeFn;
-use crate::node::check::plain_function;
-use crate::options;
+use crate::node::check::{not_generic, plain_function};
 use crate::paths::name;
 
-/// The longest name that every provider takes.
-const LONGEST_NAME: usize = 64;
+/// All providers accept names of this length.
+const MAX_NAME_LENGTH: usize = 64;
 
-/// What a function is.
-pub(crate) enum Form {
-    Tool,
-    /// Not a tool, and no item can be emitted beside it.
-    Method,
-}
-
-/// What serde knows of a field.
-const SERDE: [&str; 14] = [
+/// The options of `#[serde(..)]` on a field.
+const SERDE_OPTIONS: [&str; 14] = [
     "alias",
     "borrow",
     "bound",
@@ -38,123 +31,162 @@ const SERDE: [&str; 14] = [
     "with",
 ];
 
-/// Checks a function. Says whether it can be a tool at all.
-pub(crate) fn all(
-    args: &ToolArgs,
-    function: &NodeFn,
-    tool: &mut Tool,
-    errors: &mut Errors,
-) -> Form {
-    let sig = &function.sig;
+/// The input of the rules.
+pub(crate) struct Cx<'a> {
+    pub(crate) args: &'a ToolArgs,
+    pub(crate) function: &'a NodeFn,
+    pub(crate) tool: &'a Tool,
+}
+
+/// The rules, in the order in which violations are reported.
+const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
+    parameters_can_be_supplied,
+    serde_options_exist,
+    argument_names_are_unique,
+    function_is_not_generic,
+    function_is_plain,
+    blocking_function_is_not_async,
+    providers_accept_the_name,
+];
+
+/// How a function can be expanded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Tool,
+    /// A method, where no other item can be emitted.
+    Method,
+}
+
+/// Checks a function.
+pub(crate) fn all(cx: &Cx<'_>, errors: &mut Errors) -> Form {
+    let sig = &cx.function.sig;
     if let Some(receiver) = sig.receiver() {
         let message = "a method cannot be a tool, because a model cannot supply `self`: write a function that takes what it needs as a `Managed<T>`, or a closure with `FuncTool::new`";
         errors.at(receiver, message);
         return Form::Method;
     }
-    if function.body.to_string() == ";" {
+    if cx.function.body.to_string() == ";" {
         let message = "a tool is a function with a body; a trait method cannot be a tool";
         errors.at(&sig.ident, message);
         return Form::Method;
     }
-    let before = errors.count();
-    tool.usable &= distinct(tool, errors);
-    not_generic(sig, errors);
-    plain_function("a tool", sig, errors);
-    one_thread(args, sig, errors);
-    name_that_providers_take(args, sig, errors);
-    tool.usable &= errors.count() == before;
+    RULES.iter().for_each(|rule| rule(cx, errors));
     Form::Tool
 }
 
-/// Reports arguments of one name. Two parameters of one name are reported by rustc.
-fn distinct(tool: &Tool, errors: &mut Errors) -> bool {
-    let mut distinct = true;
-    let mut wire: Vec<String> = Vec::new();
-    let mut idents = Vec::new();
-    for (_, param, attrs) in tool.arguments() {
-        let mut known = name(&param.ident);
-        distinct &= !idents.contains(&known);
-        idents.push(known.clone());
-        for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-            // What is no list of options, serde says.
-            let _ = attr.parse_nested_meta(|option| {
-                let word = option.path.get_ident().map(ToString::to_string);
-                if !word.as_deref().is_some_and(|word| SERDE.contains(&word)) {
-                    errors.at(&option.path, "serde has no such option for a field");
-                }
-                if let Ok(value) = option.value() {
-                    let value: Expr = value.parse()?;
-                    if let (Some("rename"), Expr::Lit(literal)) = (word.as_deref(), &value)
-                        && let Lit::Str(text) = &literal.lit
-                    {
-                        known = text.value();
-                    }
-                } else if option.input.peek(syn::token::Paren) {
-                    option.parse_nested_meta(|_| Ok(()))?;
-                }
-                Ok(())
-            });
+/// A call or the run can supply each parameter.
+fn parameters_can_be_supplied(cx: &Cx<'_>, errors: &mut Errors) {
+    for Misuse { at, problem } in &cx.tool.misuses {
+        match problem {
+            Problem::NoPlainName => errors.at(at, "a parameter of a tool needs a plain name, because a model names its arguments: destructure the value in the body"),
+            Problem::RunOptions => errors.at(at, "`#[run]` takes no options: `#[run] clock: Clock`"),
+            Problem::Borrowed { name, owned } => errors.at(at, format_args!("a tool takes owned values, because it cannot borrow from the call: write `{name}: {owned}`")),
+            Problem::ImplTrait => errors.at(at, "a tool cannot take `impl Trait`, because its schema describes its arguments: name a type"),
         }
-        if wire.contains(&known) && distinct {
-            errors.at(
-                &param.ident,
-                format!("two arguments of the tool are called `{known}` for the model; rename one of them"),
-            );
-        }
-        wire.push(known);
     }
-    distinct
 }
 
-fn not_generic(sig: &Signature, errors: &mut Errors) {
-    let generics = &sig.generics;
-    if generics.params.is_empty() {
+fn serde_options_exist(cx: &Cx<'_>, errors: &mut Errors) {
+    for (_, _, attrs) in cx.tool.arguments() {
+        each_serde_option(attrs, |option, _| {
+            let known = option
+                .get_ident()
+                .is_some_and(|word| SERDE_OPTIONS.iter().any(|option| word == option));
+            if !known {
+                errors.at(option, "serde has no such option for a field");
+            }
+        });
+    }
+}
+
+/// No two arguments have one name in a call. rustc reports two parameters of one name.
+fn argument_names_are_unique(cx: &Cx<'_>, errors: &mut Errors) {
+    if cx.tool.repeats_parameter() {
         return;
     }
-    if generics.lifetimes().next().is_some() {
-        errors.at(
-            generics,
-            "a tool needs no lifetimes: it takes and returns owned values, such as `String`",
-        );
-    } else {
-        errors.at(
-            generics,
-            "a tool cannot be generic, because its schema describes its arguments: name the types",
-        );
+    let mut names: Vec<String> = Vec::new();
+    for (_, param, attrs) in cx.tool.arguments() {
+        let mut in_call = name(&param.ident);
+        each_serde_option(attrs, |option, value| {
+            if let Some(Expr::Lit(literal)) = value
+                && let Lit::Str(text) = &literal.lit
+                && option.is_ident("rename")
+            {
+                in_call = text.value();
+            }
+        });
+        if names.contains(&in_call) {
+            errors.at(
+                &param.ident,
+                format_args!("two arguments of the tool are called `{in_call}` for the model; rename one of them"),
+            );
+        }
+        names.push(in_call);
     }
 }
 
-fn one_thread(args: &ToolArgs, sig: &Signature, errors: &mut Errors) {
-    if let (Some(blocking), Some(_)) = (&args.blocking, &sig.asyncness) {
-        options::clash(
-            errors,
-            blocking,
-            "`blocking` is for a plain `fn`, which then runs on its own thread: remove `async`",
-        );
+/// Calls `visit` with the path and the value of each option of `#[serde(..)]`. serde reports attributes that are no lists of
+/// options.
+fn each_serde_option(attrs: &[Attribute], mut visit: impl FnMut(&syn::Path, Option<&Expr>)) {
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+        let _ = attr.parse_nested_meta(|option| {
+            let mut expr = None;
+            if let Ok(value) = option.value() {
+                expr = Some(value.parse::<Expr>());
+            } else if option.input.peek(syn::token::Paren) {
+                option.parse_nested_meta(|_| Ok(()))?;
+            }
+            let expr = expr.transpose();
+            visit(&option.path, expr.as_ref().ok().and_then(Option::as_ref));
+            expr.map(drop)
+        });
     }
 }
 
-/// What OpenAI, Anthropic and Gemini all accept.
-fn name_that_providers_take(args: &ToolArgs, sig: &Signature, errors: &mut Errors) {
-    let text = args
-        .name
-        .as_ref()
-        .map_or_else(|| name(&sig.ident), syn::LitStr::value);
+fn function_is_not_generic(cx: &Cx<'_>, errors: &mut Errors) {
+    not_generic(
+        &cx.function.sig,
+        "a tool needs no lifetimes: it takes and returns owned values, such as `String`",
+        "a tool cannot be generic, because its schema describes its arguments: name the types",
+        errors,
+    );
+}
+
+fn function_is_plain(cx: &Cx<'_>, errors: &mut Errors) {
+    plain_function("a tool", &cx.function.sig, errors);
+}
+
+/// PF024.
+fn blocking_function_is_not_async(cx: &Cx<'_>, errors: &mut Errors) {
+    if let (Some(blocking), Some(_)) = (&cx.args.blocking, &cx.function.sig.asyncness) {
+        let message =
+            "`blocking` is for a plain `fn`, which then runs on its own thread: remove `async`";
+        errors.rule(Rule::Option, blocking, message);
+    }
+}
+
+/// PF024 if an option gives the name: `OpenAI`, Anthropic and Gemini accept it.
+fn providers_accept_the_name(cx: &Cx<'_>, errors: &mut Errors) {
+    let Cx { args, function, .. } = cx;
+    let Signature { ident, .. } = &function.sig;
+    let text = args.name_of(ident);
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    let fits = text
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if starts && fits && text.len() <= LONGEST_NAME {
+    let valid = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if starts && text.chars().all(valid) && text.len() <= MAX_NAME_LENGTH {
         return;
     }
     let message = format!(
-        "providers take names of up to {LONGEST_NAME} letters (`a` to `z`, `A` to `Z`), digits, `_` and `-` that begin with a letter or `_`"
+        "providers take names of up to {MAX_NAME_LENGTH} letters (`a` to `z`, `A` to `Z`), digits, `_` and `-` that begin with a letter or `_`"
     );
     match &args.name {
-        Some(name) => options::wrong(errors, name, format!("{message}: choose another name")),
+        Some(name) => errors.rule(
+            Rule::Option,
+            name,
+            format_args!("{message}: choose another name"),
+        ),
         None => errors.at(
-            &sig.ident,
-            format!("{message}: say which one with `#[tool(name = \"…\")]`"),
+            ident,
+            format_args!("{message}: say which one with `#[tool(name = \"…\")]`"),
         ),
     }
 }

@@ -8,7 +8,7 @@ use syn::{Attribute, LitStr, Meta, Type};
 use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
 use crate::node::ast::NodeFn;
-use crate::paths::{Runtime, local, local_at, name};
+use crate::paths::{Runtime, local, local_at};
 
 /// A function's tool: `struct search {}`, and what it implements.
 pub(crate) fn tool(
@@ -23,10 +23,7 @@ pub(crate) fn tool(
     let ident = &sig.ident;
     let cfgs: Vec<_> = named(attrs, "cfg").collect();
     let docs: Vec<_> = named(attrs, "doc").collect();
-    let text = args
-        .name
-        .as_ref()
-        .map_or_else(|| name(ident), LitStr::value);
+    let text = args.name_of(ident);
     let doc = format!("The tool `{text}`, as agents name it.");
     let cx = Cx {
         args,
@@ -328,8 +325,8 @@ impl Cx<'_> {
             Confirm::Always => {
                 quote!(::core::option::Option::Some(#runtime::__private::tool::question(#text)))
             }
-            Confirm::Words(words) => {
-                quote!(::core::option::Option::Some(::std::string::String::from(#words)))
+            Confirm::Question(question) => {
+                quote!(::core::option::Option::Some(::std::string::String::from(#question)))
             }
             Confirm::Predicate(path) => {
                 let pattern = self.pattern();

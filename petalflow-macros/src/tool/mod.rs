@@ -1,4 +1,4 @@
-//! `#[tool]`: a function that a model may call; `tools!`: a set of them.
+//! `#[tool]`: makes a tool of a function; `tools!`: a list of tools.
 
 mod ast;
 mod check;
@@ -21,8 +21,15 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = ToolArgs::parse(args, &mut errors);
     let code = match syn::parse2(item.clone()) {
         Ok(ToolItem(item)) => {
-            let mut tool = Tool::build(&item.sig, &mut errors);
-            let form = check::all(&args, &item, &mut tool, &mut errors);
+            let mut tool = Tool::build(&item.sig);
+            let before = errors.count();
+            let cx = check::Cx {
+                args: &args,
+                function: &item,
+                tool: &tool,
+            };
+            let form = check::all(&cx, &mut errors);
+            tool.usable &= errors.count() == before;
             let runtime = Runtime::new(args.krate.as_ref());
             let code = match form {
                 Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),

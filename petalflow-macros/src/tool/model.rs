@@ -1,72 +1,88 @@
-//! The model of a tool: the arguments of a call, what comes from the run, and what is returned.
+//! The model of a tool: its parameters and its result.
 
-use proc_macro2::Ident;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
 use syn::{
     Attribute, FnArg, GenericArgument, Pat, PatType, PathArguments, ReturnType, Signature, Type,
     parse_quote,
 };
 
-use crate::errors::Errors;
-use crate::types;
+use crate::{node, types};
 
 /// A tool.
 pub(crate) struct Tool {
-    /// The function's name.
+    /// The name of the function.
     pub(crate) call: Ident,
     pub(crate) is_async: bool,
     pub(crate) params: Vec<Param>,
+    /// The parameters that nothing can supply.
+    pub(crate) misuses: Vec<Misuse>,
     pub(crate) output: Returned,
-    /// Whether it can be called; if not, a stand-in is emitted.
+    /// Whether generated code can call the tool. If not, the expansion is a placeholder.
     pub(crate) usable: bool,
 }
 
-/// A parameter, in the function's order.
-pub(crate) struct Param {
-    pub(crate) ident: Ident,
-    pub(crate) ty: Type,
-    pub(crate) cfgs: Vec<Attribute>,
-    pub(crate) source: Source,
-}
+pub(crate) type Param = node::model::Param<Source>;
 
-/// Where a parameter's value comes from.
+/// The source of the value of a parameter.
 pub(crate) enum Source {
-    /// The call, with the attributes that it has as a field.
+    /// The call. The attributes are those of the field in the struct of arguments.
     Argument(Vec<Attribute>),
-    /// The call's own context.
+    /// The context of the call.
     ToolContext,
     /// The run.
     Run,
 }
 
-/// What is returned.
+/// A parameter that nothing can supply.
+pub(crate) struct Misuse {
+    pub(crate) at: TokenStream,
+    pub(crate) problem: Problem,
+}
+
+/// Why nothing can supply a parameter.
+pub(crate) enum Problem {
+    /// The parameter is a pattern.
+    NoPlainName,
+    /// `#[run(..)]`.
+    RunOptions,
+    /// The type has a reference. `owned` is the type without it.
+    Borrowed {
+        name: Ident,
+        owned: String,
+    },
+    ImplTrait,
+}
+
+/// The return type.
 pub(crate) enum Returned {
-    /// Nothing.
+    /// No return type.
     Unit,
     /// A value.
     Value(Box<Type>),
-    /// `Result<T, E>`, or `Result<T>` with an error that only the alias knows.
+    /// `Result<T, E>`, or an alias `Result<T>`, whose error type is unknown.
     Result(Box<Type>, Option<Box<Type>>),
 }
 
 impl Tool {
-    /// Understands a signature; what a tool cannot have is reported, with what it can have instead.
-    pub(crate) fn build(sig: &Signature, errors: &mut Errors) -> Self {
+    /// The model of a function. The parameters that are valid are always in the model.
+    pub(crate) fn build(sig: &Signature) -> Self {
+        let (mut params, mut misuses) = (Vec::new(), Vec::new());
+        for input in &sig.inputs {
+            // The rules check `self`.
+            if let FnArg::Typed(input) = input {
+                params.extend(param(input, &mut misuses));
+            }
+        }
         let mut tool = Tool {
             call: sig.ident.clone(),
             is_async: sig.asyncness.is_some(),
-            params: Vec::new(),
+            params,
+            misuses,
             output: Returned::of(&sig.output),
             usable: true,
         };
-        for input in &sig.inputs {
-            // For a function with `self`, only that is reported.
-            let FnArg::Typed(input) = input else { continue };
-            match Param::build(input, errors) {
-                Some(param) => tool.params.push(param),
-                None => tool.usable = false,
-            }
-        }
+        tool.usable = !tool.repeats_parameter();
         tool
     }
 
@@ -77,6 +93,12 @@ impl Tool {
             Source::Argument(attrs) => Some((index, param, &attrs[..])),
             _ => None,
         })
+    }
+
+    /// Whether two arguments have one name in the function.
+    pub(crate) fn repeats_parameter(&self) -> bool {
+        let names: Vec<&Ident> = self.arguments().map(|(_, param, _)| &param.ident).collect();
+        (1..names.len()).any(|index| names[..index].contains(&names[index]))
     }
 }
 
@@ -102,58 +124,50 @@ impl Returned {
     }
 }
 
-impl Param {
-    fn build(input: &PatType, errors: &mut Errors) -> Option<Self> {
-        let ident = match &*input.pat {
-            Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
-            pat => {
-                let message = "a parameter of a tool needs a plain name, because a model names its arguments: destructure the value in the body";
-                errors.at(pat, message);
-                return None;
-            }
-        };
-        let ty = types::ungroup(&input.ty);
-        let mark = input.attrs.iter().find(|attr| attr.path().is_ident("run"));
-        if let Some(mark) = mark
-            && mark.meta.require_path_only().is_err()
-        {
-            errors.at(mark, "`#[run]` takes no options: `#[run] clock: Clock`");
-        }
-        if let Some(owned) = owned(ty) {
-            errors.at(
-                ty,
-                format_args!(
-                    "a tool takes owned values, because it cannot borrow from the call: write `{}: {}`",
-                    ident,
-                    text(&owned)
-                ),
-            );
+/// The model of a parameter. A parameter that nothing can supply is added to `misuses`.
+fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
+    let mut misuse = |at: &dyn ToTokens, problem| {
+        let at = at.to_token_stream();
+        misuses.push(Misuse { at, problem });
+    };
+    let ident = match &*input.pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
+        pat => {
+            misuse(pat, Problem::NoPlainName);
             return None;
         }
-        if let Type::ImplTrait(_) = ty {
-            errors.at(ty, "a tool cannot take `impl Trait`, because its schema describes its arguments: name a type");
-            return None;
-        }
-        let cfgs = attributes(input, &["cfg"]);
-        let source = match types::last_segment(ty) {
-            Some(segment) if segment.ident == "ToolContext" && mark.is_none() => {
-                Source::ToolContext
-            }
-            Some(segment) if segment.ident == "Context" || segment.ident == "Managed" => {
-                Source::Run
-            }
-            _ if mark.is_some() => Source::Run,
-            _ => Source::Argument(attributes(input, &["doc", "serde", "schemars"])),
-        };
-        Some(Param {
-            ident,
-            ty: ty.clone(),
-            cfgs,
-            source,
-        })
+    };
+    let ty = types::ungroup(&input.ty);
+    let run = input.attrs.iter().find(|attr| attr.path().is_ident("run"));
+    if let Some(run) = run
+        && run.meta.require_path_only().is_err()
+    {
+        misuse(run, Problem::RunOptions);
     }
+    if let Some(owned) = owned(ty) {
+        let owned = text(&owned);
+        misuse(ty, Problem::Borrowed { name: ident, owned });
+        return None;
+    }
+    if let Type::ImplTrait(_) = ty {
+        misuse(ty, Problem::ImplTrait);
+        return None;
+    }
+    let source = match types::last_segment(ty) {
+        _ if run.is_some() => Source::Run,
+        Some(segment) if segment.ident == "ToolContext" => Source::ToolContext,
+        Some(segment) if segment.ident == "Context" || segment.ident == "Managed" => Source::Run,
+        _ => Source::Argument(attributes(input, &["doc", "serde", "schemars"])),
+    };
+    Some(Param {
+        ident,
+        ty: ty.clone(),
+        cfgs: attributes(input, &["cfg"]),
+        source,
+    })
 }
 
+/// The attributes with one of these names.
 fn attributes(input: &PatType, names: &[&str]) -> Vec<Attribute> {
     let named = input
         .attrs
@@ -162,7 +176,7 @@ fn attributes(input: &PatType, names: &[&str]) -> Vec<Attribute> {
     named.cloned().collect()
 }
 
-/// The type without references, if it has some: `String` for `&str`, `Vec<T>` for `&[T]`.
+/// The type with owned types for references: `String` for `&str`, `Vec<T>` for `&[T]`. `None` if it has no references.
 fn owned(ty: &Type) -> Option<Type> {
     match types::ungroup(ty) {
         Type::Reference(reference) => {
@@ -183,32 +197,20 @@ fn owned(ty: &Type) -> Option<Type> {
         }
         Type::Path(path) => {
             let mut path = path.clone();
-            let mut found = false;
-            for segment in &mut path.path.segments {
-                let PathArguments::AngleBracketed(arguments) = &mut segment.arguments else {
-                    continue;
-                };
-                for argument in &mut arguments.args {
-                    if let GenericArgument::Type(ty) = argument
-                        && let Some(owned) = owned(ty)
-                    {
-                        *ty = owned;
-                        found = true;
-                    }
-                }
-            }
-            found.then_some(Type::Path(path))
+            let segments = path.path.segments.iter_mut();
+            let arguments = segments.filter_map(|segment| match &mut segment.arguments {
+                PathArguments::AngleBracketed(arguments) => Some(&mut arguments.args),
+                _ => None,
+            });
+            let types = arguments.flatten().filter_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            make_owned(types).then_some(Type::Path(path))
         }
         Type::Tuple(tuple) => {
             let mut tuple = tuple.clone();
-            let mut found = false;
-            for ty in &mut tuple.elems {
-                if let Some(owned) = owned(ty) {
-                    *ty = owned;
-                    found = true;
-                }
-            }
-            found.then_some(Type::Tuple(tuple))
+            make_owned(tuple.elems.iter_mut()).then_some(Type::Tuple(tuple))
         }
         Type::Slice(slice) => {
             let mut slice = slice.clone();
@@ -224,7 +226,19 @@ fn owned(ty: &Type) -> Option<Type> {
     }
 }
 
-/// A type as one would write it: without the spaces that tokens have between them.
+/// Replaces each type by its owned form. Returns whether a type changed.
+fn make_owned<'a>(types: impl Iterator<Item = &'a mut Type>) -> bool {
+    let mut changed = false;
+    for ty in types {
+        if let Some(owned) = owned(ty) {
+            *ty = owned;
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The usual text of a type, without the spaces between its tokens.
 fn text(ty: &Type) -> String {
     let mut text = quote!(#ty).to_string();
     for (spaced, tight) in [

@@ -5,30 +5,25 @@
 //! A [`Store`] stores bytes and knows nothing of flows. `docs/reference/checkpoint-format.md` describes the bytes.
 //
 // `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
-// nothing compiles neither records nor the in-memory store.
+// nothing does not compile the in-memory store.
 
-mod checksum;
-#[cfg(any(test, fuzzing))]
-#[doc(hidden)]
-pub mod fuzz;
+mod lease;
 mod memory;
-mod outline;
 mod pending_releases;
-mod record;
 pub(crate) mod retention;
 pub(crate) mod settings;
 mod store;
 mod thread_storage;
 mod write_name;
 
+pub(crate) use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
-pub(crate) use outline::{
-    GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
-};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
-pub use petalflow_codec::CodecError;
-pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, OwnedKey, Record, TaskEntry};
-pub use record::{Cause, DecisionKind, DecisionRecord};
+pub(crate) use petalflow_codec::{
+    AnswerEntry, GraphOutline, Header, KeyEntry, KeyKind, KeyOutline, Line, NodeOutline, Outline,
+    OwnedKey, Record, TaskEntry, encode_keys, key_lines, quoted,
+};
+pub use petalflow_codec::{Cause, CodecError, DecisionKind, DecisionRecord};
 pub(crate) use retention::Retention;
 pub(crate) use settings::{Durability, OnBusy};
 pub use store::{

@@ -28,6 +28,7 @@ use std::num::NonZeroU64;
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Durability {
     /// The checkpoint of each superstep is durable before the next superstep begins. A crash loses the current superstep,
     /// except for its finished tasks.
@@ -63,6 +64,7 @@ pub enum Durability {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OnBusy {
     /// The run is refused with [`Busy`](crate::thread::ThreadError::Busy).
     ///

@@ -5,15 +5,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
-    Address, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, checksum,
+    Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
 };
 use crate::future::BoxFuture;
+use petalflow_codec::checksum;
 
 /// A thread in a store.
 #[derive(Clone)]
 pub(crate) struct ThreadStorage {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) thread: Arc<str>,
+    /// The claim of the run that uses the thread, if it can expire.
+    pub(crate) lease: Option<Arc<Lease>>,
 }
 
 impl ThreadStorage {

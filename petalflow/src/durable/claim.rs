@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::cancel_token::CancelToken;
-use crate::checkpoint::{Claim, OnBusy, Store, ThreadStorage};
+use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
 use crate::outcome::ThreadError;
 
 /// How long to wait before a claim is tried again, at first and at most.
@@ -18,6 +18,8 @@ pub(crate) struct ThreadClaim {
     store: Arc<dyn Store>,
     thread: Arc<str>,
     owner: String,
+    /// `None` if the claim does not expire.
+    lease: Option<Arc<Lease>>,
 }
 
 /// The cancel tokens of the runs of this process, by thread and owner.
@@ -47,14 +49,16 @@ impl ThreadClaim {
         };
         let (mut wait, longest) = WAITS;
         // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
-        let claimed = ThreadClaim {
+        let mut claimed = ThreadClaim {
             store: Arc::clone(store),
             thread: Arc::clone(thread),
             owner,
+            lease: None,
         };
-        loop {
+        let granted = loop {
+            let begun = Moment::now();
             match store.claim(thread, &claimed.owner).await? {
-                Claim::Granted => break,
+                Claim::Granted => break begun,
                 Claim::Busy { .. } if on_busy == OnBusy::Refuse => return Err(busy()),
                 Claim::Busy { owner: other } => {
                     if on_busy == OnBusy::Cancel {
@@ -71,10 +75,17 @@ impl ThreadClaim {
                     wait = longest.min(wait * 2);
                 }
             }
-        }
+        };
+        claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
         let token = cancel.get_or_insert_default().clone();
         runs().insert(claimed.key(), token);
         Ok(claimed)
+    }
+
+    /// The claim, if it can expire.
+    #[inline]
+    pub(crate) fn lease(&self) -> Option<Arc<Lease>> {
+        self.lease.clone()
     }
 
     #[inline]
@@ -84,14 +95,13 @@ impl ThreadClaim {
 
     /// Awaits the run, and renews the claim if it would expire.
     pub(crate) async fn hold<T>(&self, run: impl Future<Output = T>) -> T {
-        let Some(lasts) = self.store.claim_lasts() else {
+        let Some(lease) = &self.lease else {
             return run.await;
         };
         let renew = async {
             loop {
-                tokio::time::sleep(lasts / 3).await;
-                // If the claim is lost, the next write of the run is refused.
-                let _ = self.store.claim(&self.thread, &self.owner).await;
+                tokio::time::sleep(lease.renewal_interval()).await;
+                lease.renew().await;
             }
         };
         let (mut run, mut renew) = (std::pin::pin!(run), std::pin::pin!(renew));

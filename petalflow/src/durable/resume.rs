@@ -107,12 +107,12 @@ impl<S: State> ThreadOpener<'_, S> {
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
         let decided = self.decide(id, &decision, waiting)?;
-        let record = |interrupt: &Interrupt| DecisionRecord {
-            node: interrupt.node.clone(),
-            decision: decision.action.kind(),
-            by: decision.by.clone(),
-            reason: decision.reason.clone(),
-            at_ms: now_ms(),
+        let record = |interrupt: &Interrupt| {
+            let kind = decision.action.kind();
+            let mut record = DecisionRecord::new(interrupt.node.clone(), kind, now_ms());
+            record.by.clone_from(&decision.by);
+            record.reason.clone_from(&decision.reason);
+            record
         };
         for interrupt in &decided {
             self.writer.add_decision(record(interrupt));

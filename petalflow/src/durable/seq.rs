@@ -5,7 +5,7 @@
 pub(crate) struct CheckpointSeq(u64);
 
 impl CheckpointSeq {
-    /// The number that a store knows.
+    /// The number in a store.
     #[inline]
     pub(crate) const fn new(seq: u64) -> Self {
         CheckpointSeq(seq)
@@ -52,7 +52,7 @@ impl Origin {
     }
 }
 
-/// The bytes of a chain of checkpoints: of the first, which stands alone, and of those after it.
+/// The bytes of a chain of checkpoints: of the first, which builds on no other, and of those after it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ChainSize {
     pub(crate) first: u64,

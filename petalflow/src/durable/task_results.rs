@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use petalflow_graph::NodeIdx;
+use petalflow_graph::{NodeIdx, RouteIdx};
 
 use super::dirty_keys::{each, of_key, untracked};
 use super::fingerprint::Fingerprint;
@@ -109,7 +109,7 @@ pub(crate) fn save_finished<S: State>(
         keys.push((S::KEYS[key].id, bytes.into()));
     }
     let names = plan.routes[node.index()];
-    let name = |route: u32| names.get(route as usize).copied().unwrap_or_default();
+    let name = |route: RouteIdx| names.get(route.index()).copied().unwrap_or_default();
     let (chosen, routes) = match effects.chosen() {
         RouteChoice::Edges => (0, Vec::new()),
         RouteChoice::One(route) => (1, vec![name(route)]),
@@ -221,7 +221,7 @@ pub(crate) fn load_finished<S: State>(
                 None => return Ok(None),
             },
         };
-        let target = item_target(plan, node, route);
+        let target = item_target(plan, node, route.map(RouteIdx::new));
         let Some(item) = target.and_then(|(_, target)| plan.items[target.index()]) else {
             return Ok(None);
         };
@@ -252,7 +252,7 @@ pub(crate) fn load_finished<S: State>(
 
 /// Whether the result has everything that the edges of the node need now: the task may have run when they were different.
 fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S>) -> bool {
-    let sent = |route: Option<u32>| {
+    let sent = |route: Option<RouteIdx>| {
         let sent = effects.deliveries().iter().any(|(by, _)| *by == route);
         sent || item_target(plan, node, route).is_none()
     };
@@ -266,11 +266,15 @@ fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S
 /// The node that receives what this node sends along a route, and whether it receives the items one by one. Its type decides
 /// how the item is stored.
 #[inline]
-fn item_target(plan: &ExecutionPlan, node: NodeIdx, route: Option<u32>) -> Option<(bool, NodeIdx)> {
+fn item_target(
+    plan: &ExecutionPlan,
+    node: NodeIdx,
+    route: Option<RouteIdx>,
+) -> Option<(bool, NodeIdx)> {
     let edges = &plan.out_edges[node.index()];
     let targets = match route {
         None => &edges.plain,
-        Some(route) => edges.routes.get(route as usize)?,
+        Some(route) => edges.routes.get(route.index())?,
     };
     let each = targets.iter().find_map(|target| match target {
         EdgeTarget::Each(node) => Some((true, *node)),

@@ -49,7 +49,7 @@ impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
 
 /// Claims the thread, runs the flow, and releases the thread.
 async fn run_claimed<F: Flow>(
-    start: ThreadStart<F::State>,
+    mut start: ThreadStart<F::State>,
     flow: Arc<F>,
     mut settings: Settings<F::State>,
 ) -> Result<F::State, RunError> {
@@ -60,7 +60,9 @@ async fn run_claimed<F: Flow>(
         None
     } else {
         let claimed = ThreadClaim::get(&start.storage, start.on_busy, &mut settings.cancel).await;
-        Some(claimed.map_err(refused)?)
+        let claimed = claimed.map_err(refused)?;
+        start.storage.lease = claimed.lease();
+        Some(claimed)
     };
     if let Some(managed) = &settings.managed {
         let made = ManagedValues::restored(managed, &start.storage.thread).await;

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use super::{BoxError, FailureKind, Panicked};
 
-/// What a caught panic carries.
+/// The payload of a caught panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// How a node's attempt failed. Behind a pointer, as [`Broken`](super::broken::Broken) is: what every task returns is then one
-/// word, and in a register.
+/// How a node's attempt failed. Boxed, so that the result of every task fits into one register.
 #[derive(Debug)]
 pub(crate) struct Failure(Box<(FailureKind, BoxError)>);
 

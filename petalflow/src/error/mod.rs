@@ -1,4 +1,4 @@
-//! What can go wrong: in a node ([`BoxError`]), and in a run ([`RunError`](crate::RunError)).
+//! The errors of nodes ([`BoxError`], [`NodeError`]).
 
 mod failure;
 mod node;
@@ -11,7 +11,7 @@ pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
 pub use panic::{Panicked, catch_panic};
 
-/// Any error: what a node may fail with.
+/// The error type of nodes: any error.
 ///
 /// ```
 /// use petalflow::BoxError;
@@ -24,7 +24,7 @@ pub use panic::{Panicked, catch_panic};
 /// ```
 pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
-/// What nodes return when they can fail: `petalflow::Result<EssayDraft>`.
+/// The result type of nodes that can fail: `petalflow::Result<EssayDraft>`.
 ///
 /// ```
 /// fn parse(text: &str) -> petalflow::Result<u32> {
@@ -34,7 +34,8 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 /// ```
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 
-/// The message of an error followed by those of its sources: for places that store or show text instead of the error itself.
+/// The message of an error, followed by the messages of its sources: for places that store or show a text instead of
+/// the error.
 ///
 /// ```
 /// use petalflow::error::message_with_sources;
@@ -51,7 +52,7 @@ pub fn message_with_sources(error: &(dyn Error + 'static)) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         let words = cause.to_string();
-        // Many errors repeat their source's words in their own.
+        // Many errors repeat the message of their source; do not print it twice.
         if !text.contains(&words) {
             text.push_str(": ");
             text.push_str(&words);

@@ -1,10 +1,10 @@
-//! How a node failed.
+//! The failure of a node, as data.
 
 use crate::ids::Namespace;
 
-/// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
+/// The failure of a node after its last attempt: the item of a `catch` edge, and what `continue_on_error` records.
 ///
-/// It is plain data, because it may be stored.
+/// It is plain data, because it can be stored.
 ///
 /// ```
 /// use petalflow::error::FailureKind;
@@ -41,17 +41,18 @@ pub struct NodeError {
     pub namespace: String,
     /// The superstep, from 1.
     pub superstep: u64,
-    /// The attempt that failed last, from 1.
+    /// The last attempt, from 1.
     pub attempt: u32,
-    /// The item's index, where the node is the target of `each`.
+    /// The index of the item, if the node is the target of `each`.
     pub index: Option<usize>,
-    /// What kind of failure it was.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// The error and its sources, in words.
+    /// The messages of the error and its sources.
     pub message: String,
 }
 
-/// A list that failures of nodes can be recorded in: a `Vec` of [`NodeError`], or of anything that is made `From` one.
+/// A list in which failures of nodes can be recorded: a `Vec` of [`NodeError`], or of a type that implements
+/// `From<NodeError>`.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -92,7 +93,7 @@ pub struct NodeError {
     note = "make the key a `Vec<NodeError>`, or a `Vec` of something that implements `From<NodeError>`"
 )]
 pub trait FailureLog {
-    /// The list of this one failure.
+    /// A list with this failure.
     fn of(error: NodeError) -> Self;
 }
 
@@ -102,7 +103,7 @@ impl<E: From<NodeError>> FailureLog for Vec<E> {
     }
 }
 
-/// The kinds of failure of a node.
+/// The kinds of node failures.
 ///
 /// ```
 /// use petalflow::error::FailureKind;
@@ -132,7 +133,7 @@ pub enum FailureKind {
     Panic,
     /// An attempt took longer than its timeout.
     Timeout,
-    /// An attempt showed no sign of life for longer than its idle timeout.
+    /// An attempt had no activity for longer than its idle timeout.
     Idle,
 }
 

@@ -1,4 +1,4 @@
-//! Panics as errors.
+//! Caught panics as errors.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// A panic that was caught, as an error with its message.
+/// The message of a caught panic.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -21,7 +21,7 @@ pub struct Panicked {
 }
 
 impl Panicked {
-    /// Takes the message out of what the panic carries.
+    /// Reads the message from the payload of a panic.
     pub(crate) fn new(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
@@ -39,7 +39,7 @@ impl std::fmt::Display for Panicked {
 
 impl std::error::Error for Panicked {}
 
-/// Awaits a future and catches a panic in it, as the engine does with nodes: for code that calls functions of users.
+/// Awaits a future and catches a panic in it, as the runtime does for nodes. For code that calls functions of users.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! How a [`NodeError`] is stored: as a map of its fields.
+//! The stored form of a [`NodeError`]: a map of its fields.
 //!
-//! By hand, because these two types would be the only reason for the default build to compile serde's derive.
+//! Written by hand: with serde's derive, these two types would be the only reason to compile it in the default build.
 //!
-//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few failures are stored.
+//! `#[inline]` defers compilation to the calling crate. Few programs store failures.
 
 use std::fmt;
 
@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for NodeError {
 }
 
 impl NodeError {
-    /// As a record of petalflow's own holds it: the bytes that serde would write.
+    /// Encodes it for a checkpoint, with the same bytes that serde would write.
     #[inline]
     pub(crate) fn pack(&self, out: &mut Vec<u8>) {
         let field = |name: &str, out: &mut Vec<u8>| pack::text(name, out);
@@ -103,7 +103,7 @@ impl NodeError {
         pack::text(&self.message, out);
     }
 
-    /// From a record of petalflow's own.
+    /// Decodes it from a checkpoint.
     #[inline]
     pub(crate) fn unpack(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         let mut fields = Found::default();
@@ -130,7 +130,7 @@ impl NodeError {
     }
 }
 
-/// The fields as far as they were found.
+/// The fields that were found so far.
 #[derive(Default)]
 struct Found {
     node: Option<String>,
@@ -143,7 +143,7 @@ struct Found {
 }
 
 impl Found {
-    /// The failure, or the name of a field that is missing.
+    /// The failure, or the name of a missing field.
     #[inline]
     fn whole(self) -> Result<NodeError, &'static str> {
         Ok(NodeError {
@@ -179,7 +179,7 @@ impl<'de> Visitor<'de> for Fields {
                 "index" => found.index = map.next_value()?,
                 "kind" => found.kind = Some(map.next_value()?),
                 "message" => found.message = Some(map.next_value()?),
-                // A later version may have more to say.
+                // Fields of later versions are skipped.
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }

@@ -1,4 +1,4 @@
-//! What happens in a run, as it happens.
+//! The events of a run.
 
 mod custom;
 mod mode;
@@ -19,7 +19,7 @@ use crate::outcome::RunError;
 use crate::question::Interrupt;
 use crate::state::State;
 
-/// One thing that happened in a run. Events come in the order in which things happened.
+/// An event of a run. Events arrive in the order in which they happened.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -42,18 +42,19 @@ use crate::state::State;
 /// # Ok(())
 /// # }
 /// ```
+#[non_exhaustive]
 pub struct Event<S: State> {
-    /// Where: the sub-flow it happened in, empty at the top.
+    /// The namespace of the sub-flow it happened in; empty at the top.
     pub namespace: Namespace,
-    /// The superstep, from 1; 0 before the first.
+    /// The superstep, from 1; 0 before the first one.
     pub superstep: u64,
-    /// The node it is about, for events of a node.
+    /// The task, for events of a node.
     pub task: Option<TaskInfo>,
-    /// What happened.
+    /// The kind of event, with its data.
     pub kind: EventKind<S>,
 }
 
-/// The task that an event is about.
+/// The task of an event.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -73,18 +74,19 @@ pub struct Event<S: State> {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TaskInfo {
     /// The name of the node.
     pub node: Arc<str>,
-    /// The task's name, the same in every attempt.
+    /// The id of the task, the same in every attempt.
     pub id: TaskId,
-    /// The index among what was sent to the node, where the node is the target of `each`.
+    /// The index among the items sent to the node, if the node is the target of `each`.
     pub index: Option<usize>,
     /// The attempt, from 1.
     pub attempt: u32,
 }
 
-/// What happened.
+/// The kind of an event.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -113,69 +115,70 @@ pub struct TaskInfo {
 pub enum EventKind<S: State> {
     /// The run has begun.
     RunStarted,
-    /// A superstep has begun, with these nodes in the order in which their writes will fold.
+    /// A superstep has begun.
     SuperstepStarted {
-        /// The names of the nodes, one per task.
+        /// The names of the nodes, one per task, in the order in which their writes fold.
         nodes: Vec<Arc<str>>,
     },
     /// An attempt of a node has begun.
     NodeStarted,
-    /// A node has finished. Its writes take effect at the end of the superstep.
+    /// A node has finished. Its writes are applied at the end of the superstep.
     NodeFinished {
-        /// What it wrote.
+        /// The writes of the node.
         update: S::Update,
-        /// Whether it did not run, because the [cache](crate::Launch::cache) knew its result.
+        /// Whether the result came from the [cache](crate::Launch::cache), without a run of the node.
         cached: bool,
     },
-    /// An attempt has failed and there will be another.
+    /// An attempt has failed, and another one follows.
     Retry {
-        /// What went wrong.
+        /// The error of the attempt.
         error: NodeError,
-        /// How long until the next attempt.
+        /// The time until the next attempt.
         wait: Duration,
     },
-    /// A node has failed for good.
+    /// A node has failed after its last attempt.
     NodeFailed {
-        /// What went wrong.
+        /// The error.
         error: NodeError,
     },
     /// A node emitted a value ([`Context::emit`](crate::Context::emit)).
     Custom(CustomEvent),
     /// The superstep's writes have been applied.
     SuperstepFinished,
-    /// What the flow knows: when the run begins, unless it begins with nothing, and after each superstep. Only for who asked
-    /// for it, with [`Events::with_values`](crate::run::Events::with_values) or [`Events::values`](crate::run::Events::values).
+    /// The state at the start of the run, unless the run starts with an empty state, and after each superstep. Sent
+    /// only with [`Events::with_values`](crate::run::Events::with_values) or
+    /// [`Events::values`](crate::run::Events::values).
     Values {
         /// The state.
         state: S,
     },
-    /// The thread's checkpoint of this number is in the store.
+    /// A checkpoint of the thread was stored.
     Checkpoint {
-        /// The number.
+        /// The number of the checkpoint.
         checkpoint: u64,
     },
-    /// Something happened in a sub-flow: [`Event::nested`] gives it back with its type.
+    /// An event of a sub-flow. [`Event::nested`] returns it with its type.
     Nested(NestedEvent),
-    /// The run has reached its end.
+    /// The run has reached `END`.
     Finished {
         /// The final state.
         state: S,
     },
-    /// A thread's run has stopped to ask people.
+    /// A thread's run has stopped and waits for a person.
     Interrupted {
-        /// What is asked.
+        /// The open interrupts.
         interrupts: Vec<Interrupt>,
         /// The state at the last barrier.
         state: S,
     },
-    /// The run has ended without reaching its end.
+    /// The run has failed.
     Failed {
-        /// Why.
+        /// The error.
         error: RunError,
     },
 }
 
-/// An event of a sub-flow, whose state is of another type.
+/// An event of a sub-flow, which has another state type.
 #[derive(Clone)]
 pub struct NestedEvent {
     event: Arc<dyn Any + Send + Sync>,
@@ -205,7 +208,7 @@ impl fmt::Debug for NestedEvent {
 }
 
 impl<S: State> Event<S> {
-    /// The event of a sub-flow over the state `C`.
+    /// The event of a sub-flow, if its state is `C`.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -237,14 +240,14 @@ impl<S: State> Event<S> {
         }
     }
 
-    /// The name of the node it is about, for events of a node.
+    /// The name of the node, for events of a node.
     pub fn node(&self) -> Option<&str> {
         self.task.as_ref().map(|task| &*task.node)
     }
 }
 
 impl<S: State> EventKind<S> {
-    /// The name of the kind, as a log would show it.
+    /// The name of the kind, for logs.
     pub fn name(&self) -> &'static str {
         match self {
             EventKind::RunStarted => "run started",

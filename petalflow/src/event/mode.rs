@@ -1,9 +1,9 @@
-//! Which of the filters of a run's events an event passes.
+//! The subjects by which [`Events`](crate::run::Events) can be filtered.
 
 use super::EventKind;
 use crate::state::State;
 
-/// What events are about; one may be of several.
+/// A set of event subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Modes(u8);
 
@@ -26,7 +26,7 @@ impl Modes {
 }
 
 impl<S: State> EventKind<S> {
-    /// What the event is about. A run that fails says so to everybody who listens.
+    /// The subjects of the event. The failure of a run passes every filter.
     pub(crate) fn modes(&self) -> Modes {
         match self {
             EventKind::NodeFinished { .. } => Modes::UPDATES.and(Modes::TASKS),

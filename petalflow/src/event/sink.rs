@@ -1,4 +1,4 @@
-//! Where events go: to the stream of this run, or to the run above it.
+//! The receivers of events: the stream of this run, or the run of the parent flow.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +8,12 @@ use super::{CustomEvent, Event, EventKind, NestedEvent, TaskInfo};
 use crate::ids::Namespace;
 use crate::state::State;
 
-/// Takes events without knowing the state's type.
+/// Receives events without the type of the state.
 pub(crate) trait Listener: Send + Sync {
     /// A node emitted a value.
     fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent);
 
-    /// Something happened in a sub-flow.
+    /// A sub-flow emitted an event.
     fn nested(
         &self,
         namespace: Namespace,
@@ -22,11 +22,11 @@ pub(crate) trait Listener: Send + Sync {
         event: NestedEvent,
     );
 
-    /// Whether states are told as well, which are copied for it.
+    /// Whether to send states, which are cloned for each event.
     fn wants_values(&self) -> bool;
 }
 
-/// Where the events of a run over `S` go.
+/// The receiver of the events of a run over `S`.
 pub(crate) enum Sink<S: State> {
     Queue {
         events: Mutex<VecDeque<Event<S>>>,
@@ -43,7 +43,7 @@ impl<S: State> Sink<S> {
         })
     }
 
-    /// Asks for states as well. To be said before the run begins.
+    /// Requests states. Must be called before the run begins.
     pub(crate) fn want_values(&self) {
         if let Sink::Queue { values, .. } = self {
             values.store(true, Ordering::Relaxed);
@@ -107,6 +107,6 @@ impl<S: State> Listener for Sink<S> {
 }
 
 fn lock<T>(queue: &Mutex<VecDeque<T>>) -> MutexGuard<'_, VecDeque<T>> {
-    // A panic cannot leave a queue half-changed.
+    // A panic cannot leave the queue in an inconsistent state.
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -54,7 +54,7 @@ impl<S: State> Abort<S> {
         })
     }
 
-    /// The run waits for people.
+    /// The run waits for a person.
     pub(super) fn interrupted(interrupts: Vec<Interrupt>) -> Self {
         Self::new(RunErrorKind::Interrupted { interrupts })
     }

@@ -11,6 +11,7 @@ use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, caught};
 use crate::middleware::{Innermost, Next, NodeCall};
 use crate::node::{Effects, LastActivity, Scope};
+use crate::policy::pause;
 use crate::state::State;
 
 /// Runs a task until an attempt succeeds or no retry is left. Each attempt begins without writes.
@@ -69,9 +70,7 @@ pub(super) async fn run_attempts<F: Flow>(
             error: failure.describe(scope),
             wait,
         });
-        if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-        }
+        pause(wait).await;
     }
 }
 

@@ -11,7 +11,7 @@ use super::watch::watched;
 use crate::flow::Flow;
 use crate::superstep::{Planner, Task};
 
-/// Reports to the persistence that no task runs any more. Fails with `result`, or because the run waits for people.
+/// Reports to the persistence that no task runs any more. Fails with `result`, or because the run waits for a person.
 pub(super) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
     driver: &mut Driver<F>,
     persistence: &mut P,
@@ -46,7 +46,7 @@ pub(super) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
     }
 }
 
-/// Reports to the persistence that a superstep was committed. Fails if the run waits for people after one of its nodes.
+/// Reports to the persistence that a superstep was committed. Fails if the run waits for a person after one of its nodes.
 pub(super) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
     driver: &mut Driver<F>,
     persistence: &mut P,

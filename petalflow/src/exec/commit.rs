@@ -186,7 +186,7 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
 #[cold]
 pub(super) fn no_edge(plan: &ExecutionPlan, missing: &NoEdge) -> RunErrorKind {
     let route = plan.routes[missing.node.index()]
-        .get(missing.route as usize)
+        .get(missing.route.index())
         .copied()
         .unwrap_or_default();
     RunErrorKind::NoEdge {

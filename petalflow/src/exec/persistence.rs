@@ -28,88 +28,118 @@ use crate::superstep::{Planner, Task};
 
 /// The persistence of a run.
 ///
-/// A type parameter of the driver, so that a run that is not stored contains none of this.
+/// A type parameter of the driver, so that a run that is not stored contains none of this. The default methods are those of
+/// such a run.
 pub(crate) trait Persistence<S: State>: Send {
     /// Whether anything is stored. If so, every superstep ends with [`barrier_reached`](Self::barrier_reached), and the fast
     /// path is not taken.
     const STORED: bool;
 
     /// Whether every task of the next superstep has to run. Then `superstep_begun` may be left out.
-    fn runs_all(&self) -> bool;
+    fn runs_all(&self) -> bool {
+        true
+    }
 
     /// A superstep begins. Returns what to do with each task of the frontier; tasks beyond the end of the list run.
     fn superstep_begun(
         &mut self,
-        plan: &ExecutionPlan,
-        frontier: &[Task],
-    ) -> Vec<TaskDisposition<S>>;
+        _plan: &ExecutionPlan,
+        _frontier: &[Task],
+    ) -> Vec<TaskDisposition<S>> {
+        Vec::new()
+    }
 
     /// What a person has decided at the `interrupt before` this node, if anything.
-    fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision>;
+    fn gate_decision(&self, _plan: &ExecutionPlan, _node: NodeIdx) -> Option<GateDecision> {
+        None
+    }
 
     /// The run waits for a person before this node.
-    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: NodeIdx);
+    fn wait_at_gate(&mut self, _plan: &ExecutionPlan, _node: NodeIdx) {}
 
     /// The tasks of the superstep that have finished so far, in the order in which they finished. Others still run.
     fn tasks_finished<'a>(
         &mut self,
-        plan: &ExecutionPlan,
-        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
+        _plan: &ExecutionPlan,
+        _finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
     ) -> Result<(), ThreadError>
     where
-        S: 'a;
+        S: 'a,
+    {
+        Ok(())
+    }
 
     /// Writes the last barrier to the store, because a task needs it there.
     fn flush(
         &mut self,
-        committed: Committed<'_, S>,
-    ) -> impl Future<Output = Result<(), ThreadError>> + Send;
+        _committed: Committed<'_, S>,
+    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
+        ready(Ok(()))
+    }
 
     /// Whether [`tasks_ended`](Self::tasks_ended) has nothing to do after a superstep in which no task failed.
-    fn is_idle(&self) -> bool;
+    fn is_idle(&self) -> bool {
+        true
+    }
 
-    /// No task runs any more. If the superstep is not committed, because it was stopped or because the run waits for people,
+    /// No task runs any more. If the superstep is not committed, because it was stopped or because the run waits for a person,
     /// the results of its tasks are stored. Returns what the run waits for.
     fn tasks_ended<'a>(
         &mut self,
-        plan: &ExecutionPlan,
-        committed: Committed<'_, S>,
-        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
-        stopped: Option<Stopped<'_>>,
+        _plan: &ExecutionPlan,
+        _committed: Committed<'_, S>,
+        _finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
+        _stopped: Option<Stopped<'_>>,
     ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send
     where
-        S: 'a;
+        S: 'a,
+    {
+        ready(Ok(Vec::new()))
+    }
 
     /// The writes of the superstep, before they are applied.
     fn record_writes<'a>(
         &mut self,
-        updates: impl Iterator<Item = &'a S::Update>,
-        overwritten: KeySet,
+        _updates: impl Iterator<Item = &'a S::Update>,
+        _overwritten: KeySet,
     ) -> Result<(), ThreadError>
     where
-        S: 'a;
+        S: 'a,
+    {
+        Ok(())
+    }
 
     /// A superstep was committed, and the next one is planned. Returns whether a checkpoint has to be written now.
-    fn barrier_reached(&mut self, barrier: Barrier<'_, S>) -> Result<bool, ThreadError>;
+    fn barrier_reached(&mut self, _barrier: Barrier<'_, S>) -> Result<bool, ThreadError> {
+        Ok(false)
+    }
 
     /// Writes that checkpoint. A boxed future, which is what a store returns: a future around it would be made and moved at
     /// every barrier.
-    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(ready(Ok(())))
+    }
 
     /// The checkpoint was written.
-    fn checkpoint_written(&mut self);
+    fn checkpoint_written(&mut self) {}
 
     /// What the run waits for after the nodes of the barrier.
-    fn interrupts_after(&self) -> Vec<Interrupt>;
+    fn interrupts_after(&self) -> Vec<Interrupt> {
+        Vec::new()
+    }
 
     /// The run has ended, for whatever reason.
     fn run_ended(
         &mut self,
-        committed: Committed<'_, S>,
-    ) -> impl Future<Output = Result<(), ThreadError>> + Send;
+        _committed: Committed<'_, S>,
+    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
+        ready(Ok(()))
+    }
 
     /// The number of the checkpoint that was written since the last call, if any.
-    fn take_checkpoint(&mut self) -> Option<u64>;
+    fn take_checkpoint(&mut self) -> Option<u64> {
+        None
+    }
 }
 
 /// What to do with a task of the frontier.
@@ -159,89 +189,4 @@ pub(super) struct NoPersistence;
 
 impl<S: State> Persistence<S> for NoPersistence {
     const STORED: bool = false;
-
-    fn runs_all(&self) -> bool {
-        true
-    }
-
-    fn superstep_begun(&mut self, _: &ExecutionPlan, _: &[Task]) -> Vec<TaskDisposition<S>> {
-        Vec::new()
-    }
-
-    fn gate_decision(&self, _: &ExecutionPlan, _: NodeIdx) -> Option<GateDecision> {
-        None
-    }
-
-    fn wait_at_gate(&mut self, _: &ExecutionPlan, _: NodeIdx) {}
-
-    fn tasks_finished<'a>(
-        &mut self,
-        _: &ExecutionPlan,
-        _: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
-        Ok(())
-    }
-
-    fn flush(
-        &mut self,
-        _: Committed<'_, S>,
-    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
-        ready(Ok(()))
-    }
-
-    fn is_idle(&self) -> bool {
-        true
-    }
-
-    fn tasks_ended<'a>(
-        &mut self,
-        _: &ExecutionPlan,
-        _: Committed<'_, S>,
-        _: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
-        _: Option<Stopped<'_>>,
-    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send
-    where
-        S: 'a,
-    {
-        ready(Ok(Vec::new()))
-    }
-
-    fn record_writes<'a>(
-        &mut self,
-        _: impl Iterator<Item = &'a S::Update>,
-        _: KeySet,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
-        Ok(())
-    }
-
-    fn barrier_reached(&mut self, _: Barrier<'_, S>) -> Result<bool, ThreadError> {
-        Ok(false)
-    }
-
-    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(ready(Ok(())))
-    }
-
-    fn checkpoint_written(&mut self) {}
-
-    fn interrupts_after(&self) -> Vec<Interrupt> {
-        Vec::new()
-    }
-
-    fn run_ended(
-        &mut self,
-        _: Committed<'_, S>,
-    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
-        ready(Ok(()))
-    }
-
-    fn take_checkpoint(&mut self) -> Option<u64> {
-        None
-    }
 }

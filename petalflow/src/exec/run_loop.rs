@@ -167,7 +167,7 @@ fn leads_to_end<F: Flow>(driver: &Driver<F>, node: NodeIdx) -> bool {
     let edges = &driver.plan().out_edges[node.index()];
     let targets = match driver.effects.chosen() {
         RouteChoice::Edges => &edges.plain,
-        RouteChoice::One(route) => match edges.routes.get(route as usize) {
+        RouteChoice::One(route) => match edges.routes.get(route.index()) {
             Some(targets) if !targets.is_empty() => targets,
             _ => return false,
         },

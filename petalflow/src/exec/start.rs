@@ -158,7 +158,7 @@ fn missing_managed<F: Flow>(
     }
 }
 
-/// The error of a run that stops for people but has no thread to wait on.
+/// The error of a run that has interrupts but no thread.
 fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",

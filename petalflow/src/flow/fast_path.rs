@@ -1,4 +1,4 @@
-//! The barrier of the fast path, which the generated dispatch passes by itself.
+//! The barrier of the fast path, which the generated dispatch passes without the driver.
 
 use petalflow_graph::NodeIdx;
 
@@ -8,12 +8,12 @@ use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State, Update as _, WriteError};
 use crate::superstep::commit_one;
 
-/// What the fast path needs at its barriers.
+/// The data that the fast path needs at its barriers.
 #[derive(Debug)]
 pub(crate) struct FastPath {
-    /// The keys that have been written. The other paths use it as well.
+    /// The keys that have been written. The other paths use it too.
     pub(crate) written: KeySet,
-    /// The superstep before which the driver has to check limits; 0 while writes are applied.
+    /// The superstep before which the driver checks limits; 0 while writes are applied.
     pub(crate) pause_at: u64,
 }
 
@@ -25,8 +25,8 @@ impl FastPath {
         }
     }
 
-    /// Commits the superstep and continues with the fast node that alone follows. Returns `None` and changes nothing if
-    /// something else follows, or if the driver has something to do or to report first.
+    /// Commits the superstep and returns the fast node that follows, if it is the only one. Returns `None` and changes
+    /// nothing if other nodes follow, or if the driver must act or report first.
     #[inline]
     pub(crate) fn advance<S: State>(
         &mut self,
@@ -38,11 +38,11 @@ impl FastPath {
             return None;
         }
         let next = next_fast(&scope.shared.plan, scope.node, effects)?;
-        // Marks a panic as one of a reducer, so that it is not taken for a panic of the node.
+        // Marks a panic of a reducer, so that it is not attributed to the node.
         let pause_at = std::mem::replace(&mut self.pause_at, 0);
         let result = self.commit(state, effects);
         self.pause_at = pause_at;
-        // The driver commits again, is refused again, and reports it.
+        // The driver commits again, gets the same error, and reports it.
         result.ok()?;
         scope.superstep += 1;
         scope.node = next;
@@ -72,7 +72,7 @@ impl FastPath {
     }
 }
 
-/// The fast node that alone follows, if there is one. The route that the node chose is then cleared.
+/// The fast node that follows, if it is the only one. Clears the route that the node chose.
 #[inline]
 pub(crate) fn next_fast<S: State>(
     plan: &ExecutionPlan,
@@ -85,7 +85,7 @@ pub(crate) fn next_fast<S: State>(
     match effects.chosen() {
         RouteChoice::Edges => plan.chain_next[node.index()].get(),
         RouteChoice::One(route) => {
-            let targets = plan.out_edges[node.index()].routes.get(route as usize)?;
+            let targets = plan.out_edges[node.index()].routes.get(route.index())?;
             let next = plan.only_fast_target(targets)?;
             effects.forget_choice();
             Some(next)

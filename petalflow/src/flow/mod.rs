@@ -1,4 +1,4 @@
-//! Flows: a checked graph together with its nodes, and how to launch one.
+//! Flows: a checked graph with its nodes.
 
 mod fast_path;
 mod step;
@@ -16,7 +16,7 @@ use crate::node::Requirements;
 use crate::plan::ExecutionPlan;
 use crate::state::State;
 
-/// A graph that can run: what [`flow!`](macro@crate::flow) makes, and what the run-time builder builds.
+/// A graph that can run. [`flow!`](macro@crate::flow) and the graph builder create it.
 ///
 /// ```
 /// use petalflow::Launch;
@@ -47,13 +47,13 @@ use crate::state::State;
     note = "declare it with `flow!(Name(State) {{ .. }})`"
 )]
 pub trait Flow: Send + Sync + Sized + 'static {
-    /// What the flow knows.
+    /// The state of the flow.
     type State: State;
 
     /// The flow's name.
     fn name(&self) -> &str;
 
-    /// The name by which its stored threads know it: `#[flow(id = "…")]` keeps it where the flow gets another name.
+    /// The name of the flow in stored threads. `#[flow(id = "…")]` sets it for a flow that was renamed.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -73,27 +73,27 @@ pub trait Flow: Send + Sync + Sized + 'static {
         self.name()
     }
 
-    /// Its graph, wired for the engine.
+    /// Its execution plan.
     #[doc(hidden)]
     fn plan(&self) -> Arc<ExecutionPlan>;
 
-    /// Collects what its nodes need from the run.
+    /// Adds the requirements of its nodes.
     #[doc(hidden)]
     fn require(&self, requirements: &mut Requirements<'_>);
 
-    /// Whether the guard of an `interrupt` stops the run; `gate` is its place in [`ExecutionPlan::gates`].
+    /// Evaluates the guard of an `interrupt`: whether the run stops. `gate` is an index in [`ExecutionPlan::gates`].
     ///
     /// # Errors
     ///
-    /// The guard's own.
+    /// The error of the guard.
     #[doc(hidden)]
     fn gate(&self, gate: u32, state: &Self::State) -> Result<bool, BoxError> {
         let _ = (gate, state);
         Ok(true)
     }
 
-    /// Runs one node against the superstep's snapshot, and on the fast path those that follow it as long as
-    /// [`Step::advance`] returns the next node: the only generated code on the hot path.
+    /// Runs one node with the superstep's snapshot and, on the fast path, the nodes after it while [`Step::advance`]
+    /// returns the next one. This is the only generated code on the hot path.
     #[doc(hidden)]
     fn step<'a>(
         &'a self,
@@ -102,7 +102,7 @@ pub trait Flow: Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a;
 }
 
-/// A flow, or what one is launched with: where the graph of a flow matters, and not how it runs.
+/// A flow, or a launch of one: for code that uses a flow's graph and does not run it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a flow nor the launch of one",

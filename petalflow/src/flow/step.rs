@@ -1,4 +1,4 @@
-//! The argument of the generated dispatch: one run of one node.
+//! The argument of the generated dispatch.
 
 use petalflow_graph::NodeIdx;
 
@@ -6,22 +6,22 @@ use super::FastPath;
 use crate::node::{Effects, Scope};
 use crate::state::State;
 
-/// What one run of a node reads and writes. One pointer, because every level of the dispatch passes it on.
+/// The inputs and effects of one run of a node. One pointer, because every level of the dispatch passes it on.
 #[doc(hidden)]
 pub struct Step<'a, S: State> {
     at: At<'a, S>,
     effects: &'a mut Effects<S>,
 }
 
-/// Where the node runs.
+/// The mode in which the node runs.
 enum At<'a, S> {
-    /// On the fast path, where the dispatch itself passes the barrier.
+    /// On the fast path, where the dispatch passes the barrier.
     FastPath {
         fast_path: &'a mut FastPath,
         scope: &'a mut Scope,
         state: &'a mut S,
     },
-    /// As one of several tasks, or with middleware around it.
+    /// As one of several tasks, or inside middleware.
     Task { scope: &'a Scope, state: &'a S },
 }
 
@@ -72,7 +72,7 @@ impl<'a, S: State> Step<'a, S> {
         self.effects
     }
 
-    /// All three at once.
+    /// The scope, the state and the effects.
     pub fn parts(&mut self) -> (&Scope, &S, &mut Effects<S>) {
         let (scope, state) = match &self.at {
             At::FastPath { scope, state, .. } => (&**scope, &**state),
@@ -81,10 +81,10 @@ impl<'a, S: State> Step<'a, S> {
         (scope, state, self.effects)
     }
 
-    /// Commits the superstep of the node that has run, and returns the next node if it is the only one and needs nothing
-    /// around it. Otherwise nothing changes, and the driver continues.
+    /// Commits the superstep of the node that has run, and returns the next node if it is the only one and can use the
+    /// fast path. Otherwise changes nothing, and the driver continues.
     ///
-    /// A chain of nodes thus stays in one loop: leaving the dispatch and entering it again costs more than the rest of a
+    /// A chain of nodes thus stays in one loop: leaving and entering the dispatch costs more than the rest of a
     /// superstep.
     #[inline]
     pub fn advance(&mut self) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! A flow with other retries.
+//! A flow with changed retries.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::node::Requirements;
 use crate::plan::ExecutionPlan;
 use crate::policy::Retry;
 
-/// A flow one of whose nodes has other retries: what [`Launch::with_retry`](crate::Launch::with_retry) makes.
+/// A flow with changed retries of one node, created by [`Launch::with_retry`](crate::Launch::with_retry).
 #[derive(Debug)]
 pub struct WithRetry<F> {
     flow: Arc<F>,

@@ -30,19 +30,19 @@ use super::TaskId;
 pub struct InterruptId(TaskId);
 
 impl InterruptId {
-    /// The id of the question that a task asks with this key.
+    /// The id of the question that a task asks under this key.
     #[inline]
     pub(crate) fn of(task: TaskId, key: &str) -> Self {
         InterruptId(TaskId::of(&[&task.to_bytes(), key.as_bytes()]))
     }
 
-    /// The id as bytes, to store it.
+    /// The id as bytes, for a store.
     #[inline]
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_bytes()
     }
 
-    /// The id of these bytes.
+    /// The id with these bytes.
     #[inline]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         InterruptId(TaskId::from_bytes(bytes))

@@ -1,10 +1,10 @@
-//! Where in a run of flows within flows something happens.
+//! The location of a sub-flow within a run.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where in a run of flows within flows something happens: the names of the sub-flow nodes on the way down, each with the
-/// index of the item it ran for. Empty at the top.
+/// The location of a sub-flow within a run: the names of the sub-flow nodes that lead to it, each with the index of its
+/// item. Empty at the top.
 ///
 /// ```
 /// use petalflow::event::Namespace;

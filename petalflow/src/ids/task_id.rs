@@ -1,12 +1,12 @@
-//! What names one run of one node within a thread.
+//! The id of one run of one node within a thread.
 
 use std::fmt;
 use std::hash::Hasher as _;
 
 use siphasher::sip128::Hasher128 as _;
 
-/// Names one run of one node within a thread: the same over retries and, with a store, over crashes and resumes; so it can
-/// be passed on as an idempotency key.
+/// The id of one run of one node within a thread. It is the same for all attempts and, with a store, after a crash or a
+/// resume, so it can be used as an idempotency key.
 ///
 /// ```
 /// # use petalflow::prelude::*;
@@ -47,7 +47,7 @@ impl TaskId {
         self.0
     }
 
-    /// The id of these bytes. Ids sort as their bytes do.
+    /// The id with these bytes. Ids sort like their bytes.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         TaskId(bytes)
     }
@@ -60,11 +60,11 @@ impl TaskId {
         Some(TaskId(id.to_be_bytes()))
     }
 
-    /// The id of a task: a hash of all that tells it from the others.
+    /// The id of a task: a hash of everything that distinguishes it from other tasks.
     #[inline]
     pub(crate) fn of(parts: &[&[u8]]) -> Self {
-        // SipHash with fixed keys: a published function, because the id must not change between builds. Parts are
-        // length-prefixed so that ("ab", "c") and ("a", "bc") differ.
+        // SipHash with fixed keys, because the id must not change between builds. Parts have a length prefix, so that
+        // ("ab", "c") and ("a", "bc") differ.
         let mut hasher = siphasher::sip128::SipHasher13::new();
         for part in parts {
             hasher.write(&(part.len() as u64).to_le_bytes());
@@ -86,7 +86,8 @@ impl fmt::Debug for TaskId {
     }
 }
 
-/// The id of a task: where it stands, the frontier it is part of, and what tells it from the frontier's other tasks.
+/// The id of a task: from its thread and namespace, the checkpoint of its frontier, and its node and index in the
+/// frontier.
 #[inline]
 pub(crate) fn task_id(
     thread: &str,

@@ -1,11 +1,12 @@
-//! What a person says at an `interrupt before` or `interrupt after`.
+//! The decision of a person at an `interrupt before` or `interrupt after`.
 
 use crate::checkpoint::DecisionKind;
 use crate::error::BoxError;
 use crate::node::{Effects, Output};
 use crate::state::State;
 
-/// A decision at an `interrupt before` or `interrupt after`, with who made it and why. Both are kept in the thread's history.
+/// A decision at an `interrupt before` or `interrupt after`, with its author and reason, which the thread's history
+/// stores.
 ///
 /// ```
 /// use petalflow::checkpoint::DecisionKind;
@@ -37,15 +38,15 @@ pub struct Decision<S: State> {
     pub(crate) reason: Option<String>,
 }
 
-/// What was decided.
+/// The action.
 pub(crate) enum DecisionAction<S: State> {
-    /// The run goes on.
+    /// The run resumes.
     Approve,
-    /// The run ends here.
+    /// The run ends.
     Reject,
-    /// These writes are applied first, then the run goes on.
+    /// These writes are applied, then the run resumes.
     Edit(Box<Result<S::Update, BoxError>>),
-    /// The node does not run; the run goes on behind it.
+    /// The node is skipped, and the run resumes after it.
     Skip,
 }
 
@@ -85,7 +86,7 @@ impl<S: State> std::fmt::Debug for DecisionAction<S> {
 }
 
 impl<S: State> DecisionAction<S> {
-    /// The decision without what it carries, as the history stores it.
+    /// The action without its writes, as the history stores it.
     pub(crate) fn kind(&self) -> DecisionKind {
         match self {
             DecisionAction::Approve => DecisionKind::Approved,
@@ -105,39 +106,39 @@ impl<S: State> Decision<S> {
         }
     }
 
-    /// The run goes on.
+    /// Resumes the run.
     #[must_use]
     pub fn approve() -> Self {
         Decision::new(DecisionAction::Approve)
     }
 
-    /// The run ends, with [`Rejected`](crate::run::RunErrorKind::Rejected).
+    /// Ends the run with [`Rejected`](crate::run::RunErrorKind::Rejected).
     #[must_use]
     pub fn reject() -> Self {
         Decision::new(DecisionAction::Reject)
     }
 
-    /// The node does not run: the edges out of it fire as if it had written nothing. After a node it is the same as
+    /// Skips the node: its outgoing edges fire as if it had written nothing. After a node, it is the same as
     /// [`approve`](Self::approve).
     #[must_use]
     pub fn skip() -> Self {
         Decision::new(DecisionAction::Skip)
     }
 
-    /// What a node could return is written first, through the keys' reducers; then the run goes on.
+    /// Writes the result of a node through the keys' reducers, then resumes the run.
     #[must_use]
     pub fn edit(writes: impl Output<S>) -> Self {
         Decision::new(DecisionAction::Edit(Box::new(update_of(writes))))
     }
 
-    /// Who decided.
+    /// Sets who decided.
     #[must_use]
     pub fn by(mut self, person: impl Into<String>) -> Self {
         self.by = Some(person.into());
         self
     }
 
-    /// Why.
+    /// Sets the reason.
     #[must_use]
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
@@ -145,7 +146,7 @@ impl<S: State> Decision<S> {
     }
 }
 
-/// The writes of something that a node could return.
+/// The writes of a value that a node could return.
 pub(crate) fn update_of<S: State>(writes: impl Output<S>) -> Result<S::Update, BoxError> {
     let mut effects = Effects::default();
     writes.apply(&mut effects)?;

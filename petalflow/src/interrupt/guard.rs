@@ -1,8 +1,8 @@
-//! What the guard of an `interrupt` says.
+//! The result of a guard of an `interrupt`.
 
 use crate::error::BoxError;
 
-/// What a guard may return: whether the run stops, or that in a `Result` with any error that converts to a boxed one.
+/// The result type of a guard: whether the run stops, or a `Result` of it with any error that converts to a boxed one.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -37,7 +37,7 @@ pub trait Guard {
     ///
     /// # Errors
     ///
-    /// The guard's own.
+    /// The error of the guard.
     fn stops(self) -> Result<bool, BoxError>;
 }
 

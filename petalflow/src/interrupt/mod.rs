@@ -1,8 +1,8 @@
-//! Questions to people: what a run waits for, and what they answer.
+//! Human in the loop: questions that a run waits for, and their answers.
 //!
-//! A node asks with [`Context::ask`](crate::Context::ask) a type that derives [`Ask`](trait@Ask), and
-//! [`Thread::answer`](crate::thread::Thread::answer) answers. `interrupt before publish` in a flow waits for an [`Decision`],
-//! which is what the thread is resumed with:
+//! A node calls [`Context::ask`](crate::Context::ask) with a type that derives [`Ask`](trait@Ask), and
+//! [`Thread::answer`](crate::thread::Thread::answer) answers. `interrupt before publish` in a flow waits for a
+//! [`Decision`], with which the thread is resumed:
 //!
 //! ```
 //! use petalflow::checkpoint::InMemoryStore;
@@ -51,7 +51,7 @@
 //! # }
 //! ```
 
-// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs ask people.
+// `#[inline]` defers compilation to the calling crate. Few programs ask questions.
 
 mod decision;
 mod guard;

@@ -1,4 +1,4 @@
-//! With what a thread goes on.
+//! The input with which a thread is resumed.
 
 use super::decision::update_of;
 use super::{Answer, Decision, InterruptId};
@@ -6,7 +6,8 @@ use crate::error::BoxError;
 use crate::node::Output;
 use crate::state::State;
 
-/// With what a thread goes on: answers, approvals, changes to the state, another place. `()` brings nothing.
+/// The input with which a thread is resumed: answers, decisions, changes to the state, other nodes to continue at. `()`
+/// is empty.
 ///
 /// ```
 /// use petalflow::interrupt::{Decision, Resume};
@@ -29,7 +30,7 @@ use crate::state::State;
 /// ```
 pub struct Resume<S: State> {
     pub(crate) answers: Vec<Answer>,
-    /// Without an id, it is for all that wait.
+    /// Without an id, it applies to all open interrupts.
     pub(crate) approvals: Vec<(Option<InterruptId>, Decision<S>)>,
     pub(crate) updates: Vec<Result<S::Update, BoxError>>,
     pub(crate) goto: Vec<String>,
@@ -58,7 +59,7 @@ impl<S: State> Default for Resume<S> {
 }
 
 impl<S: State> Resume<S> {
-    /// Nothing but to go on.
+    /// An empty input.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -71,29 +72,29 @@ impl<S: State> Resume<S> {
         self
     }
 
-    /// Decides at one `interrupt before` or `interrupt after`.
+    /// Decides one `interrupt before` or `interrupt after`.
     #[must_use]
     pub fn decide(mut self, id: InterruptId, approval: Decision<S>) -> Self {
         self.approvals.push((Some(id), approval));
         self
     }
 
-    /// Decides at all of them that wait.
+    /// Decides all open ones.
     #[must_use]
     pub fn decide_all(mut self, approval: Decision<S>) -> Self {
         self.approvals.push((None, approval));
         self
     }
 
-    /// Writes something first, through the keys' reducers, as a node would that returned it.
+    /// Writes the result of a node through the keys' reducers before the run resumes.
     #[must_use]
     pub fn update(mut self, writes: impl Output<S>) -> Self {
         self.updates.push(update_of(writes));
         self
     }
 
-    /// Goes on at this node instead of where the thread stopped. Said several times, at all of them. The program may have
-    /// been changed so that it has no such place any more.
+    /// Resumes at this node instead of where the thread stopped; called several times, at all of these nodes. Use it if
+    /// a changed program no longer has the node at which the thread stopped.
     #[must_use]
     pub fn goto(mut self, node: impl Into<String>) -> Self {
         self.goto.push(node.into());

@@ -8,7 +8,7 @@ use crate::node::{Effects, Scope};
 use crate::state::State;
 use async_trait::async_trait;
 
-/// One attempt of one node, as middleware sees it.
+/// One attempt of one node.
 ///
 /// ```
 /// use petalflow::middleware::from_fn;
@@ -31,7 +31,7 @@ use async_trait::async_trait;
 pub struct NodeCall<'a, S: State> {
     /// The superstep's snapshot, which the node reads.
     pub state: &'a S,
-    /// What the node wrote and chose; empty until [`Next::run`] has returned.
+    /// The writes and the routing decision of the node; empty until [`Next::run`] has returned.
     pub effects: &'a mut Effects<S>,
     pub(crate) scope: &'a Scope,
 }
@@ -56,17 +56,17 @@ impl<S: State> NodeCall<'_, S> {
         self.scope.superstep
     }
 
-    /// Which attempt this is, from 1.
+    /// The attempt, from 1.
     pub fn attempt(&self) -> u32 {
         self.scope.attempt
     }
 
-    /// The run, as the node sees it.
+    /// The [`Context`](crate::Context) of the node.
     pub fn context(&self) -> crate::node::Context {
         self.scope.context()
     }
 
-    /// The same call for [`Next::run`], so that what the node wrote can be looked at afterwards.
+    /// The same call, to be passed to [`Next::run`], so that the effects can be read afterwards.
     ///
     /// ```
     /// use petalflow::state::Update as _;
@@ -98,10 +98,10 @@ impl<S: State> NodeCall<'_, S> {
     }
 }
 
-/// Code around every node of a run. The first that is added is the outermost.
+/// Code around every node of a run. The middleware that was added first is the outermost.
 ///
-/// It runs inside the node's retries and timeouts: once per attempt. Only a run with middleware pays for it (one box per
-/// layer and attempt).
+/// It runs inside the node's retries and timeouts, once per attempt. Only a run with middleware has its cost: one box
+/// per layer and attempt.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -138,19 +138,19 @@ impl<S: State> NodeCall<'_, S> {
 /// ```
 #[async_trait]
 pub trait Middleware<S: State>: Send + Sync + 'static {
-    /// Runs around one attempt; `next` runs what is inside, and may be dropped to keep the node from running.
+    /// Runs around one attempt. `next` runs the inner layers; drop it to skip the node.
     ///
     /// # Errors
     ///
-    /// They fail the attempt, whether they are the node's or the middleware's own, and the node's retries apply to them.
+    /// An error, of the node or of the middleware, fails the attempt. The node's retries apply to it.
     ///
     /// # Cancel safety
     ///
-    /// The future is dropped where the attempt ends early: by a timeout, or because the run is stopped.
+    /// The future is dropped if the attempt ends early: by a timeout, or because the run is stopped.
     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError>;
 }
 
-/// What is inside a middleware: the next one, or the node.
+/// The inner layers of a middleware, down to the node.
 ///
 /// ```
 /// use petalflow::middleware::from_fn;
@@ -184,7 +184,7 @@ impl<S: State> std::fmt::Debug for Next<'_, S> {
     }
 }
 
-/// The node itself, with its type hidden from the layers around it.
+/// The node, with its type erased.
 pub(crate) trait Innermost<S: State>: Send + Sync {
     fn run<'a>(&'a self, call: NodeCall<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>;
 }
@@ -194,15 +194,15 @@ impl<'a, S: State> Next<'a, S> {
         Next { layers, node }
     }
 
-    /// Runs what is inside.
+    /// Runs the inner layers and the node.
     ///
     /// # Errors
     ///
-    /// What the node, or a middleware on the way to it, fails with.
+    /// The error of the node or of an inner middleware.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the node's.
+    /// If the future is dropped, the node's future is dropped too.
     pub fn run(self, call: NodeCall<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
         match self.layers.split_first() {
             Some((layer, layers)) => layer.around(

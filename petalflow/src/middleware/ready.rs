@@ -1,4 +1,4 @@
-//! Middleware that is there already: of a function, for some nodes, against panics.
+//! Ready-made middleware: from a function, for some nodes, against panics.
 
 use super::{BoxFuture, Middleware, Next, NodeCall};
 use crate::error::BoxError;
@@ -6,7 +6,7 @@ use crate::future::caught;
 use crate::state::State;
 use async_trait::async_trait;
 
-/// Middleware of a function.
+/// Creates middleware from a function.
 ///
 /// ```
 /// use petalflow::middleware::from_fn;
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// Middleware that applies only to some nodes.
+/// Applies a middleware to some nodes only.
 ///
 /// ```
 /// use petalflow::middleware::{for_nodes, from_fn};
@@ -96,10 +96,10 @@ impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Mi
     }
 }
 
-/// Middleware that turns a node's panic into an error, so that retries apply to it, and calls `hook` with the node's name
-/// and the panic's message first.
+/// Converts a node's panic to an error, so that retries apply to it. First calls `hook` with the node's name and the
+/// panic's message.
 ///
-/// Without it a panic fails the node as well, but is not tried again.
+/// Without it, a panic also fails the node, but is not retried.
 ///
 /// ```
 /// # use petalflow::prelude::*;

@@ -7,8 +7,8 @@ use crate::outcome::RunError;
 use crate::state::State;
 use async_trait::async_trait;
 
-/// Code around a whole run: it sees the input and the final state, and may keep the run from happening. The first that is
-/// added is the outermost.
+/// Code around a whole run. It can read the input and the final state, and can skip the run. The middleware that was
+/// added first is the outermost.
 ///
 /// ```
 /// use petalflow::middleware::{RunMiddleware, RunNext};
@@ -27,23 +27,23 @@ use async_trait::async_trait;
 /// ```
 #[async_trait]
 pub trait RunMiddleware<S: State>: Send + Sync + 'static {
-    /// Runs around one run. A thread that goes on where it stopped has no input.
+    /// Runs around one run. A thread that is resumed has no input.
     ///
     /// # Errors
     ///
-    /// They are those of the run, for whoever awaits it.
+    /// The error is the result of the run.
     ///
     /// # Cancel safety
     ///
-    /// The future is dropped where the run is.
+    /// The future is dropped when the run is dropped.
     async fn around(&self, input: Option<S::Input>, next: RunNext<'_, S>) -> Result<S, RunError>;
 }
 
-/// The run itself, ready to be given its input, if it has one.
+/// The run itself, waiting for its input.
 type InnerRun<'a, S> =
     Box<dyn FnOnce(Option<<S as State>::Input>) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a>;
 
-/// What is inside a run middleware: the next one, or the run.
+/// The inner layers of a run middleware, down to the run.
 ///
 /// ```
 /// use petalflow::middleware::{RunMiddleware, RunNext};
@@ -79,7 +79,7 @@ pub struct RunNext<'a, S: State> {
     run: InnerRun<'a, S>,
 }
 
-/// What there is to know of a run before it begins.
+/// The properties of a run before it begins.
 #[derive(Debug)]
 pub(crate) struct About {
     pub(crate) flow: String,
@@ -113,16 +113,16 @@ impl<'a, S: State> RunNext<'a, S> {
         &self.about.flow
     }
 
-    /// The thread that the run is of, if it is stored.
+    /// The name of the thread, if the run is stored.
     pub fn thread(&self) -> Option<&'a str> {
         self.about.thread.as_deref()
     }
 
-    /// Runs what is inside. A thread that goes on where it stopped has no input.
+    /// Runs the inner layers and the run. A thread that is resumed has no input.
     ///
     /// # Errors
     ///
-    /// What the run fails with.
+    /// The error of the run or of an inner middleware.
     ///
     /// # Cancel safety
     ///

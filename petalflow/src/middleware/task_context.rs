@@ -1,11 +1,11 @@
-//! What belongs to the task that spawns work, and belongs to the spawned work as well.
+//! Task-local context that spawned work inherits.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{PoisonError, RwLock};
 
-/// What belongs to the running task, such as a tracing span or a task-local value, for work that a node spawns: `#[node(spawn)]`
-/// and `#[node(blocking)]` run their function on another task or thread, where it would be lost.
+/// Context of the running task, such as a tracing span or a task-local value, that the work spawned by a node inherits:
+/// `#[node(spawn)]` and `#[node(blocking)]` run their function on another task or thread, where it would be lost.
 ///
 /// [`carry_task_context`] registers an implementation for the whole process.
 ///
@@ -54,27 +54,27 @@ use std::sync::{PoisonError, RwLock};
 /// # }
 /// ```
 pub trait TaskContext: Send + Sync + 'static {
-    /// Takes hold of the running task's context, if it has one. Called on the task that spawns.
+    /// Captures the context of the running task, if it has one. Called on the task that spawns.
     fn capture(&self) -> Option<Box<dyn CapturedContext>>;
 }
 
-/// The context of a task, taken by [`TaskContext::capture`].
+/// A context that [`TaskContext::capture`] captured.
 pub trait CapturedContext: Send + Sync + 'static {
-    /// Calls `work` once within the context. Called on the thread of the spawned work: once for each poll of a future, and
+    /// Calls `work` once within the context. Called on the thread of the spawned work: for each poll of a future, and
     /// once for a function.
     fn within(&self, work: &mut dyn FnMut());
 }
 
 static REGISTERED: RwLock<Vec<&'static dyn TaskContext>> = RwLock::new(Vec::new());
 
-/// Carries this context into all work that nodes and tools spawn from now on, in the whole process. Call it once for each
-/// context: it is carried as often as it was registered.
+/// Registers a context for all work that nodes and tools spawn from now on, in the whole process. Call it once per
+/// context; registered twice, a context is captured twice.
 pub fn carry_task_context(context: &'static dyn TaskContext) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.push(context);
 }
 
-/// The contexts of the running task, the last registered outermost.
+/// The captured contexts, the last registered outermost.
 struct Captured(Vec<Box<dyn CapturedContext>>);
 
 impl Captured {
@@ -109,7 +109,7 @@ impl Captured {
     }
 }
 
-/// A future that is about to be spawned, within the context of the task that spawns it.
+/// Wraps a future that is about to be spawned, so that it runs within the context of the current task.
 pub(crate) fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let context = Captured::now();
     async move {
@@ -118,7 +118,7 @@ pub(crate) fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
     }
 }
 
-/// A function that is about to be called on another thread, within the context of the task that sends it there.
+/// Wraps a function that is about to run on another thread, so that it runs within the context of the current task.
 pub(crate) fn carried_call<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let context = Captured::now();
     move || context.within(work)

@@ -1,7 +1,7 @@
 use super::*;
 use crate::checkpoint::KeyOutline;
-use crate::reducer::Reducer;
 use crate::state::reduce;
+use petalflow_codec::Reducer;
 
 fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::new();

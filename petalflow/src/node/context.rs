@@ -1,4 +1,4 @@
-//! What a node can ask about the run it is part of.
+//! The handle to the run that a node can take as a parameter.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
 
-/// The run, as a node sees it: `cx: Context` by value.
+/// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -39,7 +39,7 @@ use crate::question::Ask;
 pub struct Context(pub(super) Scope);
 
 impl Scope {
-    /// The handle that nodes take as `cx: Context`.
+    /// The [`Context`] of this task.
     #[inline]
     pub fn context(&self) -> Context {
         Context(self.clone())
@@ -72,7 +72,7 @@ impl Context {
         self.0.superstep
     }
 
-    /// How many supersteps the run may still make after this one.
+    /// How many supersteps are left after this one, until the run's limit.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -96,12 +96,12 @@ impl Context {
         self.0.shared.limit.saturating_sub(self.0.superstep)
     }
 
-    /// Which attempt this is, from 1.
+    /// The attempt, from 1.
     pub fn attempt(&self) -> u32 {
         self.0.attempt
     }
 
-    /// The index of the item this run is for, where the node is the target of `each`.
+    /// The index of the item, if the node is the target of `each`.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -128,18 +128,18 @@ impl Context {
         self.0.index()
     }
 
-    /// Where the flow stands within the flows above it.
+    /// The namespace of this flow within its parent flows.
     pub fn namespace(&self) -> &Namespace {
         &self.0.shared.namespace
     }
 
-    /// The name of this task, the same in every attempt.
+    /// The id of this task, the same in every attempt.
     #[inline]
     pub fn task_id(&self) -> TaskId {
         self.0.task_id()
     }
 
-    /// A managed value, if the run has one of this type. A parameter `Managed<T>` instead makes the run insist on it.
+    /// The managed value of this type, if the run has one. To require it, take a parameter `Managed<T>` instead.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -166,7 +166,7 @@ impl Context {
         self.0.managed()?.get()
     }
 
-    /// Whether the run has been asked to stop. A node that works for long without awaiting checks this.
+    /// Whether the run was cancelled. A node that works for a long time without `.await` should check this.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -208,10 +208,10 @@ impl Context {
             .is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Emits a value to the listener of the run's [events](crate::Run::events). It also is a
+    /// Emits a value to the listener of the run's [events](crate::Run::events). It is also a
     /// [heartbeat](Self::heartbeat). Without a listener, the value is dropped.
     ///
-    /// The listener gets the value with its type ([`CustomEvent::downcast_ref`]) or as JSON.
+    /// The listener reads the value with its type ([`CustomEvent::downcast_ref`]) or as JSON.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -246,7 +246,8 @@ impl Context {
         self.emit_with(|| value);
     }
 
-    /// As [`emit`](Self::emit), for a value that is costly to make: `make` is called only if the run has a listener.
+    /// Like [`emit`](Self::emit), for a value that is expensive to create: `make` is called only if the run has a
+    /// listener.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -279,23 +280,25 @@ impl Context {
         }
     }
 
-    /// Asks a person, and returns the answer.
+    /// Asks a person and returns the answer.
     ///
-    /// If nobody has answered yet, this does not return: the run stops with
-    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted) once the other nodes of the superstep have ended, and when the thread
-    /// is resumed with the answer, the node runs again from its top and gets it here. What it did before asking happens again,
-    /// so put that into [`once`](Self::once) if it must not. Other questions may be asked at the same time, as with `join!`.
+    /// Without an answer, this future never completes: the run stops with
+    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted) after the other nodes of the superstep have ended. When
+    /// the thread is resumed with the answer, the node runs again from its start and receives the answer here. Effects
+    /// before the question are repeated; put those that must not be into [`once`](Self::once). Several questions can be
+    /// asked at the same time, for example with `join!`.
     ///
     /// # Errors
     ///
-    /// When the run is not a thread's, when the same question is asked twice in one run of the node (see
-    /// [`Ask::key`](crate::interrupt::Ask::key)), and when question or answer cannot be stored.
+    /// Fails if the run has no thread, if the same question is asked twice in one run of the node (see
+    /// [`Ask::key`](crate::interrupt::Ask::key)), or if the question or the answer cannot be stored.
     ///
     /// # Cancel safety
     ///
-    /// The question stays asked when the future is dropped, and the node waits for the answer unless it ends first.
+    /// If the future is dropped, the question stays open, and the node waits for the answer unless it ends first.
     pub fn ask<A: Ask>(&self, question: A) -> BoxFuture<'_, Result<A::Answer, BoxError>> {
-        // Boxed, so that what is no question is one error: in a future that names the question's type, `.await` says it again.
+        // Boxed, so that a type that is not a question is reported once: in a future that names the type, `.await`
+        // would report it again.
         Box::pin(async move {
             let Some(services) = &self.0.shared.services else {
                 return Err(format!(
@@ -309,21 +312,26 @@ impl Context {
         })
     }
 
-    /// Does something that must not be done again: its result is recorded durably before this returns, in every
-    /// [`Durability`](crate::thread::Durability), and is returned from the record when the node runs again. Only a crash
-    /// between the effect and its record repeats the effect; pass [`task_id`](Self::task_id) on as an idempotency key where
-    /// that matters, too.
+    /// Runs an effect that must not be repeated. Its result is stored before this returns, with every
+    /// [`Durability`](crate::thread::Durability), and is read from the store when the node runs again. The effect is
+    /// repeated only after a crash between the effect and the storage of its result. Where that matters, use
+    /// [`task_id`](Self::task_id) as an idempotency key.
     ///
-    /// A failure is not recorded. In a run without a store there is no record, and the effect is simply done.
+    /// In a store whose claims expire (Redis), another process can take over the thread of a process that stalls for longer
+    /// than a claim lasts. A run whose claim may have expired therefore checks, before the effect, that it still has the thread.
+    /// A stall that begins after this check and outlasts the claim can still lead to two effects.
+    ///
+    /// A failure is not stored. In a run without a store, the effect just runs.
     ///
     /// # Errors
     ///
-    /// The effect's own; when a name is used twice in one run of the node; when the result cannot be stored or read.
+    /// Returns the error of the effect. Also fails if the name is used twice in one run of the node, or if the result
+    /// cannot be stored or read.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the effect where it is. What it had done by then is not recorded, and neither is what was
-    /// done when the record was not durable yet: the node does it again when it runs again.
+    /// If the future is dropped, the effect is dropped too. A result that was not yet stored is lost, and the effect
+    /// runs again when the node does.
     pub async fn once<T, E>(
         &self,
         name: &str,
@@ -339,8 +347,7 @@ impl Context {
         }
     }
 
-    /// Whether the run has a listener: a stream of [events](crate::Run::events) that receives what nodes emit. Without one,
-    /// events need not be made.
+    /// Whether the run has a listener: a stream of [events](crate::Run::events) that receives emitted values.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -364,7 +371,7 @@ impl Context {
         self.0.shared.listener.is_some()
     }
 
-    /// A sign of life: the idle timeout of this attempt starts anew.
+    /// Restarts the idle timeout of this attempt.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -384,7 +391,7 @@ impl Context {
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> petalflow::Result<()> {
-    /// Poll::run(()).await?; // AcceptsItem 400 ms, but is never silent for 200.
+    /// Poll::run(()).await?; // Takes 400 ms, with activity at least every 200 ms.
     /// # Ok(())
     /// # }
     /// ```

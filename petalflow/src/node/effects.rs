@@ -1,12 +1,14 @@
-//! What a node's run leaves behind for the barrier.
+//! The effects of one run of a node, which the barrier applies.
+
+use petalflow_graph::RouteIdx;
 
 use crate::delivery::Delivery;
 use crate::state::{State, Update};
 
-/// Where a node chose to go.
+/// The routing decision of a node.
 ///
 /// ```
-/// use petalflow::node::{Effects, Output, RouteChoice};
+/// use petalflow::node::{Effects, Output, RouteChoice, RouteIdx};
 /// use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -17,22 +19,24 @@ use crate::state::{State, Update};
 /// let mut effects = Effects::<Essay>::default();
 /// assert_eq!(effects.chosen(), RouteChoice::Edges);
 /// Verdict::Publish.apply(&mut effects).unwrap();
-/// assert_eq!(effects.chosen(), RouteChoice::One(1));
+/// assert_eq!(effects.chosen(), RouteChoice::One(RouteIdx::new(1)));
 /// # let _ = Verdict::Revise;
 /// ```
+///
+/// It has no other variants, so that programs match all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteChoice {
     /// Along its edges.
     #[default]
     Edges,
-    /// Along one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
-    One(u32),
-    /// Along several routes, each once, or along none.
+    /// Along one route, given by its index in [`Routing::NAMES`](super::Routing::NAMES).
+    One(RouteIdx),
+    /// Along several routes, or none.
     Many,
 }
 
-/// One run's writes, choice and deliveries. The engine keeps it from superstep to superstep, so that a run which writes what
-/// fits in place allocates nothing.
+/// The writes, the routing decision and the deliveries of one run of a node. The runtime reuses the value in each
+/// superstep, so that small writes do not allocate.
 ///
 /// ```
 /// use petalflow::node::{Effects, Output};
@@ -53,15 +57,15 @@ pub struct Effects<S: State> {
     /// The writes.
     pub update: S::Update,
     chosen: RouteChoice,
-    // Boxed, because few nodes send, and every run in flight holds one of these.
+    // Boxed, because few nodes send, and every running task has one of these.
     sent: Option<Box<Sent>>,
 }
 
-/// What goes along particular edges.
+/// The chosen routes and what is sent along edges.
 #[derive(Debug, Default)]
 struct Sent {
-    routes: Vec<u32>,
-    deliveries: Vec<(Option<u32>, Delivery)>,
+    routes: Vec<RouteIdx>,
+    deliveries: Vec<(Option<RouteIdx>, Delivery)>,
 }
 
 impl<S: State> Default for Effects<S> {
@@ -85,32 +89,33 @@ impl<S: State> std::fmt::Debug for Effects<S> {
 }
 
 impl<S: State> Effects<S> {
-    /// Where the node chose to go.
+    /// The routing decision of the node.
     #[inline]
     pub fn chosen(&self) -> RouteChoice {
         self.chosen
     }
 
-    /// The routes, where the node chose several.
-    pub fn routes(&self) -> &[u32] {
+    /// The chosen routes, if the node chose several.
+    pub fn routes(&self) -> &[RouteIdx] {
         self.sent.as_ref().map_or(&[], |sent| &sent.routes)
     }
 
-    /// What goes along the edges: by route, or `None` for the targets of `each`.
+    /// The deliveries: by route, or `None` for the targets of `each`.
     #[inline]
-    pub fn deliveries(&self) -> &[(Option<u32>, Delivery)] {
+    pub fn deliveries(&self) -> &[(Option<RouteIdx>, Delivery)] {
         self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
     }
 
-    /// Takes one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
+    /// Chooses one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
     #[inline]
     pub fn choose(&mut self, route: u32) {
-        self.chosen = RouteChoice::One(route);
+        self.chosen = RouteChoice::One(RouteIdx::new(route));
     }
 
-    /// Takes one more of several routes; false if it is taken already.
+    /// Adds a route to those chosen; returns `false` if it was already chosen.
     pub fn choose_also(&mut self, route: u32) -> bool {
         self.choose_none();
+        let route = RouteIdx::new(route);
         let routes = &mut self.sent.get_or_insert_default().routes;
         let new = !routes.contains(&route);
         if new {
@@ -119,20 +124,20 @@ impl<S: State> Effects<S> {
         new
     }
 
-    /// Takes none of several routes, unless one is taken already.
+    /// Chooses no route, unless one was already chosen.
     pub fn choose_none(&mut self) {
         self.chosen = RouteChoice::Many;
     }
 
-    /// Sends something along a route, or with `None` to the targets of `each`.
+    /// Sends a value along a route, or with `None` to the targets of `each`.
     pub fn send(&mut self, route: Option<u32>, delivery: Delivery) {
         self.sent
             .get_or_insert_default()
             .deliveries
-            .push((route, delivery));
+            .push((route.map(RouteIdx::new), delivery));
     }
 
-    /// Forgets the choice and the deliveries.
+    /// Clears the decision and the deliveries.
     #[inline]
     pub(crate) fn forget_choice(&mut self) {
         self.chosen = RouteChoice::Edges;
@@ -142,7 +147,7 @@ impl<S: State> Effects<S> {
         }
     }
 
-    /// Forgets everything, keeping the memory.
+    /// Clears everything and keeps the allocated memory.
     #[inline]
     pub fn clear(&mut self) {
         self.update.clear();

@@ -1,4 +1,4 @@
-//! What a node takes from the run by value.
+//! The by-value parameters of nodes.
 
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Context, ManagedValues, Scope};
 use crate::error::BoxError;
 
-/// A by-value parameter of a node: something the run hands to it.
+/// A by-value parameter of a node, which the run provides.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -47,14 +47,14 @@ use crate::error::BoxError;
     note = "`Context` and `Managed<T>` come by value, and any type that implements `petalflow::node::Extract`"
 )]
 pub trait Extract: Sized {
-    /// Takes it out of the run.
+    /// Takes the value from the run.
     ///
     /// # Errors
     ///
-    /// When the run does not have it; the node then fails with this error.
+    /// Fails if the run does not have the value. The node then fails with this error.
     fn extract(scope: &Scope) -> Result<Self, BoxError>;
 
-    /// Names what the run must have before its first node runs.
+    /// Adds what the run must have, so that missing values are reported before the first node runs.
     fn require(requirements: &mut Requirements<'_>) {
         let _ = requirements;
     }
@@ -66,8 +66,8 @@ impl Extract for Context {
     }
 }
 
-/// A value that the caller lends to the run, such as a database pool: given to the builder with `manage`, taken by nodes
-/// by value, never part of the state.
+/// A value that the caller provides to the run, such as a database pool: set with `manage`, taken by nodes by value,
+/// not part of the state.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -99,7 +99,7 @@ impl Extract for Context {
 pub struct Managed<T>(Arc<T>);
 
 impl<T> Managed<T> {
-    /// The value, shared: for what outlives the node, such as a task that it spawns.
+    /// The shared value, for a task that outlives the node.
     ///
     /// ```
     /// use petalflow::Managed;
@@ -111,7 +111,7 @@ impl<T> Managed<T> {
         self.0
     }
 
-    /// Wraps a value, for calling a node as a function.
+    /// Wraps a value, to call a node as a function.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -172,7 +172,7 @@ impl<T: Send + Sync + 'static> Extract for Managed<T> {
     }
 }
 
-/// Collects what the nodes of a flow need and the run does not have.
+/// Collects the requirements of a flow's nodes that the run does not meet.
 ///
 /// ```
 /// use petalflow::node::{Extract, ManagedValues, Requirements, Scope};
@@ -217,12 +217,12 @@ impl<T: Send + Sync + 'static> Extract for Managed<T> {
 pub struct Requirements<'a> {
     managed: Option<&'a ManagedValues>,
     missing: Vec<&'static str>,
-    /// The flows that were asked already: a flow may contain itself.
+    /// The flows that were already visited: a flow can contain itself.
     entered: Vec<TypeId>,
 }
 
 impl<'a> Requirements<'a> {
-    /// Nothing is missing yet.
+    /// Creates an empty collection.
     pub(crate) fn new(managed: Option<&'a ManagedValues>) -> Self {
         Requirements {
             managed,
@@ -239,7 +239,7 @@ impl<'a> Requirements<'a> {
         }
     }
 
-    /// Whether this flow has not been asked yet.
+    /// Whether this flow was not visited before.
     pub(crate) fn enter<F: 'static>(&mut self) -> bool {
         let new = !self.entered.contains(&TypeId::of::<F>());
         if new {
@@ -248,7 +248,7 @@ impl<'a> Requirements<'a> {
         new
     }
 
-    /// The names of what is missing, in the order it was asked for.
+    /// The names of the missing values, in the order of the requirements.
     pub(crate) fn into_missing(self) -> Vec<&'static str> {
         self.missing
     }

@@ -1,4 +1,4 @@
-//! What edges deliver: items of `each`, payloads of routes.
+//! The values that edges deliver: items of `each`, payloads of routes.
 
 use std::any::{TypeId, type_name};
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use crate::delivery::{Delivery, TypeName};
 use crate::error::BoxError;
 use crate::state::{CanStore, KeySet, State};
 
-/// Items for the target of `each`: one run of it per item, all in the next superstep.
+/// Items for the target of `each`: the target runs once per item, all in the next superstep.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -66,7 +66,7 @@ impl<S: State<Storage: CanStore<T>>, T: Send + Sync + 'static> Output<S> for Eac
     }
 }
 
-/// Says that a node's `#[item]` is a `T`. Written by [`#[node]`](macro@crate::node).
+/// A node whose `#[item]` is a `T`. Implemented by [`#[node]`](macro@crate::node).
 ///
 /// ```
 /// use petalflow::node::AcceptsItem;
@@ -96,7 +96,7 @@ impl<S: State<Storage: CanStore<T>>, T: Send + Sync + 'static> Output<S> for Eac
     note = "the `#[item]` parameter of the target must be a reference to what the edge delivers"
 )]
 pub trait AcceptsItem<T> {
-    /// Only there to be called where the two must fit.
+    /// Called by generated code where the two types must match.
     #[doc(hidden)]
     fn fits(_: Sent<Self, T>)
     where
@@ -105,8 +105,8 @@ pub trait AcceptsItem<T> {
     }
 }
 
-/// What an edge sends to the node `B`. Whether it fits is checked by the call `<_ as AcceptsItem<_>>::fits(sent)`: for a bound
-/// on a trait itself, rustc does not name the line of this crate where it stands.
+/// A value of type `T` for the node `B`. The types are checked by the call `<_ as AcceptsItem<_>>::fits(sent)`: for a
+/// bound on a trait, rustc would also print the line of this crate.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Sent<B, T>(pub PhantomData<(B, T)>);

@@ -1,9 +1,10 @@
-//! Typed keys: what a node returns to write one.
+//! Typed keys, which nodes return to write them.
 
 use super::{Effects, Output, Routing, WriteOutput};
 use crate::state::{KeySet, State, WriteError};
 
-/// A typed state key: the newtype that [`#[state]`](macro@crate::state) makes for a field, named state + key.
+/// A typed state key: the newtype that [`#[state]`](macro@crate::state) generates for a field. Its name is the state's
+/// name followed by the field's name.
 ///
 /// Node values are generic over the keys they use:
 ///
@@ -22,22 +23,22 @@ use crate::state::{KeySet, State, WriteError};
 /// assert_eq!(name_of::<EssayTopic>(), "topic");
 /// ```
 pub trait Key: WriteOutput<Self::State> + Send + 'static {
-    /// The state that has the key.
+    /// The state of the key.
     type State: State;
     /// The type of the key's value.
     type Value: Clone + Send + Sync + 'static;
-    /// The field's name.
+    /// The name of the field.
     const NAME: &'static str;
-    /// The field's index in [`State::KEYS`].
+    /// The index of the field in [`State::KEYS`].
     const INDEX: usize;
 
-    /// A write of this value.
+    /// Creates a write of this value.
     fn new(value: Self::Value) -> Self;
 
-    /// The value to be written.
+    /// The value to write.
     fn into_value(self) -> Self::Value;
 
-    /// The key's current value.
+    /// The current value of the key.
     fn get(state: &Self::State) -> &Self::Value;
 
     /// Adds the value to an update.
@@ -49,10 +50,10 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
     ) -> Result<(), WriteError>;
 }
 
-/// A write that replaces the key's value instead of going through its reducer.
+/// A write that replaces the value of the key, without its reducer.
 ///
-/// All plain writes to the key in the same superstep are dropped, wherever they stand in the order; two overwrites of one
-/// key in a superstep are an error.
+/// All other writes to the key in the same superstep are dropped, before and after it. Two overwrites of one key in a
+/// superstep are an error.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -94,6 +95,6 @@ impl<S: State, K: Key<State = S>> Output<S> for Overwrite<K> {
 impl<S: State, K: Key<State = S>> WriteOutput<S> for Overwrite<K> {}
 
 const _: () = {
-    // `()` chooses nothing; keys rely on it.
+    // `()` has no routes. Keys rely on it.
     assert!(<() as Routing>::NAMES.is_empty());
 };

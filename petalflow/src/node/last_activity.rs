@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// When an attempt last reported activity, with [`Context::heartbeat`](crate::Context::heartbeat) or an event.
+/// The time of the last activity of an attempt: a [`Context::heartbeat`](crate::Context::heartbeat) or an emitted
+/// value.
 #[derive(Debug)]
 pub(crate) struct LastActivity(Mutex<Instant>);
 
@@ -19,7 +20,7 @@ impl LastActivity {
         *self.lock() = Instant::now();
     }
 
-    /// Completes when there was no activity for this long.
+    /// Completes after this long without activity.
     pub(crate) async fn idle_for(&self, idle: Duration) {
         loop {
             let last = *self.lock();
@@ -31,7 +32,7 @@ impl LastActivity {
     }
 
     fn lock(&self) -> MutexGuard<'_, Instant> {
-        // The lock guards one plain value, which a panic cannot leave half-written.
+        // The lock guards one plain value, which a panic cannot leave inconsistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,7 @@ type Make = dyn Fn(RestoreContext) -> BoxFuture<'static, Result<Shared, BoxError
 #[derive(Clone, Default)]
 pub struct ManagedValues {
     slots: HashMap<TypeId, Slot>,
-    /// Whether each run must have its own of something.
+    /// Whether a provider creates one value per run.
     per_run: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct ManagedValues {
 enum Slot {
     Value(Shared),
     Provided(Arc<dyn Provide>),
-    /// Absent, and made when a thread's run begins. The name is for those who hear that it could not be.
+    /// No value; created when a run of a thread begins. The name is the type's, for errors.
     Absent(&'static str, Arc<Make>),
 }
 
@@ -49,19 +49,19 @@ impl fmt::Debug for ManagedValues {
 }
 
 impl ManagedValues {
-    /// Adds a value; a second one of the same type takes the place of the first.
+    /// Adds a value and replaces one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
         self.slots.insert(TypeId::of::<T>(), Slot::Value(value));
     }
 
-    /// Adds a value that is computed when it is taken.
+    /// Adds a provider.
     pub(crate) fn provide<T: Send + Sync + 'static>(&mut self, provider: ManagedProvider<T>) {
         self.per_run |= provider.is_per_run();
         let slot = Slot::Provided(provider.into_slot());
         self.slots.insert(TypeId::of::<T>(), slot);
     }
 
-    /// Says how to make a value that a thread's run lacks; a value that is there stays.
+    /// Adds a function that creates the value for runs of threads, unless there is a value of this type.
     pub(crate) fn manage_for_thread<T, R, E>(
         &mut self,
         make: impl Fn(RestoreContext) -> R + Send + Sync + 'static,
@@ -97,7 +97,7 @@ impl ManagedValues {
         slot.is_some_and(|slot| !matches!(slot, Slot::Absent(..)))
     }
 
-    /// The values for one run, if those are not the same for every run.
+    /// The values for one run, if they differ between runs.
     pub(crate) fn for_run(&self) -> Option<Self> {
         if !self.per_run {
             return None;
@@ -114,7 +114,7 @@ impl ManagedValues {
         Some(values)
     }
 
-    /// Whether a value of this name can be made for a thread's run.
+    /// Whether a value of the type with this name can be created for a thread's run.
     pub(crate) fn makes(&self, name: &str) -> bool {
         self.absent().any(|(_, known, _)| known == name)
     }
@@ -127,11 +127,11 @@ impl ManagedValues {
         })
     }
 
-    /// Makes what a thread's run lacks, in the order of the names.
+    /// Creates the missing values for a thread's run, in the order of their names.
     ///
     /// # Errors
     ///
-    /// The name of what could not be made, and why.
+    /// The name of the type whose value could not be created, and the error.
     pub(crate) async fn restored(
         this: &Arc<Self>,
         thread: &Arc<str>,
@@ -154,7 +154,8 @@ impl ManagedValues {
     }
 }
 
-/// For what a managed value is made: see [`Launch::manage_for_thread`](crate::Launch::manage_for_thread).
+/// The context in which a managed value is created: see
+/// [`Launch::manage_for_thread`](crate::Launch::manage_for_thread).
 ///
 /// ```
 /// use petalflow::node::RestoreContext;
@@ -195,7 +196,7 @@ impl RestoreContext {
         &self.thread
     }
 
-    /// A managed value that the run was given.
+    /// A managed value of the launch.
     pub fn managed<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.values.get()
     }

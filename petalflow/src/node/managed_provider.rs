@@ -1,4 +1,4 @@
-//! Managed values that are computed when they are taken.
+//! Managed values that are computed on use.
 
 use std::any::Any;
 use std::fmt;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A managed value that is computed when a node takes it, and how long what was computed stands: given to a launch with
-/// [`manage_with`](crate::Launch::manage_with). Clones are handles to the same.
+/// A managed value that is computed when a node takes it, and then reused for a time: passed to
+/// [`manage_with`](crate::Launch::manage_with). Clones share the provider.
 ///
 /// ```
 /// use petalflow::node::ManagedProvider;
@@ -51,11 +51,11 @@ pub struct ManagedProvider<T>(Arc<Inner<T>>);
 struct Inner<T> {
     make: Box<dyn Fn() -> T + Send + Sync>,
     stands: Stands,
-    /// Grows when what was computed before no longer stands.
+    /// Incremented when earlier values become invalid.
     generation: AtomicU64,
 }
 
-/// How long what was computed stands.
+/// How long a computed value is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stands {
     Use,
@@ -71,24 +71,24 @@ impl<T> Clone for ManagedProvider<T> {
 
 impl<T> fmt::Debug for ManagedProvider<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Provider")
+        f.debug_struct("ManagedProvider")
             .field("stands", &self.0.stands)
             .finish_non_exhaustive()
     }
 }
 
 impl<T: Send + Sync + 'static> ManagedProvider<T> {
-    /// Computes a value whenever a node takes it.
+    /// Computes a new value each time a node takes it.
     pub fn each_use(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self::new(Stands::Use, make)
     }
 
-    /// Computes a value when a node of a run first takes it; the rest of the run, with the flows inside it, has the same.
+    /// Computes one value per run, which its sub-flows share.
     pub fn each_run(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self::new(Stands::Run, make)
     }
 
-    /// Computes a value when a node takes it and the last one, of whatever run, is older than this.
+    /// Computes a value and reuses it, in all runs, until it is older than `time`.
     pub fn lasting(time: Duration, make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self::new(Stands::For(time), make)
     }
@@ -101,7 +101,7 @@ impl<T: Send + Sync + 'static> ManagedProvider<T> {
         }))
     }
 
-    /// The next node that takes the value gets one that is computed anew.
+    /// Invalidates the computed value: the next node that takes it gets a new one.
     pub fn invalidate(&self) {
         self.0.generation.fetch_add(1, Ordering::SeqCst);
     }
@@ -118,15 +118,15 @@ impl<T: Send + Sync + 'static> ManagedProvider<T> {
     }
 }
 
-/// A provider without its type.
+/// A provider without its type parameter.
 pub(super) trait Provide: Send + Sync {
     fn value(&self) -> Arc<dyn Any + Send + Sync>;
 
-    /// One for a run of its own, if each run has one.
+    /// A provider for one run, if values are per run.
     fn for_run(&self) -> Option<Arc<dyn Provide>>;
 }
 
-/// A provider with what it computed last.
+/// A provider and the value that it computed last.
 struct Provided<T> {
     provider: ManagedProvider<T>,
     known: Mutex<Option<Known<T>>>,
@@ -148,7 +148,7 @@ impl<T: Send + Sync + 'static> Provide for Provided<T> {
         if *stands == Stands::Use {
             return Arc::new(make());
         }
-        // Computed under the lock, so that it is computed once; a panic leaves what was known before.
+        // Computed under the lock, so that it is computed once. A panic leaves the earlier value in place.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = generation.load(Ordering::SeqCst);
         let stands = |known: &&Known<T>| {

@@ -1,4 +1,4 @@
-//! Nodes: what they are, what they return, and what the run hands to them.
+//! Nodes: their parameters, their results and what a run provides to them.
 
 mod context;
 mod effects;
@@ -25,6 +25,7 @@ pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
 pub use output::{Fails, Output, WriteOutput};
+pub use petalflow_graph::RouteIdx;
 pub use route::{Carried, Carries, Route, Routing};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
@@ -32,7 +33,7 @@ pub use scope::Scope;
 use crate::policy::Policy;
 use crate::state::KeySet;
 
-/// A step of a flow over the state `S`. Written by [`#[node]`](macro@crate::node).
+/// A node of a flow over the state `S`. Implemented by [`#[node]`](macro@crate::node).
 ///
 /// ```
 /// use petalflow::node::Node;
@@ -62,33 +63,33 @@ use crate::state::KeySet;
     note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name"
 )]
 pub trait Node<S>: Send + Sync + 'static {
-    /// What it returns: writes, and where to go next.
+    /// The result of the node: writes and a routing decision.
     type Output: Output<S>;
-    /// What an edge must deliver to it: the type of its `#[item]` parameter, `()` without one.
+    /// The type that an edge must deliver: the type of the `#[item]` parameter, or `()` without one.
     type Item: Send + Sync + 'static;
-    /// Its name, unless the flow gives it another.
+    /// The default name of the node in a flow.
     const NAME: &'static str;
-    /// The keys it reads. A node that reads the whole state names none.
+    /// The keys that the node reads. Empty for a node that reads the whole state.
     const READS: KeySet;
-    /// Whether it may read more than that. [`#[node]`](macro@crate::node) knows; a node written by hand that names no key is
-    /// taken to read the whole state.
+    /// Whether the node can read other keys than [`READS`](Self::READS). For a node written by hand without
+    /// [`READS`](Self::READS), this is `true`.
     const READS_ALL: bool = Self::READS.is_empty();
-    /// Whether it has an `#[item]` parameter.
+    /// Whether the node has an `#[item]` parameter.
     const TAKES_ITEM: bool = false;
-    /// Its own retries and timeouts; the flow's `with` wins over them.
+    /// The node's own retries and timeouts. `with` in the flow overrides them.
     const POLICY: Policy = Policy::NONE;
-    /// How its item is stored, where it takes one that can be.
+    /// How the item is stored; `None` without an item, or if it cannot be stored.
     const ITEM_CODEC: Option<ItemCodec> = None;
 
-    /// Adds what it needs from the run, so that all that is missing is named before the first node runs.
+    /// Adds what the node needs from the run, so that missing values are reported before the first node runs.
     fn require(requirements: &mut Requirements<'_>) {
         let _ = requirements;
     }
 
-    /// Runs it once against the superstep's snapshot.
+    /// Runs the node once with the superstep's snapshot.
     ///
-    /// A node that takes something from the run, which may not have it, returns it in a `Result`; a node that does not is the
-    /// function's own future, with nothing around it.
+    /// A node that takes a value from the run, which may be missing, returns a `Result`. For any other node this is the
+    /// future of the function itself.
     fn run<'a>(
         &'a self,
         state: &'a S,
@@ -96,7 +97,7 @@ pub trait Node<S>: Send + Sync + 'static {
     ) -> impl Future<Output = Self::Output> + Send + 'a;
 }
 
-/// A node that is an annotated function: it needs no value.
+/// A node that is an annotated function, and so needs no value.
 ///
 /// ```
 /// use petalflow::node::FnNode;
@@ -133,7 +134,8 @@ impl<S, N: Node<S> + Itself> FnNode<S> for N {
     const NODE: Self = <N as Itself>::ITSELF;
 }
 
-/// What `#[node]` says of a function. It speaks of no state, so that one that is none is not blamed here as well.
+/// The value of an annotated function. The trait has no state parameter, so that a type that is not a state is not
+/// reported here too.
 #[doc(hidden)]
 pub trait Itself {
     const ITSELF: Self;

@@ -1,13 +1,13 @@
-//! What a node may return.
+//! The result types of nodes.
 
 use super::{Carried, Effects, Route, Routing};
 use crate::error::BoxError;
 use crate::state::{KeySet, State};
 
-/// What a node over `S` may return: a typed key, a tuple of them (to eight), an `Option` of one, `()`, any of them in a
-/// `Result`; a route or an [`Each`](super::Each) last.
+/// A result type of nodes over `S`: a typed key, a tuple of them (up to eight), an `Option` of one, `()`, or any of
+/// these in a `Result`. A route or an [`Each`](super::Each) comes last.
 ///
-/// Implement it for a type of your own to teach nodes to return it:
+/// Implement it for your own types:
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -52,26 +52,26 @@ use crate::state::{KeySet, State};
     note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route (`#[derive(Route)]`) comes last"
 )]
 pub trait Output<S>: Sized {
-    /// The keys it may write: two such nodes in one superstep can conflict.
+    /// The keys that it can write. Two nodes that can write the same key conflict in one superstep.
     const MAY_WRITE: KeySet;
-    /// The keys it always writes: later nodes may read them.
+    /// The keys that it always writes. Later nodes can read them.
     const MUST_WRITE: KeySet;
-    /// The keys that one such value writes twice.
+    /// The keys that one value writes twice.
     const WRITES_TWICE: KeySet = KeySet::NONE;
-    /// Where it leads: `()` where the edges alone decide, a route, an `Each`.
+    /// The routing type: `()` if only the edges decide, a route, or an `Each`.
     type Routing: Routing;
 
-    /// Puts the writes and the choice where the engine finds them.
+    /// Records the writes and the routing decision.
     ///
     /// # Errors
     ///
-    /// The node's own error, if the value is one; a write that its key does not take.
+    /// The node's own error, or a write that its key rejects.
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
     where
         S: State;
 }
 
-/// An [`Output`] that only writes: what may stand before the last place of a tuple.
+/// An [`Output`] without a routing decision. It can come before the last member of a tuple.
 ///
 /// ```
 /// use petalflow::node::{Effects, Output, WriteOutput};
@@ -165,7 +165,7 @@ impl<S, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
     }
 }
 
-/// An error with which a node may fail: any that converts to a boxed one.
+/// An error of a node: any type that converts to a boxed error.
 #[diagnostic::on_unimplemented(
     message = "a node cannot fail with a `{Self}`",
     label = "not an error",
@@ -176,7 +176,7 @@ pub trait Fails: Into<BoxError> {}
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> Fails for E {}
 
-/// Any number of routes, each taken once; none ends the path.
+/// Any number of routes, each taken once. None ends the path.
 impl<R: Route> Routing for Vec<R> {
     const NAMES: &'static [&'static str] = R::NAMES;
     const PAYLOADS: &'static [bool] = R::PAYLOADS;

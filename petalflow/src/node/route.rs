@@ -1,10 +1,10 @@
-//! Routes: the enum by which a node says where to go next.
+//! Routes: the enums by which nodes choose the next node.
 
 use std::any::{TypeId, type_name};
 
 use crate::delivery::{Delivery, TypeName};
 
-/// The compile-time side of a choice: which routes there are.
+/// The routes of a type, at compile time.
 ///
 /// ```
 /// use petalflow::node::Routing;
@@ -19,24 +19,24 @@ use crate::delivery::{Delivery, TypeName};
 /// # let _ = (Plan::Write.index(), Plan::Dig(vec![]).index());
 /// ```
 pub trait Routing {
-    /// The names of the routes; none where the edges alone decide.
+    /// The names of the routes; empty if only the edges decide.
     const NAMES: &'static [&'static str] = &[];
-    /// For each route whether it carries a payload.
+    /// Whether each route carries a payload.
     const PAYLOADS: &'static [bool] = &[];
-    /// Picks any number of routes rather than exactly one.
+    /// Whether any number of routes can be chosen, instead of exactly one.
     const MANY: bool = false;
-    /// Is a choice at all.
+    /// Whether the type is a routing decision.
     const ROUTES: bool = false;
-    /// Sends items to the targets of `each`.
+    /// Whether it sends items to the targets of `each`.
     const SENDS: bool = false;
 
-    /// The type of these items, with its name.
+    /// The type of the items and its name.
     #[doc(hidden)]
     fn items() -> Option<TypeName> {
         None
     }
 
-    /// What a route carries, by its index; `None` also where that is not known.
+    /// The payload type of the route with this index, if it is known.
     #[doc(hidden)]
     fn carried(route: usize) -> Option<Carried> {
         let _ = route;
@@ -44,8 +44,8 @@ pub trait Routing {
     }
 }
 
-/// A choice among named ways on. Derive it for an enum; each variant is a route and may carry one value, which is
-/// delivered to the target as its `#[item]`.
+/// A routing decision. Derive it for an enum: each variant is a route and can carry one value, which is delivered to
+/// the target as its `#[item]`.
 ///
 /// ```
 /// use petalflow::Route;
@@ -65,15 +65,15 @@ pub trait Routing {
     note = "derive it: `#[derive(Route)] enum {Self} {{ .. }}`"
 )]
 pub trait Route: Routing + Sized {
-    /// Its index in [`NAMES`](Routing::NAMES).
+    /// The index of the route in [`NAMES`](Routing::NAMES).
     fn index(&self) -> u32;
 
-    /// What it carries to the target.
+    /// The payload, which is delivered to the target.
     fn payload(self) -> Option<Delivery>;
 }
 
-/// Type-level look-up of a variant's payload: `NAME` is a hash of the variant's name, the same in `#[derive(Route)]` and
-/// `flow!`. A variant without a payload has none of these.
+/// Looks up the payload type of a variant: `NAME` is a hash of the variant's name, equal in `#[derive(Route)]` and
+/// `flow!`. A variant without a payload has no implementation.
 #[doc(hidden)]
 pub trait Carries<const NAME: u64> {
     /// The payload.
@@ -85,18 +85,18 @@ impl<R: Carries<NAME>, const NAME: u64> Carries<NAME> for Vec<R> {
     type Payload = R::Payload;
 }
 
-/// What a route carries, for graphs that are built at run time. (Static flows ask [`Carries`].)
+/// The payload type of a route, for graphs that are built at run time. (Static flows use [`Carries`].)
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
-    /// The value.
+    /// The type of the payload.
     pub whole: TypeName,
-    /// Its items, if it is a list: what an `each` edge delivers.
+    /// The type of its items, if it is a list: an `each` edge delivers these.
     pub items: Option<TypeName>,
 }
 
 impl Carried {
-    /// One value.
+    /// A single value.
     pub fn one<T: 'static>() -> Self {
         Carried {
             whole: (TypeId::of::<T>(), type_name::<T>()),

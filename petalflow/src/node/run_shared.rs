@@ -20,7 +20,7 @@ pub(crate) struct RunShared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) listener: Option<Arc<dyn Listener>>,
     pub(crate) namespace: Namespace,
-    /// The most supersteps the run may make.
+    /// The maximum number of supersteps.
     pub(crate) limit: u64,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
@@ -37,8 +37,8 @@ impl fmt::Debug for RunShared {
 }
 
 impl RunShared {
-    /// The name of the thread. A run without a thread gets a random name on first use, so that the task ids of two runs
-    /// differ.
+    /// The name of the thread. A run without a thread gets a random name on first use, so that task ids of different
+    /// runs differ.
     #[inline]
     pub(crate) fn thread(&self) -> &Arc<str> {
         self.thread.get_or_init(|| {

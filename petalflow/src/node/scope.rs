@@ -1,4 +1,4 @@
-//! One run of a node, as the engine sees it.
+//! One run of a node.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::ids::TaskId;
 use crate::state::State;
 use crate::task_services::TaskRef;
 
-/// One run of a node, as the engine sees it: what extractors draw from.
+/// One run of a node: the source of extracted values.
 ///
 /// ```
 /// use petalflow::node::{Extract, Scope};
@@ -50,16 +50,16 @@ pub struct Scope {
     pub(crate) superstep: u64,
     pub(crate) node: NodeIdx,
     pub(crate) attempt: u32,
-    // Tells the runs of one node in one superstep apart: the place among all that was sent to it.
+    // The index among the items that were sent to the node in this superstep.
     pub(crate) send: Place,
-    // Which item of the delivery this run is for; all of it without one.
+    // The index of the item in the delivery; the whole delivery without one.
     pub(crate) item: Place,
     pub(crate) delivery: Option<Delivery>,
-    // Only where the attempt has an idle timeout.
+    // Present if the attempt has an idle timeout.
     pub(crate) activity: Option<Arc<LastActivity>>,
 }
 
-/// A place in a list, or none, in four bytes: every run in flight holds two of these.
+/// An optional index in four bytes, because every running task has two of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place(Option<NonZeroU32>);
 
@@ -71,13 +71,13 @@ impl Place {
 
 impl From<Option<u32>> for Place {
     fn from(place: Option<u32>) -> Self {
-        // No list is so long that its last place would be lost.
+        // No list has `u32::MAX` items.
         Place(place.and_then(|place| NonZeroU32::new(place.wrapping_add(1))))
     }
 }
 
 impl Scope {
-    /// A scope of no task yet.
+    /// A scope without a task.
     pub(crate) fn new(shared: Arc<RunShared>) -> Self {
         Scope {
             shared,
@@ -101,17 +101,17 @@ impl Scope {
         self.shared.plan.name(self.node)
     }
 
-    /// The index among what was sent to the node, where it is the target of `each`.
+    /// The index among the items sent to the node, if it is the target of `each`.
     pub fn index(&self) -> Option<usize> {
         self.send.get().map(|index| index as usize)
     }
 
-    /// The managed values of the run, if it was given any.
+    /// The managed values of the run.
     pub fn managed(&self) -> Option<&ManagedValues> {
         self.shared.managed.as_deref()
     }
 
-    /// What the edge delivered, if it is a `T`.
+    /// The delivered value, if it is a `T`.
     #[doc(hidden)]
     pub fn item<T: 'static>(&self) -> Result<&T, BoxError> {
         let item = self
@@ -131,7 +131,7 @@ impl Scope {
 
 #[cfg(feature = "tool")]
 impl Scope {
-    /// A scope outside any run, as if of a flow of one node.
+    /// A scope outside of a run, in a flow with only this node.
     pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
         let graph = petalflow_graph::Graph {
             nodes: vec![petalflow_graph::Node::named(node)].into(),
@@ -153,7 +153,7 @@ impl Scope {
 }
 
 impl Scope {
-    /// The node's name in storage.
+    /// The node's name in checkpoints.
     #[inline]
     pub(crate) fn stored_name(&self) -> &str {
         self.shared.plan.stored_name(self.node)
@@ -176,7 +176,7 @@ impl Scope {
         }
     }
 
-    /// This task, as events name it.
+    /// This task, for events.
     pub(crate) fn task_info(&self) -> TaskInfo {
         TaskInfo {
             node: self.node().into(),
@@ -186,7 +186,7 @@ impl Scope {
         }
     }
 
-    /// This task, as the services of a stored run need it.
+    /// This task, for the services of a stored run.
     pub(crate) fn task_ref(&self) -> TaskRef<'_> {
         TaskRef {
             id: self.task_id(),

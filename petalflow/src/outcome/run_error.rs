@@ -184,7 +184,7 @@ impl RunError {
         Some(&self.barrier::<S>()?.state)
     }
 
-    /// What other nodes of the failed superstep had finished, in declaration order: kept beside the state, not applied.
+    /// The writes of the nodes that finished in the failed superstep, in declaration order. They are not applied to the state.
     ///
     /// ```
     /// # use petalflow::prelude::*;

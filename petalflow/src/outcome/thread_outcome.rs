@@ -27,6 +27,8 @@ use crate::state::State;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It has no other variants, so that programs match all of them.
 #[derive(Debug)]
 #[must_use = "the run may be paused"]
 pub enum Outcome<S: State> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Retry;
 use crate::error::BoxError;
 
-/// What surrounds each run of a node: retries, timeouts, a cache. Unset parts leave what is set elsewhere.
+/// The policy of a node: retries, timeouts, cache time. Unset parts keep the value set elsewhere.
 ///
 /// ```
 /// use petalflow::policy::{Policy, Retry};
@@ -18,15 +18,14 @@ use crate::error::BoxError;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Policy {
-    /// How often to try: the first that covers the error decides. Empty where it is unset.
+    /// The retries: the first one that covers the error decides. Empty if unset.
     pub retry: &'static [Retry],
-    /// The longest one attempt may take.
+    /// The maximum duration of one attempt.
     pub timeout: Option<Duration>,
-    /// The longest one attempt may go without an event of its own ([`Context::emit`](crate::Context::emit),
+    /// The maximum time of an attempt without activity ([`Context::emit`](crate::Context::emit),
     /// [`Context::heartbeat`](crate::Context::heartbeat)).
     pub idle: Option<Duration>,
-    /// How long a result of the node stands for the next run that reads the same, where the launch has a
-    /// [cache](crate::Launch::cache).
+    /// How long a result of the node is reused for equal reads, if the launch has a [cache](crate::Launch::cache).
     pub cache: Option<Duration>,
 }
 
@@ -39,7 +38,7 @@ impl Policy {
         cache: None,
     };
 
-    /// This policy where it says something, else the other.
+    /// This policy, with its unset parts taken from the other.
     #[must_use]
     #[inline]
     pub const fn or(self, other: Self) -> Self {
@@ -67,7 +66,7 @@ impl Policy {
         }
     }
 
-    /// Whether it asks for nothing.
+    /// Whether no part is set.
     #[inline]
     pub const fn is_none(&self) -> bool {
         self.retry.is_empty()
@@ -77,7 +76,7 @@ impl Policy {
     }
 }
 
-/// A policy of a node in a graph: its retries may have been listed at run time.
+/// The policy of a node in a graph. Its retries can be set at run time.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct NodePolicy {
@@ -99,7 +98,7 @@ impl From<Policy> for NodePolicy {
 }
 
 impl NodePolicy {
-    /// Retries alone.
+    /// A policy with retries only.
     #[inline]
     pub(crate) fn retrying(retry: Vec<Retry>) -> Self {
         NodePolicy {
@@ -108,7 +107,7 @@ impl NodePolicy {
         }
     }
 
-    /// This policy where it says something, else the other.
+    /// This policy, with its unset parts taken from the other.
     #[inline]
     pub(crate) fn or(self, other: Self) -> Self {
         NodePolicy {
@@ -123,7 +122,7 @@ impl NodePolicy {
         }
     }
 
-    /// Whether it asks for nothing.
+    /// Whether no part is set.
     pub(crate) fn is_none(&self) -> bool {
         self.retry.is_empty()
             && self.timeout.is_none()
@@ -131,9 +130,8 @@ impl NodePolicy {
             && self.cache.is_none()
     }
 
-    /// How long to wait before the node is tried again, if it is. `attempt` is the one that failed, from 1.
+    /// The wait before the next attempt, or `None` without one. `attempt` is the failed one, from 1.
     pub(crate) fn wait_after(&self, attempt: u32, error: &BoxError) -> Option<Duration> {
-        let retry = self.retry.iter().find(|retry| retry.covers(error))?;
-        retry.waits().nth(attempt as usize - 1)
+        Retry::delay_after(&self.retry, attempt, &**error)
     }
 }

@@ -1,15 +1,15 @@
-//! When a failed attempt is repeated.
+//! Retries: how often, after which errors, and with which delays.
 
 use std::error::Error;
+use std::future::Future;
 use std::time::Duration;
 
 use backon::BackoffBuilder;
 
-use crate::error::BoxError;
-
-/// How often to try a failing node, and how long to wait between.
+/// How often an operation is attempted, and the delays between the attempts.
 ///
-/// The wait doubles from `first` up to `max`, as in the exponential backoff of the `backon` crate.
+/// Nodes, tools, model clients and connections use it. [`run`](Self::run) retries any other operation. The delay doubles
+/// from `first` up to `max`; the delays are those of the crate `backon`.
 ///
 /// ```
 /// use petalflow::policy::Retry;
@@ -22,13 +22,12 @@ use crate::error::BoxError;
 ///
 /// # Several
 ///
-/// A node may have several, for different errors: `retry = [.., ..]` on `#[node(..)]`, `retry: [.., ..]` in `with`,
-/// [`GraphBuilder::retry`](crate::graph::GraphBuilder::retry). After each failure the first that [covers](Self::on) the error
-/// decides; if none does, the node has failed for good.
+/// A node may have several policies, for different errors: `retry = [.., ..]` on `#[node(..)]`, `retry: [.., ..]` in
+/// `with`, [`GraphBuilder::retry`](crate::graph::GraphBuilder::retry). After each failure the first policy that
+/// [covers](Self::on) the error decides. If none does, the node has failed.
 ///
-/// Attempts are counted in all, whatever they failed with, so the sum of the policies is never tried: a policy of three
-/// attempts gives up after the third failure, even if an earlier one was covered by another policy. Likewise the wait after
-/// the n-th failure is the policy's n-th.
+/// All attempts count, whatever their errors were. A policy of three attempts ends after the third failure, even if another
+/// policy covered an earlier one. The delay after the n-th failure is the n-th delay of the policy.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -44,7 +43,7 @@ use crate::error::BoxError;
 ///     reply: String,
 /// }
 ///
-/// // A busy model is asked up to five times; anything else is tried once more.
+/// // Five attempts while the model is busy, two for any other error.
 /// #[node(Chat, retry = [Retry::times(5).first(Duration::ZERO).on::<Busy>(), 2])]
 /// async fn ask(cx: Context) -> petalflow::Result<ChatReply> {
 ///     if cx.attempt() < 5 {
@@ -67,8 +66,18 @@ pub struct Retry {
     first: Duration,
     max: Duration,
     factor: f32,
-    jitter: bool,
-    only: Option<fn(&BoxError) -> bool>,
+    /// Whether the n-th delay is n times the first one.
+    linear: bool,
+    jitter: Jitter,
+    only: Option<fn(&(dyn Error + 'static)) -> bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Jitter {
+    None,
+    Random,
+    /// The same delays in each run, for tests.
+    Seeded(u64),
 }
 
 impl PartialEq for Retry {
@@ -83,6 +92,7 @@ impl PartialEq for Retry {
                 retry.first,
                 retry.max,
                 retry.factor,
+                retry.linear,
                 retry.jitter,
             )
         };
@@ -91,11 +101,12 @@ impl PartialEq for Retry {
 }
 
 impl Retry {
-    /// At most this many attempts in all: 1 never tries again. Waits start at 100 ms, double, and stay below 5 s.
+    /// At most this many attempts: 1 means no retry. The first delay is 100 ms, each is twice the one before, and none is
+    /// longer than 5 s.
     ///
     /// # Panics
     ///
-    /// If `attempts` is 0: the node would never run.
+    /// If `attempts` is 0: the operation would never run.
     #[inline]
     pub const fn times(attempts: u32) -> Self {
         assert!(
@@ -107,12 +118,13 @@ impl Retry {
             first: Duration::from_millis(100),
             max: Duration::from_secs(5),
             factor: 2.0,
-            jitter: false,
+            linear: false,
+            jitter: Jitter::None,
             only: None,
         }
     }
 
-    /// The wait after the first failure.
+    /// Sets the delay after the first failure.
     #[must_use]
     #[inline]
     pub const fn first(mut self, wait: Duration) -> Self {
@@ -120,7 +132,7 @@ impl Retry {
         self
     }
 
-    /// The longest wait.
+    /// Sets the longest delay.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -136,7 +148,7 @@ impl Retry {
         self
     }
 
-    /// What each wait is multiplied by to give the next; 1 keeps it constant.
+    /// Sets the factor between one delay and the next. With 1 all delays are equal.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -152,7 +164,23 @@ impl Retry {
         self
     }
 
-    /// Adds a random part of up to the wait itself, so that many runs do not try again at one instant.
+    /// Lets delays grow by the first delay: the n-th is n times as long.
+    ///
+    /// ```
+    /// use petalflow::policy::Retry;
+    ///
+    /// let retry = Retry::times(4).linear();
+    /// assert_eq!(retry.waits().map(|wait| wait.as_millis()).collect::<Vec<_>>(), [100, 200, 300]);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn linear(mut self) -> Self {
+        self.factor = 1.0;
+        self.linear = true;
+        self
+    }
+
+    /// Adds a random part of up to the delay itself, so that many clients do not retry at the same moment.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -165,58 +193,74 @@ impl Retry {
     #[must_use]
     #[inline]
     pub const fn jitter(mut self) -> Self {
-        self.jitter = true;
+        self.jitter = Jitter::Random;
         self
     }
 
-    /// Tries again only after errors of which `only` is true. Takes the place of an earlier `only` or [`on`](Self::on).
+    /// [`jitter`](Self::jitter) with the same random parts each time, for tests.
     ///
     /// ```
     /// use petalflow::policy::Retry;
     ///
-    /// let retry = Retry::times(3).only(|error| error.to_string().contains("busy"));
-    /// assert!(retry.covers(&"the model is busy".into()));
-    /// assert!(!retry.covers(&"no such model".into()));
+    /// let retry = Retry::times(5).jitter_with_seed(7);
+    /// assert!(retry.waits().eq(retry.waits()));
     /// ```
     #[must_use]
     #[inline]
-    pub const fn only(mut self, only: fn(&BoxError) -> bool) -> Self {
+    pub const fn jitter_with_seed(mut self, seed: u64) -> Self {
+        self.jitter = Jitter::Seeded(seed);
+        self
+    }
+
+    /// Retries only after errors for which `only` is true. Replaces an earlier `only` or [`on`](Self::on).
+    ///
+    /// ```
+    /// use petalflow::BoxError;
+    /// use petalflow::policy::Retry;
+    ///
+    /// let retry = Retry::times(3).only(|error| error.to_string().contains("busy"));
+    /// let (busy, unknown): (BoxError, BoxError) = ("the model is busy".into(), "no such model".into());
+    /// assert!(retry.covers(&*busy) && !retry.covers(&*unknown));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn only(mut self, only: fn(&(dyn Error + 'static)) -> bool) -> Self {
         self.only = Some(only);
         self
     }
 
-    /// Tries again only after errors that are an `E`, or have one among their [sources](Error::source). Takes the place of an
-    /// earlier [`only`](Self::only) or `on`.
+    /// Retries only after errors that are an `E`, or have one among their [sources](Error::source). Replaces an earlier
+    /// [`only`](Self::only) or `on`.
     ///
-    /// A timeout is no error of the node's own, so it is covered only by policies without a condition.
+    /// The timeout of a node is not an error of its own, so only policies without a condition cover it.
     ///
     /// ```
     /// use petalflow::policy::Retry;
     /// use std::num::{ParseFloatError, ParseIntError};
     ///
     /// let retry = Retry::times(3).on::<ParseIntError>();
-    /// assert!(retry.covers(&"x".parse::<u32>().unwrap_err().into()));
-    /// assert!(!retry.covers(&"x".parse::<f32>().unwrap_err().into()));
-    /// assert!(Retry::times(3).on::<ParseFloatError>().covers(&"x".parse::<f32>().unwrap_err().into()));
+    /// assert!(retry.covers(&"x".parse::<u32>().unwrap_err()));
+    /// assert!(!retry.covers(&"x".parse::<f32>().unwrap_err()));
+    /// assert!(Retry::times(3).on::<ParseFloatError>().covers(&"x".parse::<f32>().unwrap_err()));
     /// ```
     #[must_use]
     pub const fn on<E: Error + 'static>(self) -> Self {
         self.only(caused_by::<E>)
     }
 
-    /// How many attempts there are in all.
+    /// The maximum number of attempts.
     #[inline]
     pub const fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Whether it is for this error: always, without [`only`](Self::only) and [`on`](Self::on).
+    /// Whether there are retries after this error: always, without [`only`](Self::only) and [`on`](Self::on).
     #[inline]
-    pub fn covers(&self, error: &BoxError) -> bool {
+    pub fn covers(&self, error: &(dyn Error + 'static)) -> bool {
         self.only.is_none_or(|only| only(error))
     }
 
-    /// The waits between the attempts.
+    /// The delays between the attempts.
     #[inline]
     pub fn waits(&self) -> impl Iterator<Item = Duration> + Send + use<> {
         let backoff = backon::ExponentialBuilder::new()
@@ -224,23 +268,137 @@ impl Retry {
             .with_max_delay(self.max)
             .with_factor(self.factor)
             .with_max_times(self.attempts as usize - 1);
-        if self.jitter {
-            backoff.with_jitter()
-        } else {
-            backoff
-        }
-        .build()
+        let backoff = match self.jitter {
+            Jitter::None => backoff,
+            Jitter::Random => backoff.with_jitter(),
+            Jitter::Seeded(seed) => backoff.with_jitter().with_jitter_seed(seed),
+        };
+        let (linear, max) = (self.linear, self.max);
+        let delays = backoff.build().zip(1..);
+        delays.map(move |(delay, number)| match linear {
+            true => delay.saturating_mul(number).min(max),
+            false => delay,
+        })
+    }
+
+    /// Runs an operation until it succeeds, its error is not [covered](Self::covers), or no attempt is left. `attempt` gets
+    /// the number of the attempt, from 1.
+    ///
+    /// ```
+    /// use petalflow::policy::Retry;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let number = Retry::times(3).jitter().run(|attempt| async move {
+    ///     // The first two attempts fail.
+    ///     ["?", "!", "42"][attempt as usize - 1].parse::<u32>()
+    /// });
+    /// assert_eq!(number.await, Ok(42));
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the attempt or the delay that is in progress. No attempt follows.
+    pub async fn run<T, E, F>(&self, attempt: impl FnMut(u32) -> F) -> Result<T, E>
+    where
+        E: Error + 'static,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.run_with(attempt, |error: &E, delay| {
+            self.covers(error).then_some(delay)
+        })
+        .await
+    }
+
+    /// Runs an operation until it succeeds, `decide` returns `None`, or no attempt is left.
+    ///
+    /// `decide` gets the error and the delay of this policy, and returns the delay to use. With it, a server can ask for a
+    /// longer delay (`Retry-After`), and a deadline can end the retries. It also replaces [`only`](Self::only) and
+    /// [`on`](Self::on): it can ask [`covers`](Self::covers) itself.
+    ///
+    /// ```
+    /// use petalflow::policy::Retry;
+    /// use std::time::Duration;
+    ///
+    /// /// An error of a server, with its `Retry-After`.
+    /// struct Busy(Option<Duration>);
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let start = tokio::time::Instant::now();
+    /// let request = async |attempt| match attempt {
+    ///     1 => Err(Busy(Some(Duration::from_secs(30)))),
+    ///     _ => Ok("answer"),
+    /// };
+    /// let answer = Retry::times(3).run_with(request, |Busy(after), delay| Some(delay.max(after.unwrap_or_default())));
+    /// assert!(matches!(answer.await, Ok("answer")));
+    /// assert_eq!(start.elapsed().as_secs(), 30);
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run`](Self::run).
+    pub async fn run_with<T, E, F>(
+        &self,
+        attempt: impl FnMut(u32) -> F,
+        mut decide: impl FnMut(&E, Duration) -> Option<Duration>,
+    ) -> Result<T, E>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        let mut delays = self.waits();
+        repeat(attempt, |_, error| decide(error, delays.next()?)).await
+    }
+
+    /// The delay after an attempt that failed, or `None` if it was the last one. The first policy that covers the error
+    /// decides. Attempts count from 1.
+    pub(crate) fn delay_after(
+        policies: &[Self],
+        attempt: u32,
+        error: &(dyn Error + 'static),
+    ) -> Option<Duration> {
+        let retry = policies.iter().find(|retry| retry.covers(error))?;
+        retry.waits().nth(attempt as usize - 1)
     }
 }
 
-/// Whether an error, or one that it came from, is an `E`.
-fn caused_by<E: Error + 'static>(error: &BoxError) -> bool {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
-    while let Some(error) = cause {
-        if error.is::<E>() {
-            return true;
-        }
-        cause = error.source();
+/// Repeats an operation until it succeeds or `delay_after` returns `None`. Both get the number of the attempt, from 1.
+pub(crate) async fn repeat<T, E, F: Future<Output = Result<T, E>>>(
+    mut attempt: impl FnMut(u32) -> F,
+    mut delay_after: impl FnMut(u32, &E) -> Option<Duration>,
+) -> Result<T, E> {
+    let mut number = 1;
+    loop {
+        let error = match attempt(number).await {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        let Some(delay) = delay_after(number, &error) else {
+            return Err(error);
+        };
+        pause(delay).await;
+        number += 1;
     }
-    false
+}
+
+/// Waits. A delay of zero needs no timer.
+pub(crate) async fn pause(delay: Duration) {
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+}
+
+/// Whether an error, or one of its sources, is an `E`.
+fn caused_by<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
+    error.is::<E>() || error.source().is_some_and(caused_by::<E>)
 }

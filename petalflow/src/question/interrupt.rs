@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use serde_core::de::{Deserialize, Deserializer};
-use serde_core::ser::{Serialize, Serializer};
-
 use super::{Ask, InterruptId};
-use petalflow_codec::{Bytes, CodecError, Unpack, decode, unpack};
+use petalflow_codec::{CodecError, Unpack, decode, encode, pack, unpack};
 
 /// A question or an approval that a run waits for.
 ///
@@ -94,9 +91,6 @@ pub enum InterruptKind {
     After,
 }
 
-/// The errors of a stored interrupt.
-const WRONG_ID: &str = "the id of an interrupt does not have 16 bytes";
-const UNKNOWN_KIND: &str = "an interrupt has an unknown kind";
 /// The stored number of an interrupt before a node that chooses a route.
 const CHOOSES: u8 = 3;
 
@@ -129,13 +123,46 @@ impl Interrupt {
         }
     }
 
+    /// Encodes an interrupt.
+    #[inline]
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        let (kind, question) = match &self.kind {
+            InterruptKind::Ask { name, question } => (0, Some((name, question))),
+            InterruptKind::Before if self.chooses => (CHOOSES, None),
+            InterruptKind::Before => (1, None),
+            InterruptKind::After => (2, None),
+        };
+        let optional =
+            |number: Option<u64>, out: &mut Vec<u8>| pack::option(number, out, pack::number);
+        pack::array(7, out);
+        pack::bytes(&self.id.to_bytes(), out);
+        pack::text(&self.node, out);
+        pack::text(&self.namespace, out);
+        optional(self.index.map(|index| index as u64), out);
+        pack::array(2, out);
+        pack::number(kind.into(), out);
+        match question {
+            None => pack::nil(out),
+            Some((name, question)) => {
+                pack::array(2, out);
+                pack::text(name, out);
+                encode(question, out)?;
+            }
+        }
+        pack::number(self.asked_ms, out);
+        optional(self.expires_ms, out);
+        Ok(())
+    }
+
     /// Decodes an interrupt.
     #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(7)?;
             let id = from.bytes()?.try_into();
-            let id = id.map_err(|_| CodecError::Decode(WRONG_ID.into()))?;
+            let id = id.map_err(|_| {
+                CodecError::Decode("the id of an interrupt does not have 16 bytes".into())
+            })?;
             let (node, namespace) = (from.text()?, from.text()?);
             let index = from.option(Unpack::number)?;
             from.tuple(2)?;
@@ -150,7 +177,7 @@ impl Interrupt {
                 namespace,
                 index,
                 kind: InterruptKind::of(kind, question)
-                    .ok_or_else(|| CodecError::Decode(UNKNOWN_KIND.into()))?,
+                    .ok_or_else(|| CodecError::Decode("an interrupt has an unknown kind".into()))?,
                 asked_ms: from.number()?,
                 expires_ms: from.option(Unpack::number)?,
                 chooses: kind == CHOOSES,
@@ -180,55 +207,4 @@ impl fmt::Display for Interrupt {
 pub(crate) fn listed(interrupts: &[Interrupt]) -> String {
     let texts: Vec<String> = interrupts.iter().map(ToString::to_string).collect();
     texts.join(", ")
-}
-
-impl Serialize for Interrupt {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let kind = match &self.kind {
-            InterruptKind::Ask { name, question } => (0u8, Some((name, question))),
-            InterruptKind::Before if self.chooses => (CHOOSES, None),
-            InterruptKind::Before => (1, None),
-            InterruptKind::After => (2, None),
-        };
-        (
-            Bytes(self.id.to_bytes()),
-            &self.node,
-            &self.namespace,
-            self.index,
-            kind,
-            self.asked_ms,
-            self.expires_ms,
-        )
-            .serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Interrupt {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde_core::de::Error as _;
-        type Kind = (u8, Option<(String, serde_json::Value)>);
-        let (Bytes(id), node, namespace, index, kind, asked_ms, expires_ms): (
-            Bytes<Vec<u8>>,
-            String,
-            String,
-            Option<usize>,
-            Kind,
-            u64,
-            Option<u64>,
-        ) = Deserialize::deserialize(deserializer)?;
-        let chooses = kind.0 == CHOOSES;
-        let id = id.try_into().map_err(|_| D::Error::custom(WRONG_ID))?;
-        let kind =
-            InterruptKind::of(kind.0, kind.1).ok_or_else(|| D::Error::custom(UNKNOWN_KIND))?;
-        Ok(Interrupt {
-            id: InterruptId::from_bytes(id),
-            node,
-            namespace,
-            index,
-            kind,
-            asked_ms,
-            expires_ms,
-            chooses,
-        })
-    }
 }

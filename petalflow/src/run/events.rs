@@ -68,9 +68,9 @@ impl<F: Flow> Events<F> {
 }
 
 impl<F: Flow> Events<F> {
-    /// Adds the state after each superstep to the events, as [`EventKind::Values`]: it is copied each time, which costs nothing
-    /// where nobody asks. So are the states of flows inside this one, as [nested](Event::nested) events under their namespace,
-    /// where their type is `Clone`; of one whose type is not, the other events are told as ever.
+    /// Adds the state after each superstep to the events, as [`EventKind::Values`]. The state is cloned each time,
+    /// which has a cost only with this setting. Sub-flows whose state is `Clone` also send theirs, as
+    /// [nested](Event::nested) events; sub-flows whose state is not send their other events only.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -99,7 +99,7 @@ impl<F: Flow> Events<F> {
     ///
     /// # Panics
     ///
-    /// If the stream has been polled already.
+    /// If the stream has already been polled.
     pub fn with_values(mut self) -> Self
     where
         F::State: Clone,
@@ -115,11 +115,11 @@ impl<F: Flow> Events<F> {
 }
 
 impl<F: Flow> Run<F> {
-    /// The run as a stream of what happens in it. The stream drives the run: dropping it cancels the run.
+    /// The events of the run as a stream. The stream drives the run: dropping it cancels the run.
     ///
     /// # Panics
     ///
-    /// If the run has been polled already.
+    /// If the run has already been polled.
     pub fn events(self) -> Events<F> {
         let sink = Sink::queue();
         Events::new(self.send_events_to(Arc::clone(&sink)), sink)
@@ -166,7 +166,7 @@ impl<F: Flow> Stream for Events<F> {
                 kind,
             });
         }
-        // The run may have left events when it returned to wait: they come before the wait.
+        // The run can queue events before it returns `Pending`: these are returned first.
         self.sink
             .pop()
             .map_or(Poll::Pending, |event| Poll::Ready(Some(event)))

@@ -9,8 +9,9 @@ use super::Events;
 use crate::event::{Event, Modes};
 use crate::flow::Flow;
 
-/// Some of the [events](Events) of a run: those that one of its methods names, of the flow and of the flows inside it, and
-/// [`Failed`](crate::event::EventKind::Failed) if the run fails. Polling it drives the run; dropping it cancels the run.
+/// A part of the [events](Events) of a run: those of one kind, of the flow and of its sub-flows, and
+/// [`Failed`](crate::event::EventKind::Failed) if the run fails. Polling it drives the run; dropping it cancels the
+/// run.
 ///
 /// ```
 /// use futures_util::StreamExt as _;
@@ -42,7 +43,7 @@ impl<F: Flow> FilteredEvents<F> {
 }
 
 impl<F: Flow> Events<F> {
-    /// Only what nodes wrote, as they finish: [`NodeFinished`](crate::event::EventKind::NodeFinished) and
+    /// The writes of nodes only: [`NodeFinished`](crate::event::EventKind::NodeFinished) and
     /// [`Interrupted`](crate::event::EventKind::Interrupted).
     ///
     /// ```
@@ -65,12 +66,13 @@ impl<F: Flow> Events<F> {
         FilteredEvents::new(self, Modes::UPDATES)
     }
 
-    /// Only the state as it grows: [`Values`](crate::event::EventKind::Values) and [`Interrupted`](crate::event::EventKind::Interrupted), of the flow and
-    /// of the flows inside it, as with [`with_values`](Self::with_values). The last one is the final state.
+    /// The state only: [`Values`](crate::event::EventKind::Values) and
+    /// [`Interrupted`](crate::event::EventKind::Interrupted), of the flow and of its sub-flows, as with
+    /// [`with_values`](Self::with_values). The last one is the final state.
     ///
     /// # Panics
     ///
-    /// If the stream has been polled already.
+    /// If the stream has already been polled.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -110,18 +112,19 @@ impl<F: Flow> Events<F> {
         FilteredEvents::new(self.with_values(), Modes::VALUES)
     }
 
-    /// Only the values that nodes emit: [`Custom`](crate::event::EventKind::Custom).
+    /// Emitted values only: [`Custom`](crate::event::EventKind::Custom).
     pub fn custom(self) -> FilteredEvents<F> {
         FilteredEvents::new(self, Modes::CUSTOM)
     }
 
-    /// Only how tasks begin and end: [`NodeStarted`](crate::event::EventKind::NodeStarted), [`NodeFinished`](crate::event::EventKind::NodeFinished),
-    /// [`Retry`](crate::event::EventKind::Retry) and [`NodeFailed`](crate::event::EventKind::NodeFailed).
+    /// The start and end of tasks only: [`NodeStarted`](crate::event::EventKind::NodeStarted),
+    /// [`NodeFinished`](crate::event::EventKind::NodeFinished), [`Retry`](crate::event::EventKind::Retry) and
+    /// [`NodeFailed`](crate::event::EventKind::NodeFailed).
     pub fn tasks(self) -> FilteredEvents<F> {
         FilteredEvents::new(self, Modes::TASKS)
     }
 
-    /// Only a thread's checkpoints as they are made: [`Checkpoint`](crate::event::EventKind::Checkpoint).
+    /// The checkpoints of a thread only: [`Checkpoint`](crate::event::EventKind::Checkpoint).
     pub fn checkpoints(self) -> FilteredEvents<F> {
         FilteredEvents::new(self, Modes::CHECKPOINTS)
     }

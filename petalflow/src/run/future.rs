@@ -13,21 +13,22 @@ use crate::outcome::RunError;
 
 /// A run of a flow: a future of the final state, or a stream of [events](Self::events).
 ///
-/// Nothing happens before it is polled.
+/// The run begins when it is first polled.
 ///
 /// # Errors
 ///
-/// A [`RunError`] of one of these [kinds](crate::run::RunErrorKind): a node failed for good, a write was refused, managed values are
-/// missing, or the run was stopped by its limit, a timeout or a token. What was committed before it is in the error.
+/// A [`RunError`] with one of these [kinds](crate::run::RunErrorKind): a node failed after its last attempt, a write
+/// was rejected, managed values are missing, or the run was stopped by its limit, a timeout or a token. The error
+/// contains the last committed state.
 ///
 /// # Panics
 ///
-/// If it is polled again after it has ended. Panics of nodes do not pass through: they are failures of the node.
+/// If it is polled again after it has ended. A panic of a node does not propagate: it is a failure of the node.
 ///
 /// # Cancel safety
 ///
-/// Dropping it stops the run at once: every node in flight is dropped. Only a `blocking` node that has begun runs on, and
-/// what it returns is discarded.
+/// Dropping the future stops the run at once and drops every running node. A `blocking` node that has begun continues,
+/// and its result is discarded.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -57,7 +58,7 @@ use crate::outcome::RunError;
 pub struct Run<F: Flow>(Progress<F>);
 
 enum Progress<F: Flow> {
-    /// Not yet begun. Boxed, so that a run is small to move.
+    /// Not yet begun. Boxed, so that a run is cheap to move.
     Ready(Box<Start<F>>),
     Running(BoxFuture<'static, Result<F::State, RunError>>),
     Done,
@@ -79,7 +80,7 @@ impl<F: Flow> Run<F> {
         Run(Progress::Ready(Box::new(start)))
     }
 
-    /// Sends the events of the run to a sink.
+    /// Sets the receiver of the run's events.
     pub(crate) fn send_events_to(mut self, sink: Arc<Sink<F::State>>) -> Self {
         let Progress::Ready(start) = &mut self.0 else {
             panic!("`events` must be called before the run is polled")
@@ -88,7 +89,7 @@ impl<F: Flow> Run<F> {
         self
     }
 
-    /// Tells the state after each superstep to who listens.
+    /// Sends the state after each superstep to the listener.
     pub(crate) fn with_values(mut self) -> Self
     where
         F::State: Clone,
@@ -100,7 +101,7 @@ impl<F: Flow> Run<F> {
         self
     }
 
-    /// Lets a thread's new input drop what the thread waits for.
+    /// Allows a thread's new input to discard open interrupts.
     pub(crate) fn discard_pending(mut self) -> Self {
         if let Progress::Ready(start) = &mut self.0
             && let Begin::Stored(stored) = &mut start.begin

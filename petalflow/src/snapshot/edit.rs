@@ -1,10 +1,10 @@
-//! Changes to a thread's state from outside.
+//! Edits of a thread's state from outside of a run.
 
 use crate::error::BoxError;
 use crate::node::{Effects, Output};
 use crate::state::State;
 
-/// A change to a thread's state from outside: what a node could have returned, through the keys' reducers.
+/// An edit of a thread's state from outside of a run: the result of a node, written through the keys' reducers.
 ///
 /// ```
 /// use petalflow::thread::Edit;
@@ -40,7 +40,7 @@ impl<S: State> std::fmt::Debug for Edit<S> {
 }
 
 impl<S: State> Edit<S> {
-    /// These writes; the thread goes on where it stopped.
+    /// Writes these values; the thread resumes where it stopped.
     pub fn new(writes: impl Output<S>) -> Self {
         let mut effects = Effects::default();
         let applied = writes.apply(&mut effects);
@@ -50,7 +50,7 @@ impl<S: State> Edit<S> {
         }
     }
 
-    /// The same as if this node had run and returned them: the thread goes on behind the node.
+    /// Writes these values as the result of this node; the thread resumes after the node.
     #[must_use]
     pub fn by(mut self, node: impl Into<String>) -> Self {
         self.node = Some(node.into());

@@ -1,4 +1,4 @@
-//! A thread's state at a checkpoint, and edits of it from outside.
+//! The state of a thread at a checkpoint, and edits of it.
 
 mod edit;
 
@@ -10,7 +10,7 @@ use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
 use crate::state::State;
 
-/// A thread at one of its checkpoints.
+/// The state of a thread at one of its checkpoints.
 ///
 /// ```
 /// # use petalflow::checkpoint::InMemoryStore;
@@ -34,17 +34,17 @@ use crate::state::State;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Snapshot<S: State> {
-    /// What is known of the checkpoint.
+    /// The properties of the checkpoint.
     pub info: CheckpointInfo,
     /// The state.
     pub state: S,
-    /// What runs next, and how far it has come.
+    /// The tasks that run next, with their progress.
     pub tasks: Vec<TaskState>,
-    /// What people are asked.
+    /// The open interrupts.
     pub interrupts: Vec<Interrupt>,
 }
 
-/// What is known of a checkpoint without its state.
+/// The properties of a checkpoint, without its state.
 ///
 /// ```
 /// use petalflow::checkpoint::Cause;
@@ -73,21 +73,21 @@ pub struct CheckpointInfo {
     /// Its number. [`Thread::snapshot_at`](crate::thread::Thread::snapshot_at) reads it;
     /// [`Thread::fork`](crate::thread::Thread::fork) continues from it.
     pub checkpoint: u64,
-    /// The checkpoint before it.
+    /// The parent checkpoint.
     pub parent: Option<u64>,
-    /// Why it was made.
+    /// Why it was created.
     pub cause: Cause,
-    /// Which turn of the thread, from 1.
+    /// The turn of the thread, from 1.
     pub turn: u64,
-    /// How many supersteps of the turn are done.
+    /// The number of completed supersteps in the turn.
     pub superstep: u64,
-    /// The nodes that run next, one per task; none when the run has ended.
+    /// The nodes that run next, one per task; empty after the end of the run.
     pub next: Vec<String>,
-    /// What people decided since the checkpoint before.
+    /// The decisions of people since the parent checkpoint.
     pub notes: Vec<DecisionRecord>,
-    /// When it was made, in milliseconds since 1970 (UTC).
+    /// The time of creation, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
-    /// How many bytes it takes in the store.
+    /// Its size in the store, in bytes.
     pub bytes: u64,
 }
 
@@ -114,25 +114,25 @@ pub struct CheckpointInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskState {
-    /// The node.
+    /// The name of the node.
     pub node: String,
-    /// Its place among what was sent to the node.
+    /// The index among the items sent to the node.
     pub index: Option<usize>,
-    /// Whether it has run already: what it left is kept, and it does not run again.
+    /// Whether it has already run: its result is stored, and it does not run again.
     pub finished: bool,
-    /// How it failed when it was tried last.
+    /// The failure of its last attempt.
     pub error: Option<NodeError>,
 }
 
 impl<S: State> Snapshot<S> {
-    /// Whether nothing is left to run.
+    /// Whether the run has ended.
     pub fn is_finished(&self) -> bool {
         self.tasks.is_empty() && self.interrupts.is_empty()
     }
 }
 
 impl CheckpointInfo {
-    /// With the nodes as the program calls them that reads it.
+    /// With the node names of the program that reads it.
     #[inline]
     pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, plan: &ExecutionPlan) -> Self {
         let header = &record.header;
@@ -154,7 +154,7 @@ impl CheckpointInfo {
     }
 }
 
-/// Which checkpoints to list.
+/// A filter for the checkpoints of a thread.
 ///
 /// ```
 /// use petalflow::checkpoint::Cause;
@@ -190,7 +190,7 @@ impl HistoryQuery {
         Self::default()
     }
 
-    /// Only those with a smaller number: the last of the page before.
+    /// Only those with a smaller number: the last one of the previous page.
     #[must_use]
     pub fn before(mut self, checkpoint: u64) -> Self {
         self.before = Some(checkpoint);
@@ -204,7 +204,7 @@ impl HistoryQuery {
         self
     }
 
-    /// Only those made for this reason.
+    /// Only those created for this reason.
     #[must_use]
     pub fn cause(mut self, cause: Cause) -> Self {
         self.cause = Some(cause);

@@ -1,8 +1,8 @@
-//! How a state is copied, if it can be.
+//! Cloning of states that are `Clone`.
 
 use std::marker::PhantomData;
 
-/// How a type is copied, if it can be: what is inherent wins over what a trait has.
+/// The clone function of a type, if it is `Clone`: an inherent constant takes precedence over a trait's.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct CopyProbe<T>(PhantomData<T>);

@@ -1,19 +1,19 @@
-//! The keys of a state as checkpoints store them.
+//! The keys of a state in their stored form.
 
 use std::fmt;
 
 use super::{KeyFlag, State};
 use petalflow_codec::{CodecError, decode};
 
-/// The value of one key of a state, encoded as checkpoints store it. See [`encode_keys`].
+/// The value of one key in its stored form. See [`encode_keys`].
 #[derive(Clone, Debug)]
 pub struct EncodedKey {
     name: &'static str,
     bytes: Vec<u8>,
 }
 
-/// Encodes the keys of a state as checkpoints store them, without those that are never stored: for tools and tests that
-/// compare or show states of which they know nothing else.
+/// Encodes the keys of a state in the same way as checkpoints, without the keys that are never stored. For tools and
+/// tests that compare or print states of any type.
 ///
 /// ```
 /// use petalflow::state::encode_keys;
@@ -35,7 +35,8 @@ pub struct EncodedKey {
 ///
 /// # Errors
 ///
-/// The state is [`Volatile`](crate::state::Volatile), or the serialization of a value fails; the error names the key.
+/// Fails if the state is [`Volatile`](crate::state::Volatile) or if the serialization of a value fails. The error
+/// contains the name of the key.
 pub fn encode_keys<S: State>(state: &S) -> Result<Vec<EncodedKey>, CodecError> {
     let codec = S::codec()
         .ok_or_else(|| CodecError::Encode(format!("the state `{}` is volatile", S::NAME)))?;
@@ -69,7 +70,7 @@ impl EncodedKey {
     }
 }
 
-/// Compares values rather than bytes where it can: the entries of a hash map have another order in each process.
+/// Compares values if possible, and otherwise bytes: the order of the entries of a hash map differs between processes.
 impl PartialEq for EncodedKey {
     fn eq(&self, other: &Self) -> bool {
         let same = || self.json().is_some_and(|json| Some(json) == other.json());
@@ -77,7 +78,7 @@ impl PartialEq for EncodedKey {
     }
 }
 
-/// The value as JSON, or its bytes if JSON cannot hold it.
+/// The value as JSON, or its bytes if it has no JSON form.
 impl fmt::Display for EncodedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.json() {

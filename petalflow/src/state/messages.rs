@@ -1,4 +1,4 @@
-//! `messages`: a list in which a known id replaces, a new one appends, and a removal removes.
+//! The reducer `messages`: a message replaces the one with the same id, and otherwise is appended; a removal removes.
 
 use std::collections::HashMap;
 
@@ -32,19 +32,19 @@ use super::{Write, WriteError, Writes};
 /// assert!(chat[2].id.is_some());
 /// ```
 pub trait Message {
-    /// What names it within its list.
+    /// The id of the message, unique in its list.
     fn id(&self) -> Option<&str>;
 
-    /// Gives it a name: called for a message that has none when it enters a list. The name is the same in every run.
+    /// Sets the id. Called for a message without an id when it is added to a list. The id is the same in every run.
     fn set_id(&mut self, id: String);
 
-    /// What it removes, if it is no message but the removal of one.
+    /// The target, if this entry is a removal instead of a message.
     fn removes(&self) -> Option<Remove<'_>> {
         None
     }
 }
 
-/// What the removal of messages removes.
+/// The target of a removal.
 ///
 /// ```
 /// use petalflow::state::{Message, Remove, reduce};
@@ -76,15 +76,17 @@ pub trait Message {
 /// reduce::messages(&mut chat, vec![Line::Forget("oops".into())]);
 /// assert_eq!(chat, [text("hello")]);
 /// ```
+///
+/// It has no other variants, so that programs match all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remove<'a> {
-    /// The message of this id. It is an error if there is none.
+    /// The message with this id. It is an error if there is none.
     One(&'a str),
-    /// All that came before.
+    /// All earlier messages.
     All,
 }
 
-/// The lists that the reducer `messages` fits: `Vec<M>` of a [`Message`].
+/// The lists that the reducer `messages` supports: `Vec<M>` of a [`Message`].
 ///
 /// ```
 /// use petalflow::state::reduce::Messages;
@@ -110,10 +112,11 @@ pub enum Remove<'a> {
     note = "`messages` fits `Vec<M>` where `M` implements `petalflow::state::Message`; to keep a list of anything else use `append`"
 )]
 pub trait Messages: Sized {
-    /// Folds messages into the list. The removal of an unknown message does nothing here; a run refuses it before.
+    /// Folds messages into the list. Here, the removal of an unknown message does nothing;
+    /// [`validate`](Messages::validate) rejects it earlier.
     fn messages(&mut self, written: Self);
 
-    /// Looks at the writes of a superstep, in the order in which they will fold, before they are applied.
+    /// Checks the writes of a superstep, in the order in which they fold, before they are applied.
     #[doc(hidden)]
     fn validate<'a>(
         &'a self,
@@ -124,8 +127,8 @@ pub trait Messages: Sized {
         Self: 'a;
 }
 
-/// Folds messages into a list: a known id replaces in place, the others append, removals remove. Messages without an id get
-/// one.
+/// Folds messages into a list: a message with a known id replaces in place, others are appended, and removals remove. A
+/// message without an id gets one.
 ///
 /// ```
 /// # use petalflow::state::{Message, reduce};
@@ -147,7 +150,7 @@ pub fn messages<T: Messages>(current: &mut T, written: T) {
 #[diagnostic::do_not_recommend]
 impl<M: Message> Messages for Vec<M> {
     fn messages(&mut self, written: Self) {
-        // The usual message is new and has no id: it needs no look at the list, however long that is.
+        // The common case is a new message without an id: it needs no search, however long the list is.
         if written
             .iter()
             .all(|message| message.id().is_none() && message.removes().is_none())
@@ -222,8 +225,8 @@ impl<M: Message> Messages for Vec<M> {
 /// Appends a message, with an id if it has none.
 fn enter<M: Message>(list: &mut Vec<M>, mut message: M) {
     if message.id().is_none() {
-        // A hash of the place and of the id before it: the same in every run, and new, because a message that was given its
-        // id at this place after that neighbour is still there or gone.
+        // A hash of the index and of the preceding id. It is the same in every run, and unique: a message that got its
+        // id at this index after the same neighbor is still in the list or was removed.
         let mut parts = list
             .last()
             .and_then(Message::id)
@@ -240,17 +243,17 @@ fn enter<M: Message>(list: &mut Vec<M>, mut message: M) {
 struct Check<'a, M> {
     key: &'static str,
     current: &'a [M],
-    // What the superstep adds before the write that is looked at. A superstep without removals only collects here.
+    // The messages that the superstep adds before the current write. A superstep without removals only collects them.
     added: Vec<&'a [M]>,
     overwritten: bool,
     unknown: Option<&'a str>,
 }
 
-/// Finds the removal of a message that is not there.
+/// Finds the removal of a message that is not in the list.
 impl<'a, M: Message> Check<'a, M> {
     fn add(&mut self, writes: &'a Writes<Vec<M>>) {
         for write in writes.iter() {
-            // An overwrite drops all plain writes of the superstep, whatever they remove.
+            // An overwrite drops all other writes of the superstep, removals included.
             let Write::Fold(list) = write else {
                 self.overwritten = true;
                 continue;
@@ -287,7 +290,7 @@ impl<'a, M: Message> Check<'a, M> {
 }
 
 impl<M: Message> Check<'_, M> {
-    /// Whether a message of this id stands in the list when the write is reached.
+    /// Whether a message with this id is in the list before the current write.
     fn knows(&self, id: &str, before: &[M]) -> bool {
         let lists = [before]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Typed state: keys, what a node writes to them, and how writes fold.
+//! Typed state: keys, writes to them, and reducers.
 
 mod codec;
 mod copies;
@@ -11,17 +11,17 @@ mod write;
 pub mod reduce;
 
 pub use crate::migration::{Migration, MigrationError};
-pub use crate::reducer::Reducer;
 pub use codec::{Coder, NoCoder, StateCodec, Values};
 pub use copies::{CopyProbe, NoCopy};
 pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
+pub use petalflow_codec::Reducer;
 pub use petalflow_graph::KeySet;
 pub use storage::{CanStore, Durable, Volatile};
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
-/// What a flow knows: a struct whose fields are the state keys. Written by [`#[state]`](macro@crate::state).
+/// The state of a flow: a struct whose fields are the state keys. Implemented by [`#[state]`](macro@crate::state).
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -42,9 +42,9 @@ pub use write::{Write, Writes};
     note = "annotate the struct with `#[state]`"
 )]
 pub trait State: Sized + Send + Sync + 'static {
-    /// What a run starts from: the keys marked `input`.
+    /// The input of a run: the keys marked `input`.
     type Input: Send + 'static;
-    /// One node's writes.
+    /// The writes of one node.
     type Update: Update<Self>;
     /// Whether runs over this state can be stored: [`Durable`], or [`Volatile`] with `#[state(volatile)]`.
     type Storage;
@@ -53,30 +53,31 @@ pub trait State: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// The keys in declaration order.
     const KEYS: &'static [KeyMeta];
-    /// The keys whose value is gone after one superstep.
+    /// The keys that lose their value after one superstep.
     const EPHEMERAL: KeySet = KeyMeta::set(Self::KEYS, KeyFlag::Ephemeral);
-    /// The keys of which a superstep takes one write at most.
+    /// The keys that accept one write per superstep.
     const EXCLUSIVE: KeySet = KeyMeta::set(Self::KEYS, KeyFlag::Exclusive);
 
-    /// The state before the first superstep, and which keys have a value then. Input folds like any write, except that a
-    /// `replace` key takes it as it is and so needs no `Default`.
+    /// The state before the first superstep and the keys that have a value in it. Input folds like any write, but a
+    /// `replace` key takes it without a `Default`.
     fn start(input: Self::Input) -> (Self, KeySet);
 
-    /// The same input as writes, for a state that already has values.
+    /// The input as writes, for a state that already has values.
     fn input(input: Self::Input) -> Self::Update;
 
-    /// Puts the keys back to their defaults; keys without one stay.
+    /// Resets the keys to their defaults. Keys without a default keep their value.
     fn reset(&mut self, keys: KeySet);
 
-    /// Folds one node's writes in place and leaves `update` empty. Plain writes to keys in `overwritten` are dropped; keys
-    /// that get a value are added to `written`.
+    /// Folds the writes of one node in place and leaves `update` empty. Plain writes to keys in `overwritten` are
+    /// dropped. Keys that get a value are added to `written`.
     fn commit(&mut self, update: &mut Self::Update, overwritten: KeySet, written: &mut KeySet);
 
-    /// Whether the writes of one superstep, in the order they will fold, can be applied: asked before any of them is.
+    /// Checks whether the writes of one superstep, in the order in which they fold, can be applied. Called before any
+    /// of them is applied.
     ///
     /// # Errors
     ///
-    /// The first write that its reducer refuses (today: `messages`, for the removal of an unknown message).
+    /// The first write that its reducer rejects: `messages` rejects the removal of an unknown message.
     fn validate<'a>(
         &'a self,
         updates: &mut dyn Iterator<Item = &'a Self::Update>,
@@ -85,20 +86,20 @@ pub trait State: Sized + Send + Sync + 'static {
         Ok(())
     }
 
-    /// How its keys are stored; a volatile state has no way.
+    /// The encoding of its keys; `None` for a volatile state.
     #[doc(hidden)]
     fn codec() -> Option<StateCodec<Self>> {
         None
     }
 
-    /// How it is copied, if it is `Clone`: for who listens to the state of a flow inside another, whose type he does not name.
+    /// Its clone function, if it is `Clone`: for listeners to a sub-flow's state, whose type they do not name.
     #[doc(hidden)]
     fn copier() -> Option<fn(&Self) -> Self> {
         None
     }
 }
 
-/// What is known of one key while the program compiles.
+/// The compile-time properties of a key.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -122,13 +123,13 @@ pub trait State: Sized + Send + Sync + 'static {
 pub struct KeyMeta {
     /// The field's name.
     pub name: &'static str,
-    /// Its name in storage (`id = "…"`, else the field's name).
+    /// The name in storage (`id = "…"`, or the field's name).
     pub id: &'static str,
     /// How writes fold.
     pub reducer: Reducer,
-    /// The type of its values, as written; empty where it is not known.
+    /// The type of its values as written; empty if unknown.
     pub ty: &'static str,
-    /// Of the name: constant evaluation compares numbers much faster than texts.
+    /// A hash of the name: constant evaluation compares numbers much faster than texts.
     hash: u64,
     traits: u16,
 }
@@ -152,29 +153,30 @@ pub struct KeyMeta {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
+#[non_exhaustive]
 pub enum KeyFlag {
-    /// Two writers in one superstep would lose a value (`replace`).
+    /// Accepts one writer per superstep, because a second one would lose a value (`replace`).
     Exclusive = 1,
-    /// Has a value before any node has run: `input`, `default`, or a reducer that folds from the default.
+    /// Has a value before the first node runs: `input`, `default`, or a reducer that folds from the default.
     Assigned = 2,
     /// Is part of the run's input.
     Input = 4,
-    /// Goes back to its default when a thread starts a new turn.
+    /// Is reset to its default when a thread starts a new turn.
     Turn = 8,
-    /// Must be written on every path to END.
+    /// Must be written on every path to `END`.
     Output = 16,
     /// Is never stored.
     Untracked = 32,
-    /// Is gone after one superstep.
+    /// Loses its value after one superstep.
     Ephemeral = 64,
-    /// A write of the type's default is no write.
+    /// Ignores writes of the type's default.
     SkipZero = 128,
-    /// Has no default: every thread has got its value from the input.
+    /// Has no default: every thread got its value from the input.
     Required = 256,
 }
 
 impl KeyMeta {
-    /// A key of this name and reducer without any [`KeyFlag`].
+    /// Creates a key with this name and reducer, without any [`KeyFlag`].
     #[inline]
     pub const fn new(name: &'static str, reducer: Reducer) -> Self {
         KeyMeta {
@@ -187,7 +189,7 @@ impl KeyMeta {
         }
     }
 
-    /// The same key with one more trait.
+    /// Adds a flag.
     #[must_use]
     #[inline]
     pub const fn with(mut self, property: KeyFlag) -> Self {
@@ -195,7 +197,7 @@ impl KeyMeta {
         self
     }
 
-    /// The same key under another name in storage.
+    /// Sets the name in storage.
     #[must_use]
     #[inline]
     pub const fn stored_as(mut self, id: &'static str) -> Self {
@@ -203,7 +205,7 @@ impl KeyMeta {
         self
     }
 
-    /// The same key with the type of its values, as written.
+    /// Sets the type of the values, as written.
     #[must_use]
     #[inline]
     pub const fn of_type(mut self, ty: &'static str) -> Self {
@@ -211,19 +213,19 @@ impl KeyMeta {
         self
     }
 
-    /// Whether its writes are stored rather than its value: what they fold to is as good as known, and small beside it.
+    /// Whether its writes are stored instead of its value, because they are small compared with the value.
     pub(crate) fn is_delta(&self) -> bool {
-        // What is gone after one superstep does not add up.
+        // The value of an ephemeral key does not accumulate.
         self.reducer.stores_writes() && !self.has(KeyFlag::Ephemeral)
     }
 
-    /// Whether the key has the property.
+    /// Whether the key has the flag.
     #[inline]
     pub const fn has(&self, property: KeyFlag) -> bool {
         self.traits & property as u16 != 0
     }
 
-    /// All keys that have the property.
+    /// All keys that have the flag.
     #[inline]
     pub const fn set(keys: &[KeyMeta], property: KeyFlag) -> KeySet {
         let mut set = KeySet::NONE;
@@ -257,7 +259,8 @@ impl KeyMeta {
         set
     }
 
-    /// The keys of these names. A name that is no key is left out: the field access beside it is the error that the user sees.
+    /// The keys with these names. Unknown names are skipped: the field access beside it is the error that the user
+    /// sees.
     #[inline]
     pub const fn named(keys: &[KeyMeta], names: &[&str]) -> KeySet {
         let mut set = KeySet::NONE;

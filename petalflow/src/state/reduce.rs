@@ -1,6 +1,6 @@
-//! Reducers: how a write folds into a key's current value, in place.
+//! Reducers: functions that fold a write into a key's current value, in place.
 //!
-//! Each is a trait that says which types it fits, with a function of the same name for code of your own:
+//! Each reducer is a trait for the types that it supports, and a function of the same name for your own code:
 //!
 //! ```
 //! use petalflow::state::reduce;
@@ -39,7 +39,7 @@ macro_rules! reducer {
     };
 }
 
-/// The write takes the place of the current value.
+/// Replaces the current value.
 ///
 /// ```
 /// let mut draft = "first".to_string();
@@ -52,7 +52,7 @@ pub fn replace<T>(current: &mut T, written: T) {
 }
 
 reducer! {
-    /// What is written goes after what is there: `[1, 2]` and `[3, 4]` make `[1, 2, 3, 4]`.
+    /// Appends the write to the current value: `[1, 2]` and `[3, 4]` make `[1, 2, 3, 4]`.
     ///
     /// ```
     /// let mut list = vec![1, 2];
@@ -66,7 +66,7 @@ reducer! {
 }
 
 reducer! {
-    /// What is written goes before what is there: `[c, d]` and `[a, b]` make `[a, b, c, d]`.
+    /// Inserts the write before the current value: `[c, d]` and `[a, b]` make `[a, b, c, d]`.
     ///
     /// ```
     /// let mut list = vec!['c', 'd'];
@@ -94,7 +94,7 @@ reducer! {
 }
 
 reducer! {
-    /// Keeps the smaller of the two. Without a `default` the first write is taken as it is.
+    /// Keeps the smaller value. Without a `default`, the first write is the value.
     ///
     /// ```
     /// let mut price = 3.5;
@@ -109,7 +109,7 @@ reducer! {
 }
 
 reducer! {
-    /// Keeps the larger of the two. Without a `default` the first write is taken as it is.
+    /// Keeps the larger value. Without a `default`, the first write is the value.
     ///
     /// ```
     /// let mut score = 3;
@@ -124,7 +124,7 @@ reducer! {
 }
 
 reducer! {
-    /// Adds what is written to a map or a set; entries written later win: `{a: 1, b: 2}` and `{b: 3, c: 4}` make
+    /// Adds the entries of a map or a set. Later entries replace earlier ones: `{a: 1, b: 2}` and `{b: 3, c: 4}` make
     /// `{a: 1, b: 3, c: 4}`.
     ///
     /// ```
@@ -141,7 +141,8 @@ reducer! {
 }
 
 reducer! {
-    /// Keeps the first value that is not the type's default: `"first"` stays when `"second"` is written, `""` does not.
+    /// Keeps the first value that differs from the type's default: after `"first"`, later writes are ignored; `""` is
+    /// ignored before it.
     ///
     /// ```
     /// let mut winner = String::new();
@@ -153,7 +154,7 @@ reducer! {
     "`first` cannot tell whether a `{Self}` has been set",
     "needs `Default` and `PartialEq`",
     "`first` keeps the first value that is not the type's default: derive `Default` and `PartialEq`, or use an `Option`",
-    /// What the key holds until it is set.
+    /// The value of the key until the first write.
     #[doc(hidden)]
     fn unset() -> Self;
 }
@@ -161,7 +162,7 @@ reducer! {
 impl<T> Append for Vec<T> {
     #[inline]
     fn append(&mut self, mut written: Self) {
-        // The usual first write gives its memory to the state.
+        // The common first write moves its memory into the state.
         if self.is_empty() && self.capacity() < written.len() {
             *self = written;
         } else {
@@ -170,7 +171,7 @@ impl<T> Append for Vec<T> {
     }
 }
 
-/// In place, unless somebody shares the list at that moment: then it is copied.
+/// In place, unless the list is shared at this moment: then it is cloned.
 impl<T: Clone> Append for Arc<Vec<T>> {
     fn append(&mut self, written: Self) {
         if self.is_empty() {
@@ -200,7 +201,7 @@ impl Append for String {
 macro_rules! extend {
     ($($trait:ident $method:ident for [$($generics:tt)*] $collection:ty;)*) => {$(
         impl<$($generics)*> $trait for $collection {
-            // Not compiled before it is called: that of the JSON map has no parameters.
+            // `#[inline]` defers compilation to the caller: the implementation for the JSON map has no type parameters.
             #[inline]
             fn $method(&mut self, written: Self) {
                 self.extend(written);

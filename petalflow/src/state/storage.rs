@@ -1,4 +1,4 @@
-//! Which values may live in a state or travel along an edge.
+//! The types that a state or an edge can hold.
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
@@ -22,7 +22,8 @@ use serde_core::{Serialize, de::DeserializeOwned};
 #[derive(Clone, Copy, Debug)]
 pub enum Durable {}
 
-/// The [`Storage`](super::State::Storage) of `#[state(volatile)]`: values need no serde, and runs cannot be stored.
+/// The [`Storage`](super::State::Storage) of `#[state(volatile)]`: its values need no serde, and its runs cannot be
+/// stored.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -53,7 +54,7 @@ pub enum Durable {}
 #[derive(Clone, Copy, Debug)]
 pub enum Volatile {}
 
-/// Says that a state of this storage can hold a `T`, as a key's value or as what an edge delivers.
+/// A state with this storage can hold a `T`, as the value of a key or as what an edge delivers.
 ///
 /// ```
 /// use petalflow::state::{CanStore, Durable, Volatile};

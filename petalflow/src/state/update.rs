@@ -1,10 +1,10 @@
-//! One node's writes as a whole.
+//! All writes of one node.
 
 use super::{KeySet, State};
 
-/// One node's writes to a state: a field per key. Written by [`#[state]`](macro@crate::state).
+/// The writes of one node to a state, with a field per key. Implemented by [`#[state]`](macro@crate::state).
 ///
-/// The values are read through methods named like the keys, each giving [`Writes`](crate::state::Writes).
+/// Generated methods, named like the keys, return the [`Writes`](crate::state::Writes) to each.
 ///
 /// ```
 /// use petalflow::node::{Effects, Output};
@@ -38,11 +38,11 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
         !self.written().is_empty()
     }
 
-    /// Forgets all writes, keeping the memory.
+    /// Clears all writes and keeps the allocated memory.
     fn clear(&mut self);
 }
 
-/// A write that its key does not take.
+/// A write that its key rejects.
 ///
 /// ```
 /// use petalflow::node::{Effects, Output};
@@ -61,15 +61,16 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("key `{key}`: {problem}")]
+#[non_exhaustive]
 pub struct WriteError {
     /// The key.
     pub key: &'static str,
-    /// What is wrong and how to mend it.
+    /// The problem and its solution.
     pub problem: String,
 }
 
 impl WriteError {
-    /// Two writes where the key takes one.
+    /// A second write to a key that accepts one.
     pub(crate) fn second_write(key: &'static str) -> Self {
         WriteError {
             key,
@@ -79,7 +80,7 @@ impl WriteError {
         }
     }
 
-    /// Two overwrites of one key.
+    /// A second overwrite of a key.
     pub(crate) fn second_overwrite(key: &'static str) -> Self {
         WriteError {
             key,

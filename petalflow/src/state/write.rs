@@ -1,4 +1,4 @@
-//! The writes that wait for the barrier.
+//! The writes that the barrier applies.
 
 /// One write to a key.
 ///
@@ -13,16 +13,18 @@
 /// writes.fold_into(&mut list, false, reduce::append);
 /// assert_eq!(list, [2, 3]);
 /// ```
+///
+/// It has no other variants, so that programs match all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write<T> {
-    /// Goes through the key's reducer.
+    /// Goes through the reducer of the key.
     Fold(T),
-    /// Replaces the value, whatever the reducer ([`Overwrite`](crate::Overwrite)).
+    /// Replaces the value, without the reducer ([`Overwrite`](crate::Overwrite)).
     Overwrite(T),
 }
 
 impl<T> Write<T> {
-    /// The value that was written.
+    /// The written value.
     pub fn value(&self) -> &T {
         match self {
             Write::Fold(value) | Write::Overwrite(value) => value,
@@ -30,7 +32,7 @@ impl<T> Write<T> {
     }
 }
 
-/// What one node wrote to one key: nothing, a value, rarely several.
+/// The writes of one node to one key: usually none or one, rarely several.
 ///
 /// ```
 /// use petalflow::state::{Write, Writes};
@@ -42,9 +44,9 @@ impl<T> Write<T> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Writes<T> {
-    // The first write stands apart, so that the usual single write allocates nothing.
+    // The first write has its own field, so that a single write does not allocate.
     first: Option<Write<T>>,
-    // A thin pointer: every key of every update in flight has one.
+    // A thin pointer: every running update has one per key.
     #[allow(clippy::box_collection)]
     rest: Option<Box<Vec<Write<T>>>>,
 }
@@ -59,7 +61,7 @@ impl<T> Default for Writes<T> {
 }
 
 impl<T> Writes<T> {
-    /// Adds a write after the others.
+    /// Adds a write.
     #[inline]
     pub fn push(&mut self, write: Write<T>) {
         if self.first.is_none() {
@@ -69,21 +71,21 @@ impl<T> Writes<T> {
         }
     }
 
-    /// Adds a write to none.
+    /// Adds the first write.
     #[inline]
     pub(crate) fn push_first(&mut self, value: T) {
         debug_assert!(self.is_empty(), "a key without a mark has no writes");
         self.first = Some(Write::Fold(value));
     }
 
-    /// The writes in the order the node made them.
+    /// The writes in the order in which the node made them.
     pub fn iter(&self) -> impl Iterator<Item = &Write<T>> {
         self.first
             .iter()
             .chain(self.rest.iter().flat_map(|rest| rest.iter()))
     }
 
-    /// The value, if there was exactly one write.
+    /// The value, if there is exactly one write.
     pub fn only(&self) -> Option<&T> {
         if self.rest.as_ref().is_none_or(|rest| rest.is_empty()) {
             self.first.as_ref().map(Write::value)
@@ -92,12 +94,12 @@ impl<T> Writes<T> {
         }
     }
 
-    /// Whether nothing was written.
+    /// Whether there are no writes.
     pub fn is_empty(&self) -> bool {
         self.first.is_none()
     }
 
-    /// Forgets the writes.
+    /// Clears the writes.
     #[inline]
     pub fn clear(&mut self) {
         self.first = None;
@@ -106,8 +108,8 @@ impl<T> Writes<T> {
         }
     }
 
-    /// Takes the writes out and folds them: `fold` for plain ones, assignment for an overwrite. With `overwritten`, plain
-    /// writes are dropped. Says whether the key got a value.
+    /// Takes the writes and folds them: `fold` for plain writes, assignment for an overwrite. With `overwritten`, plain
+    /// writes are dropped. Returns whether the key got a value.
     #[inline]
     pub fn fold_into(
         &mut self,

@@ -60,9 +60,9 @@ fn expire<S: State>(state: &mut S, written: &mut KeySet) {
     if S::EPHEMERAL.is_empty() {
         return;
     }
-    let gone = written.intersection(S::EPHEMERAL);
-    if !gone.is_empty() {
-        state.reset(gone);
-        *written = written.minus(gone);
+    let expired = written.intersection(S::EPHEMERAL);
+    if !expired.is_empty() {
+        state.reset(expired);
+        *written = written.minus(expired);
     }
 }

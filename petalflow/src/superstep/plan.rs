@@ -1,6 +1,6 @@
 //! Plans the next frontier from the outcomes of a superstep.
 
-use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx};
+use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 
 use super::{Joins, Task};
 use crate::delivery::Delivery;
@@ -14,8 +14,8 @@ pub(crate) enum Outcome<'a> {
     /// It ran: the routes that it chose and what it sends.
     Done {
         chosen: RouteChoice,
-        routes: &'a [u32],
-        sends: &'a [(Option<u32>, Delivery)],
+        routes: &'a [RouteIdx],
+        sends: &'a [(Option<RouteIdx>, Delivery)],
     },
     /// It failed for good, and its `catch` edge delivers the failure to this node.
     Caught { to: NodeIdx, failure: &'a Delivery },
@@ -38,7 +38,7 @@ impl<'a> Outcome<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoEdge {
     pub(crate) node: NodeIdx,
-    pub(crate) route: u32,
+    pub(crate) route: RouteIdx,
 }
 
 /// Plans one frontier after another. Its memory is reused, so planning allocates only while a frontier grows.
@@ -223,7 +223,7 @@ impl Planner {
         if plan.has_deferred || !self.deferred.is_empty() {
             self.defer(plan);
         }
-        // Stable, so that what was sent to one node keeps the order of its senders.
+        // Stable, so that the items for one node retain the order of their senders.
         self.next.sort_by_key(|task| task.node);
         self.number_sends();
         std::mem::swap(frontier, &mut self.next);
@@ -274,7 +274,7 @@ impl Planner {
 }
 
 /// What a task sends along a route, or along its plain edges.
-fn sent(sends: &[(Option<u32>, Delivery)], route: Option<u32>) -> Option<&Delivery> {
+fn sent(sends: &[(Option<RouteIdx>, Delivery)], route: Option<RouteIdx>) -> Option<&Delivery> {
     sends
         .iter()
         .find(|(by, _)| *by == route)
@@ -282,10 +282,14 @@ fn sent(sends: &[(Option<u32>, Delivery)], route: Option<u32>) -> Option<&Delive
 }
 
 /// The targets of a route.
-fn route_targets(edges: &OutEdges, node: NodeIdx, route: u32) -> Result<&[EdgeTarget], NoEdge> {
+fn route_targets(
+    edges: &OutEdges,
+    node: NodeIdx,
+    route: RouteIdx,
+) -> Result<&[EdgeTarget], NoEdge> {
     edges
         .routes
-        .get(route as usize)
+        .get(route.index())
         .filter(|targets| !targets.is_empty())
         .map(|targets| &**targets)
         .ok_or(NoEdge { node, route })

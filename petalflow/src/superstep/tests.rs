@@ -1,6 +1,6 @@
 //! Tests of the pure superstep: planning and committing, without a driver.
 
-use petalflow_graph::{Edge, Graph, JoinIdx, Node, NodeIdx, Source, Target, Via};
+use petalflow_graph::{Edge, Graph, JoinIdx, Node, NodeIdx, RouteIdx, Source, Target, Via};
 
 use super::{NoEdge, Outcome, Planner, Task, apply, commit_one, prepare};
 use crate::delivery::Delivery;
@@ -45,8 +45,8 @@ fn plan(deferred: &[NodeIdx], joins: u32, edges: Vec<Edge>) -> ExecutionPlan {
 
 fn done<'a>(
     chosen: RouteChoice,
-    routes: &'a [u32],
-    sends: &'a [(Option<u32>, Delivery)],
+    routes: &'a [RouteIdx],
+    sends: &'a [(Option<RouteIdx>, Delivery)],
 ) -> Outcome<'a> {
     Outcome::Done {
         chosen,
@@ -97,12 +97,13 @@ fn only_the_chosen_routes_fire() {
         |name: &'static str, to| edge(Source::Node(A), Via::Route(name.into()), Target::Node(to));
     let plan = plan(&[], 0, vec![route("Left", B), route("Right", C)]);
     let mut planner = Planner::new(&plan);
-    let one = done(RouteChoice::One(1), &[], &[]);
+    let one = done(RouteChoice::One(RouteIdx::new(1)), &[], &[]);
     assert_eq!(
         advance(&mut planner, &plan, vec![(A, one)]),
         Ok(vec![(C, None)])
     );
-    let both = done(RouteChoice::Many, &[0, 1], &[]);
+    let routes = [0, 1].map(RouteIdx::new);
+    let both = done(RouteChoice::Many, &routes, &[]);
     assert_eq!(
         advance(&mut planner, &plan, vec![(A, both)]),
         Ok(vec![(B, None), (C, None)])
@@ -115,10 +116,13 @@ fn only_the_chosen_routes_fire() {
 fn a_route_without_an_edge_is_an_error() {
     let plan = plan(&[], 0, vec![]);
     let mut planner = Planner::new(&plan);
-    let chosen = done(RouteChoice::One(0), &[], &[]);
+    let chosen = done(RouteChoice::One(RouteIdx::new(0)), &[], &[]);
     assert_eq!(
         advance(&mut planner, &plan, vec![(A, chosen)]),
-        Err(NoEdge { node: A, route: 0 })
+        Err(NoEdge {
+            node: A,
+            route: RouteIdx::new(0)
+        })
     );
 }
 

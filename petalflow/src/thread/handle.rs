@@ -378,6 +378,7 @@ impl<F: Flow> Thread<F> {
         ThreadStorage {
             store: Arc::clone(&self.threads.store),
             thread: Arc::clone(&self.id),
+            lease: None,
         }
     }
 

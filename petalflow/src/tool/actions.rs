@@ -1,4 +1,4 @@
-//! What a tool wants done beside its result.
+//! The requests of a tool beside its result.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::CredentialRequest;
 
-/// What a tool wants done beside its result: the agent loop reads it after the call.
+/// The requests of a tool beside its result. The agent loop reads them after the call.
 ///
 /// ```
 /// use petalflow::tool::Actions;
@@ -20,10 +20,10 @@ use super::CredentialRequest;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Actions {
-    /// Changes of the session's state.
+    /// Changes to the session's state.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub state_delta: Map<String, Value>,
-    /// The versions of artifacts that were saved.
+    /// The versions of saved artifacts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub artifact_delta: BTreeMap<String, i64>,
     /// Calls that a person must confirm, by the call's id.
@@ -32,13 +32,13 @@ pub struct Actions {
     /// Calls that need a credential, by the call's id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub requested_credentials: BTreeMap<String, CredentialRequest>,
-    /// The result is the answer: the model is not asked to put it in words.
+    /// The result is the final answer: no model summarizes it.
     #[serde(skip_serializing_if = "is_false")]
     pub skip_summarization: bool,
-    /// Whoever called the agent is to go on.
+    /// The caller of the agent continues.
     #[serde(skip_serializing_if = "is_false")]
     pub escalate: bool,
-    /// The agent that is to go on.
+    /// The agent that continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer_to_agent: Option<String>,
 }
@@ -51,7 +51,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// A confirmation that a person is asked for, or has given.
+/// A confirmation that is requested from a person, or was given.
 ///
 /// ```
 /// use petalflow::tool::Confirmation;
@@ -62,17 +62,17 @@ fn is_false(flag: &bool) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Confirmation {
-    /// What the person is told.
+    /// The question for the person.
     pub hint: String,
-    /// Whether they agreed.
+    /// Whether the person agreed.
     pub confirmed: bool,
-    /// What they may look at, or have sent along.
+    /// Data for the person, or from the person.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub payload: Value,
 }
 
 impl Confirmation {
-    /// A question.
+    /// A request for confirmation.
     pub fn ask(hint: impl Into<String>) -> Self {
         Confirmation {
             hint: hint.into(),
@@ -82,12 +82,12 @@ impl Confirmation {
 }
 
 impl Actions {
-    /// Whether nothing is wanted.
+    /// Whether there are no requests.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds what a later call wants.
+    /// Adds the requests of a later call.
     fn add(&mut self, later: Self) {
         merge_into(&mut self.state_delta, later.state_delta);
         for (name, version) in later.artifact_delta {
@@ -105,13 +105,13 @@ impl Actions {
     }
 }
 
-/// What several calls of one turn want, as one: in the order of the calls.
+/// Merges the requests of several calls of one turn, in the order of the calls.
 ///
-/// * State is merged key by key, as deep as objects go; where two disagree, the later wins.
-/// * Of an artifact the highest version counts.
-/// * Requested confirmations and credentials are all kept, of the same call the later.
-/// * `skip_summarization` and `escalate` stand if one call sets them.
-/// * Of several agents to go on, the last counts.
+/// * State is merged key by key, recursively for objects. On a conflict the later value wins.
+/// * Of each artifact, the highest version is used.
+/// * All requested confirmations and credentials are kept; the later one for the same call.
+/// * `skip_summarization` and `escalate` are set if any call sets them.
+/// * `transfer_to_agent` is the last one that is set.
 ///
 /// ```
 /// use petalflow::tool::{Actions, merge};

@@ -1,4 +1,4 @@
-//! Reading the arguments of a call.
+//! Decoding of a call's arguments.
 
 use ::schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ use super::{ToolContext, ToolError, ToolSpec};
 use crate::error::BoxError;
 use crate::node::Extract;
 
-/// What can be an argument of a tool.
+/// The argument types of tools.
 #[diagnostic::on_unimplemented(
     message = "PF022: a `{Self}` cannot be an argument of a tool",
     label = "has no JSON Schema, or cannot be read from JSON",
@@ -20,18 +20,18 @@ pub trait ToolArgument: DeserializeOwned + JsonSchema + Send {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> ToolArgument for T {}
 
-/// What comes from the run.
+/// A parameter that the run provides.
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` does not come from the run",
     label = "not something that the run can hand over",
     note = "implement `petalflow::node::Extract` for it, or drop `#[run]` where a model gives it"
 )]
 pub trait ToolHandle: Sized {
-    /// Takes it out of the run.
+    /// Takes the value from the run.
     ///
     /// # Errors
     ///
-    /// When the call is in no run, or the run does not have it.
+    /// Fails if the call is outside of a run, or if the run does not have the value.
     fn taken(cx: &ToolContext) -> Result<Self, BoxError>;
 }
 
@@ -42,10 +42,10 @@ impl<T: Extract> ToolHandle for T {
     }
 }
 
-/// So much of a message is kept: it may quote what a model wrote, however long that is.
+/// The maximum length of a message, which can quote a model's output of any length.
 const LONGEST_MESSAGE: usize = 500;
 
-/// Reads the arguments of a call into a struct.
+/// Decodes the arguments of a call.
 ///
 /// # Errors
 ///
@@ -61,14 +61,14 @@ pub(crate) fn read<T: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Re
         Ok(read) => return Ok(read),
         Err(error) => misfit(tool, &error),
     };
-    // To JSON Schema, and so to models, `3.0` is an integer.
+    // In JSON Schema, and so for models, `3.0` is an integer.
     let whole = second
         .map(whole_numbers)
         .map(serde_path_to_error::deserialize);
     whole.and_then(Result::ok).ok_or(error)
 }
 
-/// Whether there are numbers in it that are whole and do not look so.
+/// Whether it contains whole numbers that are written as floats.
 fn has_floats(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.as_f64().and_then(whole).is_some() && number.is_f64(),
@@ -78,7 +78,7 @@ fn has_floats(value: &Value) -> bool {
     }
 }
 
-/// The same with numbers that are whole written so.
+/// Converts whole numbers that are written as floats to integers.
 fn whole_numbers(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => match number.as_f64().and_then(whole) {
@@ -96,7 +96,7 @@ fn whole_numbers(value: Value) -> Value {
     }
 }
 
-/// The integer that a number is, if all integers of its size are numbers.
+/// The number as an integer, if it is whole and in the exact range of floats.
 fn whole(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(
@@ -106,7 +106,7 @@ fn whole(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }
 
-/// The object that arguments are. None at all is an empty one, and text may be an object that was written as text.
+/// The arguments as an object. No arguments are an empty object; a text can contain the JSON of an object.
 fn object(tool: &str, arguments: Value) -> Result<Map<String, Value>, ToolError> {
     let found = match arguments {
         Value::Object(arguments) => return Ok(arguments),
@@ -140,7 +140,7 @@ fn misfit(tool: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> 
     ))
 }
 
-/// The text's beginning and its end, if it is long.
+/// Shortens a long text to its start and its end.
 fn shortened(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.into();

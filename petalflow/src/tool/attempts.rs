@@ -6,12 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{ToolContext, ToolError};
-use crate::error::BoxError;
-use crate::policy::Retry;
+use crate::policy::{Retry, repeat};
 
-/// Calls a tool, attempt after attempt, each within the time that it has.
-///
-/// Arguments that do not fit are not tried again: they would not fit then either.
+/// Calls a tool with retries, each attempt within the timeout. Wrong arguments are not retried.
 pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     tool: &str,
     retry: &[Retry],
@@ -23,29 +20,22 @@ pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     let most = retry.iter().map(Retry::attempts).max().unwrap_or(1);
     let before = cx.actions().clone();
     let mut arguments = Some(arguments);
-    let mut count = 0;
-    loop {
-        count += 1;
+    let attempt = |number| {
         // The last attempt needs no copy.
-        let given = if count < most {
+        let given = if number < most {
             arguments.clone()
         } else {
             arguments.take()
         };
-        let given = given.unwrap_or_default();
-        let error = match within(tool, timeout, attempt(given)).await {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        let Some(wait) = wait_after(retry, count, &error) else {
-            return Err(error);
-        };
-        // What a failed attempt wanted done, the next one wants again.
+        within(tool, timeout, attempt(given.unwrap_or_default()))
+    };
+    repeat(attempt, |number, error| {
+        let delay = delay_after(retry, number, error)?;
+        // The next attempt requests its actions again.
         cx.actions().clone_from(&before);
-        if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-        }
-    }
+        Some(delay)
+    })
+    .await
 }
 
 /// One attempt within its time.
@@ -62,17 +52,11 @@ async fn within(
     }
 }
 
-/// How long to wait before another attempt, if there is one. `attempt` is the one that failed, from 1.
-fn wait_after(retry: &[Retry], attempt: u32, error: &ToolError) -> Option<Duration> {
-    let late: BoxError;
-    let cause = match error {
-        ToolError::Arguments(_) => return None,
-        ToolError::Failed(error) => error,
-        ToolError::Timeout(..) => {
-            late = error.to_string().into();
-            &late
-        }
-    };
-    let retry = retry.iter().find(|retry| retry.covers(cause))?;
-    retry.waits().nth(attempt as usize - 1)
+/// The delay after an attempt that failed, or `None` if it was the last one. Attempts count from 1.
+fn delay_after(retry: &[Retry], attempt: u32, error: &ToolError) -> Option<Duration> {
+    match error {
+        ToolError::Arguments(_) => None,
+        ToolError::Failed(source) => Retry::delay_after(retry, attempt, &**source),
+        ToolError::Timeout(..) => Retry::delay_after(retry, attempt, error),
+    }
 }

@@ -1,9 +1,9 @@
-//! A call of a tool, and what came of it.
+//! A call of a tool and its result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A model's wish to have a tool called.
+/// A request of a model to call a tool.
 ///
 /// ```
 /// use petalflow::tool::ToolCall;
@@ -15,19 +15,19 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Names it, so that its result finds it; empty where the provider gives none.
+    /// The id that links the result to the call; empty if the provider sends none.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// A JSON object. Text where the model wrote something that is not JSON.
+    /// A JSON object, or a text if the model sent no valid JSON.
     #[serde(default)]
     pub arguments: Value,
-    /// A provider's signature over what the model thought, sent back as it came.
+    /// A provider's signature over the model's reasoning, which is sent back unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
-/// What came of a [`ToolCall`].
+/// The result of a [`ToolCall`].
 ///
 /// ```
 /// use petalflow::tool::ToolResult;
@@ -46,11 +46,11 @@ pub struct ToolCall {
 pub struct ToolResult {
     /// The call's id.
     pub call_id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// What it returned, or `{"error": ..}`.
+    /// The result of the tool, or `{"error": ..}`.
     pub content: Value,
-    /// Whether it failed.
+    /// Whether the call failed.
     #[serde(default)]
     pub is_error: bool,
 }

@@ -1,13 +1,13 @@
-//! Whether a person must agree to a call.
+//! Confirmation of calls by a person.
 
-/// What the function of `confirm = path` can return.
+/// The result types of the function in `confirm = path`.
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` does not say whether a person must agree",
     label = "returns neither `bool` nor an `Option` of a text",
     note = "return `true` where they must, or `Some(..)` with what they are told"
 )]
 pub trait ToolConfirm {
-    /// What the person is told, if they must agree.
+    /// The question for the person, if one must agree.
     fn question(self, tool: &str) -> Option<String>;
 }
 
@@ -29,7 +29,7 @@ impl ToolConfirm for Option<&str> {
     }
 }
 
-/// What a person is told who is told nothing else.
+/// The default question.
 pub fn question(tool: &str) -> String {
     format!("the tool `{tool}` needs your approval")
 }

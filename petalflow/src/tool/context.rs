@@ -1,4 +1,4 @@
-//! What a call of a tool can ask about where it runs.
+//! The context of a tool's call.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::error::BoxError;
 use crate::event::CustomEvent;
 use crate::node::{Context, Extract, ManagedValues, Scope};
 
-/// One call of a tool: which, in which run, and what it wants done beside its result. A clone is of the same call.
+/// The context of one call of a tool: its id, its run and its requests. Clones share the call.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -51,7 +51,7 @@ impl std::fmt::Debug for ToolContext {
 }
 
 impl ToolContext {
-    /// A call outside any run.
+    /// A call outside of a run.
     pub fn new(call_id: impl Into<String>) -> Self {
         ToolContext {
             call_id: call_id.into(),
@@ -59,7 +59,7 @@ impl ToolContext {
         }
     }
 
-    /// A call outside any run, with managed values for the parameters of the tool that are such.
+    /// A call outside of a run, with managed values for the tool's parameters.
     ///
     /// ```
     /// use petalflow::node::ManagedValues;
@@ -91,7 +91,7 @@ impl ToolContext {
         }
     }
 
-    /// A call in a node's run.
+    /// A call inside a node's run.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -123,7 +123,7 @@ impl ToolContext {
         }
     }
 
-    /// The same call, which sees this session state.
+    /// Sets the session state of the call.
     ///
     /// ```
     /// use petalflow::tool::ToolContext;
@@ -141,7 +141,7 @@ impl ToolContext {
         self
     }
 
-    /// The same call after a person has answered.
+    /// Sets a person's answer to a confirmation request.
     ///
     /// ```
     /// use petalflow::tool::{Confirmation, ToolContext};
@@ -156,7 +156,7 @@ impl ToolContext {
         self
     }
 
-    /// The same call after somebody has given a credential.
+    /// Sets the credential that was requested.
     ///
     /// ```
     /// use petalflow::tool::ToolContext;
@@ -170,7 +170,7 @@ impl ToolContext {
         self
     }
 
-    /// The node's run, if there is one.
+    /// The scope of the node that calls the tool, if any.
     ///
     /// ```
     /// let cx = petalflow::tool::ToolContext::new("call-1");
@@ -180,16 +180,17 @@ impl ToolContext {
         self.scope.as_ref()
     }
 
-    /// The run as a node sees it, if there is one: to ask a person, to do something once, to take managed values.
+    /// The [`Context`] of the node that calls the tool, if any: to ask a person, to run an effect once, to take managed
+    /// values.
     pub fn context(&self) -> Option<Context> {
         self.scope.as_ref().map(Scope::context)
     }
 
-    /// Takes something out of the run, as a parameter of the tool would.
+    /// Takes a value from the run, like a parameter of the tool.
     ///
     /// # Errors
     ///
-    /// When the call is in no run, or the run does not have it.
+    /// Fails if the call is outside of a run, or if the run does not have the value.
     ///
     /// ```
     /// use petalflow::Managed;
@@ -209,7 +210,7 @@ impl ToolContext {
         }
     }
 
-    /// The same call, whose events go to a function in place of the run's listener.
+    /// Sends the call's events to a function instead of the run's listener.
     ///
     /// ```
     /// use petalflow::tool::ToolContext;
@@ -227,7 +228,7 @@ impl ToolContext {
         self
     }
 
-    /// Emits a value to the listener of the run's events. Outside a run there is none, and the value is dropped.
+    /// Emits a value to the listener of the run's events. Outside of a run there is none, and the value is dropped.
     ///
     /// ```
     /// use petalflow::tool::ToolContext;
@@ -242,7 +243,7 @@ impl ToolContext {
         }
     }
 
-    /// A value of the session's state, as this call has left it.
+    /// A value of the session's state, with the changes of this call.
     pub fn state(&self, key: &str) -> Option<Value> {
         let changed = self.actions().state_delta.get(key).cloned();
         changed.or_else(|| self.state.get(key).cloned())
@@ -253,13 +254,13 @@ impl ToolContext {
         self.actions().state_delta.insert(key.into(), value.into());
     }
 
-    /// What a person has answered to [`request_confirmation`](Self::request_confirmation), or to a tool with `confirm`.
+    /// The answer to [`request_confirmation`](Self::request_confirmation), or for a tool with `confirm`.
     pub fn confirmation(&self) -> Option<&Confirmation> {
         self.confirmation.as_ref()
     }
 
-    /// Asks a person whether to go on. The tool returns, and is called again with the answer, which
-    /// [`confirmation`](Self::confirmation) has.
+    /// Requests a person's confirmation. The tool returns and is called again with the answer, in
+    /// [`confirmation`](Self::confirmation).
     ///
     /// ```
     /// use petalflow::tool::{Confirmation, ToolContext};
@@ -273,13 +274,13 @@ impl ToolContext {
         self.actions().requested_confirmations.insert(id, question);
     }
 
-    /// What somebody has given to [`request_credential`](Self::request_credential).
+    /// The credential that was given after [`request_credential`](Self::request_credential).
     pub fn credential(&self) -> Option<&Value> {
         self.credential.as_ref()
     }
 
-    /// Asks for a credential. The tool returns, and is called again with it, which [`credential`](Self::credential) has. An
-    /// agent's turn ends meanwhile, and no model sees what is given.
+    /// Requests a credential. The tool returns and is called again with it, in [`credential`](Self::credential). The
+    /// agent's turn ends in between, and no model receives the credential.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -311,8 +312,7 @@ impl ToolContext {
         self.actions().requested_credentials.insert(id, request);
     }
 
-    /// What the call wants done beside its result. The guard is for one expression: while it is held, nothing else of the
-    /// call can look.
+    /// The requests of the call. Use the guard in one expression only: it is a lock on the call's requests.
     ///
     /// ```
     /// use petalflow::tool::ToolContext;
@@ -326,7 +326,7 @@ impl ToolContext {
         self.actions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what the call wants done, after it.
+    /// Takes the requests of the call, after it.
     pub fn take_actions(&self) -> Actions {
         std::mem::take(&mut *self.actions())
     }

@@ -1,9 +1,9 @@
-//! What a tool needs to act for somebody.
+//! Credentials that tools request.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// A credential that a tool asks for: which, and what a front end needs to get it.
+/// A request for a credential, with the data that a front end needs to get it.
 ///
 /// ```
 /// use petalflow::tool::CredentialRequest;
@@ -19,19 +19,19 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CredentialRequest {
-    /// Names the credential: the account, the service.
+    /// The name of the credential: the account, the service.
     #[serde(rename = "credentialKey")]
     pub key: String,
-    /// What the person is told.
+    /// The question for the person.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub hint: String,
-    /// What else the front end is told, such as where to sign in.
+    /// More data for the front end, such as the sign-in address.
     #[serde(flatten)]
     pub config: Map<String, Value>,
 }
 
 impl CredentialRequest {
-    /// A request for the credential of this name.
+    /// A request for the credential with this name.
     ///
     /// ```
     /// use petalflow::tool::CredentialRequest;
@@ -45,7 +45,7 @@ impl CredentialRequest {
         }
     }
 
-    /// A request to sign in at this address, in the form that front ends of ADK know.
+    /// A request to sign in at this address, in the format of ADK front ends.
     pub fn oauth2(key: impl Into<String>, address: impl Into<String>) -> Self {
         let config = [
             ("authScheme", json!({ "type": "oauth2" })),
@@ -61,7 +61,7 @@ impl CredentialRequest {
         }
     }
 
-    /// With what the person is told.
+    /// Sets the question for the person.
     ///
     /// ```
     /// use petalflow::tool::CredentialRequest;

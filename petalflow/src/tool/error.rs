@@ -1,10 +1,10 @@
-//! Why a call of a tool failed.
+//! The errors of tool calls.
 
 use std::time::Duration;
 
 use crate::error::BoxError;
 
-/// Why a call of a tool failed. The model reads its message.
+/// The error of a tool call. The model reads its message.
 ///
 /// ```
 /// use petalflow::tool::{FuncTool, Tool, ToolContext, ToolError};
@@ -21,19 +21,19 @@ use crate::error::BoxError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// The arguments do not fit: the message says what and where.
+    /// The arguments do not fit; the message says what and where.
     #[error("{0}")]
     Arguments(String),
-    /// It took too long: the tool, and the time that it had.
+    /// The call exceeded its timeout: the tool's name and the timeout.
     #[error("tool `{0}` timed out after {1:?}")]
     Timeout(String, Duration),
-    /// The tool itself failed.
+    /// The tool failed.
     #[error("{}", crate::error::message_with_sources(&**.0))]
     Failed(#[source] BoxError),
 }
 
 impl ToolError {
-    /// The tool itself failed.
+    /// Creates an error of the tool itself.
     ///
     /// ```
     /// use petalflow::tool::ToolError;
@@ -45,7 +45,7 @@ impl ToolError {
     }
 }
 
-/// A tool that was [invoked](super::invoke) failed.
+/// The error of [`invoke`](super::invoke).
 ///
 /// ```
 /// use petalflow::tool::{FuncTool, ToolContext, invoke};

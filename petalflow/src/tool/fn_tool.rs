@@ -1,10 +1,10 @@
-//! Tools that functions became, and how `tools!` lists them.
+//! Tools that are annotated functions.
 
 use std::sync::Arc;
 
 use super::Tool;
 
-/// A tool that a function became: what [`tools!`](crate::tools) takes.
+/// A tool that is an annotated function, for [`tools!`](crate::tools).
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -24,7 +24,7 @@ use super::Tool;
     note = "annotate the function with `#[tool]`; a tool that is a value is added with `.with(..)`"
 )]
 pub trait FnTool: Tool + Sized {
-    /// Its name.
+    /// The name of the tool.
     const NAME: &'static str;
     /// The tool.
     const TOOL: Self;
@@ -33,7 +33,7 @@ pub trait FnTool: Tool + Sized {
     const ENTRY: Entry = Entry::of::<Self>();
 }
 
-/// A tool of `tools!`.
+/// A tool in `tools!`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Entry {

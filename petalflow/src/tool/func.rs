@@ -1,4 +1,4 @@
-//! A closure as a tool.
+//! Closures as tools.
 
 use std::fmt;
 use std::future::Future;
@@ -56,7 +56,7 @@ impl fmt::Debug for FuncTool {
 }
 
 impl FuncTool {
-    /// A closure that takes a struct of the arguments, whose type gives the schema.
+    /// A tool from a closure over a struct of the arguments, whose type gives the schema.
     pub fn new<A, T, F>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -70,7 +70,7 @@ impl FuncTool {
         Self::with_context(name, description, move |arguments, _| function(arguments))
     }
 
-    /// A closure that takes the call's [context](ToolContext) as well.
+    /// A tool from a closure that also takes the call's [context](ToolContext).
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, Tool, ToolContext};
@@ -111,9 +111,9 @@ impl FuncTool {
         })
     }
 
-    /// A closure that takes the arguments as JSON, for a schema that no type has.
+    /// A tool from a closure over JSON arguments, with a schema that no type has.
     ///
-    /// What a model sends is not held against the schema.
+    /// The arguments are not checked against the schema.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, Tool, ToolContext, ToolSpec};
@@ -184,7 +184,7 @@ impl FuncTool {
         }
     }
 
-    /// Its result comes later: what it returns now says that it has begun.
+    /// Marks the tool as long running: its result comes later, and the returned value only confirms that it has begun.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, Tool};
@@ -199,7 +199,7 @@ impl FuncTool {
         self
     }
 
-    /// It may return nothing now, and answer later in the same run.
+    /// Marks the tool as deferred: it can return nothing and send its answer later in the same run.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, Tool};
@@ -214,7 +214,7 @@ impl FuncTool {
         self
     }
 
-    /// A person must agree to calls for which `confirm` returns what they are told.
+    /// Requires a person's confirmation of the calls for which `confirm` returns a question.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, Tool};

@@ -1,7 +1,7 @@
 //! Tools: functions that a model may call.
 //!
-//! [`#[tool]`](macro@crate::tool) makes a function a tool, [`FuncTool`] a closure; [`tools!`](crate::tools) and [`ToolSet`]
-//! keep several. A tool can be called without any agent:
+//! [`#[tool]`](macro@crate::tool) makes a tool from a function, [`FuncTool`] from a closure; [`tools!`](crate::tools)
+//! and [`ToolSet`] hold several. A tool can be called without an agent:
 //!
 //! ```
 //! use petalflow::prelude::*;
@@ -34,8 +34,8 @@
 //! ```
 
 //!
-//! The type of an argument derives `Deserialize` and `JsonSchema`. The latter is of the crate `schemars`, of which
-//! [`tool::schemars`](schemars) has what programs need that do not depend on it themselves:
+//! The type of an argument derives `Deserialize` and `JsonSchema`. `JsonSchema` is from the crate `schemars`; programs
+//! that do not depend on it use [`tool::schemars`](schemars):
 //!
 //! ```
 //! use petalflow::prelude::*;
@@ -112,7 +112,7 @@ use serde_json::Value;
 
 /// A function that a model may call.
 ///
-/// [`#[tool]`](macro@crate::tool) and [`FuncTool`] implement it; so may any type:
+/// [`#[tool]`](macro@crate::tool) and [`FuncTool`] implement it. It can also be implemented directly:
 ///
 /// ```
 /// use petalflow::async_trait;
@@ -150,27 +150,27 @@ use serde_json::Value;
 )]
 #[async_trait]
 pub trait Tool: Send + Sync + 'static {
-    /// What a model is told about it.
+    /// The description of the tool for models.
     fn spec(&self) -> &Arc<ToolSpec>;
 
-    /// Calls it. `null` stands for no result: of a tool that is `long_running`, one that comes later.
+    /// Calls the tool. `null` means no result; for a tool that is `long_running`, the result comes later.
     ///
     /// # Errors
     ///
-    /// When the arguments do not fit, and when the tool fails. The model reads the message.
+    /// Fails if the arguments do not fit or if the tool fails. The model reads the message.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the tool where it stands; one that is `blocking` runs on, and its result is dropped.
+    /// Dropping the future stops the tool. A `blocking` tool continues, and its result is dropped.
     async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError>;
 
-    /// Whether a person must confirm this call, and what they are told.
+    /// The question for a person who must confirm this call, if one must.
     fn confirm(&self, arguments: &Value) -> Option<String> {
         let _ = arguments;
         None
     }
 
-    /// The tool with code around its calls. The last layer is the outermost.
+    /// Wraps the tool in a layer. The last layer is the outermost.
     fn layer(self, layer: impl ToolLayer) -> Layered
     where
         Self: Sized,
@@ -194,7 +194,7 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
     }
 }
 
-/// Code around the calls of a tool: it may call the tool not at all, once, or several times.
+/// Code around the calls of a tool. It can skip the call, or call the tool several times.
 ///
 /// ```
 /// use petalflow::async_trait;
@@ -225,7 +225,7 @@ pub trait ToolLayer: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the tool, and its own.
+    /// The errors of the tool and of the layer.
     async fn call(
         &self,
         tool: &dyn Tool,
@@ -234,7 +234,7 @@ pub trait ToolLayer: Send + Sync + 'static {
     ) -> Result<Value, ToolError>;
 }
 
-/// A tool with a layer around it: what [`Tool::layer`] returns. Its name, its schema and its confirmations are the tool's.
+/// A tool inside a layer, created by [`Tool::layer`]. Its name, schema and confirmations are the tool's.
 ///
 /// ```
 /// use petalflow::tool::layer::{Layered, TimeoutLayer};

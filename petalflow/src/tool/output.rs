@@ -1,4 +1,4 @@
-//! What a tool returns, as JSON.
+//! The results of tools, as JSON.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{InvokeError, Tool, ToolContext, ToolError};
 use crate::error::BoxError;
 
-/// What a tool can return.
+/// The result types of tools.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return a `{Self}`",
     label = "cannot be written as JSON",
@@ -17,7 +17,7 @@ pub trait ToolOutput {
     ///
     /// # Errors
     ///
-    /// When JSON has no form for it.
+    /// Fails if the value has no JSON form.
     fn into_value(self, tool: &str) -> Result<Value, ToolError>;
 }
 
@@ -32,7 +32,7 @@ impl<T: Serialize> ToolOutput for T {
     }
 }
 
-/// An error with which a tool may fail: any that converts to a boxed one.
+/// The error types of tools: any type that converts to a boxed error.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot fail with a `{Self}`",
     label = "not an error",
@@ -43,8 +43,8 @@ pub trait ToolFails: Into<BoxError> {}
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> ToolFails for E {}
 
-/// A tool's result as the object that providers insist on: an object stays as it is, nothing becomes `{}`, anything else
-/// `{"result": …}`.
+/// Converts a tool's result to an object, as providers require: an object is unchanged, `null` becomes `{}`, any other
+/// value `{"result": …}`.
 ///
 /// ```
 /// use petalflow::tool::normalize;
@@ -62,11 +62,11 @@ pub fn normalize(result: Value) -> Map<String, Value> {
     }
 }
 
-/// Calls a tool with arguments, and returns its result as an object.
+/// Calls a tool and returns its result as an object.
 ///
 /// # Errors
 ///
-/// What the tool fails with.
+/// The error of the tool.
 ///
 /// ```
 /// use petalflow::prelude::*;

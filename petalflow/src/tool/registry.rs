@@ -1,10 +1,10 @@
-//! Tools that are found by name while a flow runs.
+//! Tools that are looked up by name at run time.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Tool, ToolSet};
 
-/// A set of tools that may change while it is in use: whoever holds a clone finds tools by name at the moment of the call.
+/// A set of tools that can change while it is used. Clones share it, and tools are looked up at the moment of the call.
 ///
 /// ```
 /// use petalflow::tool::{FuncTool, ToolRegistry};
@@ -20,7 +20,7 @@ use super::{Tool, ToolSet};
 pub struct ToolRegistry(Arc<RwLock<ToolSet>>);
 
 impl ToolRegistry {
-    /// A registry without tools.
+    /// Creates a registry without tools.
     ///
     /// ```
     /// assert!(petalflow::tool::ToolRegistry::new().list().is_empty());
@@ -29,14 +29,14 @@ impl ToolRegistry {
         Self::default()
     }
 
-    /// Adds a tool. Returns the one of the same name whose place it takes.
+    /// Adds a tool. Returns the tool of the same name that it replaces.
     pub fn register(&self, tool: impl Tool) -> Option<Arc<dyn Tool>> {
-        // A set is whole after a panic as well: nothing of a user's runs under the lock.
+        // The set is consistent after a panic: no user code runs under the lock.
         let mut set = self.0.write().unwrap_or_else(PoisonError::into_inner);
         set.register(tool)
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         self.tools().get(name).cloned()
     }
@@ -46,7 +46,7 @@ impl ToolRegistry {
         self.tools().names().map(Into::into).collect()
     }
 
-    /// The tools of this moment.
+    /// The current tools.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, ToolRegistry};

@@ -1,7 +1,7 @@
-//! What `#[derive(JsonSchema)]` with `#[schemars(crate = "petalflow::tool::schemars")]` names, for programs that do not depend
-//! on the crate [`schemars`](https://docs.rs/schemars/1) themselves.
+//! The items that `#[derive(JsonSchema)]` with `#[schemars(crate = "petalflow::tool::schemars")]` uses, for programs
+//! that do not depend on the crate [`schemars`](https://docs.rs/schemars/1).
 //!
-//! It is not all of the crate: an item of the same name as a common trait would make rustc's messages about that trait worse.
+//! It has only these items: more names would worsen rustc's messages about traits of the same name.
 //!
 //! ```
 //! use petalflow::tool::schemars::{self, JsonSchema};

@@ -1,4 +1,4 @@
-//! Several tools, by name.
+//! Sets of tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::layer::{Layered, ToolLayer};
 use super::{Tool, ToolSpec};
 
-/// Several tools, by name. A clone shares them.
+/// A set of tools with different names. Clones share them.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -35,7 +35,7 @@ impl fmt::Debug for ToolSet {
 }
 
 impl ToolSet {
-    /// A set without tools.
+    /// Creates a set without tools.
     ///
     /// ```
     /// assert!(petalflow::tool::ToolSet::new().is_empty());
@@ -44,14 +44,14 @@ impl ToolSet {
         Self::default()
     }
 
-    /// The set with one more tool. It takes the place of one of the same name.
+    /// Adds a tool, and replaces one with the same name.
     #[must_use]
     pub fn with(mut self, tool: impl Tool) -> Self {
         self.register(tool);
         self
     }
 
-    /// Adds a tool. Returns the one of the same name whose place it takes.
+    /// Adds a tool. Returns the tool of the same name that it replaces.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, ToolSet};
@@ -72,7 +72,7 @@ impl ToolSet {
         Arc::make_mut(&mut self.0).insert(name, tool)
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.0.get(name)
     }
@@ -95,7 +95,7 @@ impl ToolSet {
         self.0.values()
     }
 
-    /// What a model is told about them, sorted by name.
+    /// The descriptions of the tools for models, sorted by name.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, ToolSet};
@@ -108,7 +108,7 @@ impl ToolSet {
         self.iter().map(|tool| Arc::clone(tool.spec())).collect()
     }
 
-    /// The tools with one layer around all of them. What the layer counts, it counts for all together.
+    /// Wraps all tools in one layer. A counter of the layer counts the calls of all tools together.
     ///
     /// ```
     /// use petalflow::tool::layer::RateLimit;
@@ -129,12 +129,12 @@ impl ToolSet {
         layered.collect()
     }
 
-    /// How many there are.
+    /// The number of tools.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

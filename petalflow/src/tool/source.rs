@@ -1,11 +1,10 @@
-//! Tools that are not known before they are asked for.
+//! Sources of tools that can change.
 
 use super::{ToolRegistry, ToolSet};
 use crate::error::BoxError;
 use async_trait::async_trait;
 
-/// Where tools come from that may differ from one moment to the next, such as a server. An agent asks before each call of
-/// its model.
+/// A source of tools that can change, such as a server. An agent reads it before each call of its model.
 ///
 /// ```
 /// use petalflow::{BoxError, async_trait};
@@ -32,11 +31,11 @@ use async_trait::async_trait;
 /// ```
 #[async_trait]
 pub trait ToolSource: Send + Sync + 'static {
-    /// The tools of this moment.
+    /// The current tools.
     ///
     /// # Errors
     ///
-    /// When they cannot be listed.
+    /// Fails if the tools cannot be listed.
     ///
     /// # Cancel safety
     ///

@@ -1,9 +1,9 @@
-//! What a model is told about a tool.
+//! The description of a tool.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a model is told about a tool, and how it is run.
+/// The description of a tool for models.
 ///
 /// ```
 /// use petalflow::tool::ToolSpec;
@@ -18,22 +18,22 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is good for.
+    /// The purpose of the tool.
     pub description: String,
     /// The JSON Schema of its arguments: an object.
     pub parameters: Value,
-    /// Its result comes later: a run parks until someone sends it.
+    /// Whether the result comes later: a run waits until it is sent.
     #[serde(default)]
     pub long_running: bool,
-    /// It may answer with nothing, and answer later in the same run.
+    /// Whether the tool can return nothing and answer later in the same run.
     #[serde(default)]
     pub deferred: bool,
 }
 
 impl ToolSpec {
-    /// A tool of this name.
+    /// Creates a description.
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         ToolSpec {
             name: name.into(),

@@ -3,7 +3,7 @@
 use super::reads::reads;
 use crate::checkpoint::{GraphOutline, KeyOutline, Line, NodeOutline, Outline};
 use crate::migration::Named;
-use crate::reducer::Reducer;
+use petalflow_codec::Reducer;
 
 /// A change of a program that stored threads may depend on. Names are those in storage.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 
-/// A decision of a model in a prebuilt flow: who works next, whether a draft is accepted, which expert answers. It is
+/// A decision of a model in a prebuilt flow: which member works next, whether a draft is accepted, which expert answers. It is
 /// the payload of a [`CustomEvent`] of the deciding node and attempt.
 ///
 /// ```
@@ -39,7 +39,7 @@ pub enum DecisionEvent {
         /// The name, as the supervisor's model wrote it. The member may not exist.
         member: String,
         /// The member's instructions.
-        told: String,
+        instructions: String,
     },
     /// [`Supervise`](super::Supervise): the project is done.
     Finish {
@@ -60,7 +60,7 @@ pub enum DecisionEvent {
     },
     /// [`Reflect`](super::Reflect): the maximum number of drafts is reached. The draft is accepted without the
     /// critic.
-    Enough {
+    LastDraft {
         /// The number of the draft, from 1.
         draft: u32,
     },
@@ -72,7 +72,7 @@ pub enum DecisionEvent {
         reason: String,
     },
     /// [`AskExpert`](super::AskExpert): no expert is asked.
-    Nobody {
+    NoExpert {
         /// The reason for the decision.
         reason: String,
     },

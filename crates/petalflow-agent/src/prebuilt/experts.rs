@@ -34,11 +34,11 @@ pub struct Choice {
 
 /// The route of a question.
 #[derive(Route)]
-enum Way {
+enum ExpertRoute {
     /// To an expert.
     Expert(String),
     /// To no expert.
-    Nobody,
+    NoExpert,
 }
 
 const INSTRUCTIONS: &str =
@@ -50,16 +50,19 @@ async fn choose(
     model: Managed<Model>,
     experts: Managed<Team>,
     cx: Context,
-) -> petalflow::Result<(InquiryExpert, Way)> {
-    let asked = format!("Question: {question}\n\nExperts:\n{}", experts.described());
-    let choice: Choice = decide(&**model, INSTRUCTIONS, asked).await?;
+) -> petalflow::Result<(InquiryExpert, ExpertRoute)> {
+    let prompt = format!(
+        "Question: {question}\n\nExperts:\n{}",
+        experts.descriptions()
+    );
+    let choice: Choice = decide(&**model, INSTRUCTIONS, prompt).await?;
     // Models may write a name in another case: `Billing` is `billing`.
     let mut names = experts.names();
     let name = names.find(|name| name.eq_ignore_ascii_case(choice.name.trim()));
     let Some(name) = name.map(str::to_string) else {
         let reason = choice.reason;
-        DecisionEvent::Nobody { reason }.emit(&cx);
-        return Ok((InquiryExpert(None), Way::Nobody));
+        DecisionEvent::NoExpert { reason }.emit(&cx);
+        return Ok((InquiryExpert(None), ExpertRoute::NoExpert));
     };
     let reason = choice.reason.clone();
     let expert = DecisionEvent::Expert {
@@ -67,8 +70,8 @@ async fn choose(
         reason,
     };
     expert.emit(&cx);
-    let way = Way::Expert(name.clone());
-    Ok((InquiryExpert(Some(Choice { name, ..choice })), way))
+    let route = ExpertRoute::Expert(name.clone());
+    Ok((InquiryExpert(Some(Choice { name, ..choice })), route))
 }
 
 #[node(Inquiry)]
@@ -109,6 +112,6 @@ flow! {
     /// # }
     /// ```
     pub AskExpert(Inquiry) {
-        START -> choose -> match { Expert => answer, Nobody => END };
+        START -> choose -> match { Expert => answer, NoExpert => END };
     }
 }

@@ -50,7 +50,7 @@ async fn combine(
     model: Managed<Model>,
 ) -> petalflow::Result<ReadingAnswer> {
     let findings = findings.iter().enumerate();
-    let findings = findings.map(|(place, finding)| format!("[{}] {finding}", place + 1));
+    let findings = findings.map(|(index, finding)| format!("[{}] {finding}", index + 1));
     let findings = findings.collect::<Vec<_>>().join("\n");
     let request = LlmRequest {
         system: Some("Answer the question from these findings alone. Cite them by number.".into()),

@@ -18,7 +18,7 @@ pub struct Reflection {
     pub task: String,
     /// The maximum number of drafts. The last one is accepted without criticism.
     #[key(input, default = 3)]
-    pub most_drafts: u32,
+    pub max_drafts: u32,
     /// The latest draft.
     #[key(default)]
     pub draft: String,
@@ -72,13 +72,13 @@ async fn criticize(
     task: &str,
     draft: &str,
     drafts: &u32,
-    most_drafts: &u32,
+    max_drafts: &u32,
     model: Managed<Model>,
     cx: Context,
 ) -> petalflow::Result<(Option<ReflectionCriticism>, Verdict)> {
     let draft_number = *drafts;
-    if drafts >= most_drafts {
-        DecisionEvent::Enough {
+    if drafts >= max_drafts {
+        DecisionEvent::LastDraft {
             draft: draft_number,
         }
         .emit(&cx);
@@ -121,7 +121,7 @@ flow! {
     ///     "Petals lure bees.",
     ///     r#"{ "accept": true, "advice": "" }"#,
     /// ]);
-    /// let input = ReflectionInput { task: "Write about petals.".into(), most_drafts: 5 };
+    /// let input = ReflectionInput { task: "Write about petals.".into(), max_drafts: 5 };
     /// let text = Reflect::new().manage(Model::new(model)).run(input).await?;
     /// assert_eq!((text.draft.as_str(), text.drafts), ("Petals lure bees.", 2));
     /// # Ok(())

@@ -29,9 +29,9 @@ pub struct Note {
     /// The name of the member.
     pub member: String,
     /// The instructions to the member.
-    pub told: String,
+    pub instructions: String,
     /// The answer.
-    pub said: String,
+    pub answer: String,
 }
 
 /// The next member and its work.
@@ -52,7 +52,7 @@ enum Next {
     Finish,
 }
 
-const INSTRUCTIONS: &str = "You supervise a team. Say who of them does what next. When the task is done, \
+const INSTRUCTIONS: &str = "You supervise a team. State which member does what next. When the task is done, \
     `next` is `finish` and `text` is the result.";
 
 #[node(Project)]
@@ -63,13 +63,16 @@ async fn assign(
     team: Managed<Team>,
     cx: Context,
 ) -> petalflow::Result<(Option<ProjectResult>, Next)> {
-    let said = notes
-        .iter()
-        .map(|note| format!("{} (told: {}): {}", note.member, note.told, note.said));
-    let said = said.collect::<Vec<_>>().join("\n");
+    let notes = notes.iter().map(|note| {
+        format!(
+            "{} (instructions: {}): {}",
+            note.member, note.instructions, note.answer
+        )
+    });
+    let notes = notes.collect::<Vec<_>>().join("\n");
     let question = format!(
-        "Task: {task}\n\nTeam:\n{}\n\nSo far:\n{said}",
-        team.described()
+        "Task: {task}\n\nTeam:\n{}\n\nSo far:\n{notes}",
+        team.descriptions()
     );
     let decision: Decision = decide(&**model, INSTRUCTIONS, question).await?;
     if decision.next == "finish" {
@@ -78,8 +81,11 @@ async fn assign(
         return Ok((Some(ProjectResult(decision.text)), Next::Finish));
     }
     let Decision { next, text } = decision.clone();
-    let (member, told) = (next, text);
-    DecisionEvent::Work { member, told }.emit(&cx);
+    DecisionEvent::Work {
+        member: next,
+        instructions: text,
+    }
+    .emit(&cx);
     Ok((None, Next::Work(decision)))
 }
 
@@ -91,17 +97,21 @@ async fn work(
 ) -> petalflow::Result<ProjectNotes> {
     let Decision {
         next: member,
-        text: told,
+        text: instructions,
     } = decision.clone();
     // A model may name a member that does not exist. The note says so, and the model can select another member.
-    let said = if let Some(agent) = team.get(&member) {
-        agent.run_in(&cx, told.as_str()).await?.answer()
+    let answer = if let Some(agent) = team.get(&member) {
+        agent.run_in(&cx, instructions.as_str()).await?.answer()
     } else {
         let names: Vec<_> = team.names().collect();
         let names = names.join(", ");
         format!("there is no `{member}`; choose one of: {names}, or `finish`")
     };
-    Ok(ProjectNotes(vec![Note { member, told, said }]))
+    Ok(ProjectNotes(vec![Note {
+        member,
+        instructions,
+        answer,
+    }]))
 }
 
 flow! {

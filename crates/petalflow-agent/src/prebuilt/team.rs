@@ -21,7 +21,7 @@ pub struct Team(Vec<Member>);
 #[derive(Clone, Debug)]
 struct Member {
     name: String,
-    good_for: String,
+    description: String,
     agent: Agent,
 }
 
@@ -36,14 +36,14 @@ impl Team {
     pub fn member(
         mut self,
         name: impl Into<String>,
-        good_for: impl Into<String>,
+        description: impl Into<String>,
         agent: Agent,
     ) -> Self {
         let name = name.into();
         self.0.retain(|member| member.name != name);
         self.0.push(Member {
             agent: agent.name(&name),
-            good_for: good_for.into(),
+            description: description.into(),
             name,
         });
         self
@@ -61,9 +61,9 @@ impl Team {
     }
 
     /// A line for each member, for the model that selects one.
-    pub(super) fn described(&self) -> String {
+    pub(super) fn descriptions(&self) -> String {
         let lines = self.0.iter();
-        let lines = lines.map(|member| format!("- {}: {}", member.name, member.good_for));
+        let lines = lines.map(|member| format!("- {}: {}", member.name, member.description));
         lines.collect::<Vec<_>>().join("\n")
     }
 }

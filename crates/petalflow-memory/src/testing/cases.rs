@@ -5,9 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use super::Memories;
-use super::pool::at_once;
 use crate::{Cursor, Filter, MemoryBackend, MemoryError, Namespace, Query};
-use petalflow_testing::contract::CaseResult;
+use petalflow_testing::contract::{CaseResult, at_once};
 
 const HOUR: Duration = Duration::from_hours(1);
 

@@ -9,7 +9,6 @@
 
 pub mod cases;
 mod memory_contract;
-mod pool;
 mod subject;
 
 pub use subject::{Memories, MemoryUnderTest, run};

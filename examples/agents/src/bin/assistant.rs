@@ -14,10 +14,8 @@ use std::path::{Path, PathBuf};
 use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
-use petalflow_agent::{
-    Agent, AgentEvent, AgentEventKind, AgentEvents, AgentFlow, Conversation, ConversationInput,
-    Pending,
-};
+use petalflow_agent::stream::{AgentEventKind, AgentEvents};
+use petalflow_agent::{Agent, AgentEvent, AgentFlow, Conversation, ConversationInput, Pending};
 use petalflow_agent_examples::{Newest, choose, newest, word_by_word};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, ScriptedModel};
 use petalflow_memory::{Entry, Memory, SqliteMemory};

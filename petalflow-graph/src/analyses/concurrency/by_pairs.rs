@@ -1,4 +1,4 @@
-//! Which nodes can run together, approximated by pairs of nodes: for graphs with too many states to visit them all.
+//! The nodes that can run together, approximated by pairs of nodes, for graphs with too many states.
 
 use super::Pairs;
 use crate::analyses::superstep::Routes;
@@ -6,7 +6,7 @@ use crate::edges::{EdgesBySource, choose, routes};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::NodeIdx;
 
-/// An upper bound for a graph whose exploration would take too long: the pairs, and the nodes that can run.
+/// An upper bound of the pairs, and the nodes that can run.
 ///
 /// Two nodes can run together if one node activates both, or if two nodes that can run together activate one each. A join is
 /// assumed to fire after each of its sides alone, which can only add pairs.
@@ -61,7 +61,7 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
     (pairs, reached)
 }
 
-/// Which nodes each node can activate, alone and together.
+/// The nodes that each node can activate, alone and together.
 struct Follow {
     start: Next,
     nodes: Vec<Next>,
@@ -105,7 +105,7 @@ impl Follow {
                 choice.extend(fixed.iter().cloned());
             }
             if several {
-                // Some runs fail and others do not.
+                // Some tasks fail and others do not.
                 choices
                     .iter_mut()
                     .for_each(|choice| choice.extend(caught.iter().cloned()));
@@ -127,7 +127,7 @@ impl Follow {
 }
 
 impl Next {
-    /// What edges that fire together activate; each edge takes one of its alternatives.
+    /// The activations of edges that fire together. Each edge takes one of its alternatives.
     #[inline]
     fn of(choices: &[Vec<Alternatives>]) -> Self {
         let mut next = Next {
@@ -175,7 +175,7 @@ fn alternatives(edges: &EdgesBySource<'_>, to: Target, each: bool) -> Alternativ
     alternatives
 }
 
-/// Adds what an empty list for this node activates instead of it.
+/// Adds the activations that replace this node if it is sent an empty list.
 #[inline]
 fn pass_empty_list(edges: &EdgesBySource<'_>, node: NodeIdx, nodes: &mut Vec<NodeIdx>) {
     let mut empty = vec![node];

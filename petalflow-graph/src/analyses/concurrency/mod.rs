@@ -1,4 +1,4 @@
-//! Which nodes can run in one superstep.
+//! The nodes that can run in one superstep.
 
 mod by_pairs;
 
@@ -26,7 +26,7 @@ impl Pairs {
         }
     }
 
-    /// Whether the two can run in one superstep.
+    /// Whether the two nodes can run in one superstep.
     #[inline]
     pub fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
         self.rows[a.index()][b.index() / 64] >> (b.index() % 64) & 1 == 1
@@ -52,7 +52,7 @@ impl Pairs {
         };
         for a in NodeIdx::all(self.nodes) {
             let begin = table.ranges.len();
-            // Most rows are empty, and a row is a handful of words.
+            // Most rows are empty, and a row has few words.
             if self.rows[a.index()].iter().any(|&word| word != 0) {
                 let partners = NodeIdx::all(self.nodes).skip(a.index());
                 for b in partners.filter(|&b| self.contains(a, b)) {
@@ -137,7 +137,7 @@ impl Pairs {
                 queue.push(NodeIdx::from_usize(to));
             }
         }
-        // Several runs of a sender can each deliver an item.
+        // Several tasks of a sender can each deliver an item.
         while let Some(node) = queue.pop() {
             if self.insert(node, node) {
                 let next = NodeIdx::all(self.nodes)
@@ -151,7 +151,7 @@ impl Pairs {
 /// [`Pairs`] in the form of constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairTable {
-    /// Where the ranges of each node begin, and where those of the last node end.
+    /// The index of the first range of each node, and the length of [`ranges`](Self::ranges).
     pub offsets: Vec<u32>,
     /// For each node `a` the ranges `(first, last)` of nodes `b >= a` that it can run with.
     pub ranges: Vec<(u32, u32)>,
@@ -178,7 +178,7 @@ pub struct PairsRef<'a> {
 }
 
 impl PairsRef<'_> {
-    /// Whether the two can run in one superstep.
+    /// Whether the two nodes can run in one superstep.
     #[inline]
     pub const fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
         let (a, b) = (a.as_u32(), b.as_u32());

@@ -1,7 +1,7 @@
-//! Sets of nodes that keep a run going forever, found from the edges.
+//! Sets of nodes that run forever, judged by the edges.
 //!
 //! A set is endless if every outcome of every node in it activates at least one node of the set. The outcomes of a node are
-//! each of its routes, all plain edges together, and its caught failure. A list can be empty: then the nodes after its target
+//! each of its routes, all plain edges together, and its caught failure. A list can be empty. Then the nodes after its target
 //! are activated instead. An edge into a join does not count, because the other sides may not have arrived.
 
 use super::end::{Picks, without_end};
@@ -12,7 +12,7 @@ use crate::graph::{Edge, Graph, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
 use crate::sorted::SortedSet;
 
-/// The most sets per part that are distinguished by the routing nodes that they depend on.
+/// The maximum number of sets per part that are distinguished by the routing nodes that they depend on.
 const MAX_SETS: usize = 16;
 
 /// A row of [`Tables::endless`](crate::Tables::endless): one routing node of one set of nodes.
@@ -52,19 +52,19 @@ pub(crate) fn endless_by_choice(graph: &Graph) -> Vec<EndlessRow> {
     EdgeCycles::of(graph, &edges, &Reach::of(graph)).by_choice()
 }
 
-/// What an outcome activates.
+/// An activation of an outcome.
 enum Activation {
     Node(usize),
     /// The node, or its successors if there are no items.
     List(usize),
 }
 
-/// What happens instead of a node that is sent an empty list.
+/// The effect of an empty list for a node.
 #[derive(Default)]
 struct WithoutItems {
-    /// These nodes are activated.
+    /// The nodes that are activated instead.
     activated: Vec<usize>,
-    /// These nodes are sent an empty list in turn.
+    /// The nodes that are also sent an empty list.
     emptied: Vec<usize>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> EdgeCycles<'a> {
         let mut changed = true;
         while changed {
             changed = false;
-            // Usually a node stands before its successors.
+            // A node usually has a lower index than its successors.
             for node in (0..set.len()).rev() {
                 if set[node] && !self.stays_within(node, set, picks) {
                     set[node] = false;
@@ -306,7 +306,7 @@ fn outcomes(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Activation>> {
     outcomes
 }
 
-/// What an empty list for this node activates. A node that chooses has chosen nothing.
+/// The effect of an empty list for this node. A node that chooses then chooses nothing.
 #[inline]
 fn without_items(edges: &EdgesBySource<'_>, node: usize) -> WithoutItems {
     let out = &edges.nodes[node];

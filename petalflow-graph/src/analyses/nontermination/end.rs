@@ -1,4 +1,4 @@
-//! From which nodes END can be reached.
+//! The nodes from which END can be reached.
 
 use crate::analyses::Reach;
 use crate::edges::{EdgesBySource, choose};
@@ -6,7 +6,7 @@ use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::sorted::{SortedMap, SortedSet};
 
-/// How many of its routes a node may pick.
+/// The number of routes that a node may pick.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Picks {
     /// Exactly one, unless the graph says otherwise.

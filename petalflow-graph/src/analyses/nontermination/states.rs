@@ -1,4 +1,4 @@
-//! Sets of states that a run cannot leave, found from the explored states.
+//! Sets of states that a run cannot leave, judged by the explored states.
 
 use crate::analyses::state_space::StateSpace;
 use crate::components::sinks;
@@ -20,7 +20,7 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
             next[transition.from as usize].push(transition.to as usize);
         }
     }
-    // A node that chooses may turn out to pick no route, or several. A node whose failure is caught may fail several times.
+    // The type of a node that chooses may allow no route, or several. A node whose failure is caught may fail several times.
     let mut open = vec![false; graph.nodes.len()];
     for edge in &*graph.edges {
         if let Source::Node(node) = edge.from
@@ -46,7 +46,7 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
     sets.into_iter().collect()
 }
 
-/// From which states an end can be reached.
+/// The states from which an end can be reached.
 #[inline]
 fn can_end(space: &StateSpace) -> Vec<bool> {
     let mut before = vec![Vec::new(); space.states.len()];

@@ -33,7 +33,7 @@ pub(crate) const fn by_frontiers(
                 values[to].intersection(after(frontiers, transition, ephemeral, nodes, values));
             if !value.equals(&values[to]) {
                 values[to] = value;
-                // The transitions are sorted by their first state, so a change forward is seen in this round.
+                // The transitions are sorted by their first state, so this round also reads a change of a later state.
                 changed = changed || to <= frontiers.transitions[transition].from as usize;
             }
             transition += 1;

@@ -1,4 +1,4 @@
-//! Definite assignment over the edges, which is sound: for graphs whose states are unknown, or too many.
+//! Definite assignment over the edges, for graphs whose states are unknown or too many. It is sound, but not exact.
 
 use super::{report_output, report_read};
 use crate::diagnose::verdict::Verdict;
@@ -195,8 +195,8 @@ const fn missing_on_edge(
 
 /// The keys that are surely written between START and the end of the run.
 ///
-/// Plain edges all fire, so it suffices that one of them leads to a writer. Of the routes each must, unless none may be chosen.
-/// Joins count for each of their sides, because graphs in which a join might not fire are rejected.
+/// All plain edges fire, so it suffices that one of them leads to a writer. Each route must lead to a writer. If a node may choose
+/// no route, its routes do not count. A join counts for each of its sides, because a graph in which a join may not fire is rejected.
 #[inline]
 const fn will_be_written(
     paths: &PathsRef<'_>,
@@ -226,7 +226,7 @@ const fn will_be_written(
     values[paths.start() as usize]
 }
 
-/// The same from the source of this edge; and the index of the first edge of the next source.
+/// The keys that are surely written after the source of this edge, and the index of the first edge of the next source.
 #[inline]
 const fn will_be_written_from(
     paths: &PathsRef<'_>,
@@ -278,7 +278,7 @@ const fn will_be_written_from(
         }
     }
     let mut value = always;
-    // With an empty list the node is skipped, and it chooses nothing.
+    // With an empty list the node is skipped, so it chooses nothing.
     if (from as usize) < nodes.len() && !batch {
         value = value.union(nodes[from as usize].must_write);
         if chooses && !nodes[from as usize].many {

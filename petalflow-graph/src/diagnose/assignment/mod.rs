@@ -13,7 +13,7 @@ use crate::idx::NodeIdx;
 pub(crate) use by_frontiers::by_frontiers;
 pub(crate) use by_paths::by_paths;
 
-/// Whether all keys that are read or are outputs have a value from the beginning to the end. Then there is nothing to check.
+/// Whether all keys that are read or are outputs have a value during the whole run. Then there is nothing to check.
 #[inline]
 pub(crate) const fn all_keys_always_have_values(
     keys: &[KeyFacts<'_>],

@@ -101,7 +101,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .map(|given| quote!({ #given })),
     );
     let none = list(required.iter().map(|_| quote!(false)));
-    // A name that is also a method of the builder is reported by `check`.
+    // `check` reports a name that is also another method of the builder.
     let setters = values
         .iter()
         .filter(|value| !is_method(value.name))

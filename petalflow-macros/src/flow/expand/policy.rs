@@ -6,6 +6,7 @@ use quote::quote;
 use super::cx::Cx;
 use super::tokens::{list, number};
 use crate::options;
+use crate::paths::option;
 
 const POLICY: [&str; 4] = ["retry", "timeout", "idle", "cache"];
 
@@ -26,9 +27,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 let retry = retry.unwrap_or_else(|| quote!(&[]));
                 let time = |field: &str| {
                     let time = said(field).and_then(|value| options::duration(value).ok());
-                    let none = || quote!(::core::option::Option::None);
-                    time.map(options::duration_tokens)
-                        .map_or_else(none, |time| quote!(::core::option::Option::Some(#time)))
+                    option(time.map(options::duration_tokens))
                 };
                 let (timeout, idle, cache) = (time("timeout"), time("idle"), time("cache"));
                 quote!((#index, #krate::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))

@@ -2,7 +2,6 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -10,7 +9,7 @@ use super::reads::binding;
 use super::tokens::{check_at, numbered};
 use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
-use crate::node::model::Source;
+use crate::node::model::{self, Source};
 use crate::paths::{local, name};
 use crate::types;
 
@@ -126,30 +125,9 @@ impl Names {
     }
 }
 
-/// The type of the item that `in` takes, owned.
+/// The owned type of the item, if `in` takes it.
 pub(super) fn item(subflow: &Subflow) -> Option<TokenStream> {
-    let ty = subflow
-        .params
-        .iter()
-        .find_map(|param| match &param.source {
-            Source::Item(ty) => Some(types::ungroup(ty)),
-            _ => None,
-        })?;
-    let unsized_name = |name: &Ident| {
-        ["str", "Path", "OsStr", "CStr"]
-            .iter()
-            .any(|known| name == known)
-    };
-    let is_unsized = match ty {
-        Type::Slice(_) => true,
-        ty => types::last_segment(ty)
-            .is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
-    };
-    Some(if is_unsized {
-        quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned)
-    } else {
-        quote!(#ty)
-    })
+    model::item(&subflow.params).map(types::owned)
 }
 
 /// The parameter for the item, if any; what binds the parameters of the closure; the type of the item.

@@ -8,6 +8,7 @@ use super::cx::Cx;
 use super::tokens::{int, list, node_idx, number};
 use super::{gates, policy};
 use crate::flow::model::Kind;
+use crate::paths::option;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx {
@@ -213,11 +214,4 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
             endless: &[#endless],
         }
     }
-}
-
-fn option(value: Option<TokenStream>) -> TokenStream {
-    value.map_or_else(
-        || quote!(::core::option::Option::None),
-        |value| quote!(::core::option::Option::Some(#value)),
-    )
 }

@@ -3,6 +3,7 @@
 use syn::{ExprClosure, Pat, Type};
 
 use crate::flow::ast::Mistakes;
+use crate::node::check::report_parameters;
 use crate::node::model::{Param, Source};
 
 /// The parameters of the closure, which follow the rules for the parameters of a node. `what` describes the closure in
@@ -25,7 +26,10 @@ pub(super) fn params(
             );
             return None;
         };
-        let param = Param::build(typed, Some(state), &mut mistakes.errors)?;
+        let mut misuses = Vec::new();
+        let param = Param::build(typed, Some(state), &mut misuses);
+        report_parameters(&misuses, &mut mistakes.errors);
+        let param = param?;
         if let Source::Run = param.source {
             mistakes.errors.at(
                 &typed.ty,

@@ -3,14 +3,14 @@
 mod output;
 pub(crate) mod params;
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Type, WhereClause};
 
 use self::params::{Binder, reads_all};
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Returned, Source};
-use crate::paths::{Runtime, local, name, no_generics};
+use crate::paths::{Runtime, local, name, no_generics, option};
 use crate::types;
 
 /// A function's node: `struct write {}`, and what it implements.
@@ -303,24 +303,9 @@ impl Cx<'_> {
         }
     }
 
-    /// The type of the item, owned.
+    /// The owned type of the item.
     fn item(&self) -> Option<TokenStream> {
-        let ty = types::ungroup(self.node.item()?);
-        let unsized_name = |name: &Ident| {
-            ["str", "Path", "OsStr", "CStr"]
-                .iter()
-                .any(|known| name == known)
-        };
-        let is_unsized = match ty {
-            Type::Slice(_) => true,
-            ty => types::last_segment(ty)
-                .is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
-        };
-        Some(if is_unsized {
-            quote!(<#ty as ::std::borrow::ToOwned>::Owned)
-        } else {
-            quote!(#ty)
-        })
+        self.node.item().map(types::owned)
     }
 
     fn policy(&self) -> TokenStream {
@@ -329,14 +314,8 @@ impl Cx<'_> {
         if args.retry.is_none() && times.iter().all(|time| time.is_none()) {
             return TokenStream::new();
         }
-        let option = |value: &Option<TokenStream>| {
-            value.as_ref().map_or_else(
-                || quote!(::core::option::Option::None),
-                |value| quote!(::core::option::Option::Some(#value)),
-            )
-        };
         let retry = args.retry.clone().unwrap_or_else(|| quote!(&[]));
-        let [timeout, idle, cache] = times.map(option);
+        let [timeout, idle, cache] = times.map(|time| option(time.clone()));
         quote!(const POLICY: #runtime::policy::Policy = #runtime::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache };)
     }
 

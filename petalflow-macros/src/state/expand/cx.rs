@@ -19,7 +19,7 @@ impl Cx<'_> {
             .keys
             .iter()
             .enumerate()
-            .filter(|(_, key)| key.marks.input.is_some())
+            .filter(|(_, key)| key.flags.input.is_some())
     }
 
     /// The key's type, underlined as the field's.

@@ -77,9 +77,11 @@ enum Absent {
 }
 
 fn absent(key: &Key) -> Absent {
-    let said = !matches!(key.initial, Initial::Unsaid);
+    let explicit = !matches!(key.initial, Initial::Implicit);
     match &key.reducer {
-        Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) if said => Absent::Initial,
+        Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) if explicit => {
+            Absent::Initial
+        }
         Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) | Reducer::Custom(_) => {
             Absent::Refused
         }

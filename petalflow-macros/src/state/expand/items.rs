@@ -102,7 +102,7 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
             let default = local_at("__default_", index);
             quote!(#default())
         }
-        Initial::Unsaid | Initial::Default => quote!(::core::default::Default::default()),
+        Initial::Implicit | Initial::Default => quote!(::core::default::Default::default()),
     });
     let f = local("f");
     quote! {

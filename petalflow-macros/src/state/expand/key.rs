@@ -68,7 +68,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         local("effects"),
     );
     let marks = marks();
-    let skip = key.marks.skip_zero.as_ref().map(|_| {
+    let skip = key.flags.skip_zero.as_ref().map(|_| {
         let zero = zero(cx, key);
         quote! {
             if !#overwrite && #zero(&#value) {
@@ -167,7 +167,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 &key.ty,
                 quote!(<#ty as #runtime::state::reduce::First>::unset()),
             ),
-            _ if key.marks.skip_zero.is_some() => runtime.spot(
+            _ if key.flags.skip_zero.is_some() => runtime.spot(
                 &key.ty,
                 quote!(<#ty as #runtime::__private::SkipsZero>::zero()),
             ),
@@ -210,15 +210,13 @@ fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
         Reducer::Replace => None,
         Reducer::Custom(function) => Some(function.to_token_stream()),
         Reducer::BuiltIn(reducer) => {
-            let (ty, (method, of)) = (cx.ty(key), reducer.names());
-            let (method, of) = (
-                Ident::new(method, Span::call_site()),
-                Ident::new(of, Span::call_site()),
+            let ty = cx.ty(key);
+            let (trait_name, function) = (
+                Ident::new(&reducer.trait_name(), Span::call_site()),
+                Ident::new(&reducer.name(), Span::call_site()),
             );
-            Some(runtime.spot(
-                &key.ty,
-                quote!(<#ty as #runtime::state::reduce::#of>::#method),
-            ))
+            let fold = quote!(<#ty as #runtime::state::reduce::#trait_name>::#function);
+            Some(runtime.spot(&key.ty, fold))
         }
     }
 }

@@ -1,12 +1,12 @@
 //! `impl State`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 
 use super::cx::{Cx, marks};
 use super::key::{folding, zero};
 use super::update::per_written;
-use crate::paths::{local, local_at, name};
+use crate::paths::{local, local_at, name, option};
 use crate::state::model::{BuiltIn, Key, Reducer, State};
 
 pub(super) fn state_impl(cx: &Cx) -> TokenStream {
@@ -110,7 +110,7 @@ fn start(cx: &Cx, input: &Ident) -> TokenStream {
         .map(|(index, key)| {
             let (field, fold) = (&key.field, folding(cx, index, key));
             let fold = quote!(#fold(&mut #state.#field, #input.#field););
-            if key.marks.skip_zero.is_some() {
+            if key.flags.skip_zero.is_some() {
                 let zero = zero(cx, key);
                 quote!(if !#zero(&#input.#field) { #fold })
             } else {
@@ -200,34 +200,37 @@ fn validate(cx: &Cx) -> TokenStream {
 
 fn meta(cx: &Cx, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
-    let Key { name, marks, .. } = key;
+    let Key { name, flags, .. } = key;
     let reducer = match key.reducer {
-        Reducer::Replace => "Replace",
-        Reducer::Custom(_) => "Custom",
-        Reducer::BuiltIn(reducer) => reducer.names().1,
+        Reducer::Replace => "Replace".to_owned(),
+        Reducer::Custom(_) => "Custom".to_owned(),
+        Reducer::BuiltIn(reducer) => reducer.trait_name(),
     };
-    let reducer = Ident::new(reducer, proc_macro2::Span::call_site());
-    let traits = [
+    let reducer = Ident::new(&reducer, Span::call_site());
+    let flags = [
         (key.exclusive(), "Exclusive"),
         (key.assigned(), "Assigned"),
-        (marks.input.is_some(), "Input"),
-        (marks.turn.is_some(), "Turn"),
-        (marks.output.is_some(), "Output"),
-        (marks.untracked.is_some(), "Untracked"),
-        (marks.ephemeral.is_some(), "Ephemeral"),
-        (marks.skip_zero.is_some(), "SkipZero"),
+        (flags.input.is_some(), "Input"),
+        (flags.turn.is_some(), "Turn"),
+        (flags.output.is_some(), "Output"),
+        (flags.untracked.is_some(), "Untracked"),
+        (flags.ephemeral.is_some(), "Ephemeral"),
+        (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];
-    let traits = traits.into_iter().filter(|(has, _)| *has).map(|(_, name)| {
-        let name = Ident::new(name, proc_macro2::Span::call_site());
-        quote!(.with(#runtime::state::KeyFlag::#name))
-    });
+    let flags = flags
+        .into_iter()
+        .filter(|(is_set, _)| *is_set)
+        .map(|(_, name)| {
+            let name = Ident::new(name, Span::call_site());
+            quote!(.with(#runtime::state::KeyFlag::#name))
+        });
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
         let ty = written(&key.ty);
         quote!(.of_type(#ty))
     });
-    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#traits)* #id #ty)
+    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#flags)* #id #ty)
 }
 
 /// A type as its tokens, with spaces only where they are needed.
@@ -313,10 +316,8 @@ fn codec(cx: &Cx) -> TokenStream {
             }
         }
     });
-    let version = cx.state.version.as_ref();
-    let version = version.map_or_else(
-        || quote!(::core::option::Option::None),
-        |(version, migrate)| quote!(::core::option::Option::Some((#version, #migrate))),
+    let version = option(
+        (cx.state.migration.as_ref()).map(|(version, migrate)| quote!((#version, #migrate))),
     );
     quote! {
         #[allow(unused_variables)]

@@ -1,14 +1,12 @@
 //! What the update implements.
 
+use petalflow_graph::KeySet;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::cx::{Cx, marks, where_each};
 use crate::paths::local;
 use crate::state::model::{Key, State};
-
-/// Keys are visited in blocks of this many (see `KeySet::any_in_block`), so that what was not written is skipped together.
-const BLOCK: usize = 16;
 
 pub(super) fn impls(cx: &Cx) -> TokenStream {
     let State {
@@ -93,7 +91,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
 pub(super) fn per_written(cx: &Cx, statement: impl Fn(usize, &Key) -> TokenStream) -> TokenStream {
     let (runtime, written) = (cx.runtime, local("written"));
     let keys: Vec<_> = cx.state.keys.iter().enumerate().collect();
-    let blocks = keys.chunks(BLOCK).enumerate().map(|(block, keys)| {
+    let blocks = keys.chunks(KeySet::BLOCK).enumerate().map(|(block, keys)| {
         let statements = keys.iter().map(|&(index, key)| {
             let statement = statement(index, key);
             quote! {

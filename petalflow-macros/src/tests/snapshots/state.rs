@@ -21,8 +21,12 @@ pub struct EssayDraft(pub String);
 ///One node's writes to [`Essay`].
 #[allow(non_camel_case_types, missing_debug_implementations)]
 pub struct EssayUpdate {
-    topic: ::petalflow::state::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value>,
-    draft: ::petalflow::state::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value>,
+    topic: ::petalflow::state::Writes<
+        <EssayTopic as ::petalflow::__private::Holds>::Value,
+    >,
+    draft: ::petalflow::state::Writes<
+        <EssayDraft as ::petalflow::__private::Holds>::Value,
+    >,
     __petalflow_marks: ::petalflow::__private::Marks<1usize>,
 }
 #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
@@ -235,8 +239,12 @@ const _: () = {
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {
-        const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(0usize);
-        const MUST_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(0usize);
+        const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
+            0usize,
+        );
+        const MUST_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
+            0usize,
+        );
         type Routing = ();
         #[inline]
         fn apply(
@@ -354,8 +362,12 @@ const _: () = {
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {
-        const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(1usize);
-        const MUST_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(1usize);
+        const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
+            1usize,
+        );
+        const MUST_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
+            1usize,
+        );
         type Routing = ();
         #[inline]
         fn apply(
@@ -385,14 +397,18 @@ const _: () = {
         #[allow(dead_code)]
         pub fn topic(
             &self,
-        ) -> &::petalflow::state::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value> {
+        ) -> &::petalflow::state::Writes<
+            <EssayTopic as ::petalflow::__private::Holds>::Value,
+        > {
             &self.topic
         }
         ///What was written to the key `draft`.
         #[allow(dead_code)]
         pub fn draft(
             &self,
-        ) -> &::petalflow::state::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value> {
+        ) -> &::petalflow::state::Writes<
+            <EssayDraft as ::petalflow::__private::Holds>::Value,
+        > {
             &self.draft
         }
     }

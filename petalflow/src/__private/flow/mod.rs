@@ -293,7 +293,7 @@ impl GraphTable {
         Graph {
             nodes: nodes.into(),
             edges,
-            joins: petalflow_graph::index(self.joins.len()),
+            joins: petalflow_graph::to_u32(self.joins.len()),
         }
     }
 
@@ -304,8 +304,8 @@ impl GraphTable {
             kind: what,
             route,
         } = row;
-        let nodes = petalflow_graph::index(self.specs.len());
-        let start = nodes + petalflow_graph::index(self.joins.len());
+        let nodes = petalflow_graph::to_u32(self.specs.len());
+        let start = nodes + petalflow_graph::to_u32(self.joins.len());
         let from = match from {
             node if node < nodes => Source::Node(NodeIdx::new(node)),
             join if join < start => Source::Join(JoinIdx::new(join - nodes)),

@@ -10,7 +10,6 @@ use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
 use crate::state::State;
-use petalflow_codec::encode;
 
 impl<S: State> CheckpointWriter<S> {
     /// Starts to write the results of tasks that have finished while others still run.
@@ -65,19 +64,17 @@ impl<S: State> CheckpointWriter<S> {
         S: 'a,
     {
         let mut writes = self.encode_results(plan, finished)?;
-        let mut add = |task, name: WriteName<'_>, value: &dyn Fn(&mut Vec<u8>) -> Result<(), _>| {
-            let mut bytes = Vec::new();
-            value(&mut bytes).map_err(ThreadError::value(name.to_string()))?;
-            writes.push(StoredWrite::new(task, name, bytes));
-            Ok::<_, ThreadError>(())
-        };
         if let Some((task, error)) = failed {
-            add(task, WriteName::Error, &|out| encode(error, out))?;
+            let mut bytes = Vec::new();
+            error.pack(&mut bytes);
+            writes.push(StoredWrite::new(task, WriteName::Error, bytes));
         }
         for (task, interrupt) in questions {
-            add(*task, WriteName::Ask(interrupt.id), &|out| {
-                encode(interrupt, out)
-            })?;
+            let name = WriteName::Ask(interrupt.id);
+            let mut bytes = Vec::new();
+            let encoded = interrupt.encode(&mut bytes);
+            encoded.map_err(ThreadError::value(name.to_string()))?;
+            writes.push(StoredWrite::new(*task, name, bytes));
         }
         self.await_in_flight().await?;
         if !writes.is_empty() {

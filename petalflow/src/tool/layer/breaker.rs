@@ -1,4 +1,4 @@
-//! Leaves a tool alone that keeps failing.
+//! A circuit breaker for tools.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
-/// Leaves a tool alone that keeps failing: a circuit breaker.
+/// A circuit breaker: rejects calls of a tool that keeps failing.
 ///
-/// After so many failures in a row calls fail at once, until a while has passed. Then one call tries whether the tool works
-/// again. Arguments that do not fit are no failure of the tool's.
+/// After a number of consecutive failures, calls fail at once until a pause has passed. Then one call tests whether the
+/// tool works again. Arguments that do not fit do not count as failures.
 ///
 /// ```
 /// use petalflow::tool::layer::CircuitBreaker;
@@ -41,14 +41,14 @@ pub struct CircuitBreaker {
 
 #[derive(Debug, Default)]
 struct State {
-    /// In a row.
+    /// Consecutive failures.
     failed: u32,
-    /// Until when calls fail at once, once there are enough failures.
+    /// The time until which calls fail at once, after enough failures.
     until: Option<Instant>,
 }
 
 impl CircuitBreaker {
-    /// Pauses after so many failures in a row, for so long.
+    /// Rejects calls for `pause` after this many consecutive failures.
     pub fn new(failures: u32, pause: Duration) -> Self {
         CircuitBreaker {
             failures: failures.max(1),
@@ -57,13 +57,13 @@ impl CircuitBreaker {
         }
     }
 
-    /// Lets a call through, or says how many failures and how much time keep it.
+    /// Allows a call, or returns the number of failures and the remaining pause.
     fn admit(&self, now: Instant) -> Result<(), (u32, Duration)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match state.until {
             Some(until) if now < until => Err((state.failed, until - now)),
             Some(_) => {
-                // This call tries; the others wait for what comes of it.
+                // This call is the test; other calls wait for its result.
                 state.until = Some(now + self.pause);
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! Keeps results.
+//! A cache for tool results.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::cache::{Cache, InMemoryCache};
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
-/// Keeps results for calls with the same arguments, in a [`Cache`].
+/// Caches results of calls with the same arguments, in a [`Cache`].
 ///
-/// Only what succeeded is kept, and only of calls that wanted nothing done beside their result.
+/// Only successful results are stored, and only of calls without [requests](crate::tool::Actions).
 ///
 /// ```
 /// use petalflow::cache::InMemoryCache;
@@ -47,7 +47,7 @@ impl<C> fmt::Debug for Cached<C> {
 }
 
 impl<C: Cache> Cached<C> {
-    /// Keeps results in this cache for so long.
+    /// Stores results in this cache for this long.
     pub fn new(cache: C, lasts: Duration) -> Self {
         Cached { cache, lasts }
     }

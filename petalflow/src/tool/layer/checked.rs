@@ -1,4 +1,4 @@
-//! Looks at the arguments before the tool does.
+//! A check of the arguments.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 
-/// Looks at the arguments before the tool does, for what a type cannot say. The model reads what is wrong, and no
-/// [retry](super::RetryLayer) tries them again.
+/// Checks the arguments before the call, for conditions that a type cannot express. The model reads the error, and no
+/// [retry](super::RetryLayer) repeats the call.
 ///
 /// ```
 /// use petalflow::tool::layer::Checked;
@@ -37,7 +37,7 @@ impl fmt::Debug for Checked {
 }
 
 impl Checked {
-    /// Asks this function.
+    /// Creates the layer from a check function.
     pub fn new(check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Self {
         Checked(Box::new(check))
     }

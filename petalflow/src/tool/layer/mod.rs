@@ -1,4 +1,4 @@
-//! Code around tools: retries, timeouts, limits, caches, and whatever else implements [`ToolLayer`].
+//! Layers around tools: retries, timeouts, limits, caches, and your own implementations of [`ToolLayer`].
 //!
 //! ```
 //! use petalflow::prelude::*;

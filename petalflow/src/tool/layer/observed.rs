@@ -1,4 +1,4 @@
-//! Tells what came of each call.
+//! A hook after each call.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
-/// What came of one call.
+/// A completed call.
 ///
 /// ```
 /// use petalflow::tool::layer::{Observed, Report};
@@ -25,17 +25,17 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report<'a> {
-    /// The tool.
+    /// The name of the tool.
     pub tool: &'a str,
     /// The call's id.
     pub call_id: &'a str,
-    /// How long it took.
+    /// The duration of the call.
     pub took: Duration,
-    /// What it returned.
+    /// The result of the call.
     pub result: Result<&'a Value, &'a ToolError>,
 }
 
-/// Tells a function what came of each call that ran to its end: for logs and metrics.
+/// Calls a function after each completed call: for logs and metrics.
 ///
 /// ```
 /// use petalflow::tool::layer::Observed;
@@ -64,7 +64,7 @@ impl fmt::Debug for Observed {
 }
 
 impl Observed {
-    /// Tells this function.
+    /// Creates the layer from a hook.
     pub fn new(hook: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
         Observed(Box::new(hook))
     }

@@ -1,4 +1,4 @@
-//! Calls a tool only under a condition.
+//! A condition for calls.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync;
 
-/// Calls a tool only if a function agrees; otherwise the model reads why not.
+/// Calls a tool only if a condition is met; otherwise the model reads the reason.
 ///
 /// ```
 /// use petalflow::tool::layer::OnlyIf;
@@ -38,7 +38,7 @@ impl fmt::Debug for OnlyIf {
 }
 
 impl OnlyIf {
-    /// Asks this function, which looks at the arguments and at where the call runs.
+    /// Creates the layer from a condition on the arguments and the context of the call.
     pub fn new(
         condition: impl Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {

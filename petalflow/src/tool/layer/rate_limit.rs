@@ -1,4 +1,4 @@
-//! Calls a tool only so often.
+//! A rate limit.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
-/// Calls a tool only so often: a call that comes too early waits its turn.
+/// Limits the rate of calls: a call that exceeds it waits.
 ///
-/// It is a leaky bucket (the generic cell rate algorithm): so many calls may come at once, and then one at a time, evenly
-/// spread. A limit that several tools share counts them together.
+/// It is a leaky bucket (the generic cell rate algorithm): a burst of calls is allowed, then calls are evenly spread. A
+/// limit that several tools share counts their calls together.
 ///
 /// ```
 /// use petalflow::tool::layer::RateLimit;
@@ -34,16 +34,16 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 /// ```
 #[derive(Debug)]
 pub struct RateLimit {
-    /// The time between two calls, evenly spread.
+    /// The interval between two evenly spread calls.
     apart: Duration,
-    /// How far ahead of that calls may come.
+    /// How far ahead of the even spread a call may come.
     burst: Duration,
-    /// When the next call would come if all were evenly spread; none yet.
+    /// The time of the next call in the even spread; `None` before the first.
     next: Mutex<Option<Instant>>,
 }
 
 impl RateLimit {
-    /// At most so many calls at once, and in each such time. None at all counts as one.
+    /// At most this many calls in each period, which may come in one burst. Zero counts as one.
     pub fn new(calls: u32, per: Duration) -> Self {
         let calls = calls.max(1);
         let apart = per / calls;
@@ -54,7 +54,7 @@ impl RateLimit {
         }
     }
 
-    /// Takes a place, and says when it is.
+    /// Reserves the next slot and returns its time.
     fn place(&self, now: Instant) -> Instant {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let due = next.unwrap_or(now).max(now);

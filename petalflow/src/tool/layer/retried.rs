@@ -1,4 +1,4 @@
-//! Tries again.
+//! Retries of tools.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::policy::Retry;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
-/// Tries a failing tool again. Of several policies the first that covers the error decides, as on a node; arguments that do
-/// not fit are never tried again.
+/// Retries a failing tool. The first policy that covers the error decides, as for a node. Arguments that do not fit are
+/// not retried.
 ///
 /// ```
 /// use petalflow::policy::Retry;
@@ -31,7 +31,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 pub struct RetryLayer(Vec<Retry>);
 
 impl RetryLayer {
-    /// Tries as these say.
+    /// Creates the layer from retry policies.
     pub fn new(retry: impl Into<Vec<Retry>>) -> Self {
         RetryLayer(retry.into())
     }

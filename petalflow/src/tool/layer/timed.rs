@@ -1,4 +1,4 @@
-//! Gives a tool only so much time.
+//! A timeout for tools.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
-/// Gives each call only so much time.
+/// Limits the duration of each call.
 ///
 /// ```
 /// use petalflow::tool::layer::TimeoutLayer;
@@ -27,7 +27,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 pub struct TimeoutLayer(Duration);
 
 impl TimeoutLayer {
-    /// The longest one call may take.
+    /// The maximum duration of one call.
     pub const fn new(time: Duration) -> Self {
         TimeoutLayer(time)
     }

@@ -1,11 +1,11 @@
-//! The dialect of Gemini's `parameters`: a subset of OpenAPI 3.0.
+//! The schema dialect of Gemini's `parameters`: a subset of OpenAPI 3.0.
 
 use serde_json::{Map, Value};
 
 use super::hints::hint;
 use super::simple::{simple, types};
 
-/// What is said in words, because Gemini does not know it, or ignores it.
+/// Moved to the description, because Gemini does not support or ignores them.
 const HINTS: &[&str] = &[
     "default",
     "exclusiveMinimum",
@@ -14,10 +14,10 @@ const HINTS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// The schema as Gemini takes it in `parameters`: without references, with `nullable` for `null`, and `enum` of texts only.
-/// `None` where there are no arguments: `parameters` is then left out.
+/// Converts a schema for Gemini's `parameters`: no references, `nullable` instead of `null`, and `enum` of texts only.
+/// `None` without arguments: `parameters` is then omitted.
 ///
-/// What cannot be said there, such as the end of a recursive type, is left open.
+/// What the dialect cannot express, such as a recursive type, is left open.
 ///
 /// ```
 /// use petalflow::tool::schema;
@@ -34,7 +34,7 @@ const HINTS: &[&str] = &[
 /// ```
 pub fn gemini(schema: &Value) -> Option<Value> {
     let mut schema = simple(schema).schema;
-    // Arguments are one object, in however many forms.
+    // Arguments are one object, in all alternatives.
     schema
         .entry("properties")
         .or_insert_with(|| Map::new().into());
@@ -71,7 +71,7 @@ fn written(mut schema: Map<String, Value>) -> Map<String, Value> {
             schema.insert("type".into(), types.remove(0).into());
         }
         (0, _) => ways = types.iter().map(|name| of_type(name)).collect(),
-        // One way that is left is what it is.
+        // A single remaining alternative replaces `anyOf`.
         (1, _) => {
             for (keyword, value) in ways.remove(0) {
                 schema.entry(keyword).or_insert(value);
@@ -99,8 +99,8 @@ fn written(mut schema: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-/// An object that has properties of its own, and more in several forms: Gemini has no word for that. All the properties go
-/// into one object, of which those are required that every form requires.
+/// Gemini does not support an object with properties of its own and alternatives with more. All properties are merged
+/// into one object; those are required that every alternative requires.
 fn unite(schema: &mut Map<String, Value>, ways: Vec<Map<String, Value>>) {
     let take = |from: &mut Map<String, Value>| match from.remove("properties") {
         Some(Value::Object(properties)) => properties,
@@ -132,7 +132,7 @@ fn unite(schema: &mut Map<String, Value>, ways: Vec<Map<String, Value>>) {
     schema.insert("required".into(), required.into());
 }
 
-/// One schema or the other: of two lists of texts both.
+/// Accepts one schema or the other; two lists of texts are merged.
 fn either(known: &mut Value, other: Value) {
     if *known == other {
         return;
@@ -160,7 +160,7 @@ fn either(known: &mut Value, other: Value) {
     }
 }
 
-/// The values of an `enum`, and the types that they have where no other is named.
+/// The values of an `enum`, and their types if no type is given.
 fn values(schema: &mut Map<String, Value>, types: &mut Vec<String>, nullable: &mut bool) {
     let Some(Value::Array(mut values)) = schema.remove("enum") else {
         return;
@@ -173,7 +173,7 @@ fn values(schema: &mut Map<String, Value>, types: &mut Vec<String>, nullable: &m
     }
     let mut found: Vec<String> = values.iter().map(type_of).map(Into::into).collect();
     found.dedup();
-    // What is a text in one place and a number in another is an `enum` in none.
+    // An `enum` of texts and other values is not supported.
     let of_text = found == ["string"];
     if types.is_empty() || of_text {
         *types = found;
@@ -196,7 +196,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// What stands inside an object or a list.
+/// Converts the schemas of properties and items.
 fn parts(schema: &mut Map<String, Value>) {
     let is = |name: &str| schema.get("type") == Some(&name.into());
     let (is_object, is_array) = (is("object"), is("array"));
@@ -213,7 +213,7 @@ fn parts(schema: &mut Map<String, Value>) {
     let names = schema.get("properties").and_then(Value::as_object);
     let names: Vec<_> = names.into_iter().flat_map(Map::keys).cloned().collect();
     if let Some(Value::Array(required)) = schema.get_mut("required") {
-        // Each must be there, or the whole is refused.
+        // Gemini rejects a required name without a property.
         required.retain(|name| {
             name.as_str()
                 .is_some_and(|name| names.iter().any(|known| known == name))
@@ -246,7 +246,7 @@ fn of_type(name: &str) -> Map<String, Value> {
     schema
 }
 
-/// There must be a type, and there is none for all.
+/// A type is mandatory, and no type accepts all values.
 fn anything() -> Vec<Map<String, Value>> {
     ["string", "number", "boolean", "object"]
         .map(of_type)

@@ -1,4 +1,4 @@
-//! What a dialect has no keyword for, in words.
+//! Descriptions for keywords that a dialect does not support.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,8 @@
-//! JSON Schemas of arguments: what a type says, and the dialects that providers accept.
+//! JSON Schemas of arguments, and the dialects of providers.
 //!
-//! [`of`] gives the neutral schema, which a [`ToolSpec`](super::ToolSpec) carries. [`strict`] and [`gemini`] turn it into
-//! what a provider takes; what the provider has no keyword for is said in the description, where the model reads it.
+//! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). [`strict`] and [`gemini`]
+//! convert it to a provider's dialect. Keywords that the dialect does not support are moved to the description, where
+//! the model reads them.
 //!
 //! ```
 //! use petalflow::tool::schema;
@@ -43,10 +44,10 @@ use ::schemars::transform::{RecursiveTransform, Transform};
 use ::schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-/// The neutral schema of a type: an object in JSON Schema's draft 2020-12, without references except where the type is
-/// recursive, and without formats that only schemars knows (`uint32`).
+/// The neutral schema of a type: an object in JSON Schema's draft 2020-12, without references unless the type is
+/// recursive, and without the formats that only schemars defines (`uint32`).
 ///
-/// Of a type that is no object, such as `serde_json::Value`, it says no more than that.
+/// For a type that is not an object, such as `serde_json::Value`, it has no properties.
 ///
 /// ```
 /// use petalflow::tool::schema;
@@ -73,7 +74,7 @@ pub fn of<T: JsonSchema>() -> Value {
     schema.into()
 }
 
-/// The sizes of numbers are no formats of JSON Schema, and some providers refuse what they do not know.
+/// Sizes of numbers are not formats of JSON Schema, and some providers reject unknown formats.
 fn drop_own_formats(schema: &mut Schema) {
     let is_own = schema
         .get("format")

@@ -1,13 +1,13 @@
-//! `null` where a model meant nothing.
+//! Removal of unintended `null` arguments.
 
 use serde_json::{Map, Value};
 
-/// So deep is looked for them: deeper than any schema goes that is not recursive.
+/// The maximum depth of the search. Only recursive schemas are deeper.
 const DEEPEST: usize = 64;
 
-/// Takes out each property that is `null`, may be left out, and must not be `null`.
+/// Removes each property that is `null`, is optional, and does not accept `null`.
 ///
-/// In strict modes a model can leave out nothing and writes `null` instead; other models do so on their own account.
+/// In strict modes a model cannot omit a property and sends `null` instead. Other models also do so.
 pub(crate) fn drop_nulls(schema: &Value, arguments: &mut Map<String, Value>) {
     if has_null(arguments) {
         drop_in(schema, schema, arguments, 0);
@@ -63,7 +63,7 @@ fn inside(root: &Value, schema: &Value, value: &mut Value, depth: usize) {
     }
 }
 
-/// What a schema refers to; or the one way that is not `null`.
+/// Resolves a reference, or selects the only alternative that is not `null`.
 fn followed<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
     for _ in 0..DEEPEST {

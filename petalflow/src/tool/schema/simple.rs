@@ -1,13 +1,13 @@
-//! A schema in simple words, from which the dialects are made.
+//! A simplified schema, from which the dialects are generated.
 
 use serde_json::{Map, Value};
 
-/// So many parts, and so many references within each other, are written out. What refers to itself has no end, and a schema
-/// from elsewhere may have been made to have none.
+/// The maximum number of parts and of nested references. A recursive schema has no end, and a schema of another party
+/// may be malicious.
 const MOST_PARTS: usize = 10_000;
 const DEEPEST: usize = 32;
 
-/// The keywords of a simple schema. `anyOf` stands for `oneOf`, `enum` for `const`, and nothing refers to anything.
+/// The keywords of a simplified schema. `anyOf` replaces `oneOf`, `enum` replaces `const`, and references are resolved.
 const KEYWORDS: &[&str] = &[
     "type",
     "description",
@@ -34,14 +34,14 @@ const KEYWORDS: &[&str] = &[
     "maxProperties",
 ];
 
-/// A simple schema.
+/// A simplified schema.
 pub(super) struct Simple {
     pub(super) schema: Map<String, Value>,
-    /// Whether something was left out because it refers to itself, or has too many parts.
+    /// Whether something was omitted because it is recursive or has too many parts.
     pub(super) cut: bool,
 }
 
-/// Simplifies a schema. What it cannot express is left out: it then accepts more than the schema did.
+/// Simplifies a schema. Unsupported parts are omitted: the result then accepts more than the schema.
 pub(super) fn simple(schema: &Value) -> Simple {
     let mut writer = Writer {
         root: schema,
@@ -58,7 +58,7 @@ pub(super) fn simple(schema: &Value) -> Simple {
 
 struct Writer<'a> {
     root: &'a Value,
-    /// The references on the way here.
+    /// The references on the path to the current schema.
     above: Vec<&'a str>,
     parts: usize,
     cut: bool,
@@ -66,7 +66,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn write(&mut self, schema: &'a Value) -> Map<String, Value> {
-        // `true`, and what is no schema, accept anything.
+        // `true` and values that are not schemas accept anything.
         let Value::Object(schema) = schema else {
             return Map::new();
         };
@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
         written
     }
 
-    /// What a reference refers to.
+    /// The target of a reference.
     fn follow(&mut self, reference: &'a str) -> Map<String, Value> {
         let target = reference
             .strip_prefix('#')
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
         };
         if self.above.contains(&reference) || self.above.len() >= DEEPEST || reference == "#" {
             self.cut = true;
-            // So much is still known.
+            // The type is still known.
             let kind = target.get("type");
             let kind = kind.and_then(|kind| self.keyword("type", kind));
             return kind.map(|kind| ("type".into(), kind)).into_iter().collect();
@@ -129,7 +129,7 @@ impl<'a> Writer<'a> {
         written
     }
 
-    /// The value of a keyword, if it is one of these and well formed.
+    /// The value of a keyword, if it is supported and well formed.
     fn keyword(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
         match keyword {
             "anyOf" => None,
@@ -161,7 +161,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A list with a schema for each place: any of them, as many as there are.
+    /// A list with a schema per position: any of these schemas, and as many items.
     fn tuple(&mut self, written: &mut Map<String, Value>, places: &'a [Value]) {
         let mut ways: Vec<Value> = Vec::new();
         for place in places {
@@ -190,7 +190,8 @@ fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Both schemas at once, as far as one can say that: properties and requirements add up, of anything else the first counts.
+/// The conjunction of both schemas, as far as it can be expressed: properties and requirements are merged; of other
+/// keywords the first one is used.
 fn merge(into: &mut Map<String, Value>, other: Map<String, Value>) {
     for (keyword, value) in other {
         match (into.get_mut(&keyword), value) {
@@ -208,7 +209,7 @@ fn merge(into: &mut Map<String, Value>, other: Map<String, Value>) {
     }
 }
 
-/// The types that a simple schema names.
+/// The types in a simplified schema.
 pub(super) fn types(schema: &Map<String, Value>) -> Vec<String> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one.clone()],

@@ -1,11 +1,11 @@
-//! The dialect of strict modes.
+//! The schema dialect of strict modes.
 
 use serde_json::{Map, Value};
 
 use super::hints::hint;
 use super::simple::{simple, types};
 
-/// The formats that both OpenAI and Anthropic hold a model to.
+/// The formats that both OpenAI and Anthropic enforce.
 const FORMATS: &[&str] = &[
     "date-time",
     "time",
@@ -18,7 +18,7 @@ const FORMATS: &[&str] = &[
     "uuid",
 ];
 
-/// What is said in words, because not every strict mode knows it.
+/// Moved to the description, because not every strict mode supports them.
 const HINTS: &[&str] = &[
     "default",
     "minimum",
@@ -36,7 +36,7 @@ const HINTS: &[&str] = &[
     "maxProperties",
 ];
 
-/// Why a schema has no strict form. The tool is then sent without `strict`, with its neutral schema.
+/// The reason why a schema has no strict form. The tool is then sent without `strict`, with its neutral schema.
 ///
 /// ```
 /// use petalflow::tool::schema;
@@ -50,15 +50,15 @@ const HINTS: &[&str] = &[
 #[error("the schema cannot be strict: {0}")]
 pub struct NotStrict(String);
 
-/// The schema for strict modes, in which a provider keeps the model from writing anything else.
+/// Converts a schema for strict modes, in which a provider enforces the schema.
 ///
-/// It keeps to what both OpenAI and Anthropic take: every object is closed, every property is required (one that may be left
-/// out may be `null`), there are no references, and limits are said in the description. A tool of this crate reads the `null`
-/// as if the argument had been left out.
+/// It uses what both OpenAI and Anthropic support: every object is closed, every property is required (an optional one
+/// accepts `null`), there are no references, and limits are in the description. A tool of this crate reads `null` as an
+/// omitted argument.
 ///
 /// # Errors
 ///
-/// When there is no such schema: of maps, of anything, of recursive types.
+/// If there is no such schema: for maps, for any type, and for recursive types.
 pub fn strict(schema: &Value) -> Result<Value, NotStrict> {
     let simple = simple(schema);
     if simple.cut {
@@ -71,7 +71,7 @@ pub fn strict(schema: &Value) -> Result<Value, NotStrict> {
     closed(simple.schema, &mut path).map(Value::Object)
 }
 
-/// The path to what is looked at, for messages.
+/// The path to the current schema, for messages.
 type Path = Vec<String>;
 
 fn refuse<T>(path: &Path, problem: &str) -> Result<T, NotStrict> {
@@ -129,7 +129,7 @@ fn closed(
     Ok(schema)
 }
 
-/// Closes an object: it has these properties and no others, and all of them are required.
+/// Closes an object: no other properties are allowed, and all are required.
 fn object(schema: &mut Map<String, Value>, path: &mut Path) -> Result<(), NotStrict> {
     match schema.insert("additionalProperties".into(), false.into()) {
         None if schema.contains_key("properties") => {}
@@ -163,7 +163,7 @@ fn object(schema: &mut Map<String, Value>, path: &mut Path) -> Result<(), NotStr
     Ok(())
 }
 
-/// Accepts `null` as well.
+/// Also accepts `null`.
 fn allow_null(schema: &mut Map<String, Value>) {
     let null = || Value::from("null");
     match schema.get_mut("type") {

@@ -1,6 +1,6 @@
 //! Routes.
 
-use petalflow::node::{Effects, Output, RouteChoice, Routing};
+use petalflow::node::{Effects, Output, RouteChoice, RouteIdx, Routing};
 use petalflow::prelude::*;
 
 #[state]
@@ -37,10 +37,13 @@ fn variants_are_routes_by_name() {
 
 #[test]
 fn a_payload_is_delivered_and_a_list_as_a_list() {
-    assert_eq!(effects(Plan::Write).chosen(), RouteChoice::One(0));
+    assert_eq!(
+        effects(Plan::Write).chosen(),
+        RouteChoice::One(RouteIdx::new(0))
+    );
     assert!(effects(Plan::Write).deliveries().is_empty());
     let one = effects(Plan::One(Topic("petals".into())));
-    assert_eq!(one.deliveries()[0].0, Some(1));
+    assert_eq!(one.deliveries()[0].0, Some(RouteIdx::new(1)));
     assert_eq!(
         one.deliveries()[0].1.get::<Topic>(None),
         Some(&Topic("petals".into()))

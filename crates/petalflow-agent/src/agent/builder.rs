@@ -1,0 +1,238 @@
+//! The builder methods of [`Agent`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::Agent;
+use crate::conversation::history::Plans;
+use crate::definition::{History, Instruction, Mode};
+use crate::extension::{
+    Artifacts, CodeExecutor, ModelCall, Planner, RequestProcessor, RequestStep, ResponseProcessor,
+    ResponseStep,
+};
+use crate::output::Output;
+use petalflow::BoxError;
+use petalflow::policy::Retry;
+use petalflow::tool::{Tool, ToolSource};
+use petalflow_llm::{LlmClient, LlmRequest};
+
+impl Agent {
+    /// Sets the name that the model and other agents know. It is the author of the agent's events. Default: `agent`.
+    #[must_use]
+    pub fn name(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.edit(|agent| {
+            agent.name = name.into();
+            agent.named = true;
+        })
+    }
+
+    /// Sets the description. Agents that may transfer or delegate to this agent read it.
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        self.edit(|agent| agent.description = description.into())
+    }
+
+    /// Sets the model.
+    #[must_use]
+    pub fn model(self, model: impl LlmClient) -> Self {
+        self.edit(|agent| agent.model = Some(Arc::new(model)))
+    }
+
+    /// Adds instructions as a paragraph. `{city}` is replaced by the value of `city` in the conversation's state,
+    /// `{city?}` by the same or by nothing if there is no value, and `{artifact.style}` by the text of an artifact.
+    #[must_use]
+    pub fn instructions(self, text: &str) -> Self {
+        self.edit(|agent| agent.instructions.push(Instruction::text(text)))
+    }
+
+    /// Adds instructions that a closure writes for each model call. Placeholders in them are not filled.
+    #[must_use]
+    pub fn instructions_with(
+        self,
+        write: impl Fn(&ModelCall<'_>) -> Result<String, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        let written = Instruction::Written(Arc::new(write));
+        self.edit(|agent| agent.instructions.push(written))
+    }
+
+    /// Adds instructions for this agent and all agents below it.
+    #[must_use]
+    pub fn global_instructions(self, text: &str) -> Self {
+        self.edit(|agent| agent.global.push(Instruction::text(text)))
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(self, tool: impl Tool) -> Self {
+        self.edit(|agent| agent.tools.push(Arc::new(tool)))
+    }
+
+    /// Adds several tools.
+    #[must_use]
+    pub fn tools(self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.edit(|agent| agent.tools.extend(tools))
+    }
+
+    /// Adds a tool source, such as a server. It is asked for its tools before each model call.
+    #[must_use]
+    pub fn tool_source(self, source: impl ToolSource) -> Self {
+        self.edit(|agent| agent.sources.push(Arc::new(source)))
+    }
+
+    /// Adds a sub-agent. The agent can transfer the conversation to a sub-agent in mode [`Chat`](Mode::Chat), and
+    /// delegate work to the others.
+    #[must_use]
+    pub fn sub_agent(self, agent: Agent) -> Self {
+        self.edit(|above| above.agents.push(agent.0))
+    }
+
+    /// Sets how the agent takes part in conversations. Default: [`Mode::Chat`].
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> Self {
+        self.edit(|agent| agent.mode = mode)
+    }
+
+    /// Disallows a transfer of the conversation to the parent agent.
+    #[must_use]
+    pub fn disallow_transfer_to_parent(self) -> Self {
+        self.edit(|agent| agent.transfers.to_parent = false)
+    }
+
+    /// Disallows a transfer of the conversation to a peer: another agent with the same parent.
+    #[must_use]
+    pub fn disallow_transfer_to_peers(self) -> Self {
+        self.edit(|agent| agent.transfers.to_peers = false)
+    }
+
+    /// Sets how much of the conversation the model reads. Default: [`History::All`].
+    #[must_use]
+    pub fn history(self, history: History) -> Self {
+        self.edit(|agent| agent.history = history)
+    }
+
+    /// Asks the model for answers of type `T`. [`Conversation::output`](crate::Conversation::output) parses them.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Flower {
+    ///     petals: u32,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let model = ScriptedModel::new([r#"{"petals": 5}"#]);
+    /// let agent = Agent::new(model).output::<Flower>();
+    /// let rose: Flower = agent.run("A wild rose?").await?.output()?;
+    /// assert_eq!(rose.petals, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn output<T: JsonSchema + DeserializeOwned>(self) -> Self {
+        self.edit(|agent| agent.output = Some(Output::of::<T>()))
+    }
+
+    /// Edits the initial request of every model call: the temperature, the number of tokens.
+    #[must_use]
+    pub fn request(self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
+        self.edit(|agent| edit(&mut agent.request))
+    }
+
+    /// Streams the pieces of answers to listeners.
+    #[must_use]
+    pub fn streaming(self) -> Self {
+        self.edit(|agent| agent.streaming = true)
+    }
+
+    /// Sets the maximum number of model calls in one turn, by this agent and the agents below it. Default: 50.
+    #[must_use]
+    pub fn max_model_calls(self, calls: u32) -> Self {
+        self.edit(|agent| agent.max_model_calls = calls)
+    }
+
+    /// Sets the maximum number of consecutive model answers that contain only thoughts. Default: 3.
+    #[must_use]
+    pub fn max_thoughts(self, answers: u32) -> Self {
+        self.edit(|agent| agent.max_thoughts = answers)
+    }
+
+    /// Sets the maximum number of tools that run at once in a run, sub-agents' tools included. Default: 16.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0: no tool could ever run.
+    #[must_use]
+    pub fn parallel_tools(self, tools: usize) -> Self {
+        assert!(
+            tools > 0,
+            "`parallel_tools` must be at least 1: with 0 no tool could ever run"
+        );
+        self.edit(|agent| agent.parallel_tools = tools)
+    }
+
+    /// Sets the maximum time of a tool call. A tool's own timeout may be shorter.
+    #[must_use]
+    pub fn tool_timeout(self, timeout: Duration) -> Self {
+        self.edit(|agent| agent.tool_timeout = Some(timeout))
+    }
+
+    /// Sets how a model call is retried. A retry voids the pieces of the failed attempt, and listeners get an event.
+    #[must_use]
+    pub fn retry(self, retry: Retry) -> Self {
+        self.edit(|agent| agent.retry.push(retry))
+    }
+
+    /// Adds a request processor after the existing ones.
+    #[must_use]
+    pub fn processor(self, processor: impl RequestProcessor) -> Self {
+        self.edit(|agent| agent.request_steps.push(RequestStep::custom(processor)))
+    }
+
+    /// Replaces the [default](RequestStep::defaults) steps that build a request.
+    #[must_use]
+    pub fn processors(self, steps: impl IntoIterator<Item = RequestStep>) -> Self {
+        self.edit(|agent| agent.request_steps = steps.into_iter().collect())
+    }
+
+    /// Adds a response processor after the existing ones.
+    #[must_use]
+    pub fn response_processor(self, processor: impl ResponseProcessor) -> Self {
+        self.edit(|agent| agent.response_steps.push(ResponseStep::custom(processor)))
+    }
+
+    /// Replaces the [default](ResponseStep::defaults) steps that process an answer.
+    #[must_use]
+    pub fn response_processors(self, steps: impl IntoIterator<Item = ResponseStep>) -> Self {
+        self.edit(|agent| agent.response_steps = steps.into_iter().collect())
+    }
+
+    /// Sets the planner, which makes the model plan before it acts.
+    #[must_use]
+    pub fn planner(self, planner: impl Planner) -> Self {
+        let planner = Arc::new(planner);
+        let plans = Arc::clone(&planner);
+        self.edit(|agent| {
+            agent.planner = Some(planner);
+            agent.plans = Plans::new(move |thought| plans.is_plan(thought));
+        })
+    }
+
+    /// Sets the code executor, which runs the code that the model writes.
+    #[must_use]
+    pub fn code_executor(self, executor: impl CodeExecutor) -> Self {
+        self.edit(|agent| agent.code_executor = Some(Arc::new(executor)))
+    }
+
+    /// Sets the source of the artifacts that the instructions name.
+    #[must_use]
+    pub fn artifacts(self, artifacts: impl Artifacts) -> Self {
+        self.edit(|agent| agent.artifacts = Some(Arc::new(artifacts)))
+    }
+}

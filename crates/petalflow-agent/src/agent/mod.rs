@@ -1,0 +1,66 @@
+//! [`Agent`]: its builder methods and the methods that run it.
+
+mod builder;
+mod callbacks;
+mod node;
+mod run;
+#[cfg(feature = "tracing")]
+mod turn_span;
+
+use std::sync::{Arc, OnceLock};
+
+use crate::definition::Definition;
+use petalflow_llm::LlmClient;
+
+pub use node::AgentNode;
+
+/// An agent: a model with tools, instructions and other agents. A clone is cheap.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// use petalflow::prelude::*;
+/// # use serde_json::json;
+///
+/// /// Looks something up.
+/// #[tool]
+/// fn search(
+///     /// What to look for.
+///     topic: String,
+/// ) -> String {
+///     format!("all about {topic}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let model = ScriptedModel::new([Reply::call("search", json!({ "topic": "petals" })), "They are leaves.".into()]);
+/// let agent = Agent::new(model).tool(search {}).instructions("Look things up before you answer.");
+/// let answer = agent.run("What are petals?").await?;
+/// assert_eq!(answer.to_string(), "They are leaves.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Agent(Arc<Definition>);
+
+impl Agent {
+    /// Creates an agent with this model.
+    pub fn new(model: impl LlmClient) -> Self {
+        Agent(Arc::new(Definition::new("agent", Some(Arc::new(model)))))
+    }
+
+    /// Creates an agent with this name. It uses the model of its parent agent.
+    pub fn named(name: impl Into<String>) -> Self {
+        let mut definition = Definition::new(&name.into(), None);
+        definition.named = true;
+        Agent(Arc::new(definition))
+    }
+
+    fn edit(mut self, edit: impl FnOnce(&mut Definition)) -> Self {
+        let definition = Arc::make_mut(&mut self.0);
+        edit(definition);
+        definition.specs = OnceLock::new();
+        definition.roster = OnceLock::new();
+        self
+    }
+}

@@ -1,0 +1,167 @@
+//! Decisions of a person about calls, and the check that an answer is about the requested call.
+
+use serde_json::Value;
+
+use super::state::PendingCall;
+use crate::human::{self, CONFIRMATION, CREDENTIAL, confirmation, credential};
+use crate::{AgentError, AgentEvent};
+use petalflow::tool::{Confirmation, ToolCall, ToolResult};
+use petalflow_llm::ChatMessage;
+
+/// A call that a person has decided about: its position in the conversation, and the decision.
+struct Decision {
+    /// The index of the event, and the index of the call in it.
+    position: (usize, usize),
+    call: ToolCall,
+    confirmation: Option<Confirmation>,
+    credential: Option<Value>,
+}
+
+/// The calls that `answers` decide about, in the order in which the model made them. Each is made once, as the model
+/// made it. Requests that were answered before are skipped. Fails if `agent` has not made the request, or if the
+/// answer is about another call.
+pub(crate) fn decided(
+    events: &[AgentEvent],
+    agent: &str,
+    answers: &ChatMessage,
+) -> Result<Vec<PendingCall>, AgentError> {
+    let mut decided: Vec<Decision> = Vec::new();
+    for answer in answers.tool_results() {
+        if !human::is_request(&answer.name) {
+            continue;
+        }
+        let (request_at, request) = requested(events, agent, answer)?;
+        let again = events[request_at..]
+            .iter()
+            .any(|event| answers_to(event, &answer.call_id));
+        if again {
+            continue;
+        }
+        let new = decision(&events[..request_at], agent, request, unwrapped(answer))?;
+        let known = decided
+            .iter_mut()
+            .find(|known| known.call.id == new.call.id);
+        match known {
+            // If there are two answers about one call, the first one counts.
+            Some(known) => {
+                known.confirmation = known.confirmation.take().or(new.confirmation);
+                known.credential = known.credential.take().or(new.credential);
+            }
+            None => decided.push(new),
+        }
+    }
+    decided.sort_by_key(|decided| decided.position);
+    let calls = decided.into_iter().enumerate();
+    let calls = calls.map(|(index, decided)| PendingCall {
+        confirmation: decided
+            .confirmation
+            .or_else(|| confirmed(events, agent, &decided.call.id)),
+        credential: decided.credential,
+        ..PendingCall::new(index, decided.call)
+    });
+    Ok(calls.collect())
+}
+
+/// The agent's request that this answers, and its index.
+fn requested<'e>(
+    events: &'e [AgentEvent],
+    agent: &str,
+    answer: &ToolResult,
+) -> Result<(usize, &'e ToolCall), AgentError> {
+    let requests = events.iter().enumerate().rev();
+    let mut requests =
+        requests.flat_map(|(index, event)| event.calls().map(move |call| (index, event, call)));
+    let request = requests.find(|(_, event, call)| {
+        event.author == agent && call.name == answer.name && call.id == answer.call_id
+            // A call by the model is not a request: only the agent itself makes a call that it waits for.
+            && event.long_running.contains(&call.id)
+    });
+    let (index, _, call) = request.ok_or_else(|| not_requested(agent, answer))?;
+    Ok((index, call))
+}
+
+fn not_requested(agent: &str, answer: &ToolResult) -> AgentError {
+    let what = match &*answer.name {
+        CREDENTIAL => "credential",
+        _ => "confirmation",
+    };
+    AgentError::Confirmation(format!(
+        "agent `{agent}` has not asked for the {what} `{}`: answer to the id of a pending one",
+        answer.call_id
+    ))
+}
+
+/// The decision in an answer to this request.
+fn decision(
+    before: &[AgentEvent],
+    agent: &str,
+    request: &ToolCall,
+    answer: Value,
+) -> Result<Decision, AgentError> {
+    let refused = |id: &str, name: &str| {
+        AgentError::Confirmation(format!(
+            "the confirmed call `{id}` of `{name}` is not one that the model of agent `{agent}` made"
+        ))
+    };
+    if request.name == CONFIRMATION {
+        let (original, _) = confirmation::parse_request(request).unwrap_or_default();
+        let made = made(before, agent, &original.id)
+            .filter(|(_, call)| call.name == original.name && call.arguments == original.arguments);
+        let (position, call) = made.ok_or_else(|| refused(&original.id, &original.name))?;
+        return Ok(Decision {
+            position,
+            call: call.clone(),
+            confirmation: Some(confirmation::parse_answer(&answer)),
+            credential: None,
+        });
+    }
+    let (id, wanted) = credential::parse_request(request).unwrap_or_default();
+    let made = made(before, agent, &id);
+    let (position, call) = made.ok_or_else(|| refused(&id, &wanted.key))?;
+    Ok(Decision {
+        position,
+        call: call.clone(),
+        confirmation: None,
+        credential: Some(credential::parse_answer(&wanted, answer)),
+    })
+}
+
+/// The call with this id as the agent's model made it, and its position.
+fn made<'e>(
+    events: &'e [AgentEvent],
+    agent: &str,
+    id: &str,
+) -> Option<((usize, usize), &'e ToolCall)> {
+    let by_agent = events.iter().enumerate().rev();
+    let by_agent = by_agent.filter(|(_, event)| event.author == agent);
+    let mut calls = by_agent.flat_map(|(event_index, event)| {
+        let calls = event.calls().enumerate();
+        calls.map(move |(call_index, call)| ((event_index, call_index), call))
+    });
+    calls.find(|(_, call)| call.id == id)
+}
+
+/// The earlier approval of the call with this id. The person does not have to approve it again.
+fn confirmed(events: &[AgentEvent], agent: &str, id: &str) -> Option<Confirmation> {
+    let mut answers = events.iter().rev().filter(|event| event.is_from_user());
+    answers.find_map(|event| {
+        event.results().find_map(|answer| {
+            let is_confirmation = answer.name == CONFIRMATION;
+            let (_, request) = is_confirmation.then(|| requested(events, agent, answer).ok())??;
+            let (original, _) = confirmation::parse_request(request)?;
+            let confirmation = confirmation::parse_answer(&unwrapped(answer));
+            (original.id == id && confirmation.confirmed).then_some(confirmation)
+        })
+    })
+}
+
+fn answers_to(event: &AgentEvent, id: &str) -> bool {
+    event.is_from_user() && event.results().any(|result| result.call_id == id)
+}
+
+/// The answer of a person. Front ends may wrap it as text in `response`.
+fn unwrapped(answer: &ToolResult) -> Value {
+    let wrapped = answer.content.get("response").and_then(Value::as_str);
+    let unwrapped = wrapped.and_then(|text| serde_json::from_str(text).ok());
+    unwrapped.unwrap_or_else(|| answer.content.clone())
+}

@@ -1,0 +1,271 @@
+//! Turns events into the messages that a model reads. Selects the events that an agent sees, describes the actions of
+//! other agents, and puts each result after its call.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::AgentEvent;
+use crate::human;
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::{ChatMessage, Part, Role};
+
+/// Selects the thoughts that an agent reads again: the plans of its planner.
+#[derive(Clone, Default)]
+pub(crate) struct Plans(Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>);
+
+impl Plans {
+    pub(crate) fn new(is_plan: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Plans(Some(Arc::new(is_plan)))
+    }
+
+    fn has(&self, part: &Part) -> bool {
+        match (&self.0, part) {
+            (Some(is_plan), Part::Thought(thought)) => is_plan(&thought.text),
+            _ => false,
+        }
+    }
+}
+
+impl PartialEq for Plans {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+}
+
+/// The agent that reads a conversation.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Reader {
+    /// The agent's name.
+    pub(crate) agent: Arc<str>,
+    /// Its branch of agents.
+    pub(crate) branch: Option<String>,
+    /// The id and the request of the call that it works on, if it was given a task. The request is its first message.
+    pub(crate) task: Option<(String, String)>,
+    /// Which of its thoughts it reads again.
+    pub(crate) plans: Plans,
+    /// Whether the program runs the agent's code. If so, the agent reads it as text: providers accept only their
+    /// code.
+    pub(crate) runs_code: bool,
+}
+
+/// Error of a history with a result that has no call.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no call `{0}` comes before its result in the conversation: give results the id of their call"
+)]
+pub(crate) struct ResultWithoutCall(String);
+
+impl Reader {
+    /// Whether the reader sees the event.
+    pub(crate) fn sees(&self, event: &AgentEvent) -> bool {
+        event.has_content()
+            && event.scope.as_deref() == self.task.as_ref().map(|(call, _)| &**call)
+            && is_in_branch(self.branch.as_deref(), event.branch.as_deref())
+    }
+
+    /// The event's message as the reader sees it; `None` if no part of it is left.
+    pub(crate) fn view(&self, event: &AgentEvent) -> Option<ChatMessage> {
+        let message = event.message.as_ref()?;
+        if event.is_from_user() || event.author == *self.agent {
+            self.own(message)
+        } else {
+            of_other_agent(&event.author, message)
+        }
+    }
+
+    /// A message of the user or of the reader. Requests to a person and their results are removed. Plans and code become
+    /// text, and code output becomes a user message.
+    fn own(&self, message: &ChatMessage) -> Option<ChatMessage> {
+        let is_visible = |part: &Part| match part {
+            Part::Call(call) => !human::is_request(&call.name),
+            Part::Result(result) => !human::is_request(&result.name),
+            _ => true,
+        };
+        let is_output = self.runs_code && matches!(&message.parts[..], [Part::CodeResult { .. }]);
+        let code = |part: &Part| part.code_as_text().filter(|_| self.runs_code);
+        let is_unchanged =
+            |part: &Part| is_visible(part) && !self.plans.has(part) && code(part).is_none();
+        if message.parts.iter().all(is_unchanged) {
+            return Some(message.clone());
+        }
+        let parts = message.parts.iter().filter(|part| is_visible(part));
+        let parts = parts.map(|part| match part {
+            Part::Thought(plan) if self.plans.has(part) => Part::Text(plan.clone()),
+            part => code(part).map_or_else(|| part.clone(), Part::text),
+        });
+        let parts: Vec<Part> = parts.collect();
+        (!parts.is_empty()).then(|| ChatMessage {
+            parts,
+            role: if is_output { Role::User } else { message.role },
+            ..message.clone()
+        })
+    }
+}
+
+/// Whether a reader in `branch` sees an event: the event is in the same branch or in a branch above it.
+fn is_in_branch(branch: Option<&str>, event: Option<&str>) -> bool {
+    match (branch, event) {
+        (_, None) | (None, _) => true,
+        (Some(branch), Some(event)) => branch
+            .strip_prefix(event)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+    }
+}
+
+/// Messages and actions of another agent, described in a user message.
+fn of_other_agent(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
+    let parts = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) if text.text.is_empty() => None,
+        Part::Text(text) => Some(Part::text(format!("[{author}] said: {}", text.text))),
+        Part::Call(call) if human::is_request(&call.name) => None,
+        Part::Call(call) => Some(Part::text(format!(
+            "[{author}] called tool `{}` with parameters: {}",
+            call.name,
+            json_text(&call.arguments)
+        ))),
+        Part::Result(result) if human::is_request(&result.name) => None,
+        Part::Result(result) => Some(Part::text(format!(
+            "[{author}] `{}` tool returned result: {}",
+            result.name,
+            json_text(&result.content)
+        ))),
+        // An agent does not read the thoughts of other agents.
+        Part::Thought(_) => None,
+        other => Some(other.clone()),
+    });
+    let described: Vec<Part> = parts.collect();
+    if described.is_empty() {
+        return None;
+    }
+    let mut parts = vec![Part::text("For context:")];
+    parts.extend(described);
+    Some(ChatMessage::new(Role::User, parts))
+}
+
+fn json_text(value: &Value) -> String {
+    match value {
+        Value::Null => "{}".into(),
+        value => value.to_string(),
+    }
+}
+
+/// All messages that the reader sees, in an order that models accept. The results of a message's calls are in one
+/// message after it. If a call has several results, the last one counts. A call without a result gets one with the
+/// status `pending`, because most providers reject such a call.
+///
+/// # Errors
+///
+/// If a result belongs to no earlier call.
+pub(crate) fn messages(
+    events: &[AgentEvent],
+    reader: &Reader,
+) -> Result<Vec<ChatMessage>, ResultWithoutCall> {
+    let request = reader
+        .task
+        .iter()
+        .map(|(_, request)| ChatMessage::user(&**request));
+    let seen = events
+        .iter()
+        .filter(|event| reader.sees(event))
+        .filter_map(|event| reader.view(event));
+    arrange(request.chain(seen).collect())
+}
+
+/// Moves results after their calls.
+fn arrange(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, ResultWithoutCall> {
+    let mut last = last_results(&messages)?;
+    let ends_with_results = messages
+        .last()
+        .is_some_and(|message| message.tool_results().next().is_some());
+    let mut arranged = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        message
+            .parts
+            .retain(|part| !matches!(part, Part::Result(_)));
+        // A message that had only results has moved.
+        if message.parts.is_empty() {
+            continue;
+        }
+        let results: Vec<ToolResult> = message
+            .calls()
+            .map(|call| last.remove(&call.id).unwrap_or_else(|| pending(call)))
+            .collect();
+        arranged.push(message);
+        if !results.is_empty() {
+            arranged.push(ChatMessage::results(results));
+        }
+    }
+    // Drops the model's messages after the last result: the result is new, and it must be the last message.
+    if ends_with_results {
+        while arranged
+            .last()
+            .is_some_and(|last: &ChatMessage| last.role == Role::Assistant)
+        {
+            arranged.pop();
+        }
+    }
+    Ok(arranged)
+}
+
+/// The last result of each call, by id. Earlier results were only progress.
+fn last_results(
+    messages: &[ChatMessage],
+) -> Result<HashMap<String, ToolResult>, ResultWithoutCall> {
+    let mut called: HashSet<&str> = HashSet::new();
+    let mut last: HashMap<String, ToolResult> = HashMap::new();
+    for part in messages.iter().flat_map(|message| &message.parts) {
+        match part {
+            Part::Call(call) => {
+                called.insert(&call.id);
+            }
+            Part::Result(result) if called.contains(&*result.call_id) => {
+                last.insert(result.call_id.clone(), result.clone());
+            }
+            Part::Result(result) => return Err(ResultWithoutCall(result.call_id.clone())),
+            _ => {}
+        }
+    }
+    Ok(last)
+}
+
+fn pending(call: &ToolCall) -> ToolResult {
+    ToolResult {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content: json!({ "status": "pending" }),
+        is_error: false,
+    }
+}
+
+/// Whether a message can follow the others unchanged: its results are those of all calls in the message before it.
+pub(crate) fn follows(last: Option<&ChatMessage>, message: &ChatMessage) -> bool {
+    let calls = last.into_iter().flat_map(ChatMessage::calls);
+    let results = message.tool_results();
+    let has_results = message.role == Role::Tool
+        && message
+            .parts
+            .iter()
+            .all(|part| matches!(part, Part::Result(_)));
+    (has_results || message.tool_results().next().is_none())
+        && calls
+            .map(|call| &call.id)
+            .eq(results.map(|result| &result.call_id))
+}
+
+/// The start of the current turn: the last message to this agent from the user or from another agent.
+pub(crate) fn turn_start(events: &[AgentEvent], reader: &Reader) -> usize {
+    let start = events.iter().rposition(|event| {
+        reader.sees(event)
+            && event.author != *reader.agent
+            && !event
+                .parts()
+                .iter()
+                .any(|part| matches!(part, Part::Result(_)))
+    });
+    start.unwrap_or(0)
+}

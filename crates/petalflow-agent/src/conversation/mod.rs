@@ -1,0 +1,16 @@
+//! The conversation of an agent and its user: the state of the agent's flow, its input, and what models read of it.
+
+pub(crate) mod decisions;
+pub(crate) mod history;
+mod input;
+mod pending;
+mod state;
+mod view;
+
+pub use pending::Pending;
+pub use state::{Conversation, ConversationInput};
+pub(crate) use state::{
+    ConversationCalls, ConversationEvents, ConversationInvocation, ConversationMessage,
+    ConversationOutcomes, ConversationSpeakers, ConversationState, ConversationTemp,
+    ConversationThoughts, ConversationWaiting, Outcome, PendingCall, Speaker, Waiting,
+};

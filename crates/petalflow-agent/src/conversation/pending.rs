@@ -1,0 +1,97 @@
+//! Pending confirmations, credentials and results of a conversation.
+
+use super::state::Conversation;
+use crate::human::{CONFIRMATION, CREDENTIAL, confirmation, credential};
+use petalflow::tool::{CredentialRequest, ToolCall};
+
+/// Something that a conversation waits for.
+///
+/// ```
+/// use petalflow_agent::{Agent, ConversationInput, Pending};
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// use petalflow::tool::FuncTool;
+/// # use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let model = ScriptedModel::new([Reply::call("delete", json!({})), "It is gone.".into()]);
+/// let delete = FuncTool::new("delete", "Deletes everything.", |_: Value| async { Ok("deleted") });
+/// let agent = Agent::new(model).tool(delete.confirm_if(|_| Some("Really everything?".into())));
+/// let talk = agent.run("tidy up").await?;
+/// let Some(Pending::Confirmation { id, hint, .. }) = talk.pending().pop() else { panic!("a confirmation is needed") };
+/// assert_eq!(hint, "Really everything?");
+///
+/// let talk = agent.run(talk.next_input(ConversationInput::default().confirm(id, true))).await?;
+/// assert_eq!(talk.answer(), "It is gone.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Pending {
+    /// A person must decide about a call: [`ConversationInput::confirm`](crate::ConversationInput::confirm).
+    Confirmation {
+        /// The id to answer.
+        id: String,
+        /// The call.
+        call: ToolCall,
+        /// The text for the person.
+        hint: String,
+    },
+    /// A call needs a credential: [`ConversationInput::credential`](crate::ConversationInput::credential).
+    Credential {
+        /// The id to answer.
+        id: String,
+        /// The credential that is needed, and how to get it.
+        request: CredentialRequest,
+    },
+    /// The result of a call comes later: [`ConversationInput::result`](crate::ConversationInput::result).
+    Result {
+        /// The call.
+        call: ToolCall,
+    },
+}
+
+impl Conversation {
+    /// Everything that the conversation waits for, in the order of the requests.
+    pub fn pending(&self) -> Vec<Pending> {
+        let mut pending: Vec<Pending> = Vec::new();
+        for event in &self.events {
+            for result in event.results() {
+                pending.retain(|waiting| waiting.id() != result.call_id);
+            }
+            for call in event.calls() {
+                if event.long_running.contains(&call.id) {
+                    pending.push(Pending::of(call));
+                }
+            }
+        }
+        pending
+    }
+}
+
+impl Pending {
+    fn of(call: &ToolCall) -> Self {
+        let id = call.id.clone();
+        match &*call.name {
+            CONFIRMATION => {
+                let (call, confirmation) = confirmation::parse_request(call).unwrap_or_default();
+                let hint = confirmation.hint;
+                Pending::Confirmation { id, call, hint }
+            }
+            CREDENTIAL => {
+                let (_, request) = credential::parse_request(call).unwrap_or_default();
+                Pending::Credential { id, request }
+            }
+            _ => Pending::Result { call: call.clone() },
+        }
+    }
+
+    /// The id to answer.
+    pub fn id(&self) -> &str {
+        match self {
+            Pending::Confirmation { id, .. } | Pending::Credential { id, .. } => id,
+            Pending::Result { call } => &call.id,
+        }
+    }
+}

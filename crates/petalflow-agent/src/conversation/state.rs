@@ -1,0 +1,212 @@
+//! The conversation of an agent and its user: the state of the agent's flow.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::view::View;
+use crate::{AgentError, AgentEvent, output};
+use petalflow::state;
+use petalflow::tool::{Confirmation, ToolCall};
+use petalflow_llm::{ChatMessage, TokenUsage};
+
+/// A conversation: its events and the agents' state. An agent's run returns it. Displayed as text it is the answer.
+///
+/// ```
+/// use petalflow_agent::{Agent, AgentEvent, Conversation};
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let agent = Agent::new(ScriptedModel::new(["hello yourself", "until tomorrow"]));
+/// let talk: Conversation = agent.run("hello").await?;
+/// assert_eq!(talk.to_string(), "hello yourself");
+///
+/// // The next turn continues the conversation.
+/// let talk = agent.run(talk.next_input("good bye")).await?;
+/// let texts: Vec<String> = talk.events.iter().map(AgentEvent::text).collect();
+/// assert_eq!(texts, ["hello", "hello yourself", "good bye", "until tomorrow"]);
+/// # Ok(())
+/// # }
+/// ```
+#[state]
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    /// The new message to the agent.
+    #[key(input, turn, default)]
+    pub message: Option<ChatMessage>,
+    /// The events, in order. The list only grows. To start with other events, create a [`ConversationInput`].
+    #[key(input, append)]
+    pub events: Vec<AgentEvent>,
+    /// The state that tools and callbacks write. Instructions can name its keys.
+    #[key(input, merge)]
+    pub state: Map<String, Value>,
+    /// The state for keys that begin with `temp:`. It is removed when the next turn begins.
+    #[key(merge, turn)]
+    pub temp: Map<String, Value>,
+    /// The branch of agents that the conversation belongs to: their names, joined by dots.
+    #[key(input, turn, default)]
+    pub branch: Option<String>,
+    /// The id of the turn.
+    #[key(turn, default)]
+    pub(crate) invocation: String,
+    /// The speakers: the agent that has the conversation, then the agents that were given tasks.
+    #[key(input, skip_zero, default)]
+    #[doc(hidden)]
+    pub(crate) speakers: Vec<Speaker>,
+    /// The agents that were called and wait for a person before they answer.
+    #[key(input, skip_zero, default)]
+    #[doc(hidden)]
+    pub(crate) waiting: Option<Vec<Waiting>>,
+    /// The number of model calls in the turn.
+    #[key(sum, turn)]
+    pub(crate) calls: u32,
+    /// The number of consecutive answers that contain only thoughts.
+    #[key(turn, default)]
+    pub(crate) thoughts: u32,
+    /// The outcomes of the calls in the previous superstep.
+    #[key(append, ephemeral)]
+    pub(crate) outcomes: Vec<Outcome>,
+    /// The messages built from `events`.
+    #[key(input, untracked, default)]
+    #[doc(hidden)]
+    pub view: View,
+}
+
+/// An agent in the conversation, and the call it works on if it was given a task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[doc(hidden)]
+pub struct Speaker {
+    pub(crate) agent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) task: Option<ToolCall>,
+}
+
+/// A called agent that waits for a person before it answers, with its own conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[doc(hidden)]
+pub struct Waiting {
+    /// The call of the agent.
+    pub(crate) call: ToolCall,
+    pub(crate) events: Vec<AgentEvent>,
+    pub(crate) speakers: Vec<Speaker>,
+    /// The waiting agents that it has called itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) within: Option<Vec<Waiting>>,
+}
+
+/// A call that has to be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PendingCall {
+    /// The index of the call among the calls that are made together.
+    #[serde(rename = "place")]
+    pub(crate) index: usize,
+    pub(crate) call: ToolCall,
+    /// The decision of a person about the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confirmation: Option<Confirmation>,
+    /// The credential that was given for the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) credential: Option<Value>,
+    /// The answer of a person to the called agent, which waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<ChatMessage>,
+}
+
+impl PendingCall {
+    /// A call without a decision.
+    pub(crate) fn new(index: usize, call: ToolCall) -> Self {
+        PendingCall {
+            index,
+            call,
+            confirmation: None,
+            credential: None,
+            answer: None,
+        }
+    }
+}
+
+/// The outcome of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    /// The index of the call among the calls that are made together.
+    #[serde(rename = "place")]
+    pub(crate) index: usize,
+    /// The id of the call.
+    pub(crate) call: String,
+    /// The events of the agent that was called, in its own branch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inner: Vec<AgentEvent>,
+    /// The event of the result; `None` if the result comes later.
+    pub(crate) event: Option<AgentEvent>,
+    /// The state changes of a call without an event.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) state: Map<String, Value>,
+    /// The called agent, if it waits for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) waiting: Option<Waiting>,
+}
+
+impl Conversation {
+    /// The answer: the last text for the user since the user's last message. Empty if there is none.
+    pub fn answer(&self) -> String {
+        let since = self.events.iter().rev();
+        since
+            .filter(|event| event.scope.as_deref() == self.scope() && event.branch == self.branch)
+            .take_while(|event| !event.is_from_user())
+            .find(|event| event.has_content())
+            .map(AgentEvent::text)
+            .unwrap_or_default()
+    }
+
+    /// The id of the call that the current speaker works on.
+    pub(crate) fn scope(&self) -> Option<&str> {
+        let task = self.speakers.last()?.task.as_ref();
+        task.map(|task| &*task.id)
+    }
+
+    /// Parses the answer as a `T`. [`Agent::output`](crate::Agent::output) asks the model for such answers.
+    ///
+    /// # Errors
+    ///
+    /// If the answer cannot be parsed. The error names the position in it.
+    pub fn output<T: DeserializeOwned>(&self) -> Result<T, AgentError> {
+        output::parse(&self.answer()).map_err(AgentError::Output)
+    }
+
+    /// The reason for a missing answer, if the last model call gave none.
+    pub fn error(&self) -> Option<&str> {
+        let last = self.events.last()?;
+        last.error.as_deref()
+    }
+
+    /// The token usage of the models, in all turns.
+    pub fn usage(&self) -> TokenUsage {
+        self.events.iter().filter_map(|event| event.usage).sum()
+    }
+
+    /// The input for the next turn: the new message with all earlier events.
+    pub fn next_input(self, message: impl Into<ConversationInput>) -> ConversationInput {
+        let input = message.into();
+        let mut state = self.state;
+        state.extend(input.state);
+        ConversationInput {
+            message: input.message,
+            events: self.events,
+            state,
+            branch: input.branch,
+            speakers: self.speakers,
+            waiting: self.waiting,
+            view: self.view,
+        }
+    }
+}
+
+/// Displays the answer.
+impl fmt::Display for Conversation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.answer())
+    }
+}

@@ -1,0 +1,10 @@
+//! The definition of an agent, and the list of an agent and the agents below it.
+
+mod instruction;
+mod mode;
+mod template;
+mod tree;
+
+pub(crate) use instruction::Instruction;
+pub use mode::{History, Mode};
+pub(crate) use tree::{Definition, Roster};

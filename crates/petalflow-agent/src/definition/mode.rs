@@ -1,0 +1,58 @@
+//! How an agent takes part in a conversation.
+
+/// How an agent takes part in a conversation.
+///
+/// ```
+/// use petalflow_agent::{Agent, Mode};
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// # use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let model = ScriptedModel::new([
+/// #     Reply::call("translator", json!({ "request": "good morning, in Japanese" })),
+/// #     "ohayo".into(),
+/// #     "They say ohayo.".into(),
+/// # ]);
+/// let translator = Agent::named("translator").description("Translates words.").mode(Mode::SingleTurn);
+/// let guide = Agent::new(model).name("guide").sub_agent(translator);
+/// assert_eq!(guide.run("What do people in Kyoto say in the morning?").await?.answer(), "They say ohayo.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// The agent has the conversation: other agents transfer it to this agent, which may transfer it on.
+    #[default]
+    Chat,
+    /// Another agent gives it a task. It works on the task, asks the user if necessary, and reports the result.
+    Task,
+    /// Another agent asks it one question, and it answers.
+    SingleTurn,
+}
+
+/// How much of a conversation an agent's model reads.
+///
+/// ```
+/// use petalflow_agent::{Agent, History};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let model = ScriptedModel::from_fn(|request| request.messages.len().to_string());
+/// let agent = Agent::new(model).history(History::Turn);
+/// let talk = agent.run("one").await?;
+/// assert_eq!(agent.run(talk.next_input("two")).await?.answer(), "1");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum History {
+    /// All events that the agent can see.
+    #[default]
+    All,
+    /// The events since the last message to the agent.
+    Turn,
+}

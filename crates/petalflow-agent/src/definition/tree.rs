@@ -1,0 +1,252 @@
+//! The definition of an agent, and the list of an agent and the agents below it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use super::instruction::Instruction;
+use super::mode::{History, Mode};
+use crate::conversation::history::Plans;
+use crate::extension::{Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep};
+use crate::output::Output;
+use crate::{AgentError, AgentEvent};
+use petalflow::policy::Retry;
+use petalflow::tool::{Tool, ToolSource, ToolSpec};
+use petalflow_llm::{LlmClient, LlmRequest};
+
+/// The transfers that an agent may make to agents that are not below it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfers {
+    pub(crate) to_parent: bool,
+    pub(crate) to_peers: bool,
+}
+
+/// The definition of an agent.
+#[derive(Clone)]
+pub(crate) struct Definition {
+    pub(crate) name: Arc<str>,
+    /// Whether the name was set. Only then does the model get it.
+    pub(crate) named: bool,
+    pub(crate) description: String,
+    pub(crate) model: Option<Arc<dyn LlmClient>>,
+    /// The initial request of every model call.
+    pub(crate) request: LlmRequest,
+    pub(crate) instructions: Vec<Instruction>,
+    /// Instructions that also apply to the agents below.
+    pub(crate) global: Vec<Instruction>,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) sources: Vec<Arc<dyn ToolSource>>,
+    pub(crate) agents: Vec<Arc<Definition>>,
+    pub(crate) mode: Mode,
+    pub(crate) transfers: Transfers,
+    pub(crate) history: History,
+    pub(crate) output: Option<Output>,
+    pub(crate) callbacks: Vec<Arc<dyn Callbacks>>,
+    pub(crate) plugins: Vec<Arc<dyn Callbacks>>,
+    pub(crate) request_steps: Vec<RequestStep>,
+    pub(crate) response_steps: Vec<ResponseStep>,
+    pub(crate) planner: Option<Arc<dyn Planner>>,
+    /// The plans of the planner.
+    pub(crate) plans: Plans,
+    pub(crate) code_executor: Option<Arc<dyn CodeExecutor>>,
+    pub(crate) artifacts: Option<Arc<dyn Artifacts>>,
+    pub(crate) streaming: bool,
+    pub(crate) max_model_calls: u32,
+    pub(crate) max_thoughts: u32,
+    pub(crate) parallel_tools: usize,
+    pub(crate) tool_timeout: Option<Duration>,
+    pub(crate) retry: Vec<Retry>,
+    /// Built on first use, and rebuilt after the agent is changed.
+    pub(crate) specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
+    pub(crate) roster: OnceLock<Arc<Roster>>,
+}
+
+impl Definition {
+    pub(crate) fn new(name: &str, model: Option<Arc<dyn LlmClient>>) -> Self {
+        Definition {
+            name: name.into(),
+            named: false,
+            description: String::new(),
+            model,
+            request: LlmRequest::default(),
+            instructions: Vec::new(),
+            global: Vec::new(),
+            tools: Vec::new(),
+            sources: Vec::new(),
+            agents: Vec::new(),
+            mode: Mode::Chat,
+            transfers: Transfers {
+                to_parent: true,
+                to_peers: true,
+            },
+            history: History::All,
+            output: None,
+            callbacks: Vec::new(),
+            plugins: Vec::new(),
+            request_steps: RequestStep::defaults(),
+            response_steps: ResponseStep::defaults(),
+            planner: None,
+            plans: Plans::default(),
+            code_executor: None,
+            artifacts: None,
+            streaming: false,
+            max_model_calls: 50,
+            max_thoughts: 3,
+            parallel_tools: 16,
+            tool_timeout: None,
+            retry: Vec::new(),
+            specs: OnceLock::new(),
+            roster: OnceLock::new(),
+        }
+    }
+
+    /// The tools' specifications, in the order in which the tools were added.
+    pub(crate) fn specs(&self) -> &Arc<[Arc<ToolSpec>]> {
+        self.specs.get_or_init(|| {
+            self.tools
+                .iter()
+                .map(|tool| Arc::clone(tool.spec()))
+                .collect()
+        })
+    }
+
+    /// The roster: the agent and the agents below it.
+    pub(crate) fn roster(self: &Arc<Self>) -> Result<Arc<Roster>, AgentError> {
+        if let Some(roster) = self.roster.get() {
+            return Ok(Arc::clone(roster));
+        }
+        let roster = Arc::new(Roster::of(self)?);
+        Ok(Arc::clone(self.roster.get_or_init(|| roster)))
+    }
+
+    /// Fails if two tools have the same name.
+    fn check_tools(&self) -> Result<(), AgentError> {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        for tool in &self.tools {
+            let name = &*tool.spec().name;
+            if !seen.insert(name) {
+                return Err(AgentError::DuplicateTool {
+                    agent: self.name.to_string(),
+                    tool: name.into(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An agent and all agents below it, in the order in which they were added. Each comes before its own sub-agents.
+pub(crate) struct Roster(Vec<Entry>);
+
+/// An agent, with the indices of its parent and its sub-agents.
+pub(crate) struct Entry {
+    pub(crate) agent: Arc<Definition>,
+    pub(crate) parent: Option<usize>,
+    pub(crate) children: Vec<usize>,
+}
+
+impl Roster {
+    /// The index of the agent that has all others below it.
+    pub(crate) const ROOT: usize = 0;
+
+    /// Lists an agent and the agents below it.
+    ///
+    /// # Errors
+    ///
+    /// If two agents have the same name, or if a name is empty or the user's.
+    pub(crate) fn of(root: &Arc<Definition>) -> Result<Self, AgentError> {
+        let mut roster = Roster(Vec::new());
+        roster.add(root, None)?;
+        Ok(roster)
+    }
+
+    fn add(&mut self, agent: &Arc<Definition>, parent: Option<usize>) -> Result<usize, AgentError> {
+        let name = &*agent.name;
+        if name.is_empty() || name == AgentEvent::USER {
+            return Err(AgentError::InvalidName(name.into()));
+        }
+        if self.index(name).is_some() {
+            return Err(AgentError::DuplicateName(name.into()));
+        }
+        agent.check_tools()?;
+        let index = self.0.len();
+        self.0.push(Entry {
+            agent: Arc::clone(agent),
+            parent,
+            children: Vec::new(),
+        });
+        for child in &agent.agents {
+            let child = self.add(child, Some(index))?;
+            self.0[index].children.push(child);
+        }
+        Ok(index)
+    }
+
+    pub(crate) fn entry(&self, index: usize) -> &Entry {
+        &self.0[index]
+    }
+
+    /// The index of the agent with this name.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|entry| &*entry.agent.name == name)
+    }
+
+    /// The agents above an agent, from its parent to the root.
+    pub(crate) fn above(&self, index: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.entry(index).parent, |index| self.entry(*index).parent)
+    }
+
+    /// The definition of the agent at `index`.
+    pub(crate) fn agent(&self, index: usize) -> &Arc<Definition> {
+        &self.entry(index).agent
+    }
+
+    /// The model of the agent, or of the nearest agent above it that has one.
+    pub(crate) fn model(&self, index: usize) -> Result<&Arc<dyn LlmClient>, AgentError> {
+        let mut line = std::iter::once(index).chain(self.above(index));
+        line.find_map(|index| self.agent(index).model.as_ref())
+            .ok_or_else(|| AgentError::NoModel(self.agent(index).name.to_string()))
+    }
+
+    /// The agents below the one at `index` that are its tools.
+    pub(crate) fn delegates(&self, index: usize) -> impl Iterator<Item = usize> {
+        let children = self.entry(index).children.iter().copied();
+        children.filter(|child| self.agent(*child).mode != Mode::Chat)
+    }
+
+    /// The agents to which the one at `index` may transfer: its sub-agents, its parent and its peers. Agents in mode
+    /// `Task` or `SingleTurn` are called instead, and cannot transfer.
+    pub(crate) fn transfer_targets(&self, index: usize) -> Vec<usize> {
+        let entry = self.entry(index);
+        let converses = |index: &usize| self.agent(*index).mode == Mode::Chat;
+        if !converses(&index) {
+            return Vec::new();
+        }
+        let mut targets: Vec<usize> = entry.children.iter().copied().filter(converses).collect();
+        let Some(parent) = entry.parent else {
+            return targets;
+        };
+        if entry.agent.transfers.to_parent {
+            targets.push(parent);
+        }
+        // Peers need a parent that can transfer to them.
+        if entry.agent.transfers.to_peers && converses(&parent) {
+            let peers = self.entry(parent).children.iter().copied();
+            targets.extend(peers.filter(|peer| *peer != index).filter(converses));
+        }
+        targets
+    }
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<&str> = self.tools.iter().map(|tool| &*tool.spec().name).collect();
+        f.debug_struct("Agent")
+            .field("name", &self.name)
+            .field("mode", &self.mode)
+            .field("tools", &tools)
+            .field("agents", &self.agents)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,19 @@
+//! Types with which a program extends an agent: callbacks, steps around the model, planners, code executors and artifacts.
+
+mod artifacts;
+mod callbacks;
+mod code_executor;
+mod model_call;
+mod planner;
+mod position;
+mod steps;
+mod tool_step;
+
+pub use artifacts::Artifacts;
+pub use callbacks::Callbacks;
+pub use code_executor::{CodeExecutor, CodeOutput};
+pub use model_call::ModelCall;
+pub use planner::{PlanReAct, Planner, Thinking};
+pub(crate) use position::Position;
+pub use steps::{RequestProcessor, RequestStep, ResponseProcessor, ResponseStep};
+pub use tool_step::ToolStep;

@@ -1,0 +1,135 @@
+//! One model call, as processors and callbacks see it.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::position::Position;
+use crate::{AgentEvent, Conversation};
+use petalflow::Context;
+use petalflow_llm::LlmRequest;
+
+/// A model call: the request, and its position in the conversation. Processors and callbacks may change the request.
+///
+/// ```
+/// # use petalflow_agent::Agent;
+/// # use petalflow_llm::ScriptedModel;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let agent = Agent::new(ScriptedModel::new(["hello"])).before_model(|call| {
+///     call.request.temperature = Some(0.0);
+///     call.set_state("asked", true);
+///     Ok(None)
+/// });
+/// assert_eq!(agent.run("hi").await?.state["asked"], true);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ModelCall<'a> {
+    /// The request to the model.
+    pub request: LlmRequest,
+    position: Position<'a>,
+    pub(crate) delta: Map<String, Value>,
+    pub(crate) events: Vec<AgentEvent>,
+    pub(crate) ended: bool,
+    pub(crate) partial: bool,
+    /// The text of the answer's earlier pieces.
+    pub(crate) so_far: String,
+}
+
+impl<'a> ModelCall<'a> {
+    pub(crate) fn new(position: Position<'a>) -> Self {
+        ModelCall {
+            request: LlmRequest::default(),
+            position,
+            delta: Map::new(),
+            events: Vec::new(),
+            ended: false,
+            partial: false,
+            so_far: String::new(),
+        }
+    }
+
+    /// The name of the agent that makes the call.
+    pub fn agent(&self) -> &str {
+        self.position.agent
+    }
+
+    /// The conversation as it was when the superstep began.
+    pub fn conversation(&self) -> &Conversation {
+        self.position.conversation
+    }
+
+    /// The context of the run.
+    pub fn cx(&self) -> &Context {
+        self.position.cx
+    }
+
+    /// Whether a callback after the model gets a piece of the answer instead of the complete answer.
+    pub fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// The text of the answer's earlier pieces, without thoughts. Empty for a complete answer.
+    pub fn so_far(&self) -> &str {
+        if self.partial { &self.so_far } else { "" }
+    }
+
+    /// A value of the conversation's state, with the changes of this call.
+    pub fn state(&self, key: &str) -> Option<Value> {
+        self.position.state(&self.delta, key)
+    }
+
+    /// Sets a value of the conversation's state.
+    pub fn set_state(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.delta.insert(key.into(), value.into());
+    }
+
+    /// Adds an event to the conversation, before the model's answer. Fills in the id, the turn, the branch and, if it
+    /// is empty, the author. Listeners receive it before the model is called.
+    pub fn emit(&mut self, event: AgentEvent) {
+        let template = self.position.event(self.events.len());
+        let event = AgentEvent {
+            id: template.id,
+            invocation: template.invocation,
+            branch: template.branch,
+            scope: template.scope,
+            author: if event.author.is_empty() {
+                template.author
+            } else {
+                event.author
+            },
+            ..event
+        };
+        AgentEvent::emit(self.position.cx, || event.clone());
+        self.events.push(event);
+    }
+
+    /// Ends the turn without a model call. Emitted events are kept.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// Adds a paragraph to the system instructions.
+    pub fn instruct(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        match &mut self.request.system {
+            Some(system) => {
+                system.push_str("\n\n");
+                system.push_str(text);
+            }
+            none => *none = Some(text.into()),
+        }
+    }
+}
+
+impl fmt::Debug for ModelCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelCall")
+            .field("agent", &self.agent())
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
+}

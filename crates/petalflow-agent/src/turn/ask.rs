@@ -1,0 +1,209 @@
+//! One model call of an agent and the reading of its answer.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::ctx::Ctx;
+use super::{answer_tool, code, delegation, model, steps, transfer};
+use crate::conversation::PendingCall;
+use crate::definition::Mode;
+use crate::extension::ModelCall;
+use crate::{AgentError, AgentEvent};
+use petalflow::BoxError;
+use petalflow::tool::ToolSpec;
+use petalflow_llm::{FinishReason, LlmResponse, Part, Role, Status};
+
+/// Result of a model call.
+pub(super) struct ModelStep {
+    pub(super) events: Vec<AgentEvent>,
+    pub(super) state: Map<String, Value>,
+    /// The number of consecutive answers that contain only thoughts.
+    pub(super) thoughts: u32,
+    pub(super) next: Next,
+}
+
+/// What follows the model call.
+pub(super) enum Next {
+    /// Another model call.
+    Ask,
+    /// Tool calls.
+    Call(Vec<PendingCall>),
+    /// A run of the model's code.
+    Run,
+    /// The end of the turn.
+    End,
+}
+
+/// Calls the model.
+pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
+    let agent = ctx.agent();
+    if ctx.conversation.calls >= ctx.root().max_model_calls {
+        return Err(AgentError::TooManyModelCalls {
+            agent: agent.name.to_string(),
+            calls: ctx.conversation.calls,
+        }
+        .into());
+    }
+    let mut call = ModelCall::new(ctx.position());
+    steps::build_request(ctx, &mut call).await?;
+    let source_tools = add_tools(ctx, &mut call).await?;
+    if call.ended {
+        return Ok(ModelStep {
+            events: call.events,
+            state: call.delta,
+            thoughts: 0,
+            next: Next::End,
+        });
+    }
+    if !call.events.is_empty() {
+        ctx.yield_to_listener().await;
+    }
+    let response = model::respond(ctx, &mut call).await?;
+    let answer = answer_event(ctx, response, call.events.len(), &source_tools);
+    // The request shares the conversation's messages. They are appended to in place once there is no other owner.
+    let ModelCall {
+        mut events, delta, ..
+    } = call;
+    let Some(mut answer) = answer else {
+        return Ok(ModelStep {
+            events,
+            state: delta,
+            thoughts: 0,
+            next: Next::End,
+        });
+    };
+    answer.actions.state_delta.clone_from(&delta);
+    let thoughts = thoughts(ctx, &answer)?;
+    let next = next(ctx, &answer);
+    events.push(answer);
+    Ok(ModelStep {
+        events,
+        state: delta,
+        thoughts,
+        next,
+    })
+}
+
+/// Adds the tools to the request: the agent's own tools, the tools of its sources, and the tools for other agents.
+/// Returns the tools of the sources.
+async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<ToolSpec>>, BoxError> {
+    let agent = ctx.agent();
+    let own = agent.specs();
+    let mut more: Vec<Arc<ToolSpec>> = Vec::new();
+    let mut found: Vec<Arc<ToolSpec>> = Vec::new();
+    for source in &agent.sources {
+        let tools = source.tools().await?;
+        found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
+    }
+    more.extend(found.iter().cloned());
+    for index in ctx.roster.delegates(ctx.index) {
+        more.push(delegation::spec(ctx.roster.agent(index)));
+    }
+    more.extend(transfer::tool(ctx).cloned());
+    if agent.mode == Mode::Task {
+        more.push(delegation::finish(agent));
+    } else if answer_tool::is_used(ctx) {
+        more.extend(agent.output.as_ref().map(answer_tool::spec));
+    }
+    let before = &call.request.tools;
+    call.request.tools = if before.is_empty() && more.is_empty() {
+        Arc::clone(own)
+    } else {
+        before
+            .iter()
+            .chain(own.iter())
+            .chain(&more)
+            .cloned()
+            .collect()
+    };
+    Ok(found)
+}
+
+/// The event for the answer, with this number; `None` if the answer is empty.
+fn answer_event(
+    ctx: Ctx<'_>,
+    response: LlmResponse,
+    number: usize,
+    source_tools: &[Arc<ToolSpec>],
+) -> Option<AgentEvent> {
+    let message = response.message.filter(|message| !message.parts.is_empty());
+    let error = match (&response.finish, &message) {
+        _ if response.status == Status::Failed => Some("the provider failed".to_string()),
+        // A model that the provider stopped has an error, not only an empty answer.
+        (Some(FinishReason::Other(reason)), None) => Some(format!("the model stopped: {reason}")),
+        (Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)), None) => {
+            Some(format!("the model stopped: {reason:?}"))
+        }
+        _ => None,
+    };
+    if message.is_none() && error.is_none() && !response.interrupted {
+        return None;
+    }
+    let mut event = AgentEvent {
+        message,
+        error,
+        interrupted: response.interrupted,
+        finish: response.finish,
+        meta: response.meta,
+        usage: (response.usage != petalflow_llm::TokenUsage::default()).then_some(response.usage),
+        ..ctx.event(number)
+    };
+    let AgentEvent {
+        message: Some(message),
+        long_running,
+        id,
+        ..
+    } = &mut event
+    else {
+        return Some(event);
+    };
+    message.role = Role::Assistant;
+    let mut index = 0;
+    for part in &mut message.parts {
+        let Part::Call(call) = part else { continue };
+        if call.id.is_empty() {
+            call.id = format!("call-{id}-{index}");
+        }
+        index += 1;
+        let mut known = ctx.agent().specs().iter().chain(source_tools);
+        if known.any(|spec| spec.name == call.name && spec.long_running) {
+            long_running.push(call.id.clone());
+        }
+    }
+    Some(event)
+}
+
+/// The number of consecutive answers that contain only thoughts, this one included.
+fn thoughts(ctx: Ctx<'_>, answer: &AgentEvent) -> Result<u32, AgentError> {
+    if !answer.is_thought_only() {
+        return Ok(0);
+    }
+    let times = ctx.conversation.thoughts + 1;
+    if times > ctx.root().max_thoughts {
+        return Err(AgentError::OnlyThoughts {
+            agent: ctx.agent().name.to_string(),
+            times,
+        });
+    }
+    Ok(times)
+}
+
+fn next(ctx: Ctx<'_>, answer: &AgentEvent) -> Next {
+    let calls = answer.calls().enumerate();
+    let calls: Vec<PendingCall> = calls
+        .map(|(index, call)| PendingCall::new(index, call.clone()))
+        .collect();
+    if !calls.is_empty() {
+        Next::Call(calls)
+    } else if let Some(executor) = &ctx.agent().code_executor
+        && matches!(answer.parts().last(), Some(Part::Code { .. }))
+        && code::may_run(ctx, &**executor)
+    {
+        Next::Run
+    } else if answer.is_final() && !answer.is_thought_only() {
+        Next::End
+    } else {
+        Next::Ask
+    }
+}

@@ -1,0 +1,184 @@
+//! The start of a turn: turns the user's message into an event and selects the agent that answers.
+
+use std::sync::Arc;
+
+use super::sub_agent;
+use crate::conversation::{PendingCall, Speaker, Waiting, decisions};
+use crate::definition::{Mode, Roster};
+use crate::human::{CREDENTIAL, credential};
+use crate::{AgentError, AgentEvent, Conversation};
+use petalflow::Context;
+use petalflow_llm::{ChatMessage, Part};
+
+/// Result of the start of a turn.
+pub(super) struct TurnStart {
+    pub(super) invocation: String,
+    /// The user's message without credentials, if it contained some. Only the calls that need a credential get it.
+    pub(super) message: Option<ChatMessage>,
+    pub(super) events: Vec<AgentEvent>,
+    pub(super) speakers: Vec<Speaker>,
+    /// The calls that the user has just decided about.
+    pub(super) calls: Vec<PendingCall>,
+}
+
+/// Starts a turn.
+pub(super) fn begin(
+    roster: &Arc<Roster>,
+    conversation: &Conversation,
+    cx: &Context,
+) -> Result<TurnStart, AgentError> {
+    let events = &*conversation.events;
+    let invocation = cx.task_id().to_string();
+    let Some(message) = &conversation.message else {
+        // There is no new message, but the existing events may still need an answer.
+        if events.is_empty() {
+            return Err(AgentError::NoMessage);
+        }
+        return Ok(TurnStart {
+            invocation,
+            message: None,
+            events: Vec::new(),
+            speakers: speakers(roster, conversation),
+            calls: Vec::new(),
+        });
+    };
+    let message = with_tool_names(events, message);
+    let has_credentials = message
+        .tool_results()
+        .any(|result| result.name == CREDENTIAL);
+    let redacted_message = has_credentials.then(|| redacted(message.clone()));
+    let waiting = conversation.waiting.as_deref().unwrap_or_default();
+    let mut speakers = speakers(roster, conversation);
+    let is_called_by = |waiting: &Waiting, speaker: Option<&Speaker>| {
+        let call = event_with_call(events, &waiting.call.id);
+        call.is_some_and(|call| speaker.is_some_and(|speaker| speaker.made(call)))
+    };
+    let reads_text = |waiting: &Waiting| is_called_by(waiting, speakers.last());
+    let (message, answers) = sub_agent::split_answers(waiting, message, reads_text);
+    let waiting_call = answers.first().map(|(waiting, _)| &*waiting.call.id);
+    if let Some(caller) = message
+        .tool_results()
+        .map(|result| &*result.call_id)
+        .chain(waiting_call)
+        .find_map(|id| event_with_call(events, id))
+        && let Some(index) = roster.index(&caller.author)
+        && caller.scope.is_none()
+        && roster.agent(index).mode == Mode::Chat
+    {
+        speakers = vec![speaker(roster, index)];
+    }
+    let last = speakers.last();
+    let scope = last.and_then(|speaker| speaker.task.as_ref());
+    let scope = scope.map(|task| task.id.clone());
+    let agent = last.map(|speaker| &*speaker.agent).unwrap_or_default();
+    let mut calls = decisions::decided(events, agent, &message)?;
+    let mut messages = Vec::new();
+    if answers.is_empty() || !message.parts.is_empty() {
+        messages.push((scope.clone(), message));
+    }
+    for (waiting, answer) in answers {
+        if !is_called_by(waiting, last) {
+            return Err(AgentError::Confirmation(format!(
+                "agent `{}` waits for an answer, and agent `{agent}`, which has the conversation, did not call it: give the answer \
+                 in an input of its own, while the agent that called it has the conversation",
+                waiting.call.name
+            )));
+        }
+        // Only the waiting agent reads this answer.
+        messages.push((Some(waiting.call.id.clone()), answer.clone()));
+        calls.push(PendingCall {
+            answer: Some(answer),
+            ..PendingCall::new(calls.len(), waiting.call.clone())
+        });
+    }
+    let messages = messages.into_iter().enumerate();
+    let events = messages.map(|(number, (scope, message))| AgentEvent {
+        id: format!("{invocation}-{number}"),
+        invocation: invocation.clone(),
+        branch: conversation.branch.clone(),
+        scope,
+        ..AgentEvent::new(AgentEvent::USER, redacted(message))
+    });
+    Ok(TurnStart {
+        events: events.collect(),
+        message: redacted_message,
+        invocation,
+        speakers,
+        calls,
+    })
+}
+
+/// The message, with the name of its tool added to each result.
+fn with_tool_names(events: &[AgentEvent], message: &ChatMessage) -> ChatMessage {
+    let mut message = message.clone();
+    for part in &mut message.parts {
+        let Part::Result(result) = part else { continue };
+        if !result.name.is_empty() {
+            continue;
+        }
+        let event = event_with_call(events, &result.call_id);
+        let mut calls = event.into_iter().flat_map(AgentEvent::calls);
+        if let Some(call) = calls.find(|call| call.id == result.call_id) {
+            result.name.clone_from(&call.name);
+        }
+    }
+    message
+}
+
+/// The event that contains the call with this id.
+fn event_with_call<'e>(events: &'e [AgentEvent], id: &str) -> Option<&'e AgentEvent> {
+    events.iter().rev().find(|event| event.has_call(id))
+}
+
+/// The message without the credentials in it.
+fn redacted(mut message: ChatMessage) -> ChatMessage {
+    for part in &mut message.parts {
+        if let Part::Result(result) = part
+            && result.name == CREDENTIAL
+        {
+            result.content = credential::redacted(&result.content);
+        }
+    }
+    message
+}
+
+/// The speakers at the end of the last turn if they may keep the conversation; otherwise the root.
+fn speakers(roster: &Roster, conversation: &Conversation) -> Vec<Speaker> {
+    let known = |speaker: &Speaker| roster.index(&speaker.agent).is_some();
+    let speakers = &conversation.speakers;
+    let may_keep = speakers.iter().all(known)
+        && speakers
+            .first()
+            .and_then(|speaker| roster.index(&speaker.agent))
+            .is_some_and(|index| may_keep_conversation(roster, index));
+    if may_keep {
+        speakers.clone()
+    } else {
+        vec![speaker(roster, Roster::ROOT)]
+    }
+}
+
+impl Speaker {
+    /// Whether this speaker made the event.
+    fn made(&self, event: &AgentEvent) -> bool {
+        let scope = self.task.as_ref().map(|task| &*task.id);
+        event.author == self.agent && event.scope.as_deref() == scope
+    }
+}
+
+fn speaker(roster: &Roster, index: usize) -> Speaker {
+    Speaker {
+        agent: roster.agent(index).name.to_string(),
+        task: None,
+    }
+}
+
+/// Whether the agent may keep the conversation. An agent that cannot transfer back to the root would keep it forever.
+fn may_keep_conversation(roster: &Roster, index: usize) -> bool {
+    // A `SingleTurn` agent is called by its name.
+    if roster.agent(index).mode == Mode::SingleTurn {
+        return true;
+    }
+    let mut line = std::iter::once(index).chain(roster.above(index));
+    line.all(|index| index == Roster::ROOT || roster.agent(index).transfers.to_parent)
+}

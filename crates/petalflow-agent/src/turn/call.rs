@@ -1,0 +1,340 @@
+//! One tool call, with the callbacks around it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ctx::Ctx;
+use super::sub_agent::{self, Answer};
+use super::{answer_tool, delegation, spans, transfer};
+use crate::AgentEvent;
+use crate::conversation::{Outcome, PendingCall, Waiting};
+use crate::definition::Mode;
+use crate::extension::ToolStep;
+use crate::human::{confirmation, credential};
+use petalflow::BoxError;
+use petalflow::error::catch_panic;
+use petalflow::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
+use petalflow_llm::ChatMessage;
+
+/// The target of a call.
+enum Target {
+    Tool(Arc<dyn Tool>),
+    /// Transfers the conversation.
+    Transfer,
+    /// Sets the answer.
+    Output,
+    /// Finishes the agent's task.
+    Finish,
+    /// Gives a task to an agent.
+    Task,
+    /// Calls the agent with this index.
+    Agent(usize),
+}
+
+/// What a call produces besides its result.
+#[derive(Default)]
+struct SideEffects {
+    /// Whether the result may come later.
+    later: bool,
+    /// The events of the agent that was called.
+    inner: Vec<AgentEvent>,
+    /// That agent, if it waits for a person.
+    waiting: Option<Waiting>,
+}
+
+/// Makes a call.
+pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Outcome {
+    let mut step = ToolStep::new(ctx.position(), &pending.call);
+    let mut effects = SideEffects::default();
+    let outcome = with_callbacks(ctx, &mut step, pending, &mut effects).await;
+    let spec = ctx
+        .agent()
+        .specs()
+        .iter()
+        .find(|spec| spec.name == pending.call.name);
+    let waits = (effects.later || spec.is_some_and(|spec| spec.long_running || spec.deferred))
+        // A call that asks a person needs an event.
+        && step.actions.requested_confirmations.is_empty()
+        && step.actions.requested_credentials.is_empty();
+    let mut actions = step.actions;
+    let mut state = serde_json::Map::new();
+    let event = if waits && matches!(&outcome, Ok(Value::Null)) {
+        state = std::mem::take(&mut actions.state_delta);
+        None
+    } else {
+        Some(result_event(ctx, &pending.call, outcome, actions))
+    };
+    Outcome {
+        index: pending.index,
+        call: pending.call.id.clone(),
+        // A callback may have answered instead of the agent.
+        waiting: effects.waiting.filter(|_| event.is_none()),
+        inner: effects.inner,
+        event,
+        state,
+    }
+}
+
+/// The event of a result.
+fn result_event(
+    ctx: Ctx<'_>,
+    call: &ToolCall,
+    outcome: Result<Value, BoxError>,
+    actions: Actions,
+) -> AgentEvent {
+    let (content, is_error) = match outcome {
+        Ok(content) => (content, false),
+        Err(error) => (
+            json!({ "error": petalflow::error::message_with_sources(&*error) }),
+            true,
+        ),
+    };
+    let result = ToolResult {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content,
+        is_error,
+    };
+    AgentEvent {
+        message: Some(ChatMessage::results([result])),
+        actions,
+        ..ctx.event(0)
+    }
+}
+
+/// Makes the call with its callbacks: the callbacks before the tool, the tool unless one of them returned a result,
+/// the callbacks for an error, and the callbacks after the tool.
+async fn with_callbacks(
+    ctx: Ctx<'_>,
+    step: &mut ToolStep<'_>,
+    pending: &PendingCall,
+    effects: &mut SideEffects,
+) -> Result<Value, BoxError> {
+    let mut before = Ok(None);
+    let target = find(ctx, &step.call().name).await;
+    if target.is_ok() {
+        for callback in ctx.callbacks() {
+            before = callback.before_tool(step).await;
+            if !matches!(before, Ok(None)) {
+                break;
+            }
+        }
+    }
+    let mut outcome = match (before, target) {
+        (Ok(Some(value)), _) => Ok(value),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+        (Ok(None), Ok(target)) => run(ctx, step, &target, pending, effects).await,
+    };
+    if let Err(error) = &mut outcome {
+        for callback in ctx.callbacks() {
+            match callback.on_tool_error(step, error).await {
+                Ok(None) => continue,
+                Ok(Some(value)) => outcome = Ok(value),
+                Err(other) => *error = other,
+            }
+            break;
+        }
+    }
+    for callback in ctx.callbacks() {
+        match callback.after_tool(step, &outcome).await {
+            Ok(None) => continue,
+            Ok(Some(value)) => outcome = Ok(value),
+            Err(error) => outcome = Err(error),
+        }
+        break;
+    }
+    outcome
+}
+
+/// Finds the tool of this name among all tools of the agent.
+async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
+    let agent = ctx.agent();
+    if let Some(tool) = agent.tools.iter().find(|tool| tool.spec().name == name) {
+        return Ok(Target::Tool(Arc::clone(tool)));
+    }
+    let mut known: Vec<String> = agent.specs().iter().map(|spec| spec.name.clone()).collect();
+    for source in &agent.sources {
+        let tools = source.tools().await?;
+        if let Some(tool) = tools.get(name) {
+            return Ok(Target::Tool(Arc::clone(tool)));
+        }
+        known.extend(tools.names().map(Into::into));
+    }
+    if transfer::tool(ctx).is_some() {
+        if name == transfer::NAME {
+            return Ok(Target::Transfer);
+        }
+        known.push(transfer::NAME.into());
+    }
+    if agent.mode == Mode::Task {
+        if name == delegation::FINISH {
+            return Ok(Target::Finish);
+        }
+        known.push(delegation::FINISH.into());
+    } else if answer_tool::is_used(ctx) {
+        if name == answer_tool::NAME {
+            return Ok(Target::Output);
+        }
+        known.push(answer_tool::NAME.into());
+    }
+    for index in ctx.roster.delegates(ctx.index) {
+        let delegate = ctx.roster.agent(index);
+        if &*delegate.name == name {
+            return Ok(match delegate.mode {
+                Mode::Task => Target::Task,
+                _ => Target::Agent(index),
+            });
+        }
+        known.push(delegate.name.to_string());
+    }
+    Err(not_found(name, &known).into())
+}
+
+fn not_found(name: &str, known: &[String]) -> String {
+    format!(
+        "tool '{name}' not found.\nAvailable tools: {}\n\nPossible causes:\n  1. The name is made up or misspelt: call one of \
+         the tools above.\n  2. The tool was not added to the agent.\n  3. The tool belongs to another agent.",
+        known.join(", ")
+    )
+}
+
+/// Runs the call itself.
+async fn run(
+    ctx: Ctx<'_>,
+    step: &mut ToolStep<'_>,
+    target: &Target,
+    pending: &PendingCall,
+    effects: &mut SideEffects,
+) -> Result<Value, BoxError> {
+    let call = step.call();
+    if !step.arguments.is_object() {
+        return Err(ToolError::Arguments(format!(
+            "the arguments of tool `{}` are not a JSON object: {}; call it again with an object that fits its schema",
+            call.name,
+            shortened(&step.arguments)
+        ))
+        .into());
+    }
+    match target {
+        Target::Tool(tool) => run_tool(ctx, step, &spans::tool(tool), pending, effects).await,
+        Target::Transfer => {
+            let name = transfer::agent_name(&step.arguments)?;
+            transfer::target(ctx.roster, ctx.index, name)?;
+            step.actions.transfer_to_agent = Some(name.into());
+            Ok(Value::Null)
+        }
+        Target::Output => {
+            check_output(ctx, &step.arguments)?;
+            Ok(json!({ "result": answer_tool::RESULT }))
+        }
+        Target::Finish => {
+            check_output(ctx, &step.arguments)?;
+            Ok(json!({ "result": "Task completed." }))
+        }
+        Target::Task => {
+            effects.later = true;
+            Ok(Value::Null)
+        }
+        Target::Agent(index) => {
+            let answer = sub_agent::call(ctx, *index, pending).await?;
+            step.actions.state_delta.extend(answer.state);
+            effects.inner = answer.events;
+            match answer.answer {
+                Answer::Complete(answer) => Ok(answer),
+                Answer::Waiting(waiting) => {
+                    effects.later = true;
+                    effects.waiting = Some(waiting);
+                    Ok(Value::Null)
+                }
+            }
+        }
+    }
+}
+
+/// Checks that the arguments match the agent's output schema.
+fn check_output(ctx: Ctx<'_>, arguments: &Value) -> Result<(), ToolError> {
+    let output = ctx.agent().output.as_ref();
+    let checked = output.map_or(Ok(()), |output| (output.check)(arguments));
+    checked.map_err(|problem| {
+        ToolError::Arguments(format!(
+            "the arguments do not fit the schema at {problem}; call it again with arguments that do"
+        ))
+    })
+}
+
+async fn run_tool(
+    ctx: Ctx<'_>,
+    step: &mut ToolStep<'_>,
+    tool: &dyn Tool,
+    pending: &PendingCall,
+    effects: &mut SideEffects,
+) -> Result<Value, BoxError> {
+    let call = step.call();
+    let spec = tool.spec();
+    effects.later = spec.long_running || spec.deferred;
+    let mut tool_cx = ToolContext::within(&*call.id, ctx.cx);
+    match &pending.confirmation {
+        Some(Confirmation {
+            confirmed: false, ..
+        }) => return Err(confirmation::REFUSED.into()),
+        Some(confirmation) => tool_cx = tool_cx.with_confirmation(confirmation.clone()),
+        None => {
+            if let Some(hint) = tool.confirm(&step.arguments) {
+                let actions = &mut step.actions;
+                actions
+                    .requested_confirmations
+                    .insert(call.id.clone(), Confirmation::ask(hint));
+                actions.skip_summarization = true;
+                return Err(confirmation::awaiting(&call.name).into());
+            }
+        }
+    }
+    match &pending.credential {
+        Some(Value::Null) => return Err(credential::DECLINED.into()),
+        Some(credential) => tool_cx = tool_cx.with_credential(credential.clone()),
+        None => {}
+    }
+    let state = &ctx.conversation.state;
+    if !state.is_empty() || !step.actions.state_delta.is_empty() {
+        let mut state = state.clone();
+        state.extend(step.actions.state_delta.clone());
+        tool_cx = tool_cx.with_state(state);
+    }
+    let _permit = ctx
+        .conversation
+        .view
+        .permit(ctx.root().parallel_tools)
+        .await;
+    let running = async {
+        let called = tool.call(step.arguments.clone(), &tool_cx);
+        let result = match ctx.agent().tool_timeout {
+            None => called.await,
+            Some(time) => tokio::time::timeout(time, called)
+                .await
+                .unwrap_or_else(|_| Err(ToolError::Timeout(call.name.clone(), time))),
+        };
+        result.map_err(BoxError::from)
+    };
+    // A panic of a tool must not end the conversation.
+    let result = catch_panic(running).await;
+    let more = tool_cx.take_actions();
+    let before = std::mem::take(&mut step.actions);
+    step.actions = petalflow::tool::merge([Some(before), Some(more)]).unwrap_or_default();
+    match result {
+        Ok(result) => result,
+        Err(panicked) => Err(format!("tool `{}` {panicked}", call.name).into()),
+    }
+}
+
+/// The start of the arguments, which may be very long.
+fn shortened(arguments: &Value) -> String {
+    let text = match arguments {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

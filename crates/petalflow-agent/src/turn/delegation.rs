@@ -1,0 +1,111 @@
+//! Delegation of tasks: an agent that works on tasks is a tool of its parent agent.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ctx::Ctx;
+use crate::AgentEvent;
+use crate::conversation::Speaker;
+use crate::definition::{Definition, Mode, Roster};
+use petalflow::tool::{ToolResult, ToolSpec};
+use petalflow_llm::ChatMessage;
+
+/// The tool by which an agent reports that its task is done.
+pub(super) const FINISH: &str = "finish_task";
+
+/// The instructions for an agent that works on a task.
+pub(super) const INSTRUCTION: &str = "You work on a task that another agent gave to you. When it is done, call `finish_task` \
+     with its result. If you need to know something from the user, ask, and wait for the answer.";
+
+/// An agent as a tool.
+pub(super) fn spec(agent: &Definition) -> Arc<ToolSpec> {
+    let parameters = json!({
+        "type": "object",
+        "properties": { "request": { "type": "string", "description": "What the agent shall do." } },
+        "required": ["request"],
+        "additionalProperties": false
+    });
+    Arc::new(ToolSpec::new(&*agent.name, &*agent.description, parameters))
+}
+
+/// The tool that finishes an agent's task.
+pub(super) fn finish(agent: &Definition) -> Arc<ToolSpec> {
+    let parameters = agent.output.as_ref().map_or_else(
+        || {
+            json!({
+                "type": "object",
+                "properties": { "result": { "type": "string", "description": "The result of the task." } },
+                "required": ["result"],
+                "additionalProperties": false
+            })
+        },
+        |output| Value::clone(&output.schema),
+    );
+    let description = "Reports that the task is done, with its result.";
+    Arc::new(ToolSpec::new(FINISH, description, parameters))
+}
+
+/// The first task without an answer among the last calls of the agent at `index`.
+pub(super) fn open_task<'e>(
+    roster: &Roster,
+    index: usize,
+    events: impl DoubleEndedIterator<Item = &'e AgentEvent>,
+) -> Option<Speaker> {
+    let agent = &*roster.agent(index).name;
+    let works_on_tasks = |name: &str| {
+        let delegates = roster.delegates(index);
+        let mut delegates = delegates.map(|index| roster.agent(index));
+        delegates.any(|agent| agent.mode == Mode::Task && *agent.name == *name)
+    };
+    let mut answered: Vec<&str> = Vec::new();
+    for event in events.rev() {
+        answered.extend(event.results().map(|result| &*result.call_id));
+        if event.author == agent && event.calls().next().is_some() {
+            let mut calls = event.calls();
+            let task =
+                calls.find(|call| works_on_tasks(&call.name) && !answered.contains(&&*call.id))?;
+            return Some(Speaker {
+                agent: task.name.clone(),
+                task: Some(task.clone()),
+            });
+        }
+    }
+    None
+}
+
+/// A finished task: the result for the agent that gave it, and the next speakers.
+pub(super) struct FinishedTask {
+    pub(super) event: AgentEvent,
+    pub(super) speakers: Vec<Speaker>,
+}
+
+/// Finishes the agent's task if the agent has reported that it is done. Adds the task's output to the results.
+pub(super) fn finished_task(ctx: Ctx<'_>, results: &mut AgentEvent) -> Option<FinishedTask> {
+    let (speaker, above) = ctx.conversation.speakers.split_last()?;
+    let task = speaker.task.as_ref()?;
+    let finished = results
+        .results()
+        .filter(|result| result.name == FINISH && !result.is_error)
+        .last()?;
+    let output = ctx.call(&finished.call_id)?.arguments.clone();
+    results.output = Some(output.clone());
+    let event = AgentEvent {
+        author: AgentEvent::USER.into(),
+        scope: above
+            .last()
+            .and_then(|speaker| speaker.task.as_ref())
+            .map(|task| task.id.clone()),
+        message: Some(ChatMessage::results([ToolResult {
+            call_id: task.id.clone(),
+            name: task.name.clone(),
+            content: output,
+            is_error: false,
+        }])),
+        ..ctx.event(3)
+    };
+    Some(FinishedTask {
+        event,
+        speakers: above.to_vec(),
+    })
+}

@@ -1,0 +1,281 @@
+//! The flow of an agent. Each step of a turn is a superstep, stored, resumed and streamed like that of any flow.
+
+// The flow is private to this crate, but `flow!` makes its items `pub`.
+#![allow(unreachable_pub, private_interfaces)]
+
+use std::sync::Arc;
+
+use super::ask::{self, Next};
+use super::ctx::Ctx;
+use super::{begin, call, code, gather};
+use crate::AgentError;
+use crate::conversation::{
+    Conversation, ConversationCalls, ConversationEvents, ConversationInvocation,
+    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationState,
+    ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
+};
+use crate::definition::{Definition, Roster};
+use petalflow::flow::WithRetry;
+use petalflow::{BoxError, Context, Launch, Route, flow, node};
+
+/// The first step of a turn: the model call, or the tool calls that a person has decided about.
+#[derive(Route)]
+pub(crate) enum First {
+    Ask,
+    Call(Vec<PendingCall>),
+}
+
+/// What follows a step: the model, tools, code, or the end.
+#[derive(Route)]
+pub(crate) enum Then {
+    Ask,
+    Call(Vec<PendingCall>),
+    Run,
+    Done,
+}
+
+/// What follows the results of tools.
+#[derive(Route)]
+pub(crate) enum After {
+    Ask,
+    Done,
+}
+
+/// Reads the user's message.
+#[derive(Clone, Debug)]
+pub(crate) struct Begin(pub(super) Arc<Definition>);
+
+/// Calls the model.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask(pub(super) Arc<Definition>);
+
+/// Calls a tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Call(pub(super) Arc<Definition>);
+
+/// Runs code.
+#[derive(Clone, Debug)]
+pub(crate) struct Execute(pub(super) Arc<Definition>);
+
+/// Collects the results.
+#[derive(Clone, Debug)]
+pub(crate) struct Gather(pub(super) Arc<Definition>);
+
+#[node(Conversation)]
+impl Begin {
+    async fn run(
+        &self,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<
+        (
+            Option<ConversationMessage>,
+            ConversationInvocation,
+            ConversationEvents,
+            ConversationSpeakers,
+            First,
+        ),
+        BoxError,
+    > {
+        let start = begin::begin(&self.0.roster()?, conversation, &cx)?;
+        let first = if start.calls.is_empty() {
+            First::Ask
+        } else {
+            First::Call(start.calls)
+        };
+        let message = start
+            .message
+            .map(|message| ConversationMessage(Some(message)));
+        Ok((
+            message,
+            ConversationInvocation(start.invocation),
+            ConversationEvents(start.events),
+            ConversationSpeakers(start.speakers),
+            first,
+        ))
+    }
+}
+
+#[node(Conversation)]
+impl Ask {
+    async fn run(
+        &self,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<
+        (
+            ConversationEvents,
+            ConversationState,
+            ConversationTemp,
+            ConversationCalls,
+            ConversationThoughts,
+            Then,
+        ),
+        BoxError,
+    > {
+        let roster = self.0.roster()?;
+        let ctx = ctx(&roster, conversation, &cx)?;
+        ctx.yield_to_listener().await;
+        let step = ask::ask(ctx).await?;
+        let then = match step.next {
+            Next::Ask => Then::Ask,
+            Next::Call(calls) => Then::Call(calls),
+            Next::Run => Then::Run,
+            Next::End => Then::Done,
+        };
+        let (state, temp) = split(step.state);
+        Ok((
+            ConversationEvents(step.events),
+            state,
+            temp,
+            ConversationCalls(1),
+            ConversationThoughts(step.thoughts),
+            then,
+        ))
+    }
+}
+
+#[node(Conversation)]
+impl Call {
+    async fn run(
+        &self,
+        #[item] pending: &PendingCall,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<ConversationOutcomes, BoxError> {
+        let roster = self.0.roster()?;
+        let ctx = ctx(&roster, conversation, &cx)?;
+        ctx.yield_to_listener().await;
+        let outcome = call::call(ctx, pending).await;
+        Ok(ConversationOutcomes(vec![outcome]))
+    }
+}
+
+#[node(Conversation)]
+impl Execute {
+    async fn run(
+        &self,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<ConversationEvents, BoxError> {
+        let roster = self.0.roster()?;
+        let ctx = ctx(&roster, conversation, &cx)?;
+        ctx.yield_to_listener().await;
+        Ok(ConversationEvents(vec![code::execute(ctx).await?]))
+    }
+}
+
+#[node(Conversation)]
+impl Gather {
+    async fn run(
+        &self,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<
+        (
+            ConversationEvents,
+            ConversationState,
+            ConversationTemp,
+            Option<ConversationSpeakers>,
+            Option<ConversationWaiting>,
+            After,
+        ),
+        BoxError,
+    > {
+        let roster = self.0.roster()?;
+        let gathered = gather::gather(ctx(&roster, conversation, &cx)?)?;
+        let (state, temp) = split(gathered.state);
+        let after = if gathered.continues {
+            After::Ask
+        } else {
+            After::Done
+        };
+        Ok((
+            ConversationEvents(gathered.events),
+            state,
+            temp,
+            gathered.speakers.map(ConversationSpeakers),
+            gathered
+                .waiting
+                .map(|waiting| ConversationWaiting(Some(waiting))),
+            after,
+        ))
+    }
+}
+
+/// The current position in the conversation.
+fn ctx<'a>(
+    roster: &'a Arc<Roster>,
+    conversation: &'a Conversation,
+    cx: &'a Context,
+) -> Result<Ctx<'a>, AgentError> {
+    Ctx::new(roster, conversation, cx, |agent, cx, name, input| {
+        Box::pin(launch_of(agent).run_in(cx, name, input))
+    })
+}
+
+/// Splits the changes into those of the state and those of the temporary state, which ends with the turn.
+fn split(
+    delta: serde_json::Map<String, serde_json::Value>,
+) -> (ConversationState, ConversationTemp) {
+    let is_temp = |key: &str| key.starts_with("temp:");
+    let (temp, state) = delta.into_iter().partition(|(key, _)| is_temp(key));
+    (ConversationState(state), ConversationTemp(temp))
+}
+
+flow! {
+    /// One turn of a conversation.
+    #[flow(id = "agent")]
+    pub Turn(Conversation) {
+        node begin: Begin;
+        node ask: Ask;
+        node call: Call;
+        node execute: Execute;
+        node gather: Gather;
+        START -> begin;
+        begin -> match { Ask => ask, Call => each call };
+        ask -> match { Ask => ask, Call => each call, Run => execute, Done => END };
+        execute -> ask;
+        call -> gather;
+        gather -> match { Ask => ask, Done => END };
+    }
+}
+
+/// An agent as a flow: each model call and each tool call is a step. Made by [`Agent::launch`](crate::Agent::launch).
+///
+/// ```
+/// use petalflow_agent::{Agent, AgentFlow};
+/// use petalflow_llm::ScriptedModel;
+/// use petalflow::thread::Threads;
+///
+/// /// The conversations of a program.
+/// struct App {
+///     conversations: Threads<AgentFlow>,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = petalflow::checkpoint::InMemoryStore::new();
+/// let agent = Agent::new(ScriptedModel::new(["hello", "hello again"]));
+/// let app = App { conversations: agent.store(&store) };
+/// let ann = app.conversations.thread("ann");
+/// ann.run("hi").await?.into_finished()?;
+/// assert_eq!(ann.run("hi").await?.into_finished()?.answer(), "hello again");
+/// # Ok(())
+/// # }
+/// ```
+pub type AgentFlow = WithRetry<Turn>;
+
+/// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
+/// there is no limit of supersteps.
+pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
+    let turn = Turn::new()
+        .begin(Begin(Arc::clone(agent)))
+        .ask(Ask(Arc::clone(agent)))
+        .call(Call(Arc::clone(agent)))
+        .execute(Execute(Arc::clone(agent)))
+        .gather(Gather(Arc::clone(agent)))
+        .launch()
+        .limit(u64::MAX);
+    turn.with_retry("ask", agent.retry.clone())
+}

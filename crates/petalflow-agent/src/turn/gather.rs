@@ -1,0 +1,151 @@
+//! Collects the outcomes of the calls of one step and decides what follows.
+
+use serde_json::{Map, Value};
+
+use super::ctx::Ctx;
+use super::delegation::{self, FinishedTask};
+use super::{answer_tool, merge, spans, transfer};
+use crate::conversation::{Outcome, Speaker, Waiting};
+use crate::human::{confirmation, credential};
+use crate::{AgentError, AgentEvent};
+use petalflow_llm::{ChatMessage, Part, Role};
+
+/// The collected outcomes of the calls.
+pub(super) struct Gathered {
+    pub(super) events: Vec<AgentEvent>,
+    pub(super) state: Map<String, Value>,
+    /// The new speakers, if they change.
+    pub(super) speakers: Option<Vec<Speaker>>,
+    /// The new list of agents that wait for a person, if it changes.
+    pub(super) waiting: Option<Vec<Waiting>>,
+    /// Whether the turn continues.
+    pub(super) continues: bool,
+}
+
+/// Collects the outcomes: one event with all results, then the requests to a person, then an answer set by a tool.
+pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
+    let conversation = ctx.conversation;
+    let mut outcomes: Vec<&Outcome> = conversation.outcomes.iter().collect();
+    outcomes.sort_by_key(|outcome| outcome.index);
+    let calls = event_with_calls(ctx, &outcomes);
+    let mut gathered = Gathered {
+        waiting: waiting(ctx, &outcomes),
+        events: Vec::new(),
+        state: Map::new(),
+        speakers: None,
+        continues: true,
+    };
+    for outcome in &outcomes {
+        gathered.state.extend(outcome.state.clone());
+        gathered.events.extend(outcome.inner.iter().cloned());
+    }
+    let waits = outcomes.iter().any(|outcome| outcome.waiting.is_some());
+    let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
+    if let Some(mut results) = results {
+        spans::merged(&results);
+        let credentials =
+            calls.and_then(|calls| credential::request_event(calls, &results, ctx.event(4)));
+        let confirmations =
+            calls.and_then(|calls| confirmation::request_event(calls, &results, ctx.event(1)));
+        let answer = answer(ctx, &results);
+        let target = results.actions.transfer_to_agent.clone();
+        let finished = delegation::finished_task(ctx, &mut results);
+        gathered.continues = !results.is_final();
+        gathered.state.extend(results.actions.state_delta.clone());
+        gathered.events.push(results);
+        gathered.continues &= credentials.is_none() && confirmations.is_none();
+        gathered
+            .events
+            .extend(credentials.into_iter().chain(confirmations));
+        if let Some(answer) = answer {
+            gathered.events.push(answer);
+            gathered.continues = false;
+        }
+        if let Some(FinishedTask { event, speakers }) = finished {
+            gathered.events.push(event);
+            gathered.speakers = Some(speakers);
+            gathered.continues = true;
+        } else if let Some(name) = target {
+            let index = transfer::target(ctx.roster, ctx.index, &name)?;
+            gathered.speakers = Some(transferred(ctx, index));
+            gathered.continues = true;
+        }
+    } else if let Some(calls) = calls {
+        // No result has come back: the event with the calls decides.
+        gathered.continues = !calls.is_final();
+    }
+    if waits {
+        // The model is called once the answers of the other agents are known.
+        gathered.continues = false;
+    } else {
+        next_task(ctx, &mut gathered);
+    }
+    Ok(gathered)
+}
+
+/// Starts the next task, if the new speaker has called for a task that is not started.
+fn next_task(ctx: Ctx<'_>, gathered: &mut Gathered) {
+    let conversation = ctx.conversation;
+    let speakers = gathered.speakers.as_ref().unwrap_or(&conversation.speakers);
+    let Some(index) = speakers
+        .last()
+        .and_then(|speaker| ctx.roster.index(&speaker.agent))
+    else {
+        return;
+    };
+    let events = conversation.events.iter().chain(&gathered.events);
+    if let Some(task) = delegation::open_task(ctx.roster, index, events) {
+        let mut speakers = speakers.clone();
+        speakers.push(task);
+        gathered.speakers = Some(speakers);
+        gathered.continues = true;
+    }
+}
+
+/// The event in which the agent made these calls.
+fn event_with_calls<'a>(ctx: Ctx<'a>, outcomes: &[&Outcome]) -> Option<&'a AgentEvent> {
+    let agent = &*ctx.agent().name;
+    ctx.conversation.events.iter().rev().find(|event| {
+        event.author == agent && outcomes.iter().any(|outcome| event.has_call(&outcome.call))
+    })
+}
+
+/// The agents that wait for a person after these calls; `None` if the list has not changed.
+fn waiting(ctx: Ctx<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
+    let before = ctx.conversation.waiting.iter().flatten();
+    let is_called = |waiting: &&Waiting| {
+        let mut calls = outcomes.iter().map(|outcome| &outcome.call);
+        calls.any(|call| *call == waiting.call.id)
+    };
+    let (called, others): (Vec<_>, Vec<_>) = before.partition(is_called);
+    let new: Vec<Waiting> = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.waiting.clone())
+        .collect();
+    let changed = !called.is_empty() || !new.is_empty();
+    changed.then(|| others.into_iter().cloned().chain(new).collect())
+}
+
+/// The answer that a tool has set, as text of the model.
+fn answer(ctx: Ctx<'_>, results: &AgentEvent) -> Option<AgentEvent> {
+    let set = results
+        .results()
+        .filter(|result| result.name == answer_tool::NAME && !result.is_error)
+        .last()?;
+    let call = ctx.call(&set.call_id)?;
+    Some(AgentEvent {
+        message: Some(ChatMessage::new(
+            Role::Assistant,
+            vec![Part::text(call.arguments.to_string())],
+        )),
+        ..ctx.event(2)
+    })
+}
+
+/// The speaker after a transfer to the agent at `index`.
+fn transferred(ctx: Ctx<'_>, index: usize) -> Vec<Speaker> {
+    vec![Speaker {
+        agent: ctx.roster.agent(index).name.to_string(),
+        task: None,
+    }]
+}

@@ -1,0 +1,147 @@
+//! Model calls, with their callbacks and the streaming of pieces.
+
+use futures_util::StreamExt as _;
+
+use super::ctx::Ctx;
+use super::{spans, steps};
+use crate::extension::ModelCall;
+use crate::{AgentError, AgentEvent};
+use petalflow::BoxError;
+use petalflow_llm::{
+    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
+};
+
+/// Calls the model, or the callback that replaces it, and processes the answer.
+pub(super) async fn respond(
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+) -> Result<LlmResponse, BoxError> {
+    let mut response = answer(ctx, call).await?;
+    steps::process_response(ctx, call, &mut response).await?;
+    Ok(response)
+}
+
+async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
+    for callback in ctx.callbacks() {
+        if let Some(response) = callback.before_model(call).await? {
+            return Ok(response);
+        }
+    }
+    let model = spans::model(ctx.roster.model(ctx.index)?);
+    let answered = if ctx.agent().streaming {
+        streamed(&model, ctx, call).await?
+    } else {
+        model.complete(&call.request).await
+    };
+    let response = match answered {
+        Ok(response) => response,
+        Err(error) => recovered(ctx, call, error).await?,
+    };
+    after(ctx, call, response, false).await
+}
+
+/// Passes a failure through the callbacks.
+async fn recovered(
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+    error: LlmError,
+) -> Result<LlmResponse, BoxError> {
+    // The model has to correct wrong arguments itself.
+    let error = match error.kind {
+        LlmErrorKind::Arguments { response } => return Ok(*response),
+        _ => error,
+    };
+    for callback in ctx.callbacks() {
+        if let Some(response) = callback.on_model_error(call, &error).await? {
+            return Ok(response);
+        }
+    }
+    let agent = ctx.agent().name.to_string();
+    Err(AgentError::Model { agent, error }.into())
+}
+
+/// Passes an answer, or a piece of one, through the callbacks.
+async fn after(
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+    response: LlmResponse,
+    partial: bool,
+) -> Result<LlmResponse, BoxError> {
+    call.partial = partial;
+    for callback in ctx.callbacks() {
+        if let Some(other) = callback.after_model(call, &response).await? {
+            return Ok(other);
+        }
+    }
+    Ok(response)
+}
+
+/// The answer of a streaming call. Its pieces are sent to listeners as they arrive.
+async fn streamed(
+    model: &dyn LlmClient,
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+) -> Result<Result<LlmResponse, LlmError>, BoxError> {
+    let mut chunks = match model.stream(&call.request).await {
+        Ok(chunks) => chunks,
+        Err(error) => return Ok(Err(error)),
+    };
+    // Only listeners and callbacks need pieces. Without both, the pieces are only joined.
+    let needed = ctx.cx.has_listener() || ctx.callbacks().next().is_some();
+    let mut pieces = 0;
+    while let Some(chunk) = chunks.next().await {
+        ctx.cx.heartbeat();
+        if chunk.done {
+            let broken = chunk.error.is_none() && chunk.response.is_none() && pieces > 0;
+            if broken {
+                return Err(AgentError::IncompleteStream(call.agent().into()).into());
+            }
+            return Ok(chunk
+                .into_outcome()
+                .unwrap_or_else(|| Ok(LlmResponse::default())));
+        }
+        pieces += 1;
+        if needed && let Some(piece) = piece(chunk.delta) {
+            let mut piece = after(ctx, call, piece, true).await?;
+            let text = piece.text();
+            steps::process_response(ctx, call, &mut piece).await?;
+            call.so_far.push_str(&text);
+            let message = piece.message.filter(|message| !message.parts.is_empty());
+            if let Some(message) = message {
+                AgentEvent::emit(ctx.cx, || AgentEvent {
+                    message: Some(message),
+                    partial: true,
+                    ..ctx.event(0)
+                });
+            }
+        }
+    }
+    Err(AgentError::IncompleteStream(call.agent().into()).into())
+}
+
+/// A piece as a response of its own.
+fn piece(delta: Delta) -> Option<LlmResponse> {
+    let part = match delta {
+        Delta::Text(text) => Part::Text(text.into()),
+        Delta::Thought(text) => Part::Thought(text.into()),
+        Delta::Part(part) => part,
+        Delta::Call {
+            id,
+            name: Some(name),
+            arguments,
+            ..
+        } => Part::Call(petalflow::tool::ToolCall {
+            id: id.unwrap_or_default(),
+            name,
+            arguments: arguments.into(),
+            signature: None,
+        }),
+        // Signatures and pieces of arguments contain no text for a listener.
+        _ => return None,
+    };
+    Some(LlmResponse {
+        message: Some(ChatMessage::new(Role::Assistant, vec![part])),
+        status: Status::Incomplete,
+        ..LlmResponse::default()
+    })
+}

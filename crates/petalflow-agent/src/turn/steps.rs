@@ -1,0 +1,158 @@
+//! The built-in steps that build a request and process an answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::ctx::Ctx;
+use super::{answer_tool, code, delegation, transfer};
+use crate::AgentError;
+use crate::conversation::history;
+use crate::definition::{History, Instruction, Mode};
+use crate::extension::{ModelCall, RequestStep, ResponseStep};
+use petalflow::BoxError;
+use petalflow_llm::LlmResponse;
+
+/// Runs the agent's steps that build the request.
+pub(super) async fn build_request(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+    for step in &ctx.agent().request_steps {
+        match step {
+            RequestStep::Settings => call.request = ctx.agent().request.clone(),
+            RequestStep::Instructions => instructions(ctx, call).await?,
+            RequestStep::Identity => identity(ctx, call),
+            RequestStep::Conversation => conversation(ctx, call)?,
+            RequestStep::Planner => {
+                if let Some(planner) = &ctx.agent().planner {
+                    planner.plan(call).await?;
+                }
+            }
+            RequestStep::Code => {
+                if let Some(executor) = &ctx.agent().code_executor {
+                    call.instruct(&code::instruction(&**executor));
+                }
+            }
+            RequestStep::Output => output(ctx, call),
+            RequestStep::Transfers => {
+                if let Some(text) = transfer::instruction(ctx) {
+                    call.instruct(&text);
+                }
+            }
+            RequestStep::Custom(processor) => processor.process(call).await?,
+        }
+    }
+    Ok(())
+}
+
+/// Runs the agent's steps that process an answer, or a piece of one.
+pub(super) async fn process_response(
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+    response: &mut LlmResponse,
+) -> Result<(), BoxError> {
+    for step in &ctx.agent().response_steps {
+        match step {
+            ResponseStep::Planner => {
+                if let (Some(planner), Some(message)) =
+                    (&ctx.agent().planner, &mut response.message)
+                {
+                    let parts = std::mem::take(&mut message.parts);
+                    message.parts = planner.read(call, parts).await?;
+                }
+            }
+            ResponseStep::Code => {
+                if let Some(executor) = &ctx.agent().code_executor
+                    && !call.is_partial()
+                    && let Some(message) = &mut response.message
+                    && code::may_run(ctx, &**executor)
+                    && let Some(parts) = code::up_to_code(&message.parts, executor.language())
+                {
+                    message.parts = parts;
+                }
+            }
+            ResponseStep::Custom(processor) => processor.process(call, response).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn instructions(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+    for instruction in ctx.root().global.iter().chain(&ctx.agent().instructions) {
+        let text = instruction_text(ctx, instruction, call).await?;
+        call.instruct(&text);
+    }
+    Ok(())
+}
+
+/// The text of an instruction for this call.
+async fn instruction_text(
+    ctx: Ctx<'_>,
+    instruction: &Instruction,
+    call: &ModelCall<'_>,
+) -> Result<String, BoxError> {
+    let template = match instruction {
+        Instruction::Written(write) => return write(call),
+        Instruction::Text(template) => template,
+    };
+    let mut artifacts = BTreeMap::new();
+    for name in template.artifacts() {
+        let source = ctx.agent().artifacts.as_ref();
+        let Some(source) = source.or(ctx.root().artifacts.as_ref()) else {
+            return Err(AgentError::Request(format!(
+                "the instructions of agent `{}` need the artifact `{name}`, but it has no artifacts: give it some with `.artifacts(..)`",
+                call.agent()
+            ))
+            .into());
+        };
+        if let Some(text) = source.text(name).await? {
+            artifacts.insert(name.to_string(), text);
+        }
+    }
+    let filled = template.fill(|key| call.state(key), &artifacts);
+    Ok(filled.map_err(|missing| AgentError::Request(missing.to_string()))?)
+}
+
+fn identity(ctx: Ctx<'_>, call: &mut ModelCall<'_>) {
+    let agent = ctx.agent();
+    // A `SingleTurn` agent gets only its own instructions.
+    if agent.named && agent.mode != Mode::SingleTurn {
+        let mut text = format!(
+            "You are an agent. Your internal name is \"{}\".",
+            agent.name
+        );
+        if !agent.description.is_empty() {
+            text.push_str(" The description about you is \"");
+            text.push_str(&agent.description);
+            text.push_str("\".");
+        }
+        call.instruct(&text);
+    }
+    if agent.mode == Mode::Task {
+        call.instruct(delegation::INSTRUCTION);
+    }
+}
+
+fn conversation(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), AgentError> {
+    let reader = ctx.reader();
+    let events = &*ctx.conversation.events;
+    let messages = match ctx.agent().history {
+        History::All => ctx.conversation.view.messages(events, &reader),
+        History::Turn => {
+            let turn = &events[history::turn_start(events, &reader)..];
+            history::messages(turn, &reader).map(Into::into)
+        }
+    };
+    call.request.messages = messages.map_err(|error| AgentError::Request(error.to_string()))?;
+    Ok(())
+}
+
+fn output(ctx: Ctx<'_>, call: &mut ModelCall<'_>) {
+    let agent = ctx.agent();
+    if let Some(output) = &agent.output
+        && agent.mode != Mode::Task
+    {
+        if answer_tool::is_used(ctx) {
+            call.instruct(answer_tool::INSTRUCTION);
+        } else {
+            call.request.json_schema = Some(Arc::clone(&output.schema));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Calls of an agent for one answer. The call has its own conversation, and waits while the agent waits for a person.
+
+use serde_json::{Map, Value, json};
+
+use super::ctx::Ctx;
+use crate::conversation::{PendingCall, Speaker, Waiting};
+use crate::definition::Definition;
+use crate::{AgentError, AgentEvent, Conversation, ConversationInput, output};
+use petalflow::BoxError;
+use petalflow_llm::{ChatMessage, Part};
+
+/// Result of calling the agent.
+pub(super) struct AgentAnswer {
+    pub(super) answer: Answer,
+    /// The new events of its conversation.
+    pub(super) events: Vec<AgentEvent>,
+    pub(super) state: Map<String, Value>,
+}
+
+pub(super) enum Answer {
+    Complete(Value),
+    /// The agent waits for a person.
+    Waiting(Waiting),
+}
+
+/// Calls the agent at `index`, or continues its conversation if a person has answered.
+pub(super) async fn call(
+    ctx: Ctx<'_>,
+    index: usize,
+    pending: &PendingCall,
+) -> Result<AgentAnswer, BoxError> {
+    let agent = ctx.roster.agent(index);
+    let step = format!("{}@1", agent.name);
+    let branch = match &ctx.conversation.branch {
+        Some(branch) => format!("{branch}.{step}"),
+        None => step,
+    };
+    let mut waiting = ctx.conversation.waiting.iter().flatten();
+    let before = waiting.find(|waiting| waiting.call.id == pending.call.id);
+    let input = match (before, &pending.answer) {
+        (Some(before), Some(answer)) => ConversationInput {
+            events: before.events.clone(),
+            speakers: before.speakers.clone(),
+            waiting: before.within.clone(),
+            ..answer.clone().into()
+        },
+        _ => ConversationInput {
+            speakers: vec![Speaker {
+                agent: agent.name.to_string(),
+                task: None,
+            }],
+            ..pending.call.arguments.to_string().into()
+        },
+    };
+    let known = input.events.len();
+    let input = ConversationInput {
+        branch: Some(branch),
+        state: ctx.conversation.state.clone(),
+        ..input
+    };
+    let conversation = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input).await?;
+    let new = conversation.events[known..].iter();
+    let events: Vec<AgentEvent> = new.filter(|event| !event.is_from_user()).cloned().collect();
+    let mut state = Map::new();
+    for event in &events {
+        state.extend(event.actions.state_delta.clone());
+    }
+    let answer = if waits(&conversation) {
+        Answer::Waiting(Waiting {
+            call: pending.call.clone(),
+            events: conversation.events,
+            speakers: conversation.speakers,
+            within: conversation.waiting,
+        })
+    } else {
+        Answer::Complete(answer(&conversation, agent)?)
+    };
+    Ok(AgentAnswer {
+        answer,
+        events,
+        state,
+    })
+}
+
+/// Whether a conversation ended with a request to a person and not with an answer.
+fn waits(conversation: &Conversation) -> bool {
+    let has_request = conversation.events.last().is_some_and(|last| {
+        let mut pending = conversation.pending().into_iter();
+        pending.any(|pending| last.long_running.iter().any(|id| id == pending.id()))
+    });
+    // An agent that works on a task has asked the user a question.
+    let has_task = conversation
+        .speakers
+        .last()
+        .is_some_and(|last| last.task.is_some());
+    has_request || has_task || conversation.waiting.iter().flatten().next().is_some()
+}
+
+fn answer(conversation: &Conversation, agent: &Definition) -> Result<Value, BoxError> {
+    if let Some(error) = conversation.error() {
+        return Err(format!("agent `{}` has no answer: {error}", agent.name).into());
+    }
+    let text = conversation.answer();
+    let answer = match &agent.output {
+        Some(_) => output::parse(&text).map_err(AgentError::Output)?,
+        None => Value::String(text),
+    };
+    Ok(json!({ "result": answer }))
+}
+
+/// Splits the user's message: the part for each waiting agent, and the rest for the current agent. Text is for an
+/// agent that works on a task, if `reads_text` is true for it.
+pub(super) fn split_answers(
+    waiting: &[Waiting],
+    message: ChatMessage,
+    reads_text: impl Fn(&Waiting) -> bool,
+) -> (ChatMessage, Vec<(&Waiting, ChatMessage)>) {
+    let mut rest = ChatMessage {
+        parts: Vec::new(),
+        ..message.clone()
+    };
+    let mut answers: Vec<(&Waiting, ChatMessage)> = Vec::new();
+    for part in message.parts {
+        let reader = waiting.iter().find(|waiting| match &part {
+            Part::Result(result) => waiting.made(&result.call_id),
+            _ => waiting.has_task() && reads_text(waiting),
+        });
+        let Some(reader) = reader else {
+            rest.parts.push(part);
+            continue;
+        };
+        match answers
+            .iter_mut()
+            .find(|(other, _)| std::ptr::eq(*other, reader))
+        {
+            Some((_, answer)) => answer.parts.push(part),
+            None => answers.push((reader, ChatMessage::new(message.role, vec![part]))),
+        }
+    }
+    (rest, answers)
+}
+
+impl Waiting {
+    /// Whether an agent in it works on a task and has asked the user a question as text.
+    fn has_task(&self) -> bool {
+        let mut within = self.within.iter().flatten();
+        self.speakers.last().is_some_and(|last| last.task.is_some())
+            || within.any(Waiting::has_task)
+    }
+
+    /// Whether its conversation contains a call.
+    fn made(&self, id: &str) -> bool {
+        self.events.iter().any(|event| event.has_call(id))
+    }
+}

@@ -1,0 +1,18 @@
+//! What must hold for any bytes of a checkpoint. The fuzz target `record` and a test of `petalflow-codec` call it.
+
+use petalflow_codec::{KeyEntry, Record};
+
+/// A checkpoint is refused, or is the same after it was encoded and decoded again.
+pub(crate) fn record(bytes: &[u8]) {
+    let Ok(record) = Record::decode(bytes) else {
+        return;
+    };
+    let entries = record.keys.iter().map(|key| KeyEntry {
+        id: &key.id,
+        kind: key.kind,
+        bytes: &key.bytes,
+    });
+    let mut written = record.header.begin();
+    record.header.encode(entries, &mut written);
+    assert_eq!(Record::decode(&written).ok(), Some(record));
+}
