@@ -5,6 +5,7 @@
 
 use petalflow::checkpoint::{Address, InMemoryStore, Store as _, StoredCheckpoint, StoredWrite};
 use petalflow::prelude::*;
+use petalflow_test_support::assert_contains;
 
 use crate::durable::upgrades::stop;
 
@@ -233,9 +234,9 @@ async fn a_checkpoint_of_layout_1_is_refused() {
         .unwrap();
     let thread = WriteEssay::new().store(&store).thread("golden");
     let error = thread.snapshot().await.err().unwrap().to_string();
-    assert!(
-        error.contains("checkpoint 0: it has layout 1 of checkpoints, and this version of petalflow reads layout 2"),
-        "{error}"
+    assert_contains(
+        &error,
+        "checkpoint 0: it has layout 1 of checkpoints, and this version of petalflow reads layout 2",
     );
     let stored = store.history(ADDRESS, None, 10).await.unwrap();
     assert_eq!(stored, [checkpoint], "a refused thread is not changed");
