@@ -122,7 +122,6 @@ async fn in_place(threads: Managed<Threads>) {
 #[node(Log, blocking)]
 fn blocks(xs: &[String], threads: Managed<Threads>) -> LogXs {
     threads.note("blocks");
-    std::thread::sleep(Duration::from_millis(1));
     LogXs(vec![format!("blocked after {}", xs.len())])
 }
 
