@@ -275,9 +275,12 @@ impl Retry {
         };
         let (linear, max) = (self.linear, self.max);
         let delays = backoff.build().zip(1..);
-        delays.map(move |(delay, number)| match linear {
-            true => delay.saturating_mul(number).min(max),
-            false => delay,
+        delays.map(move |(delay, number)| {
+            if linear {
+                delay.saturating_mul(number).min(max)
+            } else {
+                delay
+            }
         })
     }
 

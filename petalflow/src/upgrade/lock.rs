@@ -150,10 +150,11 @@ pub(crate) fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Resul
     let diff: String = diff.iter().flat_map(|line| ["\n  ", line]).collect();
     let mut problems = String::new();
     if is.version < was.version {
-        problems += &format!(
+        let version = format!(
             "\n\n* it is at version {} of `{}`, which is newer than the version of this program: raise `version` again",
             was.version, is.state
         );
+        problems += &version;
     }
     let migrated = |change: &Change| is.version > was.version && change.can_be_migrated();
     for change in changes(old, new) {
