@@ -87,7 +87,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
     let (name, builder) = paths(cx);
     let given = || required.iter().map(|value| value.given());
-    let code = Builder {
+    let code = FlowCode {
         cx,
         params: list(given().map(|given| quote!(const #given: bool))),
         arguments: list(given().map(|given| quote!({ #given }))),
@@ -108,7 +108,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The parts of the code of a flow with node values.
-struct Builder<'a> {
+struct FlowCode<'a> {
     cx: &'a Cx<'a>,
     /// The type of the flow.
     name: TokenStream,
@@ -122,14 +122,14 @@ struct Builder<'a> {
     required: &'a [&'a Value<'a>],
 }
 
-impl Builder<'_> {
+impl FlowCode<'_> {
     fn fields(&self) -> Vec<&Ident> {
         self.values.iter().map(|value| value.name).collect()
     }
 
     /// The type that stores the values, and the functions that make the defaults.
     fn storage(&self) -> TokenStream {
-        let Builder {
+        let FlowCode {
             cx, name, exists, ..
         } = self;
         let (krate, module, fields) = (cx.krate, cx.module(), self.fields());
@@ -184,7 +184,7 @@ impl Builder<'_> {
 
     /// `Clone` and `Debug` for both types, and `HasFlow` for the builder.
     fn traits(&self) -> TokenStream {
-        let Builder {
+        let FlowCode {
             cx,
             name,
             builder,
@@ -232,7 +232,7 @@ impl Builder<'_> {
 
     /// `new` of the flow.
     fn new_function(&self) -> TokenStream {
-        let Builder {
+        let FlowCode {
             cx,
             name,
             builder,
@@ -254,7 +254,7 @@ impl Builder<'_> {
 
     /// The methods of the builder.
     fn methods(&self) -> TokenStream {
-        let Builder {
+        let FlowCode {
             cx,
             name,
             builder,
