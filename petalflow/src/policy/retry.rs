@@ -4,12 +4,10 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use backon::BackoffBuilder;
-
 /// How often an operation is attempted, and the delays between the attempts.
 ///
 /// Nodes, tools, model clients and connections use it. [`run`](Self::run) retries any other operation. The delay doubles
-/// from `first` up to `max`; the delays are those of the crate `backon`.
+/// from `first` up to `max`.
 ///
 /// ```
 /// use petalflow::policy::Retry;
@@ -263,24 +261,24 @@ impl Retry {
     /// The delays between the attempts.
     #[inline]
     pub fn waits(&self) -> impl Iterator<Item = Duration> + Send + use<> {
-        let backoff = backon::ExponentialBuilder::new()
-            .with_min_delay(self.first)
-            .with_max_delay(self.max)
-            .with_factor(self.factor)
-            .with_max_times(self.attempts as usize - 1);
-        let backoff = match self.jitter {
-            Jitter::None => backoff,
-            Jitter::Random => backoff.with_jitter(),
-            Jitter::Seeded(seed) => backoff.with_jitter().with_jitter_seed(seed),
+        let Retry { first, max, .. } = *self;
+        let (linear, factor) = (self.linear, f64::from(self.factor));
+        let mut rng = match self.jitter {
+            Jitter::None => None,
+            Jitter::Random => Some(fastrand::Rng::new()),
+            Jitter::Seeded(seed) => Some(fastrand::Rng::with_seed(seed)),
         };
-        let (linear, max) = (self.linear, self.max);
-        let delays = backoff.build().zip(1..);
-        delays.map(move |(delay, number)| {
-            if linear {
-                delay.saturating_mul(number).min(max)
+        let mut exponential = first;
+        (1..self.attempts).map(move |number| {
+            let delay = if linear {
+                first.saturating_mul(number)
             } else {
-                delay
-            }
+                exponential
+            };
+            let delay = delay.min(max);
+            exponential = multiplied(exponential.min(max), factor);
+            let random = rng.as_mut().map(|rng| multiplied(delay, rng.f64()));
+            delay.saturating_add(random.unwrap_or_default())
         })
     }
 
@@ -307,7 +305,7 @@ impl Retry {
     /// # Cancel safety
     ///
     /// Dropping the future drops the attempt or the delay that is in progress. No attempt follows.
-    pub async fn run<T, E, F>(&self, attempt: impl FnMut(u32) -> F) -> Result<T, E>
+    pub async fn run<T, E, F>(self, attempt: impl FnMut(u32) -> F) -> Result<T, E>
     where
         E: Error + 'static,
         F: Future<Output = Result<T, E>>,
@@ -352,7 +350,7 @@ impl Retry {
     ///
     /// As [`run`](Self::run).
     pub async fn run_with<T, E, F>(
-        &self,
+        self,
         attempt: impl FnMut(u32) -> F,
         mut decide: impl FnMut(&E, Duration) -> Option<Duration>,
     ) -> Result<T, E>
@@ -392,6 +390,11 @@ pub(crate) async fn repeat<T, E, F: Future<Output = Result<T, E>>>(
         pause(delay).await;
         number += 1;
     }
+}
+
+/// The product. A delay that is too long for a [`Duration`] is [`Duration::MAX`].
+fn multiplied(delay: Duration, factor: f64) -> Duration {
+    Duration::try_from_secs_f64(delay.as_secs_f64() * factor).unwrap_or(Duration::MAX)
 }
 
 /// Waits. A delay of zero needs no timer.

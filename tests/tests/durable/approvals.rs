@@ -192,7 +192,7 @@ async fn a_node_with_routes_cannot_be_skipped() {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let error = thread.resume(Decision::skip()).await.unwrap_err();
-        assert_contains(&error, "use `Resume::goto`");
+        assert_contains(&error, "choose the next node with `Resume::goto`");
         assert_eq!(
             thread.snapshot().await.unwrap().unwrap().interrupts.len(),
             1,

@@ -199,7 +199,7 @@ async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
     assert!(matches!(error, ThreadError::Changed { .. }), "{error}");
     let text = error.to_string();
     assert!(
-        text.contains("`extra`") && text.contains("- extra: u32"),
+        text.contains("`extra`") && text.contains("- key extra: u32"),
         "{text}"
     );
     let error = thread.run(list([])).await.unwrap_err();
@@ -296,6 +296,6 @@ async fn a_checkpoint_missing_in_the_middle_is_detected() {
     let error = thread.resume(()).await.unwrap_err();
     assert_contains(
         &error,
-        "of what checkpoint 5 builds on, from 0 on, something is missing",
+        "checkpoint 5 builds on the checkpoints since 0, and one of them is missing",
     );
 }
