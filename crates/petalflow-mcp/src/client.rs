@@ -110,7 +110,8 @@ impl McpClient {
         Self::new(name.into(), Target::stream(dial))
     }
 
-    /// A server at this URL, over streamable HTTP. The headers are sent with each request.
+    /// A server at this URL, over streamable HTTP. The headers are sent with each request. Messages name the server by
+    /// the host and the path of the URL: they do not contain a password or the query.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -131,12 +132,8 @@ impl McpClient {
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
-        // The URL may contain a password, and messages contain the name.
-        let name = url
-            .rsplit_once('@')
-            .map_or(&*url, |(_, address)| address)
-            .to_string();
-        Self::new(name, Target::Http(Address { url, headers }))
+        let address = Address { url, headers };
+        Self::new(address.name(), Target::Http(address))
     }
 
     fn new(name: String, target: Target) -> Self {

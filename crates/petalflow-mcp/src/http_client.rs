@@ -1,11 +1,19 @@
 //! The HTTP transport of the client.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use futures_util::stream::BoxStream;
 use hyper::header::{HeaderName, HeaderValue};
+use reqwest::Url;
+use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
 
 use petalflow::BoxError;
 
@@ -16,11 +24,29 @@ pub(super) struct Address {
 }
 
 impl Address {
+    /// The name of the server in messages: the host and the path. The other parts of a URL may contain secrets: the
+    /// user, the password, the query and the fragment.
+    pub(super) fn name(&self) -> String {
+        if let Ok(url) = Url::parse(&self.url)
+            && let Some(host) = url.host_str()
+        {
+            let port = url.port().map(|port| format!(":{port}"));
+            let path = if url.path() == "/" { "" } else { url.path() };
+            return format!("{host}{}{path}", port.unwrap_or_default());
+        }
+        // Without a host, it is not known which part is the password.
+        if self.url.contains('@') {
+            return "an invalid address".into();
+        }
+        let end = self.url.find(['?', '#']).unwrap_or(self.url.len());
+        self.url[..end].into()
+    }
+
     /// The transport of a new connection.
     pub(super) fn transport(
         &self,
         message_limit: usize,
-    ) -> Result<StreamableHttpClientTransport<reqwest::Client>, BoxError> {
+    ) -> Result<StreamableHttpClientTransport<HttpClient>, BoxError> {
         let mut headers = HashMap::new();
         for (name, value) in &self.headers {
             let mut value = HeaderValue::from_str(value)
@@ -36,7 +62,7 @@ impl Address {
             .max_sse_event_size(message_limit)
             .custom_headers(headers);
         Ok(StreamableHttpClientTransport::with_client(
-            client()?,
+            HttpClient(client()?),
             config,
         ))
     }
@@ -51,4 +77,128 @@ fn client() -> Result<reqwest::Client, BoxError> {
         .pool_max_idle_per_host(0)
         .tls_backend_preconfigured(petalflow_llm::tls::client_config(&[])?);
     Ok(client.build()?)
+}
+
+/// An HTTP client whose errors do not contain the URL. `rmcp` returns these errors and also logs them.
+#[derive(Clone)]
+pub(super) struct HttpClient(reqwest::Client);
+
+type HttpError = StreamableHttpError<reqwest::Error>;
+
+fn without_url(error: HttpError) -> HttpError {
+    match error {
+        StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
+        // `HTTP 404 Not Found: ..` with the body of the response, which may repeat the URL.
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP ") => {
+            let status = text.split(": ").next().unwrap_or_default().to_string();
+            StreamableHttpError::UnexpectedServerResponse(Cow::Owned(status))
+        }
+        error => error,
+    }
+}
+
+impl StreamableHttpClient for HttpClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let posted = self
+            .0
+            .post_message(uri, message, session_id, token, headers);
+        posted.await.map_err(without_url)
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        limit: usize,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let posted = self
+            .0
+            .post_message_with_max_sse_event_size(uri, message, session_id, token, headers, limit);
+        posted.await.map_err(without_url)
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), HttpError> {
+        let deleted = self.0.delete_session(uri, session_id, token, headers);
+        deleted.await.map_err(without_url)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
+        let stream = self
+            .0
+            .get_stream(uri, session_id, last_event_id, token, headers);
+        stream.await.map_err(without_url)
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        limit: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
+        let stream = self.0.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            token,
+            headers,
+            limit,
+        );
+        stream.await.map_err(without_url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_the_host_and_the_path_only() {
+        for (url, name) in [
+            ("https://example.com/mcp", "example.com/mcp"),
+            ("https://example.com/", "example.com"),
+            (
+                "http://localhost:8000/mcp?api_key=secret",
+                "localhost:8000/mcp",
+            ),
+            (
+                "https://user:secret@example.com/a@b#secret",
+                "example.com/a@b",
+            ),
+            ("https://secret@[::1]:9/mcp?a=b@secret", "[::1]:9/mcp"),
+            ("localhost:8000/mcp?api_key=secret", "localhost:8000/mcp"),
+            ("http://user:sec?ret@example.com/mcp", "an invalid address"),
+            ("user:secret@example.com/mcp", "an invalid address"),
+        ] {
+            let (url, headers) = (Arc::from(url), Vec::new());
+            assert_eq!(Address { url, headers }.name(), name);
+        }
+    }
 }

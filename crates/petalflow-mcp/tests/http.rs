@@ -6,6 +6,7 @@ use std::time::Duration;
 use petalflow::tool::{ToolContext, ToolRegistry, ToolSet};
 use petalflow_mcp::{self as mcp, McpClient};
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -125,4 +126,71 @@ async fn an_invalid_header_is_an_error() {
         error,
         "cannot connect to MCP server `127.0.0.1:9/mcp`: `no header` is not the name of a header; check that it starts and that it is an MCP server"
     );
+}
+
+#[tokio::test]
+async fn secrets_in_an_address_are_in_no_message() {
+    let (address, serving) = serve("127.0.0.1:0", all()).await;
+    let url =
+        format!("http://hidden-user:hidden-word@{address}/mcp?api_key=hidden-key#hidden-part");
+    let server = McpClient::http(url, NO_HEADERS).attempts(1);
+    let mut texts = vec![format!("{server:?}")];
+    let tools = server.tools().await.unwrap();
+    serving.abort();
+    let _ = serving.await;
+    let cx = ToolContext::new("1");
+    let arguments = json!({ "a": 1, "b": 2 });
+    let error = tools.get("add").unwrap().call(arguments, &cx).await;
+    texts.extend(texts_of(&error.unwrap_err()));
+    texts.extend(texts_of(&server.tools().await.unwrap_err()));
+    // A server that repeats the address in its answer.
+    let (address, _serving) = echo().await;
+    for url in [
+        format!("http://{address}/mcp?api_key=hidden-key"),
+        "ftp://example.com/mcp?api_key=hidden-key".into(),
+        "example.com/mcp?api_key=hidden-key".into(),
+    ] {
+        let server = McpClient::http(url, NO_HEADERS).attempts(1);
+        texts.extend(texts_of(&server.tools().await.unwrap_err()));
+    }
+    for text in texts {
+        assert!(!text.contains("hidden"), "{text}");
+    }
+}
+
+/// What an error and its sources print.
+fn texts_of(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        texts.extend([format!("{error}"), format!("{error:?}")]);
+        next = error.source();
+    }
+    texts
+}
+
+/// A server that answers each request with `404` and the first line of the request.
+async fn echo() -> (SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut lines = BufReader::new(stream).lines();
+            let line = lines.next_line().await.unwrap().unwrap();
+            while lines
+                .next_line()
+                .await
+                .unwrap()
+                .is_some_and(|line| !line.is_empty())
+            {}
+            let length = line.len();
+            let answer = format!(
+                "HTTP/1.1 404 Not Found\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{line}"
+            );
+            let mut stream = lines.into_inner();
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    (address, serving)
 }
