@@ -116,7 +116,7 @@ impl Session {
     async fn try_connect(&self) -> Result<Connection, BoxError> {
         let handler = MessageHandler::new(self.name.clone(), self.options.request_handlers.clone());
         let limit = self.options.connect_timeout;
-        let connecting = connect(&self.target, handler.clone(), self.options.message_limit);
+        let connecting = connect(&self.target, handler.clone(), &self.options);
         match tokio::time::timeout(limit, connecting).await {
             Ok(connected) => Ok(Connection::new(connected?, handler)),
             Err(_) => Err(format!("no answer within {limit:?}").into()),
