@@ -44,6 +44,8 @@ mod handler;
 #[cfg(feature = "http")]
 mod http_client;
 #[cfg(feature = "http")]
+mod http_options;
+#[cfg(feature = "http")]
 mod http_server;
 mod options;
 mod result;

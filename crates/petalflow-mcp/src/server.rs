@@ -54,6 +54,8 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
         skips_confirmation: false,
         changed: watch::Sender::new(()),
         calls: Arc::default(),
+        #[cfg(feature = "http")]
+        http: super::http_options::HttpOptions::default(),
     }
 }
 
@@ -80,6 +82,8 @@ pub struct McpServer {
     skips_confirmation: bool,
     changed: watch::Sender<()>,
     calls: Arc<AtomicU64>,
+    #[cfg(feature = "http")]
+    pub(super) http: super::http_options::HttpOptions,
 }
 
 impl fmt::Debug for McpServer {
