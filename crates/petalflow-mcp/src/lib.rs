@@ -58,4 +58,6 @@ pub use call::ToolProgress;
 pub use client::McpClient;
 pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;
+#[cfg(feature = "http")]
+pub use http_options::RequestHeaders;
 pub use server::{ListChangedNotifier, McpServer, serve};

@@ -49,6 +49,47 @@ async fn status(address: SocketAddr, headers: &str) -> u16 {
 }
 
 #[tokio::test]
+async fn requests_from_pages_of_other_origins_are_refused() {
+    let server = mcp::serve(all()).allow_origins(["https://app.example.com"]);
+    let address = serve(server).await;
+    for (headers, expected) in [
+        ("", 200),
+        ("origin: http://localhost:3000\r\n", 200),
+        ("origin: https://127.0.0.1\r\n", 200),
+        ("origin: http://[::1]:3000\r\n", 200),
+        ("origin: https://app.example.com\r\n", 200),
+        ("origin: https://app.example.com:444\r\n", 403),
+        ("origin: http://app.example.com\r\n", 403),
+        ("origin: https://evil.example\r\n", 403),
+        ("origin: http://localhost.evil.example\r\n", 403),
+        ("origin: null\r\n", 403),
+    ] {
+        assert_eq!(status(address, headers).await, expected, "{headers}");
+    }
+}
+
+#[tokio::test]
+async fn requests_without_the_right_token_are_refused() {
+    let server = mcp::serve(all())
+        .authenticate(|headers| headers.get("authorization") == Some("Bearer right"));
+    let address = serve(server).await;
+    assert_eq!(status(address, "").await, 401);
+    assert_eq!(
+        status(address, "authorization: Bearer wrong\r\n").await,
+        401
+    );
+    assert_eq!(
+        status(address, "authorization: Bearer right\r\n").await,
+        200
+    );
+    let url = format!("http://{address}/mcp");
+    let server = McpClient::http(url, [("authorization", "Bearer right")]);
+    let sum = call(&server, "add", json!({ "a": 1, "b": 2 })).await;
+    assert_eq!(sum.unwrap(), sum_of(3));
+    assert!(client(address).attempts(1).tools().await.is_err());
+}
+
+#[tokio::test]
 async fn an_idle_connection_is_closed_and_a_long_call_is_not() {
     let limit = Duration::from_millis(200);
     let address = serve(mcp::serve(all()).header_timeout(limit)).await;
