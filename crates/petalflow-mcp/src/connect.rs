@@ -4,11 +4,13 @@ use std::ffi::OsStr;
 use std::future::Future;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, io};
 
 use rmcp::ServiceExt as _;
-use rmcp::service::{RoleClient, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::service::{
+    ClientInitializeError, RoleClient, RunningService, RxJsonRpcMessage, TxJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -17,6 +19,7 @@ use tokio::process::{Child, Command};
 use super::bounded::Bounded;
 use super::handler::MessageHandler;
 use super::options::Options;
+use super::problem::{self, TOO_LONG};
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 
@@ -68,28 +71,33 @@ pub(super) async fn connect(
     let bounded = |read: Box<dyn AsyncRead + Send + Unpin>| {
         Bounded::new(read, options.message_limit, Arc::clone(&exceeded))
     };
-    let (service, child) = match target {
+    let (initializing, child) = match target {
         Target::Command(command) => {
             let mut child = start(command(), &options.inherited_env)?;
             let (Some(read), Some(write)) = (child.stdout.take(), child.stdin.take()) else {
                 return Err("its pipes are taken".into());
             };
-            let service = initialize(handler, lines(bounded(Box::new(read)), write)).await?;
-            (service, Some(child))
+            let transport = lines(bounded(Box::new(read)), write);
+            (initialize(handler, transport), Some(child))
         }
         Target::Stream(dial) => {
             let (read, write) = tokio::io::split(dial().await?);
-            (
-                initialize(handler, lines(bounded(Box::new(read)), write)).await?,
-                None,
-            )
+            let transport = lines(bounded(Box::new(read)), write);
+            (initialize(handler, transport), None)
         }
         #[cfg(feature = "http")]
-        Target::Http(address) => (
-            initialize(handler, address.transport(options.message_limit)?).await?,
-            None,
-        ),
+        Target::Http(address) => {
+            let transport = address.transport(options.message_limit, Arc::clone(&exceeded))?;
+            (initialize(handler, transport), None)
+        }
     };
+    let service = initializing.await.map_err(|error| {
+        if exceeded.load(Ordering::Relaxed) {
+            TOO_LONG.into()
+        } else {
+            problem::of_initialize(&error)
+        }
+    })?;
     Ok(Connected {
         service,
         child,
@@ -161,17 +169,16 @@ where
 }
 
 /// Initializes a connection.
-async fn initialize<T: Transport<RoleClient> + 'static>(
+fn initialize<T: Transport<RoleClient> + 'static>(
     handler: MessageHandler,
     transport: T,
-) -> Result<RunningService<RoleClient, MessageHandler>, BoxError> {
+) -> BoxFuture<'static, Result<RunningService<RoleClient, MessageHandler>, ClientInitializeError>> {
     let transport = ProgressTap {
         transport,
         handler: handler.clone(),
     };
     // Boxed: inside other futures, the compiler cannot prove that it is `Send`.
-    let serving: BoxFuture<'static, _> = Box::pin(handler.serve(transport));
-    Ok(serving.await?)
+    Box::pin(handler.serve(transport))
 }
 
 /// A transport that passes each message to an [`MessageHandler`] before the library reads it.

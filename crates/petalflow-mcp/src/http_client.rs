@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use hyper::header::{HeaderName, HeaderValue};
 use reqwest::Url;
@@ -42,10 +44,11 @@ impl Address {
         self.url[..end].into()
     }
 
-    /// The transport of a new connection.
+    /// The transport of a new connection. It sets `exceeded` when a message is longer than allowed.
     pub(super) fn transport(
         &self,
         message_limit: usize,
+        exceeded: Arc<AtomicBool>,
     ) -> Result<StreamableHttpClientTransport<HttpClient>, BoxError> {
         let mut headers = HashMap::new();
         for (name, value) in &self.headers {
@@ -61,10 +64,11 @@ impl Address {
         let config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&self.url))
             .max_sse_event_size(message_limit)
             .custom_headers(headers);
-        Ok(StreamableHttpClientTransport::with_client(
-            HttpClient(client()?),
-            config,
-        ))
+        let client = HttpClient {
+            client: client()?,
+            exceeded,
+        };
+        Ok(StreamableHttpClientTransport::with_client(client, config))
     }
 }
 
@@ -81,9 +85,42 @@ fn client() -> Result<reqwest::Client, BoxError> {
 
 /// An HTTP client whose errors do not contain the URL. `rmcp` returns these errors and also logs them.
 #[derive(Clone)]
-pub(super) struct HttpClient(reqwest::Client);
+pub(super) struct HttpClient {
+    client: reqwest::Client,
+    /// Set when a message is longer than allowed. `rmcp` only closes the stream.
+    exceeded: Arc<AtomicBool>,
+}
 
-type HttpError = StreamableHttpError<reqwest::Error>;
+pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
+
+type EventStream = BoxStream<'static, Result<Sse, SseError>>;
+
+impl HttpClient {
+    /// Notices an event that is too long.
+    fn watch(&self, events: EventStream) -> EventStream {
+        let exceeded = Arc::clone(&self.exceeded);
+        let watch = move |event: &Result<Sse, SseError>| {
+            if event.as_ref().is_err_and(is_too_long) {
+                exceeded.store(true, Ordering::Relaxed);
+            }
+        };
+        events.inspect(watch).boxed()
+    }
+
+    fn watch_response(&self, response: StreamableHttpPostResponse) -> StreamableHttpPostResponse {
+        match response {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.watch(events), session)
+            }
+            response => response,
+        }
+    }
+}
+
+/// Whether this is the error for an event that is too long. `rmcp` does not export its type.
+pub(super) fn is_too_long(error: &SseError) -> bool {
+    matches!(error, SseError::Body(error) if error.to_string().contains("exceeded the maximum size"))
+}
 
 fn without_url(error: HttpError) -> HttpError {
     match error {
@@ -92,6 +129,10 @@ fn without_url(error: HttpError) -> HttpError {
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP ") => {
             let status = text.split(": ").next().unwrap_or_default().to_string();
             StreamableHttpError::UnexpectedServerResponse(Cow::Owned(status))
+        }
+        // It may quote the body as well.
+        StreamableHttpError::UnexpectedServerResponse(_) => {
+            StreamableHttpError::UnexpectedServerResponse("no message of MCP".into())
         }
         error => error,
     }
@@ -109,9 +150,10 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let posted = self
-            .0
+            .client
             .post_message(uri, message, session_id, token, headers);
-        posted.await.map_err(without_url)
+        let response = posted.await.map_err(without_url)?;
+        Ok(self.watch_response(response))
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -124,9 +166,10 @@ impl StreamableHttpClient for HttpClient {
         limit: usize,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let posted = self
-            .0
+            .client
             .post_message_with_max_sse_event_size(uri, message, session_id, token, headers, limit);
-        posted.await.map_err(without_url)
+        let response = posted.await.map_err(without_url)?;
+        Ok(self.watch_response(response))
     }
 
     async fn delete_session(
@@ -136,7 +179,7 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), HttpError> {
-        let deleted = self.0.delete_session(uri, session_id, token, headers);
+        let deleted = self.client.delete_session(uri, session_id, token, headers);
         deleted.await.map_err(without_url)
     }
 
@@ -147,11 +190,11 @@ impl StreamableHttpClient for HttpClient {
         last_event_id: Option<String>,
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
+    ) -> Result<EventStream, HttpError> {
         let stream = self
-            .0
+            .client
             .get_stream(uri, session_id, last_event_id, token, headers);
-        stream.await.map_err(without_url)
+        Ok(self.watch(stream.await.map_err(without_url)?))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -162,8 +205,8 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
-        let stream = self.0.get_stream_with_max_sse_event_size(
+    ) -> Result<EventStream, HttpError> {
+        let stream = self.client.get_stream_with_max_sse_event_size(
             uri,
             session_id,
             last_event_id,
@@ -171,7 +214,7 @@ impl StreamableHttpClient for HttpClient {
             headers,
             limit,
         );
-        stream.await.map_err(without_url)
+        Ok(self.watch(stream.await.map_err(without_url)?))
     }
 }
 

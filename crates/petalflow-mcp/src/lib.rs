@@ -48,6 +48,7 @@ mod http_options;
 #[cfg(feature = "http")]
 mod http_server;
 mod options;
+mod problem;
 mod result;
 mod sampling;
 mod server;

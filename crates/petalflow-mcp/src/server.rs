@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 
 use super::McpError;
+use super::problem;
 use super::result::{failed, to_mcp};
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
@@ -200,15 +201,14 @@ impl McpServer {
     where
         W: AsyncRead + AsyncWrite + Send + 'static,
     {
-        let serve = |error: BoxError| McpError::Serve(error);
         let service = self
             .serve(tokio::io::split(stream))
             .await
-            .map_err(|error| serve(error.into()))?;
+            .map_err(|error| McpError::Serve(problem::of_accept(&error).into()))?;
         service
             .waiting()
             .await
-            .map_err(|error| serve(error.into()))?;
+            .map_err(|error| McpError::Serve(error.into()))?;
         Ok(())
     }
 

@@ -145,14 +145,10 @@ impl Session {
             ServiceError::Timeout { timeout } => self.timed_out(&what, timeout),
             other => {
                 connection.mark_broken();
-                let problem = match other {
-                    ServiceError::TransportClosed => connection.lost_reason(),
-                    other => petalflow::error::message_with_sources(&other),
-                };
                 McpError::Lost {
                     server,
                     what,
-                    problem,
+                    problem: connection.lost_reason(&other),
                 }
             }
         }
