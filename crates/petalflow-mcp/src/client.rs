@@ -58,6 +58,11 @@ impl fmt::Debug for McpClient {
 impl McpClient {
     /// A server in a child process that uses standard input and output. The program starts on the first use, and
     /// again if it exits. It ends when the last clone of this client is dropped. It inherits standard error.
+    ///
+    /// Of the environment variables of this process, it inherits `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`
+    /// only, because others may be secrets. On Windows these are `APPDATA`, `HOMEDRIVE`, `HOMEPATH`, `LOCALAPPDATA`,
+    /// `PATH`, `PATHEXT`, `PROCESSOR_ARCHITECTURE`, `PROGRAMFILES`, `SYSTEMDRIVE`, `SYSTEMROOT`, `TEMP`, `USERNAME` and
+    /// `USERPROFILE`. [`inherit_env`](Self::inherit_env) adds others, and [`command`](Self::command) sets values.
     pub fn stdio<A>(program: impl Into<String>, arguments: A) -> Self
     where
         A: IntoIterator<Item: Into<String>>,
@@ -72,6 +77,8 @@ impl McpClient {
     }
 
     /// A server in a child process, started by any command (with variables, in another folder). Errors use the name.
+    /// The program gets the variables that the command sets. Of this process it inherits those that
+    /// [`stdio`](Self::stdio) lists, without those that the command removes.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -110,7 +117,8 @@ impl McpClient {
         Self::new(name.into(), Target::stream(dial))
     }
 
-    /// A server at this URL, over streamable HTTP. The headers are sent with each request.
+    /// A server at this URL, over streamable HTTP. The headers are sent with each request. Messages name the server by
+    /// the host and the path of the URL: they do not contain a password or the query.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -131,12 +139,8 @@ impl McpClient {
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
-        // The URL may contain a password, and messages contain the name.
-        let name = url
-            .rsplit_once('@')
-            .map_or(&*url, |(_, address)| address)
-            .to_string();
-        Self::new(name, Target::Http(Address { url, headers }))
+        let address = Address { url, headers };
+        Self::new(address.name(), Target::Http(address))
     }
 
     fn new(name: String, target: Target) -> Self {
@@ -222,6 +226,24 @@ impl McpClient {
     #[must_use]
     pub fn message_limit(self, bytes: usize) -> Self {
         self.with(|options| options.message_limit = bytes)
+    }
+
+    /// Lets a child process inherit more variables of this process, by name. A variable that is not set is left out.
+    /// Servers that are not child processes get no variables.
+    ///
+    /// ```
+    /// use petalflow_mcp::McpClient;
+    ///
+    /// let server = McpClient::stdio("github-server", [] as [&str; 0]).inherit_env(["GITHUB_TOKEN", "HTTPS_PROXY"]);
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn inherit_env<N>(self, names: N) -> Self
+    where
+        N: IntoIterator<Item: Into<String>>,
+    {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.with(|options| options.inherited_env.extend(names))
     }
 
     /// Handles elicitation: the function shows a question to the user and returns the result. Without a handler the

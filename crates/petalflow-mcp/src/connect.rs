@@ -1,13 +1,16 @@
 //! How the client connects to a server.
 
+use std::ffi::OsStr;
 use std::future::Future;
-use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{env, io};
 
 use rmcp::ServiceExt as _;
-use rmcp::service::{RoleClient, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::service::{
+    ClientInitializeError, RoleClient, RunningService, RxJsonRpcMessage, TxJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,6 +18,8 @@ use tokio::process::{Child, Command};
 
 use super::bounded::Bounded;
 use super::handler::MessageHandler;
+use super::options::Options;
+use super::problem::{self, TOO_LONG};
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 
@@ -60,34 +65,39 @@ pub(super) struct Connected {
 pub(super) async fn connect(
     target: &Target,
     handler: MessageHandler,
-    message_limit: usize,
+    options: &Options,
 ) -> Result<Connected, BoxError> {
     let exceeded = Arc::new(AtomicBool::new(false));
     let bounded = |read: Box<dyn AsyncRead + Send + Unpin>| {
-        Bounded::new(read, message_limit, Arc::clone(&exceeded))
+        Bounded::new(read, options.message_limit, Arc::clone(&exceeded))
     };
-    let (service, child) = match target {
+    let (initializing, child) = match target {
         Target::Command(command) => {
-            let mut child = start(command())?;
+            let mut child = start(command(), &options.inherited_env)?;
             let (Some(read), Some(write)) = (child.stdout.take(), child.stdin.take()) else {
                 return Err("its pipes are taken".into());
             };
-            let service = initialize(handler, lines(bounded(Box::new(read)), write)).await?;
-            (service, Some(child))
+            let transport = lines(bounded(Box::new(read)), write);
+            (initialize(handler, transport), Some(child))
         }
         Target::Stream(dial) => {
             let (read, write) = tokio::io::split(dial().await?);
-            (
-                initialize(handler, lines(bounded(Box::new(read)), write)).await?,
-                None,
-            )
+            let transport = lines(bounded(Box::new(read)), write);
+            (initialize(handler, transport), None)
         }
         #[cfg(feature = "http")]
-        Target::Http(address) => (
-            initialize(handler, address.transport(message_limit)?).await?,
-            None,
-        ),
+        Target::Http(address) => {
+            let transport = address.transport(options.message_limit, Arc::clone(&exceeded))?;
+            (initialize(handler, transport), None)
+        }
     };
+    let service = initializing.await.map_err(|error| {
+        if exceeded.load(Ordering::Relaxed) {
+            TOO_LONG.into()
+        } else {
+            problem::of_initialize(&error)
+        }
+    })?;
     Ok(Connected {
         service,
         child,
@@ -95,7 +105,53 @@ pub(super) async fn connect(
     })
 }
 
-fn start(command: std::process::Command) -> io::Result<Child> {
+/// The variables that every child process inherits: those of the official SDKs.
+const INHERITED_ENV: &[&str] = if cfg!(windows) {
+    &[
+        "APPDATA",
+        "HOMEDRIVE",
+        "HOMEPATH",
+        "LOCALAPPDATA",
+        "PATH",
+        "PATHEXT",
+        "PROCESSOR_ARCHITECTURE",
+        "PROGRAMFILES",
+        "SYSTEMDRIVE",
+        "SYSTEMROOT",
+        "TEMP",
+        "USERNAME",
+        "USERPROFILE",
+    ]
+} else {
+    &["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
+};
+
+/// Starts a program. It gets the variables of the command, and of this process only those that are listed or `named`.
+fn start(mut command: std::process::Command, named: &[String]) -> io::Result<Child> {
+    let set: Vec<_> = command
+        .get_envs()
+        .map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned)))
+        .collect();
+    command.env_clear();
+    for name in INHERITED_ENV.iter().copied() {
+        // The SDKs leave out values that are functions of a shell.
+        if let Some(value) = env::var_os(name)
+            && !value.as_encoded_bytes().starts_with(b"()")
+        {
+            command.env(name, value);
+        }
+    }
+    for name in named {
+        if let Some(value) = env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    for (name, value) in set {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     Command::from(command)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -113,17 +169,16 @@ where
 }
 
 /// Initializes a connection.
-async fn initialize<T: Transport<RoleClient> + 'static>(
+fn initialize<T: Transport<RoleClient> + 'static>(
     handler: MessageHandler,
     transport: T,
-) -> Result<RunningService<RoleClient, MessageHandler>, BoxError> {
+) -> BoxFuture<'static, Result<RunningService<RoleClient, MessageHandler>, ClientInitializeError>> {
     let transport = ProgressTap {
         transport,
         handler: handler.clone(),
     };
     // Boxed: inside other futures, the compiler cannot prove that it is `Send`.
-    let serving: BoxFuture<'static, _> = Box::pin(handler.serve(transport));
-    Ok(serving.await?)
+    Box::pin(handler.serve(transport))
 }
 
 /// A transport that passes each message to an [`MessageHandler`] before the library reads it.

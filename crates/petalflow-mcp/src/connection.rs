@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::ProgressToken;
-use rmcp::service::{Peer, RoleClient, RunningService};
+use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use tokio::process::Child;
 
 use super::connect::Connected;
 use super::handler::{MessageHandler, ProgressReceiver};
+use super::problem::{self, TOO_LONG};
 use petalflow::tool::ToolSpec;
 
 /// How long a child process may take to exit after its connection is closed.
@@ -62,12 +63,12 @@ impl Connection {
         self.broken.store(true, Ordering::Relaxed);
     }
 
-    /// Describes how the connection was lost.
-    pub(super) fn lost_reason(&self) -> String {
+    /// Describes how the connection was lost, by the error of a request.
+    pub(super) fn lost_reason(&self, error: &ServiceError) -> String {
         if self.exceeded.load(Ordering::Relaxed) {
-            return "a message is longer than `message_limit`".into();
+            return TOO_LONG.into();
         }
-        "the server closed the connection".into()
+        problem::of_request(error)
     }
 
     pub(super) fn progress_of(&self, token: ProgressToken) -> ProgressReceiver {

@@ -1,11 +1,21 @@
 //! The HTTP transport of the client.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use hyper::header::{HeaderName, HeaderValue};
+use reqwest::Url;
+use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
 
 use petalflow::BoxError;
 
@@ -16,11 +26,30 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// The transport of a new connection.
+    /// The name of the server in messages: the host and the path. The other parts of a URL may contain secrets: the
+    /// user, the password, the query and the fragment.
+    pub(super) fn name(&self) -> String {
+        if let Ok(url) = Url::parse(&self.url)
+            && let Some(host) = url.host_str()
+        {
+            let port = url.port().map(|port| format!(":{port}"));
+            let path = if url.path() == "/" { "" } else { url.path() };
+            return format!("{host}{}{path}", port.unwrap_or_default());
+        }
+        // Without a host, it is not known which part is the password.
+        if self.url.contains('@') {
+            return "an invalid address".into();
+        }
+        let end = self.url.find(['?', '#']).unwrap_or(self.url.len());
+        self.url[..end].into()
+    }
+
+    /// The transport of a new connection. It sets `exceeded` when a message is longer than allowed.
     pub(super) fn transport(
         &self,
         message_limit: usize,
-    ) -> Result<StreamableHttpClientTransport<reqwest::Client>, BoxError> {
+        exceeded: Arc<AtomicBool>,
+    ) -> Result<StreamableHttpClientTransport<HttpClient>, BoxError> {
         let mut headers = HashMap::new();
         for (name, value) in &self.headers {
             let mut value = HeaderValue::from_str(value)
@@ -35,10 +64,11 @@ impl Address {
         let config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&self.url))
             .max_sse_event_size(message_limit)
             .custom_headers(headers);
-        Ok(StreamableHttpClientTransport::with_client(
-            client()?,
-            config,
-        ))
+        let client = HttpClient {
+            client: client()?,
+            exceeded,
+        };
+        Ok(StreamableHttpClientTransport::with_client(client, config))
     }
 }
 
@@ -51,4 +81,167 @@ fn client() -> Result<reqwest::Client, BoxError> {
         .pool_max_idle_per_host(0)
         .tls_backend_preconfigured(petalflow_llm::tls::client_config(&[])?);
     Ok(client.build()?)
+}
+
+/// An HTTP client whose errors do not contain the URL. `rmcp` returns these errors and also logs them.
+#[derive(Clone)]
+pub(super) struct HttpClient {
+    client: reqwest::Client,
+    /// Set when a message is longer than allowed. `rmcp` only closes the stream.
+    exceeded: Arc<AtomicBool>,
+}
+
+pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
+
+type EventStream = BoxStream<'static, Result<Sse, SseError>>;
+
+impl HttpClient {
+    /// Notices an event that is too long.
+    fn watch(&self, events: EventStream) -> EventStream {
+        let exceeded = Arc::clone(&self.exceeded);
+        let watch = move |event: &Result<Sse, SseError>| {
+            if event.as_ref().is_err_and(is_too_long) {
+                exceeded.store(true, Ordering::Relaxed);
+            }
+        };
+        events.inspect(watch).boxed()
+    }
+
+    fn watch_response(&self, response: StreamableHttpPostResponse) -> StreamableHttpPostResponse {
+        match response {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.watch(events), session)
+            }
+            response => response,
+        }
+    }
+}
+
+/// Whether this is the error for an event that is too long. `rmcp` does not export its type.
+pub(super) fn is_too_long(error: &SseError) -> bool {
+    matches!(error, SseError::Body(error) if error.to_string().contains("exceeded the maximum size"))
+}
+
+fn without_url(error: HttpError) -> HttpError {
+    match error {
+        StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
+        // `HTTP 404 Not Found: ..` with the body of the response, which may repeat the URL.
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP ") => {
+            let status = text.split(": ").next().unwrap_or_default().to_string();
+            StreamableHttpError::UnexpectedServerResponse(Cow::Owned(status))
+        }
+        // It may quote the body as well.
+        StreamableHttpError::UnexpectedServerResponse(_) => {
+            StreamableHttpError::UnexpectedServerResponse("no message of MCP".into())
+        }
+        error => error,
+    }
+}
+
+impl StreamableHttpClient for HttpClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let posted = self
+            .client
+            .post_message(uri, message, session_id, token, headers);
+        let response = posted.await.map_err(without_url)?;
+        Ok(self.watch_response(response))
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        limit: usize,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let posted = self
+            .client
+            .post_message_with_max_sse_event_size(uri, message, session_id, token, headers, limit);
+        let response = posted.await.map_err(without_url)?;
+        Ok(self.watch_response(response))
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), HttpError> {
+        let deleted = self.client.delete_session(uri, session_id, token, headers);
+        deleted.await.map_err(without_url)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<EventStream, HttpError> {
+        let stream = self
+            .client
+            .get_stream(uri, session_id, last_event_id, token, headers);
+        Ok(self.watch(stream.await.map_err(without_url)?))
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        limit: usize,
+    ) -> Result<EventStream, HttpError> {
+        let stream = self.client.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            token,
+            headers,
+            limit,
+        );
+        Ok(self.watch(stream.await.map_err(without_url)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_the_host_and_the_path_only() {
+        for (url, name) in [
+            ("https://example.com/mcp", "example.com/mcp"),
+            ("https://example.com/", "example.com"),
+            (
+                "http://localhost:8000/mcp?api_key=secret",
+                "localhost:8000/mcp",
+            ),
+            (
+                "https://user:secret@example.com/a@b#secret",
+                "example.com/a@b",
+            ),
+            ("https://secret@[::1]:9/mcp?a=b@secret", "[::1]:9/mcp"),
+            ("localhost:8000/mcp?api_key=secret", "localhost:8000/mcp"),
+            ("http://user:sec?ret@example.com/mcp", "an invalid address"),
+            ("user:secret@example.com/mcp", "an invalid address"),
+        ] {
+            let (url, headers) = (Arc::from(url), Vec::new());
+            assert_eq!(Address { url, headers }.name(), name);
+        }
+    }
 }

@@ -44,8 +44,11 @@ mod handler;
 #[cfg(feature = "http")]
 mod http_client;
 #[cfg(feature = "http")]
+mod http_options;
+#[cfg(feature = "http")]
 mod http_server;
 mod options;
+mod problem;
 mod result;
 mod sampling;
 mod server;
@@ -56,4 +59,6 @@ pub use call::ToolProgress;
 pub use client::McpClient;
 pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;
+#[cfg(feature = "http")]
+pub use http_options::RequestHeaders;
 pub use server::{ListChangedNotifier, McpServer, serve};

@@ -24,6 +24,8 @@ pub(super) struct Options {
     pub(super) connect_attempts: u32,
     /// The longest message, in bytes.
     pub(super) message_limit: usize,
+    /// The variables that a child process inherits, besides those of every child process.
+    pub(super) inherited_env: Vec<String>,
 }
 
 impl Default for Options {
@@ -37,6 +39,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(30),
             connect_attempts: 3,
             message_limit: 16 * 1024 * 1024,
+            inherited_env: Vec::new(),
         }
     }
 }

@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 
 use super::McpError;
+use super::problem;
 use super::result::{failed, to_mcp};
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
@@ -54,6 +55,8 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
         skips_confirmation: false,
         changed: watch::Sender::new(()),
         calls: Arc::default(),
+        #[cfg(feature = "http")]
+        http: super::http_options::HttpOptions::default(),
     }
 }
 
@@ -80,6 +83,8 @@ pub struct McpServer {
     skips_confirmation: bool,
     changed: watch::Sender<()>,
     calls: Arc<AtomicU64>,
+    #[cfg(feature = "http")]
+    pub(super) http: super::http_options::HttpOptions,
 }
 
 impl fmt::Debug for McpServer {
@@ -196,15 +201,14 @@ impl McpServer {
     where
         W: AsyncRead + AsyncWrite + Send + 'static,
     {
-        let serve = |error: BoxError| McpError::Serve(error);
         let service = self
             .serve(tokio::io::split(stream))
             .await
-            .map_err(|error| serve(error.into()))?;
+            .map_err(|error| McpError::Serve(problem::of_accept(&error).into()))?;
         service
             .waiting()
             .await
-            .map_err(|error| serve(error.into()))?;
+            .map_err(|error| McpError::Serve(error.into()))?;
         Ok(())
     }
 

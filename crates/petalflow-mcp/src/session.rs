@@ -116,7 +116,7 @@ impl Session {
     async fn try_connect(&self) -> Result<Connection, BoxError> {
         let handler = MessageHandler::new(self.name.clone(), self.options.request_handlers.clone());
         let limit = self.options.connect_timeout;
-        let connecting = connect(&self.target, handler.clone(), self.options.message_limit);
+        let connecting = connect(&self.target, handler.clone(), &self.options);
         match tokio::time::timeout(limit, connecting).await {
             Ok(connected) => Ok(Connection::new(connected?, handler)),
             Err(_) => Err(format!("no answer within {limit:?}").into()),
@@ -145,14 +145,10 @@ impl Session {
             ServiceError::Timeout { timeout } => self.timed_out(&what, timeout),
             other => {
                 connection.mark_broken();
-                let problem = match other {
-                    ServiceError::TransportClosed => connection.lost_reason(),
-                    other => petalflow::error::message_with_sources(&other),
-                };
                 McpError::Lost {
                     server,
                     what,
-                    problem,
+                    problem: connection.lost_reason(&other),
                 }
             }
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use petalflow::tool::ToolError;
-use petalflow_mcp::{McpClient, McpError};
-use petalflow_test_support::{assert_contains, assert_starts_with};
+use petalflow::tool::{ToolError, ToolSet};
+use petalflow_mcp::{self as mcp, McpClient, McpError};
+use petalflow_test_support::assert_contains;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
@@ -185,15 +185,69 @@ async fn a_server_without_a_handshake_times_out() {
     assert!(begun.elapsed() >= Duration::from_secs(10));
 }
 
-#[tokio::test]
-async fn a_server_with_a_wrong_handshake_is_an_error() {
-    let server = McpClient::over("rude", || async {
-        let (ours, mut theirs) = tokio::io::duplex(1024);
+/// A server that answers the first message with these bytes, and closes the connection.
+fn once(answer: &'static str) -> McpClient {
+    let server = McpClient::over("rude", move || async move {
+        let (ours, theirs) = tokio::io::duplex(1024);
         tokio::spawn(async move {
-            let _ = theirs.write_all(b"go away\n").await;
+            let (read, mut write) = tokio::io::split(theirs);
+            let _ = BufReader::new(read).lines().next_line().await;
+            let _ = write.write_all(answer.as_bytes()).await;
         });
         Ok(ours)
     });
-    let error = server.attempts(1).tools().await.unwrap_err();
-    assert_starts_with(&error, "cannot connect to MCP server `rude`: ");
+    server.attempts(1).message_limit(1024)
+}
+
+#[tokio::test]
+async fn a_server_with_a_wrong_handshake_is_an_error() {
+    for (answer, problem) in [
+        (
+            "go away\n".into(),
+            "the server closed the connection before it answered `initialize`",
+        ),
+        (
+            "x".repeat(2048),
+            "a message is longer than `message_limit`",
+        ),
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"tools\":[]}}\n".into(),
+            "the server sent an invalid answer to `initialize`",
+        ),
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32603,\"message\":\"out of order\"}}\n".into(),
+            "the server refused `initialize`: out of order",
+        ),
+    ] {
+        let error = once(String::leak(answer)).tools().await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "cannot connect to MCP server `rude`: {problem}; check that it starts and that it is an MCP server"
+            )
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_client_with_a_wrong_handshake_is_an_error() {
+    for (message, problem) in [
+        (
+            "",
+            "the client closed the connection before it was initialized",
+        ),
+        (
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
+            "the client did not begin with `initialize`",
+        ),
+    ] {
+        let (mut ours, theirs) = tokio::io::duplex(1024);
+        ours.write_all(message.as_bytes()).await.unwrap();
+        ours.shutdown().await.unwrap();
+        let error = mcp::serve(ToolSet::new()).over(theirs).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("cannot serve tools over MCP: {problem}")
+        );
+    }
 }

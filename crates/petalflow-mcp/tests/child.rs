@@ -8,7 +8,7 @@ use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
 use petalflow_mcp::{self as mcp, McpClient};
 use petalflow_test_support::{Need, assert_starts_with, skip};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{add, all, call, sum_of};
 
@@ -26,6 +26,13 @@ fn die() -> &'static str {
     std::process::abort()
 }
 
+/// The names of the variables of this process.
+#[tool]
+fn variables() -> Value {
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    json!({ "names": names.collect::<Vec<_>>() })
+}
+
 /// Not a test of its own: the server.
 #[test]
 fn the_child() {
@@ -34,7 +41,7 @@ fn the_child() {
     }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
     runtime
-        .block_on(mcp::serve(tools![add, number, die]).stdio())
+        .block_on(mcp::serve(tools![add, number, die, variables]).stdio())
         .expect("the client speaks MCP");
     // The test harness must not print more to standard output.
     std::process::exit(0);
@@ -90,6 +97,28 @@ async fn a_program_is_started_and_its_tools_are_called() {
         sum_of(3)
     );
     assert_ne!(number_of(&server).await, std::process::id());
+}
+
+#[tokio::test]
+async fn a_program_gets_the_variables_that_are_safe_or_named() {
+    let inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+    // Cargo sets these.
+    let (named, other) = ("CARGO_PKG_NAME", "CARGO_MANIFEST_DIR");
+    let names = names_of(&child()).await;
+    for (name, _) in std::env::vars() {
+        let passed = inherited.contains(&name.as_str());
+        assert_eq!(names.contains(&name), passed, "{name}");
+    }
+    assert!(names.iter().any(|name| name == CHILD));
+    let names = names_of(&child().inherit_env([named])).await;
+    assert!(names.iter().any(|name| name == named));
+    assert!(!names.iter().any(|name| name == other));
+}
+
+async fn names_of(server: &McpClient) -> Vec<String> {
+    let output = call(server, "variables", json!({})).await.unwrap();
+    let names = output["output"]["names"].as_array().unwrap().iter();
+    names.map(|name| name.as_str().unwrap().into()).collect()
 }
 
 #[tokio::test]

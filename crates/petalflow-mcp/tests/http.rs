@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use petalflow::tool::{ToolContext, ToolRegistry, ToolSet};
 use petalflow_mcp::{self as mcp, McpClient};
+use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -124,5 +126,151 @@ async fn an_invalid_header_is_an_error() {
     assert_eq!(
         error,
         "cannot connect to MCP server `127.0.0.1:9/mcp`: `no header` is not the name of a header; check that it starts and that it is an MCP server"
+    );
+}
+
+#[tokio::test]
+async fn secrets_in_an_address_are_in_no_message() {
+    let (address, serving) = serve("127.0.0.1:0", all()).await;
+    let url =
+        format!("http://hidden-user:hidden-word@{address}/mcp?api_key=hidden-key#hidden-part");
+    let server = McpClient::http(url, NO_HEADERS).attempts(1);
+    let mut texts = vec![format!("{server:?}")];
+    let tools = server.tools().await.unwrap();
+    serving.abort();
+    let _ = serving.await;
+    let cx = ToolContext::new("1");
+    let arguments = json!({ "a": 1, "b": 2 });
+    let error = tools.get("add").unwrap().call(arguments, &cx).await;
+    texts.extend(texts_of(&error.unwrap_err()));
+    texts.extend(texts_of(&server.tools().await.unwrap_err()));
+    // A server that repeats the address in its answer.
+    let (address, _serving) = answer("404 Not Found", "text/plain").await;
+    for url in [
+        format!("http://{address}/mcp?api_key=hidden-key"),
+        "ftp://example.com/mcp?api_key=hidden-key".into(),
+        "example.com/mcp?api_key=hidden-key".into(),
+    ] {
+        let server = McpClient::http(url, NO_HEADERS).attempts(1);
+        texts.extend(texts_of(&server.tools().await.unwrap_err()));
+    }
+    for text in texts {
+        assert!(!text.contains("hidden"), "{text}");
+    }
+}
+
+/// What an error and its sources print.
+fn texts_of(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        texts.extend([format!("{error}"), format!("{error:?}")]);
+        next = error.source();
+    }
+    texts
+}
+
+/// A server that answers each request with this status and content type, and with the first line of the request.
+async fn answer(status: &'static str, content_type: &'static str) -> (SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut lines = BufReader::new(stream).lines();
+            let line = lines.next_line().await.unwrap().unwrap();
+            while lines
+                .next_line()
+                .await
+                .unwrap()
+                .is_some_and(|line| !line.is_empty())
+            {}
+            let length = line.len();
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\nwww-authenticate: Bearer\r\n\
+                 content-length: {length}\r\nconnection: close\r\n\r\n{line}"
+            );
+            let mut stream = lines.into_inner();
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    (address, serving)
+}
+
+/// Why a client cannot connect to this URL.
+async fn connect_problem(url: &str) -> String {
+    let server = McpClient::http(url, NO_HEADERS).attempts(1);
+    let error = server.tools().await.unwrap_err();
+    for text in [error.to_string(), format!("{error:?}")] {
+        for name in ["rmcp", "reqwest", "Transport", "Error"] {
+            assert!(!text.contains(name), "{text}");
+        }
+    }
+    let text = error.to_string();
+    let (_, problem) = text.split_once("`: ").unwrap();
+    let (problem, _) = problem.rsplit_once("; check that").unwrap();
+    problem.into()
+}
+
+#[tokio::test]
+async fn a_failed_connection_says_in_words_what_failed() {
+    for (status, content_type, problem) in [
+        (
+            "404 Not Found",
+            "text/plain",
+            "the server answered with HTTP 404 Not Found",
+        ),
+        (
+            "503 Busy",
+            "text/plain",
+            "the server answered with HTTP status 503",
+        ),
+        (
+            "401 Unauthorized",
+            "text/plain",
+            "the server requires authentication (HTTP status 401); pass the right header to `McpClient::http`",
+        ),
+        (
+            "200 OK",
+            "text/html",
+            "the server answered with `text/html`, which is neither JSON nor a stream of events",
+        ),
+        (
+            "200 OK",
+            "application/json",
+            "the server answered with something that is not a message of MCP",
+        ),
+    ] {
+        let (address, _serving) = answer(status, content_type).await;
+        assert_eq!(connect_problem(&format!("http://{address}")).await, problem);
+    }
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let problem = connect_problem(&format!("http://{address}")).await;
+    assert_starts_with(&problem, "no connection: Connection refused");
+    assert_eq!(
+        connect_problem("localhost:8000/mcp").await,
+        "its address is not a URL; write it in full, such as `http://localhost:8000/mcp`"
+    );
+}
+
+#[tokio::test]
+async fn a_message_above_the_limit_is_named() {
+    let (address, _serving) = serve("127.0.0.1:0", all()).await;
+    let server = client(address).message_limit(1 << 20);
+    let error = call(&server, "repeat", json!({ "text": "x", "times": 2 << 20 })).await;
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        format!(
+            "the connection to MCP server `{address}/mcp` was lost during `repeat`: a message is longer than `message_limit`; it is not known whether the request was processed"
+        )
+    );
+    let sum = call(&server, "add", json!({ "a": 1, "b": 2 })).await;
+    assert_eq!(sum.unwrap(), sum_of(3));
+    let error = client(address).attempts(1).message_limit(64).tools().await;
+    assert_contains(
+        &error.unwrap_err(),
+        "`: a message is longer than `message_limit`; check",
     );
 }

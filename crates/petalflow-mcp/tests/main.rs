@@ -5,6 +5,7 @@ mod asks;
 mod broken;
 mod calls;
 mod child;
+mod exposed;
 mod http;
 mod lists;
 mod recorded;
