@@ -10,30 +10,28 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use crate::secrets::Secrets;
 use crate::{LlmError, LlmErrorKind};
 
-/// Converts the failures of one provider into errors. The errors name the provider and never contain its key.
+/// Converts the failures of one provider into errors. The errors name the provider and never contain its secrets.
 #[derive(Clone)]
 pub(super) struct ErrorConverter {
     name: String,
-    key: Option<String>,
+    secrets: Secrets,
 }
 
 /// The maximum length of a server's text in an error, in characters.
 const MAX_SHOWN: usize = 300;
 
 impl ErrorConverter {
-    pub(super) fn new(name: String, key: Option<String>) -> Self {
-        ErrorConverter { name, key }
+    pub(super) fn new(name: String, secrets: Secrets) -> Self {
+        ErrorConverter { name, secrets }
     }
 
     /// An error of this kind. `what` describes the failure.
     pub(super) fn error(&self, kind: LlmErrorKind, what: &str) -> LlmError {
         // Some servers repeat a rejected key. Remove it before truncation: a part of the key is secret too.
-        let what = match &self.key {
-            Some(key) if !key.is_empty() => one_line(&what.replace(key.as_str(), "***")),
-            _ => one_line(what),
-        };
+        let what = one_line(&self.secrets.text(what.to_string()));
         LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
     }
 

@@ -20,6 +20,7 @@ use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
 
+use crate::secrets::Secrets;
 use crate::usage::Prices;
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use error::ErrorConverter;
@@ -314,7 +315,9 @@ impl ProviderModel {
     }
 
     fn errors(&self, key: Option<String>) -> ErrorConverter {
-        ErrorConverter::new(self.name.clone(), key)
+        let mut secrets = Secrets::default();
+        key.into_iter().for_each(|key| secrets.add(key));
+        ErrorConverter::new(self.name.clone(), secrets)
     }
 }
 
