@@ -94,6 +94,24 @@ impl ErrorConverter {
         )
     }
 
+    /// The error for an address that cannot be parsed. The HTTP client would report the address, with its secrets.
+    pub(super) fn unreadable_address(&self, problem: &dyn std::error::Error) -> LlmError {
+        self.error(
+            LlmErrorKind::Request,
+            &format!(
+                "its address cannot be read: {problem}; write it such as `http://localhost:8000/v1`"
+            ),
+        )
+    }
+
+    /// The error for a key with white space in it.
+    pub(super) fn invalid_key(&self) -> LlmError {
+        self.error(
+            LlmErrorKind::Request,
+            "its key contains white space; copy the key again, without anything else",
+        )
+    }
+
     fn web(&self, error: webc::Error) -> LlmError {
         match error {
             webc::Error::ResponseFailedStatus {
