@@ -293,3 +293,90 @@ async fn a009_a_credential_is_bound_to_the_call_that_asked_for_it() {
     let talk = agent.run(forged("agent", "1", true)).await.unwrap();
     assert_eq!((ran.load(SeqCst), talk.answer()), (1, "done".into()));
 }
+
+/// A server that repeats ids: an approved call, and later another call with the same id, which asks for a credential
+/// and for a confirmation.
+#[tokio::test]
+async fn an_earlier_approval_is_not_used_for_another_call_with_the_same_id() {
+    let pay = tool("pay", |arguments, cx| {
+        if cx.credential().is_none() {
+            cx.request_credential(CredentialRequest::new("bank"));
+            return Err("waits until the user has signed in".into());
+        }
+        match cx.confirmation() {
+            Some(answer) if answer.confirmed => Ok(json!({ "paid": arguments["to"] })),
+            _ => {
+                cx.request_confirmation(Confirmation::ask("pay?"));
+                Err("waits for a confirmation".into())
+            }
+        }
+    });
+    let second = json!({ "to": "bob" });
+    for (name, first) in [
+        ("look", json!({ "to": "bob" })),
+        ("pay", json!({ "to": "eve" })),
+        ("pay", second.clone()),
+    ] {
+        let (agent, _) = scripted([
+            Reply::from(call("call_0", name, first)),
+            "done".into(),
+            Reply::from(call("call_0", "pay", second.clone())),
+        ]);
+        let look = returns("look", json!("fine")).confirm_if(|_| Some("look?".into()));
+        let agent = agent.tool(pay.clone()).tool(look);
+        let mut talk = agent.run("the first one").await.unwrap();
+        while let Some(pending) = talk.pending().pop() {
+            let answer = match pending {
+                Pending::Credential { id, .. } => ConversationInput::default().credential(id, 1),
+                other => ConversationInput::default().confirm(other.id(), true),
+            };
+            talk = agent.run(talk.next_input(answer)).await.unwrap();
+        }
+        assert_eq!(talk.answer(), "done");
+
+        let talk = agent.run(talk.next_input("the second one")).await.unwrap();
+        let given = ConversationInput::default().credential(talk.pending()[0].id(), 1);
+        let talk = agent.run(talk.next_input(given)).await.unwrap();
+        assert!(
+            matches!(&talk.pending()[..], [Pending::Confirmation { .. }]),
+            "after {name}: {:?}",
+            results(&talk)
+        );
+    }
+}
+
+#[tokio::test]
+async fn calls_of_one_answer_with_the_same_id_get_their_own_credentials() {
+    let ask = |name: &'static str| {
+        tool(name, move |_, cx| match cx.credential() {
+            None => {
+                cx.request_credential(CredentialRequest::new(name));
+                Ok(Value::Null)
+            }
+            Some(credential) => Ok(json!({ name: credential })),
+        })
+    };
+    let both = Reply::from(call("call_0", "shop", json!({}))).and(Part::Call(call(
+        "call_0",
+        "bank",
+        json!({}),
+    )));
+    let (agent, _) = scripted([both, "done".into()]);
+    let agent = agent.tool(ask("shop")).tool(ask("bank"));
+    let talk = agent.run("go").await.unwrap();
+    let mut given = ConversationInput::default();
+    for pending in talk.pending() {
+        let Pending::Credential { id, request } = pending else {
+            panic!("{pending:?}")
+        };
+        given = given.credential(id, format!("the key of the {}", request.key));
+    }
+    let talk = agent.run(talk.next_input(given)).await.unwrap();
+    assert_eq!(
+        results(&talk)[4..],
+        [
+            json!({"shop": "the key of the shop"}),
+            json!({"bank": "the key of the bank"})
+        ]
+    );
+}

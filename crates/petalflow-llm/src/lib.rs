@@ -36,6 +36,8 @@ mod price;
 mod provider;
 mod retrying;
 mod scripted;
+#[cfg(any(feature = "providers", feature = "testing"))]
+mod secrets;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;

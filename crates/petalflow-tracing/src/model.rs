@@ -156,7 +156,7 @@ impl ModelSpan {
             self.record_response(response);
         }
         self.ended = true;
-        failed(&self.span, &kind(&error.kind), error);
+        failed(&self.span, &kind(&error.kind), error, self.content);
     }
 }
 

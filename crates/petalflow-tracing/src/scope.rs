@@ -20,11 +20,11 @@ tokio::task_local! {
 }
 
 impl Run {
-    /// Creates a run with this span. It records content if the run around it does.
+    /// Creates a run with this span.
     pub(super) fn new(span: Span, content: bool) -> Self {
         Run {
             span,
-            content: content || records_content(),
+            content,
             step: Mutex::new(None),
         }
     }

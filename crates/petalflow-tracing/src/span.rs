@@ -2,19 +2,50 @@
 
 use std::error::Error;
 
+#[cfg(feature = "tool")]
+use petalflow::tool::ToolError;
+#[cfg(feature = "llm")]
+use petalflow_llm::{LlmError, LlmErrorKind};
 use tracing::{Span, field};
 
-/// Marks a span as failed. The span must have declared `error.type` and the status fields.
-pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static)) {
+/// The status of a failed span whose error may quote content.
+const NOT_RECORDED: &str =
+    "the message of the error may quote content; record it with `with_content`";
+
+/// Marks a span as failed. The span must have declared `error.type` and the status fields. Without `content`, the status
+/// has no message that may quote content.
+pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static), content: bool) {
     if span.is_disabled() {
         return;
     }
     span.record("error.type", kind);
     span.record("otel.status_code", "ERROR");
+    let message =
+        (content || !quotes_content(error)).then(|| petalflow::error::message_with_sources(error));
     span.record(
         "otel.status_description",
-        petalflow::error::message_with_sources(error).as_str(),
+        message.as_deref().unwrap_or(NOT_RECORDED),
     );
+}
+
+/// Whether the error, or one of its sources, may quote arguments, results or answers. The message of a tool's error is
+/// written for the model, as its result is.
+fn quotes_content(error: &(dyn Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |&error| error.source()).any(|error| {
+        #[cfg(feature = "tool")]
+        if let Some(error) = error.downcast_ref() {
+            return matches!(error, ToolError::Arguments(_) | ToolError::Failed(_));
+        }
+        #[cfg(feature = "llm")]
+        if let Some(LlmError { kind, .. }) = error.downcast_ref() {
+            return matches!(
+                kind,
+                LlmErrorKind::Arguments { .. } | LlmErrorKind::Malformed
+            );
+        }
+        let _ = error;
+        false
+    })
 }
 
 /// Converts a number for an attribute. OpenTelemetry exports an unsigned number as text.

@@ -41,7 +41,9 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Creates the middleware. It records no content.
+    /// Creates the middleware. It records no content. So the status of a failed node has no message if a tool failed, or
+    /// if the arguments or the answer of a model cannot be read: such messages may quote content. Messages of your own
+    /// errors are recorded.
     pub fn new() -> Self {
         Spans { content: false }
     }
@@ -92,7 +94,7 @@ impl<S: State> Middleware<S> for Spans {
         let run = async move {
             let result = next.run(call).await;
             if let Err(error) = &result {
-                failed(&inside, "node", &**error);
+                failed(&inside, "node", &**error, scope::records_content());
             }
             result
         };
@@ -106,11 +108,12 @@ impl<S: State> RunMiddleware<S> for Spans {
         register();
         let span = run_span(next.flow(), next.thread());
         let inside = span.clone();
-        let scope = Arc::new(Run::new(span.clone(), self.content));
+        let content = self.content || scope::records_content();
+        let scope = Arc::new(Run::new(span.clone(), content));
         let run = async move {
             let result = scope::within(Some(scope), next.run(input)).await;
             match &result {
-                Err(error) => ended(&inside, error),
+                Err(error) => ended(&inside, error, content),
                 Ok(_) => {
                     inside.record("petalflow.outcome", "finished");
                 }
@@ -122,7 +125,7 @@ impl<S: State> RunMiddleware<S> for Spans {
 }
 
 /// Records how a run ended. An interrupted, drained or rejected run has not failed.
-fn ended(span: &Span, error: &RunError) {
+fn ended(span: &Span, error: &RunError, content: bool) {
     let (outcome, kind) = match error.kind() {
         RunErrorKind::Interrupted { .. } => ("interrupted", None),
         RunErrorKind::Drained { .. } => ("drained", None),
@@ -143,7 +146,7 @@ fn ended(span: &Span, error: &RunError) {
     };
     span.record("petalflow.outcome", outcome);
     if let Some(kind) = kind {
-        failed(span, kind, error);
+        failed(span, kind, error, content);
     }
 }
 

@@ -29,8 +29,8 @@ pub struct ToolSpan {
 }
 
 impl ToolSpan {
-    /// Starts the span of a call. The arguments are recorded only with `content`, or in a run with
-    /// [`Spans::with_content`](super::Spans::with_content).
+    /// Starts the span of a call. The arguments, the result and the message of an error are recorded only with
+    /// `content`, or in a run with [`Spans::with_content`](super::Spans::with_content).
     pub fn start(spec: &ToolSpec, call_id: &str, arguments: &Value, content: bool) -> Self {
         let name = spec.name.as_str();
         let span = tracing::info_span!(
@@ -74,7 +74,7 @@ impl ToolSpan {
                     .record("gen_ai.tool.call.result", field::display(value));
             }
             Ok(_) => {}
-            Err(error) => failed(&self.span, kind(error), error),
+            Err(error) => failed(&self.span, kind(error), error, self.content),
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct Traced<T> {
 }
 
 impl<T> Traced<T> {
-    /// Wraps a client or tool. The spans record no content.
+    /// Wraps a client or tool. The spans record no content, and no message of an error that may quote it.
     pub fn new(inner: T) -> Self {
         register();
         Traced {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use opentelemetry::trace::{SpanKind, Status};
 use opentelemetry::{Array, StringValue, Value};
-use petalflow::tool::{Tool, ToolContext, ToolSpec};
+use petalflow::tool::{FuncTool, Tool, ToolContext, ToolSpec};
 use petalflow::tool::{ToolCall, ToolResult};
 use petalflow_llm::message::{Media, MediaSource};
 use petalflow_llm::response::FinishReason;
@@ -18,6 +18,10 @@ use serde_json::json;
 use tracing::Instrument;
 
 use super::{Double, Model, attribute, description, text};
+
+/// The status of a failure whose message may quote content.
+const NOT_RECORDED: &str =
+    "the message of the error may quote content; record it with `with_content`";
 
 fn answer() -> LlmResponse {
     LlmResponse {
@@ -222,7 +226,9 @@ async fn failures_have_a_description() {
             }
             let span = seen.span("chat");
             assert_eq!(text(&span, "error.type").unwrap(), name);
-            assert_eq!(description(&span), Some("no luck"));
+            // The message of wrong arguments quotes them.
+            let shown = (name != "arguments").then_some("no luck");
+            assert_eq!(description(&span), shown.or(Some(NOT_RECORDED)));
             let paid = attribute(&span, "gen_ai.usage.input_tokens").is_some();
             assert_eq!(paid, name == "arguments");
         }
@@ -271,7 +277,7 @@ async fn the_span_of_a_tool_records_failure_and_cancellation() {
     tool.call(json!({ "n": "x" }), &cx).await.unwrap_err();
     let span = seen.span("execute_tool double");
     assert_eq!(text(&span, "error.type").unwrap(), "arguments");
-    assert_eq!(description(&span), Some("`n`: not a number"));
+    assert_eq!(description(&span), Some(NOT_RECORDED));
 
     let seen = RecordedSpans::start();
     let mut call = tool.call(json!({}), &cx);
@@ -279,6 +285,46 @@ async fn the_span_of_a_tool_records_failure_and_cancellation() {
     drop(call);
     let span = seen.span("execute_tool double");
     assert_eq!(text(&span, "error.type").unwrap(), "cancelled");
+}
+
+#[tokio::test]
+async fn statuses_quote_content_only_on_request() {
+    let secret = r#""4,5""#;
+    let broken = |_: serde_json::Value| async { Err::<(), _>("no account `4,5`".into()) };
+    let broken = FuncTool::new("double", "Fails.", broken);
+    let tools: [Arc<dyn Tool>; 2] = [Arc::new(Double::new()), Arc::new(broken)];
+    let cx = ToolContext::new("call-1");
+    for tool in tools {
+        for content in [false, true] {
+            let seen = RecordedSpans::start();
+            let tool = Traced::new(Arc::clone(&tool));
+            let tool = if content { tool.with_content() } else { tool };
+            tool.call(json!({ "n": "4,5" }), &cx).await.unwrap_err();
+            let span = seen.span("execute_tool double");
+            assert_eq!(format!("{span:?}").contains("4,5"), content, "{span:?}");
+        }
+    }
+    for content in [false, true] {
+        let answer = LlmResponse {
+            message: Some(ChatMessage::new(
+                Role::Assistant,
+                vec![Part::Call(ToolCall {
+                    name: "double".into(),
+                    arguments: secret.into(),
+                    ..ToolCall::default()
+                })],
+            )),
+            ..answer()
+        };
+        let error = answer.checked(&LlmRequest::default()).unwrap_err();
+        assert!(error.to_string().contains("4,5"), "{error}");
+        let seen = RecordedSpans::start();
+        let model = Traced::new(Model::new([Err(error)]));
+        let model = if content { model.with_content() } else { model };
+        model.complete(&LlmRequest::default()).await.unwrap_err();
+        let span = seen.span("chat");
+        assert_eq!(format!("{span:?}").contains("4,5"), content, "{span:?}");
+    }
 }
 
 #[tokio::test]

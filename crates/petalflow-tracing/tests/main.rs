@@ -113,7 +113,7 @@ impl Tool for Double {
                 Ok(json!({ "doubled": n.as_i64().unwrap_or_default() * 2 }))
             }
             serde_json::Value::Null => std::future::pending().await,
-            _ => Err(ToolError::Arguments("`n`: not a number".into())),
+            n => Err(ToolError::Arguments(format!("`n`: {n} is not a number"))),
         }
     }
 }

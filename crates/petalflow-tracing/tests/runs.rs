@@ -5,11 +5,13 @@ use opentelemetry::trace::{SpanKind, Status};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
+use petalflow::tool::{Tool as _, ToolContext};
 use petalflow_llm::{LlmClient, LlmRequest, LlmResponse};
 use petalflow_llm_test_support::spans::RecordedSpans;
 use petalflow_tracing::{Spans, TraceLaunch, Traced};
+use serde_json::json;
 
-use super::{Model, attribute, description, text};
+use super::{Double, Model, attribute, description, text};
 
 #[state]
 struct Essay {
@@ -193,6 +195,30 @@ async fn fail() -> petalflow::Result<()> {
 }
 
 flow!(Fail(Trial) { fail });
+
+#[node(Trial)]
+async fn count() -> petalflow::Result<()> {
+    let cx = ToolContext::new("1");
+    Double::new().call(json!({ "n": "4,5" }), &cx).await?;
+    Ok(())
+}
+
+flow!(Count(Trial) { count });
+
+#[tokio::test]
+async fn statuses_of_runs_and_nodes_quote_arguments_only_on_request() {
+    for content in [false, true] {
+        let seen = RecordedSpans::start();
+        let spans = Spans::new();
+        let spans = if content { spans.with_content() } else { spans };
+        Count::new().traced(spans).run(()).await.err().unwrap();
+        for name in ["node count", "invoke_workflow Count"] {
+            let span = seen.span(name);
+            assert!(description(&span).is_some());
+            assert_eq!(format!("{span:?}").contains("4,5"), content, "{span:?}");
+        }
+    }
+}
 
 #[tokio::test]
 async fn the_span_of_a_failed_run_has_the_error() {

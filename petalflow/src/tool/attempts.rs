@@ -18,7 +18,7 @@ pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     attempt: impl Fn(Value) -> F,
 ) -> Result<Value, ToolError> {
     let most = retry.iter().map(Retry::attempts).max().unwrap_or(1);
-    let before = cx.actions().clone();
+    let before = cx.requests().clone();
     let mut arguments = Some(arguments);
     let attempt = |number| {
         // The last attempt needs no copy.
@@ -32,7 +32,7 @@ pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     repeat(attempt, |number, error| {
         let delay = delay_after(retry, number, error)?;
         // The next attempt requests its actions again.
-        cx.actions().clone_from(&before);
+        cx.requests().clone_from(&before);
         Some(delay)
     })
     .await

@@ -1,5 +1,6 @@
 //! The context of a tool's call.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
@@ -39,6 +40,8 @@ pub struct ToolContext {
     credential: Option<Value>,
     actions: Arc<Mutex<Actions>>,
     listener: Option<Arc<dyn Fn(CustomEvent) + Send + Sync>>,
+    /// Whether something that belongs to the caller was read: its credential, its confirmation, its state or its run.
+    read: Arc<AtomicBool>,
 }
 
 impl_debug!(
@@ -174,12 +177,14 @@ impl ToolContext {
     /// assert!(cx.scope().is_none(), "it was made outside any run");
     /// ```
     pub fn scope(&self) -> Option<&Scope> {
+        self.mark_read();
         self.scope.as_ref()
     }
 
     /// The [`Context`] of the node that calls the tool, if any: to ask a person, to run an effect once, to take managed
     /// values.
     pub fn context(&self) -> Option<Context> {
+        self.mark_read();
         self.scope.as_ref().map(Scope::context)
     }
 
@@ -197,6 +202,7 @@ impl ToolContext {
     /// assert!(error.to_string().contains("the call is in no run"));
     /// ```
     pub fn extract<T: Extract>(&self) -> Result<T, BoxError> {
+        self.mark_read();
         match &self.scope {
             Some(scope) => T::extract(scope),
             None => Err(format!(
@@ -233,26 +239,28 @@ impl ToolContext {
     /// ToolContext::new("1").emit("half done");
     /// ```
     pub fn emit(&self, value: impl Into<CustomEvent>) {
-        match (&self.listener, self.context()) {
+        match (&self.listener, &self.scope) {
             (Some(listener), _) => listener(value.into()),
-            (None, Some(cx)) => cx.emit(value),
+            (None, Some(scope)) => scope.context().emit(value),
             (None, None) => {}
         }
     }
 
     /// A value of the session's state, with the changes of this call.
     pub fn state(&self, key: &str) -> Option<Value> {
-        let changed = self.actions().state_delta.get(key).cloned();
+        self.mark_read();
+        let changed = self.requests().state_delta.get(key).cloned();
         changed.or_else(|| self.state.get(key).cloned())
     }
 
     /// Changes a value of the session's state.
     pub fn set_state(&self, key: impl Into<String>, value: impl Into<Value>) {
-        self.actions().state_delta.insert(key.into(), value.into());
+        self.requests().state_delta.insert(key.into(), value.into());
     }
 
     /// The answer to [`request_confirmation`](Self::request_confirmation), or for a tool with `confirm`.
     pub fn confirmation(&self) -> Option<&Confirmation> {
+        self.mark_read();
         self.confirmation.as_ref()
     }
 
@@ -268,11 +276,12 @@ impl ToolContext {
     /// ```
     pub fn request_confirmation(&self, question: Confirmation) {
         let id = self.call_id.clone();
-        self.actions().requested_confirmations.insert(id, question);
+        self.requests().requested_confirmations.insert(id, question);
     }
 
     /// The credential that was given after [`request_credential`](Self::request_credential).
     pub fn credential(&self) -> Option<&Value> {
+        self.mark_read();
         self.credential.as_ref()
     }
 
@@ -306,7 +315,7 @@ impl ToolContext {
     /// ```
     pub fn request_credential(&self, request: CredentialRequest) {
         let id = self.call_id.clone();
-        self.actions().requested_credentials.insert(id, request);
+        self.requests().requested_credentials.insert(id, request);
     }
 
     /// The requests of the call. Use the guard in one expression only: it is a lock on the call's requests.
@@ -320,11 +329,34 @@ impl ToolContext {
     /// assert!(cx.actions().is_empty());
     /// ```
     pub fn actions(&self) -> MutexGuard<'_, Actions> {
-        self.actions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mark_read();
+        self.requests()
     }
 
     /// Takes the requests of the call, after it.
     pub fn take_actions(&self) -> Actions {
-        std::mem::take(&mut *self.actions())
+        std::mem::take(&mut *self.requests())
+    }
+
+    /// The requests of the call, for layers that do not let the tool's result depend on them.
+    pub(super) fn requests(&self) -> MutexGuard<'_, Actions> {
+        self.actions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same call, with its own mark for [`was_read`](Self::was_read).
+    pub(super) fn unread(&self) -> Self {
+        ToolContext {
+            read: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether something that belongs to the caller was read since [`unread`](Self::unread).
+    pub(super) fn was_read(&self) -> bool {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn mark_read(&self) {
+        self.read.store(true, Ordering::Relaxed);
     }
 }

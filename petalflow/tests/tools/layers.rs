@@ -4,13 +4,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use petalflow::Managed;
 use petalflow::cache::InMemoryCache;
+use petalflow::node::ManagedValues;
 use petalflow::policy::Retry;
 use petalflow::tool::layer::{
     Cached, Checked, CircuitBreaker, Observed, OnlyIf, RateLimit, RetryLayer, TimeoutLayer,
 };
-use petalflow::tool::{FuncTool, Tool, ToolContext};
-use serde_json::{Value, json};
+use petalflow::tool::{Confirmation, FuncTool, Tool, ToolContext};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::call;
@@ -129,6 +131,58 @@ async fn i028_cache() {
         remember.call(json!({}), &cx).await.unwrap();
         assert!(!cx.take_actions().is_empty());
     }
+}
+
+/// A tool whose result is this value of the context.
+fn reading(read: impl Fn(&ToolContext) -> Value + Send + Sync + 'static) -> FuncTool {
+    let read = Arc::new(read);
+    FuncTool::with_context("read", "Reads.", move |_: Value, cx: ToolContext| {
+        let read = Arc::clone(&read);
+        async move { Ok(read(&cx)) }
+    })
+}
+
+#[tokio::test]
+async fn a_result_that_depends_on_the_caller_is_not_cached() {
+    let of_user = |name: &str| {
+        let yes = Confirmation {
+            payload: name.into(),
+            ..Confirmation::default()
+        };
+        let mut values = ManagedValues::default();
+        values.insert(Arc::new(name.to_string()));
+        ToolContext::managing("1", values)
+            .with_credential(name)
+            .with_confirmation(yes)
+            .with_state(Map::from_iter([("user".to_string(), json!(name))]))
+    };
+    let reads: [fn(&ToolContext) -> Value; 4] = [
+        |cx| cx.credential().cloned().unwrap_or_default(),
+        |cx| cx.confirmation().unwrap().payload.clone(),
+        |cx| cx.state("user").unwrap_or_default(),
+        |cx| cx.extract::<Managed<String>>().unwrap().as_str().into(),
+    ];
+    for read in reads {
+        // The outer cache does not keep what the inner one does not, and layers between them change nothing.
+        let tool = reading(read)
+            .layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)))
+            .layer(RetryLayer::new([Retry::times(2)]))
+            .layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)));
+        for name in ["ann", "bob"] {
+            let result = tool.call(json!({}), &of_user(name)).await.unwrap();
+            assert_eq!(result, name);
+        }
+    }
+
+    // The context of a user alone does not matter.
+    let (tool, calls) = flaky(0);
+    let tool = tool
+        .layer(RetryLayer::new([Retry::times(2)]))
+        .layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)));
+    for name in ["ann", "bob"] {
+        tool.call(json!({}), &of_user(name)).await.unwrap();
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -38,9 +38,10 @@ pub(crate) fn decided(
             continue;
         }
         let new = decision(&events[..request_at], agent, request, unwrapped(answer))?;
+        // Not by the id: some servers give calls of different answers the same id.
         let known = decided
             .iter_mut()
-            .find(|known| known.call.id == new.call.id);
+            .find(|known| known.position == new.position);
         match known {
             // If there are two answers about one call, the first one counts.
             Some(known) => {
@@ -55,7 +56,7 @@ pub(crate) fn decided(
     let calls = calls.map(|(index, decided)| PendingCall {
         confirmation: decided
             .confirmation
-            .or_else(|| confirmed(events, agent, &decided.call.id)),
+            .or_else(|| confirmed(events, agent, decided.position)),
         credential: decided.credential,
         ..PendingCall::new(index, decided.call)
     });
@@ -141,16 +142,19 @@ fn made<'e>(
     calls.find(|(_, call)| call.id == id)
 }
 
-/// The earlier approval of the call with this id. The person does not have to approve it again.
-fn confirmed(events: &[AgentEvent], agent: &str, id: &str) -> Option<Confirmation> {
+/// The earlier approval of the call at this position. The person does not have to approve it again. An approval of
+/// another call with the same id does not count.
+fn confirmed(events: &[AgentEvent], agent: &str, position: (usize, usize)) -> Option<Confirmation> {
     let mut answers = events.iter().rev().filter(|event| event.is_from_user());
     answers.find_map(|event| {
-        event.results().find_map(|answer| {
-            let is_confirmation = answer.name == CONFIRMATION;
-            let (_, request) = is_confirmation.then(|| requested(events, agent, answer).ok())??;
-            let (original, _) = confirmation::parse_request(request)?;
-            let confirmation = confirmation::parse_answer(&unwrapped(answer));
-            (original.id == id && confirmation.confirmed).then_some(confirmation)
+        let mut answers = event.results().filter(|answer| answer.name == CONFIRMATION);
+        answers.find_map(|answer| {
+            let (request_at, request) = requested(events, agent, answer).ok()?;
+            let before = &events[..request_at];
+            let earlier = decision(before, agent, request, unwrapped(answer)).ok()?;
+            let is_same = earlier.position == position;
+            let confirmation = earlier.confirmation?;
+            (is_same && confirmation.confirmed).then_some(confirmation)
         })
     })
 }

@@ -160,13 +160,14 @@ fn answer_event(
         return Some(event);
     };
     message.role = Role::Assistant;
-    let mut index = 0;
+    let mut used: Vec<String> = Vec::new();
     for part in &mut message.parts {
         let Part::Call(call) = part else { continue };
-        if call.id.is_empty() {
-            call.id = format!("call-{id}-{index}");
+        // Results and a person's answers name a call by its id. Some servers leave it out or repeat it.
+        if call.id.is_empty() || used.contains(&call.id) {
+            call.id = format!("call-{id}-{}", used.len());
         }
-        index += 1;
+        used.push(call.id.clone());
         let mut known = ctx.agent().specs().iter().chain(source_tools);
         if known.any(|spec| spec.name == call.name && spec.long_running) {
             long_running.push(call.id.clone());

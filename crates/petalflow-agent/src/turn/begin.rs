@@ -50,7 +50,10 @@ pub(super) fn begin(
     let waiting = conversation.waiting.as_deref().unwrap_or_default();
     let mut speakers = speakers(roster, conversation);
     let is_called_by = |waiting: &Waiting, speaker: Option<&Speaker>| {
-        let call = event_with_call(events, &waiting.call.id);
+        let call = events.iter().rev().find(|event| {
+            // Other calls may have the same id.
+            event.calls().any(|call| *call == waiting.call)
+        });
         call.is_some_and(|call| speaker.is_some_and(|speaker| speaker.made(call)))
     };
     let reads_text = |waiting: &Waiting| is_called_by(waiting, speakers.last());

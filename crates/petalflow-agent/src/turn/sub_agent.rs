@@ -36,7 +36,7 @@ pub(super) async fn call(
         None => step,
     };
     let mut waiting = ctx.conversation.waiting.iter().flatten();
-    let before = waiting.find(|waiting| waiting.call.id == pending.call.id);
+    let before = waiting.find(|waiting| waiting.call == pending.call);
     let input = match (before, &pending.answer) {
         (Some(before), Some(answer)) => ConversationInput {
             events: before.events.clone(),

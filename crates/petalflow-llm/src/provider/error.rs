@@ -10,30 +10,28 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use crate::secrets::Secrets;
 use crate::{LlmError, LlmErrorKind};
 
-/// Converts the failures of one provider into errors. The errors name the provider and never contain its key.
+/// Converts the failures of one provider into errors. The errors name the provider and never contain its secrets.
 #[derive(Clone)]
 pub(super) struct ErrorConverter {
     name: String,
-    key: Option<String>,
+    secrets: Secrets,
 }
 
 /// The maximum length of a server's text in an error, in characters.
 const MAX_SHOWN: usize = 300;
 
 impl ErrorConverter {
-    pub(super) fn new(name: String, key: Option<String>) -> Self {
-        ErrorConverter { name, key }
+    pub(super) fn new(name: String, secrets: Secrets) -> Self {
+        ErrorConverter { name, secrets }
     }
 
     /// An error of this kind. `what` describes the failure.
     pub(super) fn error(&self, kind: LlmErrorKind, what: &str) -> LlmError {
         // Some servers repeat a rejected key. Remove it before truncation: a part of the key is secret too.
-        let what = match &self.key {
-            Some(key) if !key.is_empty() => one_line(&what.replace(key.as_str(), "***")),
-            _ => one_line(what),
-        };
+        let what = one_line(&self.secrets.text(what.to_string()));
         LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
     }
 
@@ -93,6 +91,24 @@ impl ErrorConverter {
         self.error(
             LlmErrorKind::Request,
             "its address does not begin with `http://` or `https://`; write it in full, such as `http://localhost:8000/v1`",
+        )
+    }
+
+    /// The error for an address that cannot be parsed. The HTTP client would report the address, with its secrets.
+    pub(super) fn unreadable_address(&self, problem: &dyn std::error::Error) -> LlmError {
+        self.error(
+            LlmErrorKind::Request,
+            &format!(
+                "its address cannot be read: {problem}; write it such as `http://localhost:8000/v1`"
+            ),
+        )
+    }
+
+    /// The error for a key with white space in it.
+    pub(super) fn invalid_key(&self) -> LlmError {
+        self.error(
+            LlmErrorKind::Request,
+            "its key contains white space; copy the key again, without anything else",
         )
     }
 

@@ -20,6 +20,7 @@ use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
 
+use crate::secrets::Secrets;
 use crate::usage::Prices;
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use error::ErrorConverter;
@@ -173,7 +174,7 @@ impl ProviderModel {
         self
     }
 
-    /// Sets the key.
+    /// Sets the key. White space around it is removed: a key that was read from a file may end with a line break.
     ///
     /// ```
     /// use petalflow_llm::ProviderModel;
@@ -184,7 +185,7 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(key.into());
+        self.key = Some(key.into().trim().to_string());
         self
     }
 
@@ -278,9 +279,12 @@ impl ProviderModel {
         let resolved = self.client()?.resolve_service_target(iden).await;
         let mut target = resolved.map_err(|error| self.errors(None).convert(error))?;
         if let Some(url) = &self.base_url {
-            // The error does not name the address, which may include a key.
+            // The errors do not name the address, which may include a key.
             if !url.starts_with("http://") && !url.starts_with("https://") {
                 return Err(self.errors(None).invalid_address());
+            }
+            if let Err(error) = reqwest::Url::parse(url) {
+                return Err(self.errors(None).unreadable_address(&error));
             }
             target.endpoint = Endpoint::from_owned(url.as_str());
         }
@@ -290,9 +294,18 @@ impl ProviderModel {
         };
         let key = match (&self.key, &variable) {
             (Some(key), _) => Some(key.clone()),
-            (None, Some(variable)) if !self.ignores_environment_key => env::var(variable).ok(),
+            (None, Some(variable)) if !self.ignores_environment_key => {
+                let key = env::var(variable).ok();
+                key.map(|key| key.trim().to_string())
+            }
             _ => None,
         };
+        // A server would reject the key and might quote a part of it.
+        if let Some(key) = &key
+            && key.contains(|c: char| c.is_whitespace() || c.is_control())
+        {
+            return Err(self.errors(None).invalid_key());
+        }
         match (&key, variable) {
             (Some(key), _) => target.auth = AuthData::from_single(key.as_str()),
             // The user's own servers often accept any key.
@@ -314,7 +327,13 @@ impl ProviderModel {
     }
 
     fn errors(&self, key: Option<String>) -> ErrorConverter {
-        ErrorConverter::new(self.name.clone(), key)
+        let mut secrets = Secrets::default();
+        let address = self.base_url.as_deref().and_then(|url| url.parse().ok());
+        let in_address = address.iter().flat_map(secrets_in_address);
+        key.into_iter()
+            .chain(in_address)
+            .for_each(|secret| secrets.add(secret));
+        ErrorConverter::new(self.name.clone(), secrets)
     }
 }
 
@@ -413,6 +432,21 @@ impl ProviderModel {
             accepts_reasoning: !rejects_reasoning,
         }
     }
+}
+
+/// The texts in an address that may be secret: the password, or the user if there is none, and the values of the query,
+/// as they are written and decoded. Shorter texts than four characters are not secret, and would occur in other words.
+fn secrets_in_address(url: &reqwest::Url) -> Vec<String> {
+    let user = url.password().unwrap_or(url.username());
+    let query = url.query().unwrap_or_default().split('&');
+    let written = query.filter_map(|pair| Some(pair.split_once('=')?.1));
+    // `with_base_url` adds the slash.
+    let written = written.map(|value| value.trim_end_matches('/').to_string());
+    let decoded = url.query_pairs().map(|(_, value)| value.into_owned());
+    let decoded = decoded.map(|value| value.trim_end_matches('/').to_string());
+    let mut secrets: Vec<String> = written.chain(decoded).chain([user.to_string()]).collect();
+    secrets.retain(|secret| secret.chars().count() >= 4);
+    secrets
 }
 
 impl fmt::Debug for ProviderModel {

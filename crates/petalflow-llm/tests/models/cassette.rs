@@ -114,6 +114,53 @@ async fn the_file_is_the_same_each_time_and_has_no_secrets() {
     }
 }
 
+#[tokio::test]
+async fn a_secret_that_is_split_into_deltas_is_not_in_the_file() {
+    let file = File::new("split");
+    let piece = |arguments: &str| Delta::Call {
+        index: 0,
+        id: Some("1".into()),
+        name: Some("sign_in".into()),
+        arguments: arguments.into(),
+    };
+    let pieces = [
+        piece(r#"{"refresh_"#),
+        piece(r#"token": "hunter"#),
+        piece(r#"2x", "n": 1}"#),
+    ];
+    let model = || Ok(ScriptedModel::new([Reply::chunks(pieces.clone())]));
+    let request = LlmRequest::prompt("Use Bearer hunter2x.");
+    let recording = Cassette::open(&file.0, model).unwrap();
+    let stream = recording.stream(&request).await.unwrap();
+    stream.into_response().await.unwrap();
+    assert!(!file.text().contains("hunter"), "{}", file.text());
+
+    let replaying = Cassette::replay(&file.0).unwrap();
+    let stream = replaying.stream(&request).await.unwrap();
+    let response = stream.into_response().await.unwrap();
+    let call = response.calls().next().unwrap();
+    assert_eq!(call.arguments, json!({"refresh_token": "***", "n": 1}));
+}
+
+#[tokio::test]
+async fn a_file_that_was_recorded_with_a_token_is_still_replayed() {
+    let file = File::new("token");
+    let request = LlmRequest {
+        extra: json!({"token": "hunter2"}).as_object().unwrap().clone(),
+        ..LlmRequest::prompt("hi")
+    };
+    let recording = Cassette::open(&file.0, || Ok(ScriptedModel::new(["hello"]))).unwrap();
+    recording.complete(&request).await.unwrap();
+    assert!(!file.text().contains("hunter2"), "{}", file.text());
+    let earlier = file
+        .text()
+        .replace(r#""token": "***""#, r#""token": "hunter2""#);
+    assert!(earlier.contains("hunter2"));
+    std::fs::write(&file.0, earlier).unwrap();
+    let replaying = Cassette::replay(&file.0).unwrap();
+    assert_eq!(replaying.complete(&request).await.unwrap().text(), "hello");
+}
+
 fn conversation(id: &str, city: &str) -> LlmRequest {
     let call = ToolCall {
         id: id.into(),

@@ -330,6 +330,84 @@ async fn addresses_and_keys_that_cannot_be_are_errors() {
 }
 
 #[tokio::test]
+async fn white_space_around_a_key_is_removed_and_the_key_is_not_in_errors() {
+    for key in [
+        format!(" {KEY}"),
+        format!("{KEY}\n"),
+        format!("\t{KEY} \r\n"),
+    ] {
+        // The server repeats what it got.
+        let server = Server::start(|_, asked| {
+            let mut lines = asked.head.lines();
+            let sent = lines.find_map(|line| line.strip_prefix("authorization:"));
+            let body =
+                json!({"error": {"message": format!("Incorrect API key: {}", sent.unwrap())}});
+            answer("401 Unauthorized", "application/json", &body.to_string())
+        })
+        .await;
+        let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny").with_key(&key);
+        for error in errors(&model).await {
+            assert_eq!(error.kind, LlmErrorKind::Auth);
+            assert!(
+                error.to_string().ends_with("Incorrect API key: bearer ***"),
+                "{error}"
+            );
+        }
+    }
+    let model = ProviderModel::openai_compatible("http://127.0.0.1:1", "tiny");
+    for error in errors(&model.with_key("sk-very secret")).await {
+        assert_eq!(error.kind, LlmErrorKind::Request);
+        assert_eq!(
+            error.to_string(),
+            "provider `openai-compatible` failed: its key contains white space; copy the key again, without anything else"
+        );
+    }
+}
+
+#[tokio::test]
+async fn secrets_of_an_address_are_not_in_errors() {
+    // The server repeats the address of the request, as many do if it is unknown.
+    let server = Server::start(|_, asked| {
+        let body = json!({"error": {"message": format!("unknown: {}", asked.head.lines().next().unwrap())}});
+        answer("404 Not Found", "application/json", &body.to_string())
+    })
+    .await;
+    let known = server.url("/v1");
+    let host = known.strip_prefix("http://").unwrap();
+    for address in [
+        format!("http://user:hunter2@{host}?sig=hunter%203&key=hunter4"),
+        format!("http://hunter5@{host}"),
+        "http://user:hunter2@127.0.0.1:1/v1?sig=hunter3".to_string(),
+        "http://user:hunter2@127.0.0.1:port/v1?sig=hunter3".to_string(),
+        "http://user:hunter2@/v1?sig=hunter3".to_string(),
+        "http://user:hunter2@[::1/v1".to_string(),
+        "user:hunter2@localhost/v1?sig=hunter3".to_string(),
+    ] {
+        let gemini = ProviderModel::new("gemini-2.5-flash").unwrap();
+        let anthropic = ProviderModel::new("claude-sonnet-4-6").unwrap();
+        for model in [
+            ProviderModel::openai_compatible(&*address, "tiny").with_key(KEY),
+            gemini.with_base_url(&*address).with_key(KEY),
+            anthropic.with_base_url(&*address).with_key(KEY),
+        ] {
+            for error in errors(&model).await {
+                let text = format!("{error} {error:?} {model:?}");
+                assert!(!text.contains("hunter"), "a secret of {address} in {text}");
+            }
+        }
+    }
+    let model = ProviderModel::openai_compatible("http://a:hunter2@127.0.0.1:port/v1", "tiny");
+    for error in errors(&model).await {
+        assert_eq!(error.kind, LlmErrorKind::Request);
+        assert_eq!(
+            error.to_string(),
+            "provider `openai-compatible` failed: its address cannot be read: invalid port number; write it such as \
+             `http://localhost:8000/v1`"
+        );
+    }
+}
+
+#[tokio::test]
 async fn i018_a_stream_that_is_cut_preserves_the_partial_answer() {
     let word = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
     let candidate =

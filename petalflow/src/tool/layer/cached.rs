@@ -12,6 +12,11 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 ///
 /// Only successful results are stored, and only of calls without [requests](crate::tool::Actions).
 ///
+/// A result is not stored if the tool, or a layer inside of this one, read something that belongs to the caller: the
+/// credential, the confirmation, the state, the requests, the [`Context`](crate::Context) or a managed value. So no user
+/// gets a result that was made with the credential of another one. Such a call is made each time. If a tool reads its
+/// credential elsewhere, for example in a closure that was made for one user, give each user a cache.
+///
 /// ```
 /// use petalflow::cache::InMemoryCache;
 /// use petalflow::tool::layer::Cached;
@@ -59,10 +64,17 @@ impl<C: Cache> ToolLayer for Cached<C> {
         if let Some(result) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
             return Ok(result);
         }
-        let before = cx.actions().clone();
-        let result = tool.call(arguments, cx).await?;
-        let wants_nothing = *cx.actions() == before;
-        if wants_nothing {
+        let before = cx.requests().clone();
+        let inner = cx.unread();
+        let result = tool.call(arguments, &inner).await;
+        let is_shared = !inner.was_read();
+        if !is_shared {
+            // A cache around this one must not store the result either.
+            cx.mark_read();
+        }
+        let result = result?;
+        let wants_nothing = *cx.requests() == before;
+        if wants_nothing && is_shared {
             let bytes = result.to_string().into_bytes();
             self.cache.put(&key, bytes, self.lasts).await;
         }

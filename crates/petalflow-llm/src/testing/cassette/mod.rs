@@ -1,7 +1,6 @@
 //! Recorded responses of a real model.
 
 mod recording;
-mod redact;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,17 +8,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt, stream};
 
+use crate::secrets::Secrets;
 use crate::stream::{Delta, StreamAccumulator, StreamEvent};
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 use recording::{Recording, Recordings};
-use redact::Secrets;
 
 /// A model that records the responses of another model in a file, and then replays them. Tests use responses of a real
 /// model, without a key and without a network, and are deterministic.
 ///
 /// The file is readable JSON, and can be committed. It contains no keys: requests have none, and text that looks like a
-/// key, or was set with [`with_secret`](Self::with_secret), is replaced by `***`. Errors are not recorded.
+/// key, or was set with [`with_secret`](Self::with_secret), is replaced by `***`. So are values of fields with names such
+/// as `token`, `refresh_token`, `client_secret` and `password`, and what follows `Bearer`. Errors are not recorded.
 ///
 /// A request gets the response to an equal recorded request. Each response is used once, in order. Ids of messages and
 /// calls are ignored, because they may differ in each run.
@@ -119,7 +119,8 @@ impl Cassette {
     /// The recorded response to a request.
     fn recorded(&self, request: &LlmRequest) -> Result<(Vec<Delta>, LlmResponse), LlmError> {
         let request_key = recording::comparable(&self.secrets.redact(recording::value(request)?));
-        lock(&self.recordings).take(&request_key).map_err(|why| {
+        let recorded = lock(&self.recordings).take(&request_key, &self.secrets);
+        recorded.map_err(|why| {
             let file = self.file.display();
             LlmError::request(format!(
                 "cassette `{file}` has no answer to this request: {why}; delete the file to record anew"

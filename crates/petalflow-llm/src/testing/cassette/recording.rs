@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::redact::Secrets;
-use crate::stream::Delta;
-use crate::{Capabilities, LlmError, LlmRequest, LlmResponse};
+use crate::secrets::Secrets;
+use crate::stream::{Delta, StreamAccumulator};
+use crate::{Capabilities, ChatMessage, LlmError, LlmRequest, LlmResponse};
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -74,10 +74,16 @@ impl Recordings {
     }
 
     /// The first unused response to an equal request, or the reason why there is none.
-    pub(super) fn take(&mut self, request: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
+    pub(super) fn take(
+        &mut self,
+        request: &Value,
+        secrets: &Secrets,
+    ) -> Result<(Vec<Delta>, LlmResponse), String> {
         let mut nearest = None;
         for recording in self.entries.iter_mut().filter(|recording| !recording.used) {
-            let Some(path) = difference(&comparable(&recording.request), request) else {
+            // Files of earlier versions contain texts that are secrets now.
+            let recorded = comparable(&secrets.redact(recording.request.clone()));
+            let Some(path) = difference(&recorded, request) else {
                 recording.used = true;
                 return recording.read().map_err(|error| error.to_string());
             };
@@ -99,11 +105,11 @@ impl Recording {
     ) -> Result<Self, LlmError> {
         let deltas = match deltas {
             [] => Value::Null,
-            deltas => value(deltas)?,
+            deltas => without_secrets(deltas, secrets)?,
         };
         Ok(Recording {
             request: secrets.redact(without_unset(value(request)?)),
-            deltas: secrets.redact(deltas),
+            deltas,
             response: secrets.redact(value(response)?),
             used: true,
         })
@@ -121,6 +127,23 @@ impl Recording {
         };
         Ok((deltas, response))
     }
+}
+
+/// The deltas without their secrets. Unset if a secret is split into several deltas: a replay then makes its deltas from
+/// the response.
+fn without_secrets(deltas: &[Delta], secrets: &Secrets) -> Result<Value, LlmError> {
+    let redacted = secrets.redact(value(deltas)?);
+    let Ok(read) = Vec::<Delta>::deserialize(&redacted) else {
+        return Ok(Value::Null);
+    };
+    let is_redacted = value(&joined(&read))? == secrets.redact(value(&joined(deltas))?);
+    Ok(if is_redacted { redacted } else { Value::Null })
+}
+
+fn joined(deltas: &[Delta]) -> Option<ChatMessage> {
+    let mut response = StreamAccumulator::new();
+    deltas.iter().for_each(|delta| response.push(delta));
+    response.finish(LlmResponse::default()).message
 }
 
 /// Converts a value through JSON text, where an `f32` of 0.7 is 0.7.
