@@ -401,6 +401,33 @@ fn a_node_that_picks_several_routes_runs_its_targets_together() {
 }
 
 #[test]
+fn a_route_that_is_picked_several_times_runs_its_target_several_times() {
+    let choose = Edge {
+        from: Source::Node(n(0)),
+        via: Via::Route("A".into()),
+        to: Target::Node(n(1)),
+    };
+    let edges = || vec![edge(Source::Start, 0), choose.clone()];
+    let pick = NodeFacts {
+        routes: &["A"],
+        has_route: true,
+        ..NodeFacts::new("pick")
+    };
+    let takes = NodeFacts {
+        takes_item: true,
+        ..writer("a")
+    };
+    let many = NodeFacts { many: true, ..pick };
+    let keys = [KeyFacts::new("draft")];
+    assert!(messages_for(edges(), 0, &keys, &[pick, takes]).is_empty());
+    assert!(messages_for(edges(), 0, &keys, &[many, writer("a")]).is_empty());
+    assert_eq!(
+        messages_for(edges(), 0, &keys, &[many, takes]),
+        ["PF016: node `a` can run on sev"]
+    );
+}
+
+#[test]
 fn a_node_that_several_deliveries_reach_picks_a_route_for_each() {
     let choose = |from, name: &'static str, to| Edge {
         from: Source::Node(n(from)),

@@ -181,7 +181,7 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 ///
 /// | `#[node(Essay, ..)]` | meaning |
 /// | --- | --- |
-/// | `name = "…"` | the name of the node, if it is not the name of the function |
+/// | `name = "…"` | the name of the node in graphs, if it is not the name of the function; `node other = write;` in a flow has precedence |
 /// | `retry = 3`, `retry = expr` | the number of attempts, or a `Retry` |
 /// | `retry = [expr, ..]` | several `Retry`: the first that matches an error is used |
 /// | `timeout = 30s` | the maximum duration of one attempt |

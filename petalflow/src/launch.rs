@@ -132,6 +132,37 @@ impl<F: Flow> Launch<F> {
     }
 
     /// Sets the maximum number of supersteps; 100 by default. A run of N supersteps needs a limit of N.
+    ///
+    /// The limit also applies to each run of a sub-flow, which counts its own supersteps: for its parent, it is one
+    /// superstep. A node that calls [`run_in`](Self::run_in) sets the limit of that launch.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Count {
+    ///     #[key(sum)]
+    ///     n: u64,
+    /// }
+    ///
+    /// #[node(Count)]
+    /// async fn add(n: &u64) -> (CountN, bool) {
+    ///     (CountN(1), *n < 499)
+    /// }
+    ///
+    /// flow!(Add(Count) { add -> match { true => add, false => END } });
+    /// flow!(AddInside(Count) {
+    ///     node inside: Add { in: || CountInput {}, out: |count: Count| CountN(count.n) };
+    ///     START -> inside;
+    /// });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert!(AddInside::run(()).await.is_err());
+    /// assert_eq!(AddInside::new().limit(500).run(()).await?.n, 500);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limit(mut self, supersteps: u64) -> Self {
         self.settings.limit = supersteps;
         self

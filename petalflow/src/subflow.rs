@@ -17,8 +17,8 @@ use crate::outcome::RunErrorKind;
 use crate::state::State;
 use crate::task_services::TaskServices;
 
-/// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node, with its own
-/// limit. Cancellation, managed values and events are the parent's. Only the result of `out` reaches the parent's
+/// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
+/// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only the result of `out` reaches the parent's
 /// state. With `keep`, a stored flow continues with its state on the next call of the same thread.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
@@ -33,7 +33,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         .shared
         .namespace
         .child(scope.stored_name(), scope.index());
-    let limit = Settings::<C::State>::default().limit;
+    let limit = scope.shared.launch_limit;
     out(inside(Arc::new(child), scope, namespace, limit, input.into(), keep).await?).apply(effects)
 }
 

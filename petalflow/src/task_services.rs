@@ -45,6 +45,9 @@ pub(crate) struct TaskServices {
     stored: StoredMark,
     /// Whether any task has asked. Most runs ask nothing, and then the lock is not taken.
     asked: AtomicBool,
+    /// Whether there may be records of the superstep's tasks. In most supersteps there are none, and then the barrier does
+    /// not take the lock.
+    has_records: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -75,7 +78,7 @@ impl StoredMark {
 
 #[derive(Default)]
 struct Inner {
-    /// The encoded results of effects that have run.
+    /// The encoded results of effects that the superstep's tasks have run.
     effects: HashMap<(TaskId, String), Vec<u8>>,
     /// Questions that an earlier run of the superstep asked.
     asked_before: HashMap<InterruptId, Interrupt>,
@@ -110,6 +113,7 @@ impl TaskServices {
             answers,
             stored,
             asked: AtomicBool::new(false),
+            has_records: AtomicBool::new(false),
             inner: Mutex::default(),
         }
     }
@@ -171,6 +175,7 @@ impl TaskServices {
     /// Loads the records that an earlier run of the superstep has left.
     #[inline]
     pub(crate) fn restore(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
+        *self.has_records.get_mut() |= !writes.is_empty();
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         for write in writes {
             match write.contents() {
@@ -186,6 +191,17 @@ impl TaskServices {
             }
         }
         Ok(())
+    }
+
+    /// Forgets the records of the superstep's tasks. The superstep is committed, so none of its tasks runs again.
+    #[inline]
+    pub(crate) fn forget_tasks(&self) {
+        if self.has_records.swap(false, Ordering::AcqRel) {
+            let mut inner = self.lock();
+            inner.effects.clear();
+            inner.asked_before.clear();
+            inner.used_names.clear();
+        }
     }
 
     /// Completes when the task waits for an answer.
@@ -401,6 +417,7 @@ impl TaskServices {
             )
             .into());
         }
+        self.has_records.store(true, Ordering::Release);
         let used = (task.id, task.attempt, format!("{method}/{name}"));
         if self.lock().used_names.insert(used) {
             return Ok(());
@@ -453,4 +470,55 @@ fn recorded_answer<A: Ask>(
     }
     decode(answer)
         .map_err(|error| format!("the answer to `{}` cannot be read: {error}", A::NAME).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::InMemoryStore;
+
+    /// The services of a run whose superstep has the records of an earlier run.
+    fn services() -> TaskServices {
+        let storage = ThreadStorage {
+            store: Arc::new(InMemoryStore::new()),
+            thread: "ann".into(),
+            lease: None,
+        };
+        let stored = StoredMark::default();
+        stored.set(9);
+        let answers = Arc::default();
+        let root = Namespace::ROOT;
+        let mut services = TaskServices::new(storage, Durability::Sync, root, 0, answers, stored);
+        let (earlier, mut result) = (TaskId::of(&[b"earlier"]), Vec::new());
+        encode(&1, &mut result).unwrap();
+        let write = StoredWrite::new(earlier, WriteName::Once("charge"), result);
+        services.restore(&[write]).unwrap();
+        services
+    }
+
+    fn task(id: TaskId, superstep: u64) -> TaskRef<'static> {
+        TaskRef {
+            id,
+            node: "pay",
+            index: None,
+            attempt: 1,
+            superstep,
+        }
+    }
+
+    #[tokio::test]
+    async fn the_barrier_forgets_the_records_of_its_tasks() {
+        let services = services();
+        for superstep in 1..=3 {
+            let id = TaskId::of(&[&[u8::try_from(superstep).unwrap()]]);
+            let task = task(id, superstep);
+            let charged = services.once(&task, "charge", async { Ok::<_, BoxError>(superstep) });
+            assert_eq!(charged.await.unwrap(), superstep);
+            let again = services.once(&task, "charge", async { Ok::<_, BoxError>(0) });
+            assert!(again.await.is_err(), "the name was used in this superstep");
+            services.forget_tasks();
+            let inner = services.lock();
+            assert_eq!((inner.effects.len(), inner.used_names.len()), (0, 0));
+        }
+    }
 }

@@ -84,6 +84,29 @@ async fn take_item(#[item] number: &u32) -> PlainV {
     PlainV(*number)
 }
 
+#[derive(Route)]
+enum Take {
+    One(u32),
+}
+
+#[node(Plain)]
+async fn takes_some() -> Vec<Take> {
+    vec![Take::One(1), Take::One(2)]
+}
+
+#[test]
+fn a_route_in_a_list_can_deliver_several_items() {
+    let graph = Graph::<Plain>::builder("g")
+        .node(takes_some {})
+        .node(take_item {})
+        .edge(START, "takes_some")
+        .route("takes_some", "One", "take_item");
+    assert!(
+        refusal(graph)
+            .starts_with("PF016: node `take_item` can run on several items in one superstep")
+    );
+}
+
 twin! { Ordered(Plain) { one -> two; } nodes: one, two }
 
 #[tokio::test]

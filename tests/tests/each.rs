@@ -241,6 +241,38 @@ async fn a_node_runs_once_per_payload_that_is_delivered_to_it() {
     assert_log!(Calls, ["hello a", "hello b", "after"]);
 }
 
+#[derive(Route)]
+enum Dig {
+    At(u32),
+    All(Vec<u32>),
+    Beside(u32),
+    Rest,
+}
+
+#[node(Log)]
+async fn digs() -> Vec<Dig> {
+    vec![
+        Dig::At(1),
+        Dig::Rest,
+        Dig::All(vec![2, 3]),
+        Dig::Beside(4),
+        Dig::At(5),
+        Dig::All(vec![]),
+        Dig::Rest,
+        Dig::All(vec![6]),
+    ]
+}
+
+twin! {
+    DigsAll(Log) { digs -> match { At => echo, All => each echo, Beside => echo, Rest => after }; }
+    nodes: digs, echo, after
+}
+
+#[tokio::test]
+async fn each_payload_of_a_route_in_a_list_is_delivered_in_order() {
+    assert_log!(DigsAll, ["1", "2", "3", "4", "5", "6", "after"]);
+}
+
 #[tokio::test]
 async fn a_loop_over_items_restarts_their_indexes() {
     assert_eq!(

@@ -8,7 +8,6 @@ use petalflow::error::FailureKind;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
-use petalflow_test_support::assert_starts_with;
 use tokio::time::sleep;
 
 use crate::support::{
@@ -191,15 +190,50 @@ twin! {
 }
 
 #[tokio::test]
-async fn a_subflow_has_a_limit_of_its_own() {
-    let text = both!(OwnLimit, |launch| failed(
-        launch.limit(1_000).run(vec![]).await
-    )
-    .to_string());
-    assert_starts_with(
-        &text,
-        "node `sub` failed in superstep 2: `Endless` did not end within 100 supersteps",
-    );
+async fn the_limit_of_a_launch_applies_to_each_subflow() {
+    let at = |limit: Option<u64>| async move {
+        both!(OwnLimit, |launch| {
+            let launch = match limit {
+                Some(limit) => launch.limit(limit),
+                None => launch,
+            };
+            failed(launch.run(vec![]).await).to_string()
+        })
+    };
+    for (limit, supersteps) in [(None, 100), (Some(1_000), 1_000), (Some(5), 5)] {
+        assert_eq!(
+            at(limit).await,
+            format!(
+                "node `sub` failed in superstep 2: `Endless` did not end within {supersteps} supersteps (next: `again`); raise it with `.limit(..)` if the loop is meant to be that long"
+            )
+        );
+    }
+}
+
+#[node(Inner)]
+async fn many_times(rounds: &u32) -> (InnerRounds, bool) {
+    (InnerRounds(1), *rounds < 499)
+}
+
+flow! { FiveHundred(Inner) { many_times -> match { true => many_times, false => END }; } }
+
+twin! {
+    RaisedLimit(Log) {
+        node sub: FiveHundred { in: || InnerInput { xs: vec![] }, out: |inner: Inner| LogXs(vec![inner.rounds.to_string()]) };
+        i -> sub;
+    }
+    nodes: i, sub = |b| b.subflow("sub", FiveHundred, |_: &Log| InnerInput { xs: vec![] }, |inner: Inner| LogXs(vec![inner.rounds.to_string()]))
+}
+
+#[tokio::test]
+async fn a_raised_limit_lets_a_long_subflow_end() {
+    let xs = both!(RaisedLimit, |launch| launch
+        .limit(500)
+        .run(vec![])
+        .await
+        .unwrap()
+        .xs);
+    assert_eq!(xs, ["i", "500"]);
 }
 
 #[node(Inner)]

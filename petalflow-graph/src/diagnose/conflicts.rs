@@ -6,6 +6,7 @@ use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::idx::NodeIdx;
 use crate::keys::KeySet;
 use crate::messages::Precision;
+use crate::tables::{PathEdge, PathsRef, kind};
 
 /// The number of nodes per block: [`conflicts`] skips blocks that have no writer.
 const BLOCK: usize = 32;
@@ -68,6 +69,38 @@ pub(crate) const fn conflicts(
             range += 1;
         }
         a += 1;
+    }
+}
+
+/// Reports the nodes that a route of a `Vec` can run several times in one superstep, because the route can occur in it with
+/// several payloads.
+#[inline]
+pub(crate) const fn repeated_routes(
+    paths: &PathsRef<'_>,
+    keys: &[KeyFacts<'_>],
+    nodes: &[NodeFacts<'_>],
+    precision: Precision,
+    verdicts: &mut [Verdict],
+) {
+    let exclusive = select(keys, Property::Exclusive);
+    let mut i = 0;
+    while i < paths.forward.len() {
+        let PathEdge { from, to, kind, .. } = paths.forward[i];
+        let (from, to) = (from as usize, to as usize);
+        if kind & kind::WITHOUT_FLAGS == kind::ROUTE
+            && nodes[from].many
+            && to < nodes.len()
+            && nodes[to].takes_item
+            && verdicts[to].conflict.is_none()
+            && let Some(key) = nodes[to].may_write.intersection(exclusive).first()
+        {
+            #[expect(clippy::cast_possible_truncation, reason = "keys fit, see `MAX_KEYS`")]
+            let key = key as u32;
+            let other = NodeIdx::from_usize(to);
+            verdicts[to].conflict = Some(Conflict { key, other });
+            verdicts[to].conflict_precision = precision;
+        }
+        i += 1;
     }
 }
 

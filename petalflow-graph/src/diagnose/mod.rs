@@ -15,7 +15,7 @@ use crate::messages::Precision;
 use crate::tables::Tables;
 
 use assignment::{all_keys_always_have_values, by_frontiers, by_paths};
-use conflicts::conflicts;
+use conflicts::{conflicts, repeated_routes};
 
 pub use report::{report, report_arm, report_routes, route_diagnostics};
 pub use verdict::{Conflict, UnwrittenRead, Verdict};
@@ -89,6 +89,7 @@ pub const fn diagnose(
         }
         Some(any) => {
             conflicts(&any.together, keys, nodes, precision, scratch, verdicts);
+            repeated_routes(&tables.paths, keys, nodes, precision, verdicts);
             let mut i = 0;
             while i < any.stuck_at.len() {
                 verdicts[any.stuck_at[i].index()].stuck_join = true;

@@ -13,8 +13,8 @@ use crate::text::Text;
 
 pub use graph::{
     declared_twice, edge_twice, empty, end_in_join, first_here, first_written_here, into_start,
-    matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, no_start, out_of_end,
-    reserved_name, route_twice, stored_twice, unknown_node, unused_node,
+    matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, named_alike, no_start,
+    out_of_end, reserved_name, route_twice, stored_twice, unknown_node, unused_node,
 };
 pub use items::{
     carries_no_items, carries_no_list, each_forgotten, items_unused, needs_item, other_item,
@@ -82,6 +82,7 @@ mod tests {
             unknown_node("an edge", "citique", some, &["critique"]),
             unknown_node("`defer`", "citique", None, &["a"]),
             declared_twice("a"),
+            named_alike("a", "b", "c"),
             edge_twice("a", "b"),
             into_start("a"),
             route_twice("a", "R"),

@@ -77,6 +77,11 @@ impl Node {
         option.map(|(_, value)| value)
     }
 
+    /// Whether its name in the graph is that of the annotated function, which only its type knows.
+    pub(crate) fn has_own_name(&self) -> bool {
+        matches!(self.kind, Kind::Function(_)) && !self.declared
+    }
+
     /// Its name in stored checkpoints, if `with` has an `id`. An `id` that cannot be read is reported by `check`.
     pub(crate) fn id(&self) -> Option<String> {
         options::node_id(self.option("id")?).ok()

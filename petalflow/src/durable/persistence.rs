@@ -177,6 +177,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 
     fn barrier_reached(&mut self, barrier: Barrier<'_, S>) -> Result<bool, ThreadError> {
+        self.services.forget_tasks();
         let waits = !barrier.gates.is_empty();
         self.writer.set_gates(barrier.gates);
         let due = self.writer.advance(&PlannedFrontier {

@@ -39,15 +39,17 @@ impl<F: Flow> Driver<F> {
     /// Whether the state has keys for input. Without them the state is empty before the first superstep.
     pub(super) const HAS_INPUT: bool = !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
 
+    /// A run that continues after this superstep; 0 for a run that begins.
     pub(super) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
         plan: Arc<ExecutionPlan>,
+        superstep: u64,
         (state, written): (F::State, KeySet),
         services: Option<Arc<TaskServices>>,
     ) -> Self {
         let Settings {
-            limit,
+            limit: launch_limit,
             cancel,
             managed,
             namespace,
@@ -69,13 +71,17 @@ impl<F: Flow> Driver<F> {
             cancel,
             listener,
             namespace,
-            limit,
+            // Each call may make as many supersteps as the limit says.
+            limit: launch_limit.saturating_add(superstep),
+            launch_limit,
             thread,
             services,
         };
+        let mut scope = Scope::new(Arc::new(shared));
+        scope.superstep = superstep;
         Driver {
             watch,
-            scope: Scope::new(Arc::new(shared)),
+            scope,
             state: StateCell::new(state),
             effects: Effects::default(),
             flow,

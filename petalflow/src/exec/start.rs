@@ -111,7 +111,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
         return Box::pin(std::future::ready(Err(gates_without_thread(&*flow))));
     }
     // Made outside of the future: a future stores its captured values beside what is made of them.
-    let mut driver = Driver::new(flow, settings, plan, F::State::start(input), None);
+    let mut driver = Driver::new(flow, settings, plan, 0, F::State::start(input), None);
     Box::pin(async move {
         let mut persistence = NoPersistence;
         driver.emit(|| EventKind::RunStarted);

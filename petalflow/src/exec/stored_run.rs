@@ -57,7 +57,7 @@ pub(crate) struct Restored<S> {
 /// Runs from a checkpoint to the end.
 pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
     flow: Arc<F>,
-    mut settings: Settings<F::State>,
+    settings: Settings<F::State>,
     plan: Arc<ExecutionPlan>,
     restored: Restored<F::State>,
     mut persistence: P,
@@ -72,10 +72,8 @@ pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
         services,
         blocked,
     } = restored;
-    // Each call may make as many supersteps as the limit says.
-    settings.limit = settings.limit.saturating_add(superstep);
-    let mut driver = Driver::new(flow, settings, plan, (state, written), Some(services));
-    driver.scope.superstep = superstep;
+    let values = (state, written);
+    let mut driver = Driver::new(flow, settings, plan, superstep, values, Some(services));
     let result = if let Some(kind) = blocked {
         Err(Abort::new(kind))
     } else {

@@ -72,7 +72,7 @@ impl<S: State> Entry<S> {
             ..ItemTypes::of_output::<S, N::Output>()
         };
         Entry {
-            spec: node_spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
+            spec: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
             item_types,
             ..Self::with_output::<N::Output>(name, Box::new(Typed(node)))
         }
@@ -112,7 +112,7 @@ impl<S: State> Entry<S> {
     fn with_output<O: Output<S>>(name: String, node: Box<dyn DynNode<S>>) -> Self {
         Entry {
             name,
-            spec: node_spec!(S, O, reads: KeySet::NONE, all: true, takes: false, policy: Policy::NONE, item: None),
+            spec: node_spec!(S, O, name: "", reads: KeySet::NONE, all: true, takes: false, policy: Policy::NONE, item: None),
             item_types: ItemTypes::of_output::<S, O>(),
             written_twice: O::WRITES_TWICE.intersection(S::EXCLUSIVE),
             subflow: false,

@@ -176,7 +176,8 @@ pub trait Fails: Into<BoxError> {}
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> Fails for E {}
 
-/// Any number of routes, each taken once. None ends the path.
+/// Any number of routes. None ends the path. A route that occurs several times is taken once, and delivers each of its
+/// payloads, in the order of the list.
 impl<R: Route> Routing for Vec<R> {
     const NAMES: &'static [&'static str] = R::NAMES;
     const PAYLOADS: &'static [bool] = R::PAYLOADS;
@@ -201,9 +202,8 @@ impl<S, R: Route + Output<S>> Output<S> for Vec<R> {
         effects.choose_none();
         for route in self {
             let index = route.index();
-            if effects.choose_also(index)
-                && let Some(payload) = route.payload()
-            {
+            effects.choose_also(index);
+            if let Some(payload) = route.payload() {
                 effects.send(Some(index), payload);
             }
         }

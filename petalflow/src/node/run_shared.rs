@@ -19,8 +19,11 @@ pub(crate) struct RunShared {
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) listener: Option<Arc<dyn Listener>>,
     pub(crate) namespace: Namespace,
-    /// The maximum number of supersteps.
+    /// The superstep at which this run has to end.
     pub(crate) limit: u64,
+    /// The maximum number of supersteps of this launch, and of each of its sub-flows. The supersteps that a thread made
+    /// before do not count.
+    pub(crate) launch_limit: u64,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
     pub(crate) services: Option<Arc<TaskServices>>,

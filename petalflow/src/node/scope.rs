@@ -150,6 +150,7 @@ impl Scope {
             listener: None,
             namespace: crate::ids::Namespace::ROOT,
             limit: 1,
+            launch_limit: 1,
             thread: std::sync::OnceLock::new(),
             services: None,
         }))

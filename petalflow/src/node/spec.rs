@@ -3,10 +3,10 @@
 /// The [`NodeSpec`](crate::plan::NodeSpec) of a node with the output type `$output`. A macro and no function: each call costs
 /// time in constant evaluation, once per node.
 macro_rules! node_spec {
-    ($state:ty, $output:ty, reads: $reads:expr, all: $all:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr) => {
+    ($state:ty, $output:ty, name: $name:expr, reads: $reads:expr, all: $all:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr) => {
         $crate::plan::NodeSpec {
             facts: ::petalflow_graph::NodeFacts {
-                name: "",
+                name: $name,
                 reads: $reads,
                 may_write: <$output as $crate::node::Output<$state>>::MAY_WRITE,
                 must_write: <$output as $crate::node::Output<$state>>::MUST_WRITE,

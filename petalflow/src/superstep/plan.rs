@@ -143,23 +143,60 @@ impl Planner {
                 routes,
                 sends,
             } => match chosen {
-                RouteChoice::Edges => self.take_all(plan, &edges.plain, sent(sends, None)),
+                RouteChoice::Edges => self.deliver(plan, &edges.plain, None, sends),
                 RouteChoice::One(route) => {
                     let targets = route_targets(edges, node, route)?;
-                    self.take_all(plan, targets, sent(sends, Some(route)));
+                    self.deliver(plan, targets, Some(route), sends);
                 }
-                RouteChoice::Many => {
-                    for route in routes {
-                        let targets = route_targets(edges, node, *route)?;
-                        self.take_all(plan, targets, sent(sends, Some(*route)));
-                    }
-                }
+                RouteChoice::Many => self.take_routes(plan, node, routes, sends)?,
             },
             Outcome::Caught { to, failure } => {
                 self.take(plan, EdgeTarget::Node(to), Some(failure));
             }
         }
         Ok(())
+    }
+
+    /// Takes several routes. The payloads are delivered in the order in which they were sent, also if two routes lead to one
+    /// node.
+    fn take_routes(
+        &mut self,
+        plan: &ExecutionPlan,
+        node: NodeIdx,
+        routes: &[RouteIdx],
+        sends: &[(Option<RouteIdx>, Delivery)],
+    ) -> Result<(), NoEdge> {
+        let edges = &plan.out_edges[node.index()];
+        for route in routes {
+            let targets = route_targets(edges, node, *route)?;
+            if !sends.iter().any(|(by, _)| *by == Some(*route)) {
+                self.take_all(plan, targets, None);
+            }
+        }
+        for (by, delivery) in sends {
+            if let Some(route) = by.filter(|by| routes.contains(by)) {
+                let targets = route_targets(edges, node, route)?;
+                self.take_all(plan, targets, Some(delivery));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the edges of one route, or the plain edges, with everything that was sent along them.
+    fn deliver(
+        &mut self,
+        plan: &ExecutionPlan,
+        targets: &[EdgeTarget],
+        route: Option<RouteIdx>,
+        sends: &[(Option<RouteIdx>, Delivery)],
+    ) {
+        let mut deliveries = sends.iter().filter(|(by, _)| *by == route).peekable();
+        if deliveries.peek().is_none() {
+            self.take_all(plan, targets, None);
+        }
+        for (_, delivery) in deliveries {
+            self.take_all(plan, targets, Some(delivery));
+        }
     }
 
     #[inline]
@@ -271,14 +308,6 @@ impl Planner {
             }
         }
     }
-}
-
-/// What a task sends along a route, or along its plain edges.
-fn sent(sends: &[(Option<RouteIdx>, Delivery)], route: Option<RouteIdx>) -> Option<&Delivery> {
-    sends
-        .iter()
-        .find(|(by, _)| *by == route)
-        .map(|(_, delivery)| delivery)
 }
 
 /// The targets of a route.

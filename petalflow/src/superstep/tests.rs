@@ -115,6 +115,28 @@ fn only_the_chosen_routes_fire() {
 }
 
 #[test]
+fn each_payload_of_a_route_is_delivered_in_the_order_of_the_list() {
+    let route =
+        |name: &'static str| edge(Source::Node(A), Via::Route(name.into()), Target::Node(D));
+    let plan = plan(&[], 0, vec![route("Left"), route("Right")]);
+    let routes = [0, 1].map(RouteIdx::new);
+    let [left, right] = routes;
+    let sends = [(left, 1), (right, 2), (left, 3)]
+        .map(|(route, payload)| (Some(route), Delivery::one(payload)));
+    let both = done(RouteChoice::Many, &routes, &sends);
+    let mut frontier: Vec<Task> = Vec::new();
+    let planned = Planner::new(&plan).advance(&plan, [(A, both)].into_iter(), &mut frontier);
+    assert_eq!(planned, Ok(()));
+    let payload = |task: &Task| task.delivery.as_ref()?.get::<i32>(None).copied();
+    let tasks: Vec<_> = frontier
+        .iter()
+        .map(|task| (task.node, task.send, payload(task)))
+        .collect();
+    let expected = [(0, 1), (1, 2), (2, 3)].map(|(send, payload)| (D, Some(send), Some(payload)));
+    assert_eq!(tasks, expected);
+}
+
+#[test]
 fn a_route_without_an_edge_is_an_error() {
     let plan = plan(&[], 0, vec![]);
     let mut planner = Planner::new(&plan);

@@ -122,15 +122,19 @@ impl Pairs {
                 deliveries[to.index()].push((from, &edge.via));
             }
         }
+        // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several: `diagnose` knows.
+        let repeats =
+            |from: NodeIdx, via: &Via| graph.nodes[from.index()].many && *via != Via::Catch;
         for (to, from) in deliveries.iter().enumerate() {
             let twice = from.iter().enumerate().any(|(i, &(a, via))| {
-                from[i + 1..].iter().any(|&(b, other)| {
-                    if a == b {
-                        many(a) && *via != Via::Catch && *other != Via::Catch
-                    } else {
-                        self.contains(a, b)
-                    }
-                })
+                repeats(a, via)
+                    || from[i + 1..].iter().any(|&(b, other)| {
+                        if a == b {
+                            many(a) && *via != Via::Catch && *other != Via::Catch
+                        } else {
+                            self.contains(a, b)
+                        }
+                    })
             });
             let collects = |&(from, _): &(NodeIdx, &Via)| waits(NodeIdx::from_usize(to), from);
             if twice || graph.nodes[to].deferred && from.iter().any(collects) {

@@ -42,8 +42,15 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     }
     let count = number(model.nodes.len());
     let names = list(model.nodes.iter().map(|node| &node.name));
+    let declared = model
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| !node.has_own_name());
+    let declared = list(declared.map(|(index, _)| number(index)));
     code.extend(quote! {
-        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#chunks], &[#names]);
+        const __NAMES: &[&::core::primitive::str; #count] = &[#names];
+        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#chunks], __NAMES, &[#declared]);
     });
     code
 }

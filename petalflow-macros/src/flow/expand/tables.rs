@@ -5,9 +5,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 
 use super::cx::Cx;
-use super::tokens::{int, list, node_idx, number};
+use super::tokens::{check_at, int, list, node_idx, number};
 use super::{gates, policy};
-use crate::flow::model::Kind;
+use crate::flow::model::{Kind, Node};
 use crate::paths::option;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -29,6 +29,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         (deferred || subflow).then(|| quote!(__petalflow::NodeFlags { node: #index, deferred: #deferred, subflow: #subflow }))
     }));
     let (policies, ids) = (policy::code(cx), policy::ids(cx));
+    let distinct = distinct_names(cx);
     let gates = gates::rows(cx);
     let facts = gates::facts(cx, quote!(__petalflow::facts(__SPECS)));
     let checked = if cx.lost {
@@ -61,8 +62,18 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             use __petalflow::NoKeys as _;
             __petalflow::KeysOf::<#state>::KEYS
         };
+        #distinct
         #checked
     }
+}
+
+/// The check of the names that only the types of the nodes know.
+fn distinct_names(cx: &Cx<'_>) -> TokenStream {
+    if cx.lost || !cx.model.nodes.iter().any(Node::has_own_name) {
+        return TokenStream::new();
+    }
+    let call = quote!(__petalflow::distinct_names(__SPECS, __NAMES, __GRAPH.ids));
+    check_at(&cx.name.to_token_stream(), call)
 }
 
 /// The indices of nodes and joins, for a reader of the expansion.

@@ -42,9 +42,11 @@ const _: () = {
         <write as __petalflow::NodeOver<__State>>::SPEC,
         <critique as __petalflow::NodeOver<__State>>::SPEC,
     ];
+    const __NAMES: &[&::core::primitive::str; 2] = &["write", "critique"];
     const __SPECS: &[__petalflow::Spec; 2] = &__petalflow::concat_specs(
         &[&__SPECS_0],
-        &["write", "critique"],
+        __NAMES,
+        &[],
     );
     #[allow(dead_code)]
     const __START: u32 = 2;
@@ -80,6 +82,7 @@ const _: () = {
         use __petalflow::NoKeys as _;
         __petalflow::KeysOf::<Essay>::KEYS
     };
+    const _: () = __petalflow::distinct_names(__SPECS, __NAMES, __GRAPH.ids);
     /// The analysis of the graph.
     const __TABLES: __petalflow::Tables<'static> = __petalflow::Tables {
         exact: true,

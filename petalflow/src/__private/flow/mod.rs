@@ -11,7 +11,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When};
+use petalflow_graph::{
+    Edge, Graph, JoinIdx, MAX_KEYS, Rule, Source, Target, Via, When, messages, same,
+};
 
 use crate::node::node_spec;
 use crate::policy::Policy;
@@ -70,25 +72,65 @@ pub const BROKEN: Spec = Spec {
     require: |_| {},
 };
 
-/// The specs in one table, each with the name of its node in the graph. They come in chunks: rustc takes quadratic time for
-/// long lists.
+/// The specs in one table, each with the name of its node in the graph: the name in the flow if the flow declares the node
+/// (`declared` has their indices, ascending), else the name of the annotated function. They come in chunks: rustc takes
+/// quadratic time for long lists.
 pub const fn concat_specs<const N: usize>(
     chunks: &[&[Spec]],
     names: &[&'static str; N],
+    declared: &[u32],
 ) -> [Spec; N] {
     let mut all = [BROKEN; N];
-    let (mut chunk, mut at) = (0, 0);
+    let (mut chunk, mut at, mut next) = (0, 0, 0);
     while chunk < chunks.len() {
         let mut i = 0;
         while i < chunks[chunk].len() {
             all[at] = chunks[chunk][i];
-            all[at].node.facts.name = names[at];
+            if next < declared.len() && declared[next] as usize == at {
+                all[at].node.facts.name = names[at];
+                next += 1;
+            }
             at += 1;
             i += 1;
         }
         chunk += 1;
     }
     all
+}
+
+/// Fails if the option `name` of `#[node]` gives a node the name of another one, or the name under which another one is
+/// stored. The macro compares the names that it sees.
+#[track_caller]
+pub const fn distinct_names(specs: &[Spec], names: &[&str], ids: &[(u32, &'static str)]) {
+    let mut i = 0;
+    while i < specs.len() {
+        let name = specs[i].node.facts.name;
+        // Most nodes have the name of their function.
+        if !same(name, names[i]) {
+            let mut other = 0;
+            while other < specs.len() {
+                let is_named_alike = same(specs[other].node.facts.name, name);
+                if other != i && (is_named_alike || same(stored(specs, ids, other), name)) {
+                    let text = messages::named_alike(name, names[i], names[other]);
+                    panic!("{}", messages::coded(Rule::DuplicateNode, &text).as_str());
+                }
+                other += 1;
+            }
+        }
+        i += 1;
+    }
+}
+
+/// The name of a node in checkpoints.
+const fn stored(specs: &[Spec], ids: &[(u32, &'static str)], node: usize) -> &'static str {
+    let mut i = 0;
+    while i < ids.len() {
+        if ids[i].0 as usize == node {
+            return ids[i].1;
+        }
+        i += 1;
+    }
+    specs[node].node.facts.name
 }
 
 /// The facts of the nodes that the rules use.
@@ -319,7 +361,7 @@ pub trait NodeOver<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
     const SPEC: Spec = Spec {
-        node: node_spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
+        node: node_spec!(S, N::Output, name: N::NAME, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
         require: N::require,
     };
     type Arm = FunctionArm<N>;
@@ -347,7 +389,7 @@ pub trait ValueOver<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
     const SPEC: Spec = Spec {
-        node: node_spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
+        node: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
         require: N::require,
     };
 

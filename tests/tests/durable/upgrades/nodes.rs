@@ -417,3 +417,65 @@ mod asker_renamed {
         assert_eq!(answered.into_finished().unwrap().notes, ["good"]);
     }
 }
+
+mod named_by_its_option {
+    use super::*;
+    use petalflow::checkpoint::InMemoryStore;
+    use petalflow::interrupt::Decision;
+    use petalflow::prelude::*;
+    use petalflow::{Flow, Launch};
+
+    #[state]
+    #[derive(Debug)]
+    struct Letter {
+        #[key(append)]
+        lines: Vec<String>,
+    }
+
+    #[node(Letter, name = "compose")]
+    async fn write(cx: Context) -> LetterLines {
+        LetterLines(vec![cx.node().into()])
+    }
+
+    flow! {
+        WriteLetter(Letter) {
+            node revise = write;
+            START -> write -> revise;
+            interrupt before write;
+            interrupt before revise;
+        }
+    }
+
+    fn built() -> Graph<Letter> {
+        let builder = Graph::builder("WriteLetter")
+            .node(write {})
+            .node_as("revise", write {})
+            .edge(START, "compose")
+            .edge("compose", "revise")
+            .interrupt_before("compose")
+            .interrupt_before("revise");
+        builder.build().unwrap()
+    }
+
+    /// Runs a thread of `first` to its first stop, and resumes it with the other flow.
+    async fn goes_on(
+        first: Launch<impl Flow<State = Letter>>,
+        then: Launch<impl Flow<State = Letter>>,
+    ) {
+        let store = InMemoryStore::new();
+        let outcome = first.store(&store).thread("t").run(()).await.unwrap();
+        assert_eq!(outcome.interrupts()[0].node, "compose");
+        let thread = then.store(&store).thread("t");
+        let approve = || Resume::new().decide_all(Decision::approve());
+        let outcome = thread.resume(approve()).await.unwrap();
+        assert_eq!(outcome.interrupts()[0].node, "revise");
+        let letter = finished(thread.resume(approve())).await;
+        assert_eq!(letter.lines, ["compose", "revise"]);
+    }
+
+    #[tokio::test]
+    async fn flow_and_builder_resume_each_others_threads() {
+        goes_on(WriteLetter::new(), built().launch()).await;
+        goes_on(built().launch(), WriteLetter::new()).await;
+    }
+}
