@@ -77,6 +77,9 @@
 /// `plan -> each dig -> gather; catch dig -> recover; recover -> gather`, the path through `recover` is longer, so `gather` would
 /// run twice. With `defer gather` it runs once, after all of them.
 ///
+/// A flow can contain itself. At most 16 levels of flows can be inside each other: a deeper call is an error of its node, which
+/// no retry repeats.
+///
 /// # Generated items
 ///
 /// A type with the name of the flow, which implements [`Flow`](crate::Flow), with

@@ -1,12 +1,13 @@
 //! Sub-flows: flows as nodes of other flows.
 
+use std::error::Error as _;
 use std::sync::Arc;
 
 use crate::cache::RunCache;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{OnBusy, Retention};
 use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
-use crate::error::BoxError;
+use crate::error::{BoxError, MAX_DEPTH, TooDeep};
 use crate::event::Sink;
 use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::flow::Flow;
@@ -63,6 +64,10 @@ async fn inside<C: Flow>(
     keep: bool,
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
+    if shared.depth >= MAX_DEPTH {
+        let flow = child.name().to_string();
+        return Err(TooDeep { flow }.into());
+    }
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached::<C::State> as _);
     let parent = shared.listener.clone();
@@ -71,6 +76,7 @@ async fn inside<C: Flow>(
     let sink = parent.map(|parent| Arc::new(Sink::Parent(parent)));
     let settings = Settings {
         limit,
+        depth: shared.depth + 1,
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
@@ -113,7 +119,11 @@ async fn inside<C: Flow>(
                     let problem = problem.clone();
                     match services.abort(problem, error.into()).await {}
                 }
-                _ => Err(error.into()),
+                // Each level above would add its name to the text.
+                _ => match error.source().and_then(|source| source.downcast_ref()) {
+                    Some(error @ TooDeep { .. }) => Err(error.clone().into()),
+                    None => Err(error.into()),
+                },
             }
         }
     }

@@ -80,11 +80,24 @@ async fn run_claimed<F: Flow>(
 }
 
 /// Loads the thread and runs the flow.
-async fn run_opened<F: Flow>(
+///
+/// Not an async function: such a function has copies of the futures that it makes on its stack while it awaits them, and
+/// flows run inside each other. With these copies, ten levels overflow a stack of 2 MB.
+fn run_opened<F: Flow>(
+    start: ThreadStart<F::State>,
+    flow: Arc<F>,
+    settings: Settings<F::State>,
+) -> BoxFuture<'static, Result<F::State, RunError>> {
+    let loading = Box::pin(load(start, flow, settings));
+    Box::pin(async move { loading.await?.await })
+}
+
+/// Loads the thread. The result runs the flow.
+async fn load<F: Flow>(
     start: ThreadStart<F::State>,
     flow: Arc<F>,
     mut settings: Settings<F::State>,
-) -> Result<F::State, RunError> {
+) -> Result<BoxFuture<'static, Result<F::State, RunError>>, RunError> {
     let plan = flow.plan();
     settings.thread = Some(Arc::clone(&start.storage.thread));
     settings.namespace = start.namespace.clone();
@@ -127,5 +140,6 @@ async fn run_opened<F: Flow>(
         blocked,
     };
     let persistence = ThreadPersistence::new(writer, services, finished);
-    run_restored(flow, settings, plan, restored, persistence).await
+    let run = run_restored(flow, settings, plan, restored, persistence);
+    Ok(Box::pin(run))
 }

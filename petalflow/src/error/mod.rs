@@ -4,12 +4,14 @@ mod failure;
 mod node;
 mod panic;
 mod stored;
+mod too_deep;
 
 use std::error::Error;
 
 pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
 pub use panic::{Panicked, catch_panic};
+pub(crate) use too_deep::{MAX_DEPTH, TooDeep};
 
 /// The error type of nodes: any error.
 ///

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll::{Pending, Ready};
 
 use super::Extras;
-use crate::error::{BoxError, Failure, FailureKind};
+use crate::error::{BoxError, Failure, FailureKind, TooDeep};
 use crate::event::EventKind;
 use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, caught};
@@ -52,9 +52,10 @@ pub(super) async fn run_attempts<F: Flow>(
             }
             Err(failure) => failure,
         };
-        // A panic is a defect and not a transient fault, so it is not retried.
+        // A panic and an endless recursion are defects and not transient faults, so they are not retried.
         let policy = &scope.shared.plan.policies[scope.node.index()];
-        let wait = if failure.kind() == FailureKind::Panic {
+        let is_defect = failure.kind() == FailureKind::Panic || failure.source().is::<TooDeep>();
+        let wait = if is_defect {
             None
         } else {
             policy.wait_after(scope.attempt, failure.source())

@@ -50,6 +50,7 @@ impl<F: Flow> Driver<F> {
     ) -> Self {
         let Settings {
             limit: launch_limit,
+            depth,
             cancel,
             managed,
             namespace,
@@ -74,6 +75,7 @@ impl<F: Flow> Driver<F> {
             // Each call may make as many supersteps as the limit says.
             limit: launch_limit.saturating_add(superstep),
             launch_limit,
+            depth,
             thread,
             services,
         };

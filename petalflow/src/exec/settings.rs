@@ -21,6 +21,8 @@ pub(crate) type RecordFailure<S> = fn(NodeError, &mut <S as State>::Update);
 /// The settings of a run. Small, because a server holds one per run; what few runs have is in [`Extras`].
 pub(crate) struct Settings<S: State> {
     pub(crate) limit: u64,
+    /// In how many flows this run is; 0 for a run that is not a sub-flow.
+    pub(crate) depth: u32,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) namespace: Namespace,
@@ -55,6 +57,7 @@ impl<S: State> Default for Settings<S> {
     fn default() -> Self {
         Settings {
             limit: DEFAULT_LIMIT,
+            depth: 0,
             cancel: None,
             managed: None,
             namespace: Namespace::ROOT,
@@ -69,6 +72,7 @@ impl<S: State> Clone for Settings<S> {
     fn clone(&self) -> Self {
         Settings {
             limit: self.limit,
+            depth: self.depth,
             cancel: self.cancel.clone(),
             managed: self.managed.clone(),
             namespace: self.namespace.clone(),

@@ -24,6 +24,8 @@ pub(crate) struct RunShared {
     /// The maximum number of supersteps of this launch, and of each of its sub-flows. The supersteps that a thread made
     /// before do not count.
     pub(crate) launch_limit: u64,
+    /// In how many flows this run is.
+    pub(crate) depth: u32,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
     pub(crate) services: Option<Arc<TaskServices>>,

@@ -151,6 +151,7 @@ impl Scope {
             namespace: crate::ids::Namespace::ROOT,
             limit: 1,
             launch_limit: 1,
+            depth: 0,
             thread: std::sync::OnceLock::new(),
             services: None,
         }))
