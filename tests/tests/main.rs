@@ -30,6 +30,7 @@ mod managed;
 mod middleware;
 mod order;
 mod random;
+mod recursion;
 mod reducer_laws;
 mod reducers;
 mod refusals;
