@@ -77,9 +77,10 @@ impl Node {
         option.map(|(_, value)| value)
     }
 
-    /// Whether its name in the graph is that of the annotated function, which only its type knows.
+    /// Whether its name in the graph is that of the annotated function, which only its type knows. Lowering names a node by its
+    /// path if its name is taken, and reports that.
     pub(crate) fn has_own_name(&self) -> bool {
-        matches!(self.kind, Kind::Function(_)) && !self.declared
+        matches!(self.kind, Kind::Function(_)) && !self.declared && !self.name.contains("::")
     }
 
     /// Its name in stored checkpoints, if `with` has an `id`. An `id` that cannot be read is reported by `check`.
