@@ -140,7 +140,7 @@ pub struct Metrics {
     pub max_fan_in: usize,
     /// The maximum number of edges from one node.
     pub max_fan_out: usize,
-    /// The maximum length of a shortest path from START to a node.
+    /// The number of edges from START to the node that is farthest from it, by shortest paths.
     pub depth: usize,
 }
 

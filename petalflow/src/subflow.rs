@@ -19,8 +19,8 @@ use crate::state::State;
 use crate::task_services::TaskServices;
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
-/// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only the result of `out` reaches the parent's
-/// state. With `keep`, a stored flow continues with its state on the next call of the same thread.
+/// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
+/// the result of `out` reaches the parent's state. With `keep`, a stored flow continues with its state on the next call of the same thread.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,

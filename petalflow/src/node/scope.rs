@@ -52,7 +52,7 @@ pub struct Scope {
     pub(crate) attempt: u32,
     // The index among the items that were sent to the node in this superstep.
     pub(crate) send: OptionalIndex,
-    // The index of the item in the delivery; the whole delivery without one.
+    // The index of this task's item in the delivery. Without an index, the task takes the whole delivery.
     pub(crate) item: OptionalIndex,
     pub(crate) delivery: Option<Delivery>,
     // Present if the attempt has an idle timeout.
