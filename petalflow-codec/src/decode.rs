@@ -18,10 +18,12 @@ pub(super) struct Decoder<'de> {
     from: Unpack<'de>,
     /// How many more levels a value may have.
     levels: usize,
+    /// Whether the value is in the form for people: see [`RawValue`](super::RawValue).
+    readable: bool,
 }
 
 /// A value without values inside, or the beginning of one that has them.
-enum Token<'de> {
+pub(super) enum Token<'de> {
     Nil,
     Boolean(bool),
     Unsigned(u64),
@@ -35,6 +37,46 @@ enum Token<'de> {
     Extension(i8, &'de [u8]),
 }
 
+impl<'de> Unpack<'de> {
+    /// The next value, or its beginning if values are inside it.
+    #[inline]
+    pub(super) fn token(&mut self) -> Result<Token<'de>, CodecError> {
+        let marker = self.marker("a value")?;
+        Ok(match marker {
+            0..=0x7f => Token::Unsigned(marker.into()),
+            0x80..=0x8f => Token::Map((marker & 0x0f).into()),
+            0x90..=0x9f => Token::List((marker & 0x0f).into()),
+            0xa0..=0xbf => Token::Text(self.take((marker & 0x1f).into())?),
+            0xc0 => Token::Nil,
+            0xc1 => return Err(CodecError::Decode("no value begins with 0xc1".into())),
+            0xc2 | 0xc3 => Token::Boolean(marker == 0xc3),
+            0xc4..=0xc6 => Token::Bytes(self.sized(1 << (marker - 0xc4))?),
+            0xc7..=0xc9 => {
+                let len = self.length(1 << (marker - 0xc7))?;
+                Token::Extension(i8::from_be_bytes(self.array()?), self.take(len)?)
+            }
+            0xca => Token::Single(f32::from_be_bytes(self.array()?)),
+            0xcb => Token::Double(f64::from_be_bytes(self.array()?)),
+            0xcc => Token::Unsigned(u8::from_be_bytes(self.array()?).into()),
+            0xcd => Token::Unsigned(u16::from_be_bytes(self.array()?).into()),
+            0xce => Token::Unsigned(u32::from_be_bytes(self.array()?).into()),
+            0xcf => Token::Unsigned(u64::from_be_bytes(self.array()?)),
+            0xd0 => Token::Signed(i8::from_be_bytes(self.array()?).into()),
+            0xd1 => Token::Signed(i16::from_be_bytes(self.array()?).into()),
+            0xd2 => Token::Signed(i32::from_be_bytes(self.array()?).into()),
+            0xd3 => Token::Signed(i64::from_be_bytes(self.array()?)),
+            0xd4..=0xd8 => {
+                let tag = i8::from_be_bytes(self.array()?);
+                Token::Extension(tag, self.take(1 << (marker - 0xd4))?)
+            }
+            0xd9..=0xdb => Token::Text(self.sized(1 << (marker - 0xd9))?),
+            0xdc | 0xdd => Token::List(self.length(2 << (marker - 0xdc))?),
+            0xde | 0xdf => Token::Map(self.length(2 << (marker - 0xde))?),
+            0xe0.. => Token::Signed(i8::from_be_bytes([marker]).into()),
+        })
+    }
+}
+
 impl de::Error for CodecError {
     #[cold]
     fn custom<T: std::fmt::Display>(problem: T) -> Self {
@@ -44,8 +86,9 @@ impl de::Error for CodecError {
 
 impl<'de> Decoder<'de> {
     #[inline]
-    pub(super) fn new(bytes: &'de [u8]) -> Self {
+    pub(super) fn new(bytes: &'de [u8], readable: bool) -> Self {
         Decoder {
+            readable,
             from: Unpack { rest: bytes },
             // One more than is written, because an empty list is not counted as a level there.
             levels: MAX_DEPTH + 1,
@@ -60,40 +103,7 @@ impl<'de> Decoder<'de> {
 
     #[inline]
     fn token(&mut self) -> Result<Token<'de>, CodecError> {
-        let from = &mut self.from;
-        let marker = from.marker("a value")?;
-        Ok(match marker {
-            0..=0x7f => Token::Unsigned(marker.into()),
-            0x80..=0x8f => Token::Map((marker & 0x0f).into()),
-            0x90..=0x9f => Token::List((marker & 0x0f).into()),
-            0xa0..=0xbf => Token::Text(from.take((marker & 0x1f).into())?),
-            0xc0 => Token::Nil,
-            0xc1 => return Err(CodecError::Decode("no value begins with 0xc1".into())),
-            0xc2 | 0xc3 => Token::Boolean(marker == 0xc3),
-            0xc4..=0xc6 => Token::Bytes(from.sized(1 << (marker - 0xc4))?),
-            0xc7..=0xc9 => {
-                let len = from.length(1 << (marker - 0xc7))?;
-                Token::Extension(i8::from_be_bytes(from.array()?), from.take(len)?)
-            }
-            0xca => Token::Single(f32::from_be_bytes(from.array()?)),
-            0xcb => Token::Double(f64::from_be_bytes(from.array()?)),
-            0xcc => Token::Unsigned(u8::from_be_bytes(from.array()?).into()),
-            0xcd => Token::Unsigned(u16::from_be_bytes(from.array()?).into()),
-            0xce => Token::Unsigned(u32::from_be_bytes(from.array()?).into()),
-            0xcf => Token::Unsigned(u64::from_be_bytes(from.array()?)),
-            0xd0 => Token::Signed(i8::from_be_bytes(from.array()?).into()),
-            0xd1 => Token::Signed(i16::from_be_bytes(from.array()?).into()),
-            0xd2 => Token::Signed(i32::from_be_bytes(from.array()?).into()),
-            0xd3 => Token::Signed(i64::from_be_bytes(from.array()?)),
-            0xd4..=0xd8 => {
-                let tag = i8::from_be_bytes(from.array()?);
-                Token::Extension(tag, from.take(1 << (marker - 0xd4))?)
-            }
-            0xd9..=0xdb => Token::Text(from.sized(1 << (marker - 0xd9))?),
-            0xdc | 0xdd => Token::List(from.length(2 << (marker - 0xdc))?),
-            0xde | 0xdf => Token::Map(from.length(2 << (marker - 0xde))?),
-            0xe0.. => Token::Signed(i8::from_be_bytes([marker]).into()),
-        })
+        self.from.token()
     }
 
     /// Reads the values inside a value, one level deeper.
@@ -233,7 +243,7 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
 
     #[inline]
     fn is_human_readable(&self) -> bool {
-        false
+        self.readable
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {

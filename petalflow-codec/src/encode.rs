@@ -8,8 +8,8 @@ use serde_core::ser::{self, Serialize, Serializer};
 use super::error::CodecError;
 use super::pack;
 
-/// Writes one value.
-pub(super) struct Encoder<'o> {
+/// Writes one value, in the form for programs or in the `READABLE` form: see [`RawValue`](super::RawValue).
+pub(super) struct Encoder<'o, const READABLE: bool = false> {
     pub(super) out: &'o mut Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ impl ser::Error for CodecError {
     }
 }
 
-impl<'o> Encoder<'o> {
+impl<'o, const READABLE: bool> Encoder<'o, READABLE> {
     /// The beginning of a variant with data, which follows.
     #[inline]
     fn variant(&mut self, variant: &str) {
@@ -30,14 +30,14 @@ impl<'o> Encoder<'o> {
 
     /// The beginning of values whose number is known.
     #[inline]
-    fn parts(self, len: usize, write: fn(usize, &mut Vec<u8>)) -> Parts<'o> {
+    fn parts(self, len: usize, write: fn(usize, &mut Vec<u8>)) -> Parts<'o, READABLE> {
         write(len, self.out);
         Parts { out: self.out }
     }
 
     /// The beginning of values whose number may be known only at the end.
     #[inline]
-    fn items(self, len: Option<usize>, write: fn(usize, &mut Vec<u8>)) -> Items<'o> {
+    fn items(self, len: Option<usize>, write: fn(usize, &mut Vec<u8>)) -> Items<'o, READABLE> {
         let unknown_at = match len {
             Some(len) => {
                 write(len, self.out);
@@ -63,20 +63,20 @@ macro_rules! widened {
     )*};
 }
 
-impl<'o> Serializer for Encoder<'o> {
+impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
     type Ok = ();
     type Error = CodecError;
-    type SerializeSeq = Items<'o>;
-    type SerializeMap = Items<'o>;
-    type SerializeTuple = Parts<'o>;
-    type SerializeTupleStruct = Parts<'o>;
-    type SerializeTupleVariant = Parts<'o>;
-    type SerializeStruct = Parts<'o>;
-    type SerializeStructVariant = Parts<'o>;
+    type SerializeSeq = Items<'o, READABLE>;
+    type SerializeMap = Items<'o, READABLE>;
+    type SerializeTuple = Parts<'o, READABLE>;
+    type SerializeTupleStruct = Parts<'o, READABLE>;
+    type SerializeTupleVariant = Parts<'o, READABLE>;
+    type SerializeStruct = Parts<'o, READABLE>;
+    type SerializeStructVariant = Parts<'o, READABLE>;
 
     #[inline]
     fn is_human_readable(&self) -> bool {
-        false
+        READABLE
     }
 
     #[inline]
@@ -102,7 +102,10 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_i128(self, value: i128) -> Result<(), CodecError> {
-        self.serialize_bytes(&value.to_be_bytes())
+        match i64::try_from(value) {
+            Ok(short) if READABLE => self.serialize_i64(short),
+            _ => self.serialize_bytes(&value.to_be_bytes()),
+        }
     }
 
     #[inline]
@@ -113,7 +116,10 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_u128(self, value: u128) -> Result<(), CodecError> {
-        self.serialize_bytes(&value.to_be_bytes())
+        match u64::try_from(value) {
+            Ok(short) if READABLE => self.serialize_u64(short),
+            _ => self.serialize_bytes(&value.to_be_bytes()),
+        }
     }
 
     #[inline]
@@ -198,17 +204,21 @@ impl<'o> Serializer for Encoder<'o> {
     }
 
     #[inline]
-    fn serialize_seq(self, len: Option<usize>) -> Result<Items<'o>, CodecError> {
+    fn serialize_seq(self, len: Option<usize>) -> Result<Items<'o, READABLE>, CodecError> {
         Ok(self.items(len, pack::array))
     }
 
     #[inline]
-    fn serialize_tuple(self, len: usize) -> Result<Parts<'o>, CodecError> {
+    fn serialize_tuple(self, len: usize) -> Result<Parts<'o, READABLE>, CodecError> {
         Ok(self.parts(len, pack::array))
     }
 
     #[inline]
-    fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<Parts<'o>, CodecError> {
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        len: usize,
+    ) -> Result<Parts<'o, READABLE>, CodecError> {
         Ok(self.parts(len, pack::array))
     }
 
@@ -219,18 +229,22 @@ impl<'o> Serializer for Encoder<'o> {
         _: u32,
         variant: &'static str,
         len: usize,
-    ) -> Result<Parts<'o>, CodecError> {
+    ) -> Result<Parts<'o, READABLE>, CodecError> {
         self.variant(variant);
         Ok(self.parts(len, pack::array))
     }
 
     #[inline]
-    fn serialize_map(self, len: Option<usize>) -> Result<Items<'o>, CodecError> {
+    fn serialize_map(self, len: Option<usize>) -> Result<Items<'o, READABLE>, CodecError> {
         Ok(self.items(len, pack::map))
     }
 
     #[inline]
-    fn serialize_struct(self, _: &'static str, len: usize) -> Result<Parts<'o>, CodecError> {
+    fn serialize_struct(
+        self,
+        _: &'static str,
+        len: usize,
+    ) -> Result<Parts<'o, READABLE>, CodecError> {
         Ok(self.parts(len, pack::map))
     }
 
@@ -241,21 +255,21 @@ impl<'o> Serializer for Encoder<'o> {
         _: u32,
         variant: &'static str,
         len: usize,
-    ) -> Result<Parts<'o>, CodecError> {
+    ) -> Result<Parts<'o, READABLE>, CodecError> {
         self.variant(variant);
         Ok(self.parts(len, pack::map))
     }
 }
 
 /// The values of a tuple, or the fields of a struct. Their number has been written.
-pub(super) struct Parts<'o> {
+pub(super) struct Parts<'o, const READABLE: bool> {
     out: &'o mut Vec<u8>,
 }
 
 /// Serde has one trait for each kind. They differ in whether the parts have names.
 macro_rules! parts {
     ($($kind:ident: $part:ident($($name:ident)?);)*) => {$(
-        impl ser::$kind for Parts<'_> {
+        impl<const READABLE: bool> ser::$kind for Parts<'_, READABLE> {
             type Ok = ();
             type Error = CodecError;
 
@@ -265,7 +279,7 @@ macro_rules! parts {
                 value: &T,
             ) -> Result<(), CodecError> {
                 $(pack::text($name, self.out);)?
-                value.serialize(Encoder { out: self.out })
+                value.serialize(Encoder::<READABLE> { out: self.out })
             }
 
             #[inline]
@@ -285,17 +299,17 @@ parts! {
 }
 
 /// The values of a list, or the keys and values of a map.
-pub(super) struct Items<'o> {
+pub(super) struct Items<'o, const READABLE: bool> {
     out: &'o mut Vec<u8>,
     /// Where to insert their number, if it was not known at the beginning.
     unknown_at: Option<usize>,
     count: usize,
 }
 
-impl Items<'_> {
+impl<const READABLE: bool> Items<'_, READABLE> {
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CodecError> {
         self.count += 1;
-        value.serialize(Encoder { out: self.out })
+        value.serialize(Encoder::<READABLE> { out: self.out })
     }
 
     #[inline]
@@ -308,7 +322,7 @@ impl Items<'_> {
     }
 }
 
-impl ser::SerializeSeq for Items<'_> {
+impl<const READABLE: bool> ser::SerializeSeq for Items<'_, READABLE> {
     type Ok = ();
     type Error = CodecError;
 
@@ -324,7 +338,7 @@ impl ser::SerializeSeq for Items<'_> {
     }
 }
 
-impl ser::SerializeMap for Items<'_> {
+impl<const READABLE: bool> ser::SerializeMap for Items<'_, READABLE> {
     type Ok = ();
     type Error = CodecError;
 

@@ -22,8 +22,10 @@ mod decode;
 mod depth;
 mod encode;
 mod error;
+mod json;
 mod outline;
 pub mod pack;
+mod raw_value;
 mod record;
 mod reducer;
 mod unpack;
@@ -33,9 +35,11 @@ use serde_core::{Serialize, de::DeserializeOwned};
 pub use bytes::Bytes;
 pub use depth::MAX_DEPTH;
 pub use error::CodecError;
+pub use json::Json;
 pub use outline::{
     GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
 };
+pub use raw_value::RawValue;
 pub use record::{
     AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyEntry, KeyKind, OwnedKey, Record,
     TaskEntry,
@@ -48,8 +52,16 @@ use encode::Encoder;
 
 /// Appends an encoded value.
 pub fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    encode_as::<false, T>(value, out)
+}
+
+/// Appends an encoded value in the form for programs or for people.
+fn encode_as<const READABLE: bool, T: Serialize + ?Sized>(
+    value: &T,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
     let start = out.len();
-    value.serialize(Encoder { out: &mut *out })?;
+    value.serialize(Encoder::<READABLE> { out: &mut *out })?;
     // A value has at least one byte per level, so a short one cannot be too deep.
     if out.len() - start > MAX_DEPTH && depth::exceeds(&out[start..], MAX_DEPTH) {
         out.truncate(start);
@@ -60,7 +72,12 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(),
 
 /// Decodes a value, which must use all of the bytes.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    let mut decoder = Decoder::new(bytes);
+    decode_as(bytes, false)
+}
+
+/// Decodes a value in the form for programs or for people.
+fn decode_as<T: DeserializeOwned>(bytes: &[u8], readable: bool) -> Result<T, CodecError> {
+    let mut decoder = Decoder::new(bytes, readable);
     let value = T::deserialize(&mut decoder)?;
     match decoder.remaining() {
         0 => Ok(value),

@@ -16,6 +16,7 @@ use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
+use crate::state::RawValue;
 use petalflow_codec::{decode, encode};
 
 /// The longest name of a question or an effect, in bytes. The stored name has a short prefix.
@@ -310,7 +311,7 @@ impl TaskServices {
             index: task.index,
             kind: InterruptKind::Ask {
                 name: A::NAME.into(),
-                question: serde_json::to_value(&question)?,
+                question: RawValue::new(&question)?,
             },
             asked_ms,
             expires_ms,

@@ -281,7 +281,8 @@ async fn with_progress<T>(
     let mut call = std::pin::pin!(call);
     let mut count = 0.0;
     let mut notify = async |event: CustomEvent| {
-        let Ok(value) = event.to_json() else { return };
+        let value = event.value().map(serde_json::to_value);
+        let Ok(Ok(value)) = value else { return };
         count += 1.0;
         let report = report(ProgressNotificationParam::new(token.clone(), count), &value);
         // Ignored: a client that disconnected does not read the result either.

@@ -129,7 +129,7 @@ async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_aliv
         match event.kind {
             EventKind::Custom(custom) => {
                 assert!(lines.is_empty());
-                reports.push(custom.to_json().unwrap());
+                reports.push(serde_json::to_value(custom.value().unwrap()).unwrap());
             }
             EventKind::Finished { state } => lines = state.lines,
             EventKind::Failed { error } => panic!("{error}"),

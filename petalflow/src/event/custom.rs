@@ -4,8 +4,10 @@ use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::Arc;
 
+use petalflow_codec::CodecError;
 use serde_core::Serialize;
-use serde_json::Value;
+
+use crate::state::RawValue;
 
 /// A value that a node can emit as a [`CustomEvent`]. Every type that is `Serialize + Send + Sync + 'static` is one.
 ///
@@ -13,16 +15,16 @@ use serde_json::Value;
 /// use petalflow::event::EventPayload;
 ///
 /// let payload: Box<dyn EventPayload> = Box::new(["red", "white"]);
-/// assert_eq!(payload.to_json()?.to_string(), r#"["red","white"]"#);
-/// # Ok::<(), serde_json::Error>(())
+/// assert_eq!(payload.value()?.to_string(), r#"["red","white"]"#);
+/// # Ok::<(), petalflow::BoxError>(())
 /// ```
 pub trait EventPayload: Any + Send + Sync {
-    /// The value as JSON.
+    /// The serialized value.
     ///
     /// # Errors
     ///
-    /// If JSON cannot represent the value.
-    fn to_json(&self) -> Result<Value, serde_json::Error>;
+    /// If its `Serialize` implementation fails.
+    fn value(&self) -> Result<RawValue, CodecError>;
 
     /// The name of the type, for debug output.
     fn type_name(&self) -> &'static str {
@@ -31,14 +33,15 @@ pub trait EventPayload: Any + Send + Sync {
 }
 
 impl<T: Serialize + Any + Send + Sync> EventPayload for T {
-    fn to_json(&self) -> Result<Value, serde_json::Error> {
-        serde_json::to_value(self)
+    #[inline]
+    fn value(&self) -> Result<RawValue, CodecError> {
+        RawValue::new(self)
     }
 }
 
 /// A value that a node emitted ([`Context::emit`](crate::Context::emit)). A clone shares the value.
 ///
-/// A listener that knows the type of the value takes it as it is. Any listener can convert it to JSON.
+/// A listener that knows the type of the value takes it as it is. Any listener can serialize it.
 ///
 /// ```
 /// use petalflow::event::CustomEvent;
@@ -67,7 +70,7 @@ impl CustomEvent {
         }
     }
 
-    /// Creates an event whose JSON is an object with the payload under `name`, which tells it from other events.
+    /// Creates an event whose value is a map with the payload under `name`, which tells it from other events.
     ///
     /// ```
     /// use petalflow::event::CustomEvent;
@@ -119,15 +122,24 @@ impl CustomEvent {
         payload.downcast().map_err(|_| self)
     }
 
-    /// The event as JSON.
+    /// The serialized event, for formats such as JSON.
     ///
     /// # Errors
     ///
-    /// If JSON cannot represent the payload.
-    pub fn to_json(&self) -> Result<Value, serde_json::Error> {
-        let payload = self.payload.to_json()?;
+    /// If the `Serialize` implementation of the payload fails.
+    ///
+    /// ```
+    /// use petalflow::event::CustomEvent;
+    ///
+    /// let event = CustomEvent::named("percent", 50);
+    /// assert_eq!(serde_json::to_value(event.value()?)?["percent"], 50);
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    #[inline]
+    pub fn value(&self) -> Result<RawValue, CodecError> {
+        let payload = self.payload.value()?;
         Ok(match self.name {
-            Some(name) => Value::Object([(name.to_string(), payload)].into_iter().collect()),
+            Some(name) => payload.named(name),
             None => payload,
         })
     }
@@ -141,15 +153,17 @@ impl<T: EventPayload> From<T> for CustomEvent {
 
 /// Displays the event as JSON.
 impl fmt::Display for CustomEvent {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to_json() {
-            Ok(json) => json.fmt(f),
+        match self.value() {
+            Ok(value) => value.fmt(f),
             Err(error) => write!(f, "{}: {error}", (*self.payload).type_name()),
         }
     }
 }
 
 impl fmt::Debug for CustomEvent {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CustomEvent({self})")
     }

@@ -2,6 +2,7 @@
 
 use super::{AnswerError, Ask, Interrupt, InterruptId};
 use petalflow_codec::encode;
+use serde_core::{Deserialize as _, Deserializer};
 
 /// An answer to one question, of the type that the question asks for.
 ///
@@ -54,16 +55,30 @@ impl Answer {
         })
     }
 
-    /// An answer in JSON, for example from a web page.
+    /// An answer that was sent, for example in JSON from a web page.
     ///
     /// # Errors
     ///
     /// If it does not have the type that the question asks for.
-    pub fn from_json<A: Ask>(
+    ///
+    /// ```
+    /// use petalflow::interrupt::{Answer, Ask, AnswerError, InterruptId};
+    ///
+    /// #[derive(serde::Serialize, Ask)]
+    /// #[ask(answer = bool)]
+    /// struct MayPay {
+    ///     euros: u32,
+    /// }
+    ///
+    /// let id: InterruptId = "0123456789abcdef0123456789abcdef".parse()?;
+    /// let sent: serde_json::Value = serde_json::from_str("true")?;
+    /// assert_eq!(Answer::deserialize::<MayPay>(id, &sent)?, Answer::new::<MayPay>(id, &true)?);
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    pub fn deserialize<'de, A: Ask>(
         id: InterruptId,
-        answer: &serde_json::Value,
+        answer: impl Deserializer<'de>,
     ) -> Result<Self, AnswerError> {
-        use serde_core::Deserialize as _;
         let answer = A::Answer::deserialize(answer)
             .map_err(|error| AnswerError::Value(format!("no answer to `{}`: {error}", A::NAME)))?;
         Answer::new::<A>(id, &answer)

@@ -23,7 +23,7 @@ use petalflow_codec::CodecError;
 /// # let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
 /// # let paused = thread.run(()).await?;
 /// let id = paused.interrupts()[0].id;
-/// let error = Answer::from_json::<MayPay>(id, &"perhaps".into()).unwrap_err();
+/// let error = Answer::deserialize::<MayPay>(id, &serde_json::json!("perhaps")).unwrap_err();
 /// assert!(matches!(&error, AnswerError::Value(why) if why.starts_with("no answer to `MayPay`")));
 /// # Ok(())
 /// # }

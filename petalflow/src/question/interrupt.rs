@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::{Ask, InterruptId};
-use petalflow_codec::{CodecError, Unpack, decode, encode, pack, unpack};
+use crate::state::RawValue;
+use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
 /// A question or an approval that a run waits for.
 ///
@@ -68,7 +69,7 @@ pub struct Interrupt {
 /// # let paused = thread.run(()).await?;
 /// match &paused.interrupts()[0].kind {
 ///     InterruptKind::Ask { name, question } => {
-///         assert_eq!((name.as_str(), &question["euros"]), ("MayPay", &7.into()));
+///         assert_eq!((name.as_str(), question.to_string()), ("MayPay", r#"{"euros":7}"#.into()));
 ///     }
 ///     other => panic!("a question, not {other:?}"),
 /// }
@@ -82,8 +83,8 @@ pub enum InterruptKind {
     Ask {
         /// The name of the question's type: [`Ask::NAME`].
         name: String,
-        /// The question in JSON, to show it.
-        question: serde_json::Value,
+        /// The question, to show it.
+        question: RawValue,
     },
     /// An approval before the node runs.
     Before,
@@ -97,7 +98,7 @@ const CHOOSES: u8 = 3;
 impl InterruptKind {
     /// The kind with this stored number, and its question.
     #[inline]
-    fn of(kind: u8, question: Option<(String, serde_json::Value)>) -> Option<Self> {
+    fn of(kind: u8, question: Option<(String, RawValue)>) -> Option<Self> {
         match (kind, question) {
             (0, Some((name, question))) => Some(InterruptKind::Ask { name, question }),
             (1 | CHOOSES, None) => Some(InterruptKind::Before),
@@ -116,16 +117,14 @@ impl Interrupt {
     /// The question, if it has the type `A`.
     pub fn question<A: Ask + serde_core::de::DeserializeOwned>(&self) -> Option<A> {
         match &self.kind {
-            InterruptKind::Ask { name, question } if name == A::NAME => {
-                A::deserialize(question).ok()
-            }
+            InterruptKind::Ask { name, question } if name == A::NAME => question.decode().ok(),
             _ => None,
         }
     }
 
     /// Encodes an interrupt.
     #[inline]
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let (kind, question) = match &self.kind {
             InterruptKind::Ask { name, question } => (0, Some((name, question))),
             InterruptKind::Before if self.chooses => (CHOOSES, None),
@@ -146,12 +145,11 @@ impl Interrupt {
             Some((name, question)) => {
                 pack::array(2, out);
                 pack::text(name, out);
-                encode(question, out)?;
+                out.extend_from_slice(question.bytes());
             }
         }
         pack::number(self.asked_ms, out);
         optional(self.expires_ms, out);
-        Ok(())
     }
 
     /// Decodes an interrupt.
@@ -169,7 +167,7 @@ impl Interrupt {
             let kind: u8 = from.number()?;
             let question = from.option(|from| {
                 from.tuple(2)?;
-                Ok((from.text()?, decode(from.value()?)?))
+                Ok((from.text()?, RawValue::from_bytes(from.value()?.into())))
             })?;
             Ok(Interrupt {
                 id: InterruptId::from_bytes(id),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{KeyFlag, State};
-use petalflow_codec::{CodecError, decode};
+use petalflow_codec::{CodecError, Json};
 
 /// The value of one key in its stored form. See [`encode_keys`].
 #[derive(Clone, Debug)]
@@ -64,26 +64,20 @@ impl EncodedKey {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
-
-    fn json(&self) -> Option<serde_json::Value> {
-        decode(&self.bytes).ok()
-    }
 }
 
 /// Compares values if possible, and otherwise bytes: the order of the entries of a hash map differs between processes.
 impl PartialEq for EncodedKey {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
-        let same = || self.json().is_some_and(|json| Some(json) == other.json());
-        self.name == other.name && (self.bytes == other.bytes || same())
+        self.name == other.name && Json(&self.bytes) == Json(&other.bytes)
     }
 }
 
-/// The value as JSON, or its bytes if it has no JSON form.
+/// The value as JSON, or its bytes if they are not a value.
 impl fmt::Display for EncodedKey {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.json() {
-            Some(json) => write!(f, "{json}"),
-            None => write!(f, "{:?}", self.bytes),
-        }
+        Json(&self.bytes).fmt(f)
     }
 }

@@ -15,7 +15,7 @@ pub use codec::{Coder, NoCoder, StateCodec, Values};
 pub use copies::{CopyProbe, NoCopy};
 pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
-pub use petalflow_codec::Reducer;
+pub use petalflow_codec::{RawValue, Reducer};
 pub use petalflow_graph::KeySet;
 pub use storage::{CanStore, Durable, Volatile};
 pub use update::{Update, WriteError};

@@ -137,7 +137,7 @@ reducer! {
     Merge merge:
     "values of type `{Self}` cannot be merged",
     "not a map or a set that `merge` knows",
-    "`merge` fits `HashMap`, `BTreeMap`, `HashSet`, `BTreeSet` and `serde_json::Map`; for another type use `reduce = function`"
+    "`merge` fits `HashMap`, `BTreeMap`, `HashSet`, `BTreeSet` and, with the feature `json`, `serde_json::Map`; for another type use `reduce = function`"
 }
 
 reducer! {
@@ -193,6 +193,7 @@ impl<T> Append for VecDeque<T> {
 }
 
 impl Append for String {
+    #[inline]
     fn append(&mut self, written: Self) {
         self.push_str(&written);
     }
@@ -218,6 +219,10 @@ extend! {
     Merge merge for [K: Ord, V] BTreeMap<K, V>;
     Merge merge for [T: Eq + Hash, H: BuildHasher] HashSet<T, H>;
     Merge merge for [T: Ord] BTreeSet<T>;
+}
+
+#[cfg(feature = "json")]
+extend! {
     Merge merge for [] serde_json::Map<String, serde_json::Value>;
 }
 
@@ -236,6 +241,7 @@ impl<T> Prepend for VecDeque<T> {
 }
 
 impl Prepend for String {
+    #[inline]
     fn prepend(&mut self, written: Self) {
         self.insert_str(0, &written);
     }

@@ -70,11 +70,9 @@ impl<S: State> CheckpointWriter<S> {
             writes.push(StoredWrite::new(task, WriteName::Error, bytes));
         }
         for (task, interrupt) in questions {
-            let name = WriteName::Ask(interrupt.id);
             let mut bytes = Vec::new();
-            let encoded = interrupt.encode(&mut bytes);
-            encoded.map_err(ThreadError::value(name.to_string()))?;
-            writes.push(StoredWrite::new(*task, name, bytes));
+            interrupt.encode(&mut bytes);
+            writes.push(StoredWrite::new(*task, WriteName::Ask(interrupt.id), bytes));
         }
         self.await_in_flight().await?;
         if !writes.is_empty() {
