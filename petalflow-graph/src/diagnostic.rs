@@ -61,6 +61,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A diagnostic at one location.
+    #[inline]
     pub fn new(rule: Rule, at: Location, text: impl Into<String>) -> Self {
         Diagnostic {
             rule,
@@ -72,6 +73,7 @@ impl Diagnostic {
 
     /// The diagnostic with one more location that is involved.
     #[must_use]
+    #[inline]
     pub fn with(mut self, also: Location, text: impl Into<String>) -> Self {
         self.also.push((also, text.into()));
         self
@@ -79,6 +81,7 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.rule.code(), self.text)
     }

@@ -25,6 +25,7 @@ pub struct NodeFacts<'a> {
 
 impl<'a> NodeFacts<'a> {
     /// A node of this name that reads, writes and chooses nothing.
+    #[inline]
     pub const fn new(name: &'a str) -> Self {
         NodeFacts {
             name,
@@ -60,6 +61,7 @@ pub struct KeyFacts<'a> {
 
 impl<'a> KeyFacts<'a> {
     /// A `replace` key of this name that starts without a value.
+    #[inline]
     pub const fn new(name: &'a str) -> Self {
         KeyFacts {
             name,
@@ -72,6 +74,7 @@ impl<'a> KeyFacts<'a> {
 }
 
 /// The keys of the state that have one property.
+#[inline]
 pub(crate) const fn select(keys: &[KeyFacts<'_>], property: Property) -> KeySet {
     let mut set = KeySet::NONE;
     let mut i = 0;

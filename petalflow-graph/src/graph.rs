@@ -200,6 +200,7 @@ impl Edge {
 
 impl Node {
     /// A node of this name, with all other fields at their defaults.
+    #[inline]
     pub fn named(name: impl Into<Cow<'static, str>>) -> Self {
         Node {
             name: name.into(),
@@ -213,6 +214,7 @@ impl Node {
     }
 
     /// Its name in stored checkpoints.
+    #[inline]
     pub fn stored_name(&self) -> &str {
         self.stored.as_deref().unwrap_or(&self.name)
     }
@@ -220,6 +222,7 @@ impl Node {
 
 impl Graph {
     /// The nodes, in a form that constant evaluation can read.
+    #[inline]
     pub const fn nodes(&self) -> &[Node] {
         match &self.nodes {
             Cow::Borrowed(nodes) => nodes,
@@ -228,6 +231,7 @@ impl Graph {
     }
 
     /// The edges, in a form that constant evaluation can read.
+    #[inline]
     pub const fn edges(&self) -> &[Edge] {
         match &self.edges {
             Cow::Borrowed(edges) => edges,
@@ -236,6 +240,7 @@ impl Graph {
     }
 
     /// The index of the node of this name.
+    #[inline]
     pub fn index_of(&self, name: &str) -> Option<NodeIdx> {
         self.nodes
             .iter()
@@ -244,11 +249,13 @@ impl Graph {
     }
 
     /// The indices of all nodes, in ascending order.
+    #[inline]
     pub fn node_indices(&self) -> impl DoubleEndedIterator<Item = NodeIdx> + Clone + use<> {
         NodeIdx::all(self.nodes.len())
     }
 
     /// The node at this index.
+    #[inline]
     pub fn node(&self, node: NodeIdx) -> &Node {
         &self.nodes[node.index()]
     }

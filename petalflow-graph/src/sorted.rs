@@ -9,6 +9,7 @@
 pub struct SortedSet<T>(Vec<T>);
 
 impl<T> Default for SortedSet<T> {
+    #[inline]
     fn default() -> Self {
         SortedSet(Vec::new())
     }
@@ -16,11 +17,13 @@ impl<T> Default for SortedSet<T> {
 
 impl<T: Ord> SortedSet<T> {
     /// An empty set.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds the value. Returns whether the value is new.
+    #[inline]
     pub fn insert(&mut self, value: T) -> bool {
         match self.0.binary_search(&value) {
             Ok(_) => false,
@@ -32,6 +35,7 @@ impl<T: Ord> SortedSet<T> {
     }
 
     /// Whether the set contains the value.
+    #[inline]
     pub fn contains(&self, value: &T) -> bool {
         self.0.binary_search(value).is_ok()
     }
@@ -40,12 +44,14 @@ impl<T: Ord> SortedSet<T> {
 impl<T> std::ops::Deref for SortedSet<T> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
 impl<T: Ord> FromIterator<T> for SortedSet<T> {
+    #[inline]
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         let mut set = SortedSet::default();
         set.extend(values);
@@ -54,12 +60,14 @@ impl<T: Ord> FromIterator<T> for SortedSet<T> {
 }
 
 impl<T: Ord, const N: usize> From<[T; N]> for SortedSet<T> {
+    #[inline]
     fn from(values: [T; N]) -> Self {
         values.into_iter().collect()
     }
 }
 
 impl<T: Ord> Extend<T> for SortedSet<T> {
+    #[inline]
     fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
         for value in values {
             self.insert(value);
@@ -71,6 +79,7 @@ impl<T> IntoIterator for SortedSet<T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
@@ -80,6 +89,7 @@ impl<'a, T> IntoIterator for &'a SortedSet<T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
     }
@@ -90,6 +100,7 @@ impl<'a, T> IntoIterator for &'a SortedSet<T> {
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
 impl<K, V> Default for SortedMap<K, V> {
+    #[inline]
     fn default() -> Self {
         SortedMap(Vec::new())
     }
@@ -97,10 +108,12 @@ impl<K, V> Default for SortedMap<K, V> {
 
 impl<K: Ord, V> SortedMap<K, V> {
     /// An empty map.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
+    #[inline]
     fn position<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
     where
         K: std::borrow::Borrow<Q>,
@@ -110,6 +123,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// The value of the key.
+    #[inline]
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: std::borrow::Borrow<Q>,
@@ -119,6 +133,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Whether the key has a value.
+    #[inline]
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: std::borrow::Borrow<Q>,
@@ -127,6 +142,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Sets the value of the key. Returns the previous value.
+    #[inline]
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.position(&key) {
             Ok(index) => Some(std::mem::replace(&mut self.0[index].1, value)),
@@ -138,6 +154,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// The value of the key. If there is none, `new` makes it.
+    #[inline]
     pub fn get_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         let index = self.position(&key).unwrap_or_else(|index| {
             self.0.insert(index, (key, new()));
@@ -147,27 +164,32 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// How many keys there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The keys and what they lead to.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
     /// What the keys lead to.
+    #[inline]
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.0.into_iter().map(|(_, value)| value)
     }
 }
 
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
+    #[inline]
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         let mut map = SortedMap::default();
         for (key, value) in entries {
@@ -180,6 +202,7 @@ impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
 impl<K: Ord, V> std::ops::Index<&K> for SortedMap<K, V> {
     type Output = V;
 
+    #[inline]
     fn index(&self, key: &K) -> &V {
         self.get(key).expect("the key is in the map")
     }
@@ -189,6 +212,7 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
     type Item = (K, V);
     type IntoIter = std::vec::IntoIter<(K, V)>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }

@@ -22,6 +22,7 @@ pub struct Text {
 
 impl Text {
     /// A line with this text.
+    #[inline]
     pub const fn new(text: &str) -> Self {
         Text {
             bytes: [0; CAPACITY],
@@ -67,6 +68,7 @@ impl Text {
 
     /// The line followed by a number.
     #[must_use]
+    #[inline]
     pub const fn number(self, mut number: usize) -> Self {
         let mut digits = [b'0'; 20];
         let mut at = digits.len();
@@ -87,6 +89,7 @@ impl Text {
     }
 
     /// The line.
+    #[inline]
     pub const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
@@ -96,12 +99,14 @@ impl Text {
 }
 
 impl fmt::Display for Text {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Text {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
     }

@@ -209,6 +209,7 @@ impl ExecutionPlan {
 
     /// Adds the interrupts of the flow. No node of such a plan is fast: the fast path does not stop between nodes.
     #[must_use]
+    #[inline]
     pub fn with_gates(mut self, gates: Vec<Gate>) -> Self {
         if !gates.is_empty() {
             self.out_edges
@@ -221,6 +222,7 @@ impl ExecutionPlan {
     }
 
     /// Replaces the retries of a node.
+    #[inline]
     pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
         let mut plan = self.clone();
         if let Some(node) = plan.index_of(node) {

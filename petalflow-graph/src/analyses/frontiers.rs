@@ -34,6 +34,7 @@ pub struct Transition {
 
 impl Transition {
     /// A transition, from plain numbers.
+    #[inline]
     pub const fn new(from: u32, to: u32, lost_begin: u32, lost_end: u32) -> Self {
         Transition {
             from,

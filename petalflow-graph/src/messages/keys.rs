@@ -22,6 +22,7 @@ impl Precision {
         clippy::large_types_passed_by_value,
         reason = "the result of each call is the input of the next"
     )]
+    #[inline]
     const fn explain(self, text: Text) -> Text {
         match self {
             Precision::Exact => text,
@@ -39,6 +40,7 @@ impl Precision {
 }
 
 /// PF016.
+#[inline]
 pub const fn conflict(first: &str, second: &str, key: &str, precision: Precision) -> Text {
     let text = Text::new("nodes ")
         .name(first)
@@ -53,6 +55,7 @@ pub const fn conflict(first: &str, second: &str, key: &str, precision: Precision
 }
 
 /// PF016, for a node that runs on several items.
+#[inline]
 pub const fn conflict_with_itself(node: &str, key: &str, precision: Precision) -> Text {
     let text = Text::new("node ")
         .name(node)
@@ -74,6 +77,7 @@ pub enum Writers<'a> {
 }
 
 /// PF017: `after` is a node that can run directly before the reader. `None` for START.
+#[inline]
 pub const fn unwritten_read(
     node: &str,
     key: &str,
@@ -86,6 +90,7 @@ pub const fn unwritten_read(
 }
 
 /// PF017, for the guard of an `interrupt`; `which` is "before" or "after".
+#[inline]
 pub const fn unwritten_guard_read(
     which: &str,
     node: &str,
@@ -106,6 +111,7 @@ pub const fn unwritten_guard_read(
     clippy::large_types_passed_by_value,
     reason = "the result of each call is the input of the next"
 )]
+#[inline]
 const fn unwritten(
     reader: Text,
     key: &str,
@@ -134,11 +140,13 @@ const fn unwritten(
 }
 
 /// PF019.
+#[inline]
 pub const fn written_twice(node: &str, key: &str) -> Text {
     Text::new("node ").name(node).push(" writes ").name(key).push(" twice in one result, so one value would be lost; return it once, or give the key a reducer such as `append`")
 }
 
 /// PF021.
+#[inline]
 pub const fn missing_output(key: &str, last: &str, precision: Precision) -> Text {
     let text = Text::new("output ")
         .name(key)
@@ -151,6 +159,7 @@ pub const fn missing_output(key: &str, last: &str, precision: Precision) -> Text
 }
 
 /// PF027.
+#[inline]
 pub const fn too_many_keys(state: &str, keys: usize) -> Text {
     Text::new("state ")
         .name(state)

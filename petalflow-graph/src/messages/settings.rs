@@ -4,6 +4,7 @@ use super::list;
 use crate::text::Text;
 
 /// PF023.
+#[inline]
 pub const fn tool_twice(name: &str) -> Text {
     Text::new("two tools are called ")
         .name(name)
@@ -11,6 +12,7 @@ pub const fn tool_twice(name: &str) -> Text {
 }
 
 /// PF024: `known` are the options that exist.
+#[inline]
 pub const fn unknown_option(option: &str, similar: Option<&str>, known: &[&str]) -> Text {
     let text = Text::new("there is no option ").name(option).push("; ");
     match similar {
@@ -20,6 +22,7 @@ pub const fn unknown_option(option: &str, similar: Option<&str>, known: &[&str])
 }
 
 /// PF024.
+#[inline]
 pub const fn repeated_option(option: &str) -> Text {
     Text::new("option ")
         .name(option)
@@ -27,6 +30,7 @@ pub const fn repeated_option(option: &str) -> Text {
 }
 
 /// PF024: `which` is "before" or "after".
+#[inline]
 pub const fn interrupted_twice(which: &str, node: &str) -> Text {
     Text::new("`interrupt ")
         .push(which)
@@ -36,6 +40,7 @@ pub const fn interrupted_twice(which: &str, node: &str) -> Text {
 }
 
 /// PF024.
+#[inline]
 pub const fn keep_takes_thread() -> Text {
     Text::new(
         "`keep` takes only `thread`: write `keep: thread`; without `keep` the state of the sub-flow is new each time",
@@ -43,6 +48,7 @@ pub const fn keep_takes_thread() -> Text {
 }
 
 /// PF024, for `keep` in `with`.
+#[inline]
 pub const fn keep_beside_in() -> Text {
     Text::new(
         "`keep` is not an option of `with`; write it in the braces of the sub-flow, as in `{ in: .., out: .., keep: thread }`",
@@ -50,6 +56,7 @@ pub const fn keep_beside_in() -> Text {
 }
 
 /// PF024, for `keep` on a node that is not a sub-flow.
+#[inline]
 pub const fn keeps_nothing(node: &str) -> Text {
     Text::new("`keep` names ")
         .name(node)
@@ -57,6 +64,7 @@ pub const fn keeps_nothing(node: &str) -> Text {
 }
 
 /// PF026: a failure leads to START or END.
+#[inline]
 pub const fn caught_by_no_node(to: &str) -> Text {
     Text::new("a failure must be caught by a node, but ")
         .name(to)
@@ -64,6 +72,7 @@ pub const fn caught_by_no_node(to: &str) -> Text {
 }
 
 /// PF026.
+#[inline]
 pub const fn caught_twice(node: &str) -> Text {
     Text::new("the failure of node ")
         .name(node)
@@ -71,6 +80,7 @@ pub const fn caught_twice(node: &str) -> Text {
 }
 
 /// PF026.
+#[inline]
 pub const fn catches_itself(node: &str) -> Text {
     Text::new("node ")
         .name(node)

@@ -40,6 +40,7 @@ const CHECKS: &[Check] = &[
     if_started(Rule::StuckJoin, joins::joins_complete),
 ];
 
+#[inline]
 const fn always(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
     Check {
         rule,
@@ -48,6 +49,7 @@ const fn always(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
     }
 }
 
+#[inline]
 const fn if_started(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
     Check {
         rule,

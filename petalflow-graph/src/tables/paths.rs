@@ -21,6 +21,7 @@ pub struct PathEdge {
 
 impl PathEdge {
     /// An edge, from plain numbers.
+    #[inline]
     pub const fn new(from: u32, to: u32, kind: u8, route: u32) -> Self {
         PathEdge {
             from,

@@ -114,6 +114,7 @@ impl ThreadStorage {
     }
 
     /// Checks the bytes of a checkpoint, and removes their checksum.
+    #[inline]
     fn check(&self, namespace: &str, checkpoint: &mut StoredCheckpoint) -> Result<(), StoreError> {
         let (thread, seq) = (&self.thread, checkpoint.seq);
         if checkpoint.bytes.starts_with(&SEALED_MARKER) {
@@ -130,6 +131,7 @@ impl ThreadStorage {
     }
 
     /// Checks the bytes of a write, and removes their checksum.
+    #[inline]
     fn check_write(
         &self,
         namespace: &str,
@@ -144,6 +146,7 @@ impl ThreadStorage {
         })
     }
 
+    #[inline]
     fn damaged(&self, namespace: &str, what: fmt::Arguments<'_>, problem: &str) -> StoreError {
         StoreError::Damaged {
             thread: self.thread.to_string(),

@@ -215,6 +215,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 }
 
+#[inline]
 fn only_interrupts(questions: Vec<(TaskId, Interrupt)>) -> Vec<Interrupt> {
     questions
         .into_iter()

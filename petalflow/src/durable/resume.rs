@@ -158,6 +158,7 @@ impl<S: State> ThreadOpener<'_, S> {
 }
 
 /// The record of the rejection that ended the run here, if there is one.
+#[inline]
 fn rejection(header: &Header) -> Option<DecisionRecord> {
     let mut records = header.notes.iter();
     let rejected = records.rfind(|record| record.decision == DecisionKind::Rejected);

@@ -14,6 +14,7 @@ pub(crate) struct TooDeep {
 }
 
 impl fmt::Display for TooDeep {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

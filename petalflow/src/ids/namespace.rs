@@ -42,12 +42,14 @@ impl Namespace {
 }
 
 impl fmt::Display for Namespace {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Namespace {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Namespace({:?})", self.as_str())
     }

@@ -273,6 +273,7 @@ impl Context {
         }
     }
 
+    #[inline]
     fn send(&self, event: CustomEvent) {
         if let Some(listener) = &self.0.shared.listener {
             let namespace = self.namespace().clone();

@@ -16,6 +16,7 @@ impl LastActivity {
     }
 
     /// Records activity.
+    #[inline]
     pub(crate) fn touch(&self) {
         *self.lock() = Instant::now();
     }

@@ -193,6 +193,7 @@ impl Scope {
     }
 
     /// This task, for the services of a stored run.
+    #[inline]
     pub(crate) fn task_ref(&self) -> TaskRef<'_> {
         TaskRef {
             id: self.task_id(),

@@ -100,6 +100,7 @@ pub const fn concat_specs<const N: usize>(
 
 /// Fails if the option `name` of `#[node]` gives a node the name of another one, or the name under which another one is
 /// stored. The macro compares the names that it sees.
+#[inline]
 #[track_caller]
 pub const fn distinct_names(specs: &[Spec], names: &[&str], ids: &[(u32, &'static str)]) {
     let mut i = 0;
