@@ -151,7 +151,9 @@ impl Scope {
             namespace: crate::ids::Namespace::ROOT,
             limit: 1,
             launch_limit: 1,
+            parent: None,
             depth: 0,
+            retried: std::sync::Mutex::default(),
             thread: std::sync::OnceLock::new(),
             services: None,
         }))
@@ -197,6 +199,7 @@ impl Scope {
     pub(crate) fn task_ref(&self) -> TaskRef<'_> {
         TaskRef {
             id: self.task_id(),
+            at: self.node,
             node: self.node(),
             index: self.index(),
             attempt: self.attempt,

@@ -42,6 +42,16 @@ pub enum AnswerError {
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
+    /// Another caller has answered the question or decided the approval, or it has expired.
+    #[error(
+        "{id} has an answer already (`{name}`): another caller has answered, or the question has expired; this answer is not recorded"
+    )]
+    Answered {
+        /// The id of the question or the approval.
+        id: InterruptId,
+        /// The name of the question, or the decision.
+        name: String,
+    },
     /// The answer is to another question.
     #[error("{id} asks for `{expected}`, and the answer is for `{found}`")]
     OtherQuestion {
@@ -50,6 +60,20 @@ pub enum AnswerError {
         /// The question with this id.
         expected: String,
         /// The question that the answer is for.
+        found: String,
+    },
+    /// The answer has another type than the question asks for.
+    #[error(
+        "{id} asks `{question}` for a `{expected}`, and the answer is a `{found}`; if the type has changed since the question was asked, resume the thread with `()`, so that this program asks again, and answer then"
+    )]
+    OtherType {
+        /// The id in the answer.
+        id: InterruptId,
+        /// The name of the question.
+        question: String,
+        /// The type of the answer in the program that asked.
+        expected: String,
+        /// The type of this answer.
         found: String,
     },
     /// The answer fits several questions.
