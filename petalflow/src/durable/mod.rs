@@ -34,5 +34,5 @@ pub(crate) use checkpoint_writer::ParentBarrier;
 pub(crate) use claim::ThreadClaim;
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use subflow_history::copy;
-pub(crate) use thread_ops::{edit, fork, prune, snapshot};
+pub(crate) use thread_ops::{describe, edit, fork, prune, snapshot};
 pub(crate) use thread_start::{Command, Nested, ThreadStart};

@@ -11,7 +11,7 @@ use super::restored_frontier::{node_of, restore_frontier};
 use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
 use crate::checkpoint::{
-    Cause, Durability, Record, Retention, StoredCheckpoint, ThreadStorage, WriteName,
+    Cause, Durability, Record, Retention, StoredCheckpoint, ThreadStatus, ThreadStorage, WriteName,
 };
 use crate::clock::now_ms;
 use crate::error::NodeError;
@@ -21,7 +21,7 @@ use crate::ids::task_id;
 use crate::node::Effects;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::question::AnswerError;
+use crate::question::{AnswerError, Interrupt};
 use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
 use crate::state::{State, StateCodec};
 use crate::superstep::{Outcome, Planner, apply, prepare};
@@ -244,14 +244,43 @@ fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<
     Ok(checked)
 }
 
-/// Removes the checkpoints that need not be retained.
+/// Sets the status that is listed of a thread to that of its newest checkpoint.
+pub(crate) async fn describe<F: Flow>(
+    flow: &F,
+    storage: &ThreadStorage,
+) -> Result<(), ThreadError> {
+    let Some(snapshot) = snapshot(flow, storage, None).await? else {
+        return Ok(());
+    };
+    let status = if snapshot.is_finished() {
+        ThreadStatus::Finished
+    } else if snapshot.interrupts.is_empty() {
+        ThreadStatus::Stopped
+    } else {
+        ThreadStatus::Waiting
+    };
+    let due_ms = first_expiry(&snapshot.interrupts);
+    let described = storage.describe(flow.stored_name(), status, due_ms).await;
+    Ok(described?)
+}
+
+/// When the first of the questions expires.
+#[inline]
+pub(super) fn first_expiry(interrupts: &[Interrupt]) -> Option<u64> {
+    interrupts.iter().filter_map(|it| it.expires_ms).min()
+}
+
+/// Removes the checkpoints that need not be retained. Returns how many are retained and were read for it.
+///
+/// A run may be in progress: what it still needs is newer than what is removed here.
 #[inline]
 pub(crate) async fn prune(
     storage: &ThreadStorage,
     retention: Retention,
-) -> Result<(), ThreadError> {
+) -> Result<u64, ThreadError> {
+    let mut retained = 0;
     if retention == Retention::ALL {
-        return Ok(());
+        return Ok(retained);
     }
     let now = now_ms();
     for namespace in storage.store.namespaces(&storage.thread).await? {
@@ -281,6 +310,7 @@ pub(crate) async fn prune(
             let needed = oldest.base.min(record.header.origin);
             storage.store.prune(address, needed).await?;
         }
+        retained += newer as u64;
     }
-    Ok(())
+    Ok(retained)
 }
