@@ -1,6 +1,7 @@
 //! What a store lists of threads, and which of them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The state of a thread's last run, as a store lists it.
 ///
@@ -71,6 +72,13 @@ impl ThreadStatus {
     #[inline]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+impl fmt::Display for ThreadStatus {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::CheckpointWriter;
 use crate::checkpoint::{Retention, StoreError};
-use crate::durable::thread_ops::prune;
+use crate::durable::prune::prune;
 use crate::outcome::ThreadError;
 use crate::state::State;
 
