@@ -3,6 +3,7 @@
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::{Ask, Interrupt};
 use petalflow::prelude::*;
+use std::collections::BTreeMap;
 
 #[state]
 #[derive(Clone, Debug)]
@@ -58,6 +59,7 @@ flow! {
 fn names(interrupts: &[Interrupt]) -> Vec<String> {
     let name = |interrupt: &Interrupt| match &interrupt.kind {
         petalflow::interrupt::InterruptKind::Ask { question, .. } => {
+            let question: BTreeMap<String, u8> = question.decode().unwrap();
             format!("{} {}", interrupt.node, question["n"])
         }
         _ => interrupt.node.clone(),
