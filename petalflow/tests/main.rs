@@ -3,4 +3,5 @@
 
 mod errors;
 mod state;
+mod test_context;
 mod tools;
