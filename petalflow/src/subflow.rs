@@ -71,9 +71,13 @@ async fn inside<C: Flow>(
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached::<C::State> as _);
     let parent = shared.listener.clone();
-    let copy = parent.as_ref().filter(|parent| parent.wants_values());
-    let copy_state = copy.and_then(|_| C::State::copier());
-    let sink = parent.map(|parent| Arc::new(Sink::Parent(parent)));
+    let sink = parent.map(|listener| {
+        let copy_state = listener.wants_values().then(C::State::copier).flatten();
+        Arc::new(Sink::Parent {
+            listener,
+            copy_state,
+        })
+    });
     let settings = Settings {
         limit,
         depth: shared.depth + 1,
@@ -82,7 +86,6 @@ async fn inside<C: Flow>(
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
             Arc::new(Extras {
                 sink,
-                copy_state,
                 find_cached,
                 ..Extras::default()
             })
@@ -145,6 +148,7 @@ fn stored<C: Flow>(
         command: Command::Input(input),
         retention: Retention::ALL,
         discard_pending: true,
+        gate: None,
         nested: Some(Nested {
             owner: scope.task_id(),
             answers: Arc::clone(&services.answers),

@@ -1,5 +1,6 @@
 //! `SqliteStore`: the contract, and the behaviour of database files.
 
+mod approvers;
 mod crash;
 mod damage;
 mod grouping;

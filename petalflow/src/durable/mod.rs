@@ -8,6 +8,7 @@
 //! nothing then does not compile the functions without type parameters, which would double its build time.
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
+mod answered;
 mod answers;
 mod cached;
 mod checkpoint_writer;
@@ -29,6 +30,7 @@ mod thread_ops;
 mod thread_run;
 mod thread_start;
 
+pub(crate) use answered::{AnswerTarget, check_unanswered};
 pub(crate) use cached::find_cached;
 pub(crate) use checkpoint_writer::ParentBarrier;
 pub(crate) use claim::ThreadClaim;

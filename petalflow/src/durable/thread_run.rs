@@ -1,14 +1,18 @@
 //! A run on a thread: its claim, its managed values, and the driver between opening and closing it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::answered::{AnswerTarget, check_unanswered};
 use super::claim::ThreadClaim;
 use super::open::open;
 use super::opener::OpenedThread;
 use super::persistence::ThreadPersistence;
 use super::thread_ops::prune;
 use super::thread_start::{Command, ThreadStart};
-use crate::exec::{Restored, Settings, StoredRun, run_restored};
+use crate::cancel_token::CancelToken;
+use crate::checkpoint::{OnBusy, ThreadStorage};
+use crate::exec::{BeginGate, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
@@ -38,6 +42,10 @@ impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
         self.discard_pending = true;
     }
 
+    fn stop_when_stored(&mut self) -> Arc<BeginGate<F::State>> {
+        Arc::clone(self.gate.get_or_insert_default())
+    }
+
     fn run(
         self: Box<Self>,
         flow: Arc<F>,
@@ -59,7 +67,14 @@ async fn run_claimed<F: Flow>(
     let claim = if start.nested.is_some() {
         None
     } else {
-        let claimed = ThreadClaim::get(&start.storage, start.on_busy, &mut settings.cancel).await;
+        let targets = start.command.targets();
+        let claimed = claim(
+            &start.storage,
+            start.on_busy,
+            &targets,
+            &mut settings.cancel,
+        )
+        .await;
         let claimed = claimed.map_err(refused)?;
         start.storage.lease = claimed.lease();
         Some(claimed)
@@ -79,6 +94,34 @@ async fn run_claimed<F: Flow>(
     Ok(state)
 }
 
+/// Claims the thread for the run.
+///
+/// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer. Then
+/// this waits for a moment until that answer is stored, so that the error can state it.
+#[inline]
+async fn claim(
+    storage: &ThreadStorage,
+    on_busy: OnBusy,
+    targets: &[AnswerTarget],
+    cancel: &mut Option<CancelToken>,
+) -> Result<ThreadClaim, ThreadError> {
+    let mut wait = Duration::from_millis(2);
+    while !targets.is_empty() && wait < Duration::from_millis(200) {
+        match ThreadClaim::get(storage, OnBusy::Refuse, cancel).await {
+            Err(busy @ ThreadError::Busy { .. }) => {
+                check_unanswered(storage, targets).await?;
+                if on_busy == OnBusy::Refuse && wait > Duration::from_millis(100) {
+                    return Err(busy);
+                }
+            }
+            claimed => return claimed,
+        }
+        tokio::time::sleep(wait).await;
+        wait *= 2;
+    }
+    ThreadClaim::get(storage, on_busy, cancel).await
+}
+
 /// Loads the thread and runs the flow.
 ///
 /// Not an async function: such a function has copies of the futures that it makes on its stack while it awaits them, and
@@ -94,15 +137,38 @@ fn run_opened<F: Flow>(
 
 /// Loads the thread. The result runs the flow.
 async fn load<F: Flow>(
-    start: ThreadStart<F::State>,
+    mut start: ThreadStart<F::State>,
     flow: Arc<F>,
     mut settings: Settings<F::State>,
 ) -> Result<BoxFuture<'static, Result<F::State, RunError>>, RunError> {
     let plan = flow.plan();
     settings.thread = Some(Arc::clone(&start.storage.thread));
     settings.namespace = start.namespace.clone();
-    let opened = open(&*flow, &plan, start).await;
-    let opened = opened.map_err(|error| RunError::of_thread(error, flow.name()))?;
+    let refused = |error| RunError::of_thread(error, flow.name());
+    let (storage, targets) = (start.storage.clone(), start.command.targets());
+    let gate = start.gate.take();
+    let mut opened = match open(&*flow, &plan, start).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            // Another caller may have answered in the meantime.
+            let unanswered = check_unanswered(&storage, &targets).await;
+            return Err(refused(match unanswered {
+                Err(answered @ ThreadError::Answer(_)) => answered,
+                _ => error,
+            }));
+        }
+    };
+    if let Some(gate) = gate {
+        let committed = Committed {
+            state: &opened.state,
+            written: opened.written,
+        };
+        opened.writer.flush(committed).await.map_err(refused)?;
+        gate.pass().await;
+        if let Some(sink) = gate.sink.get() {
+            settings.extras_mut().sink = Some(Arc::clone(sink));
+        }
+    }
     let OpenedThread {
         state,
         written,

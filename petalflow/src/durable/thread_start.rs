@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::checkpoint_writer::ParentBarrier;
 use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
+use crate::exec::BeginGate;
 use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
 use crate::state::State;
@@ -28,6 +29,8 @@ pub(crate) struct ThreadStart<S: State> {
     pub(crate) retention: Retention,
     /// Whether a new input may discard what the thread waits for.
     pub(crate) discard_pending: bool,
+    /// Where the run stops once, when it has stored what it begins with.
+    pub(crate) gate: Option<Arc<BeginGate<S>>>,
     /// For a sub-flow.
     pub(crate) nested: Option<Nested>,
 }

@@ -1,8 +1,7 @@
 //! The receivers of events: the stream of this run, or the run of the parent flow.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{CustomEvent, Event, EventKind, NestedEvent, TaskInfo};
 use crate::ids::Namespace;
@@ -26,34 +25,49 @@ pub(crate) trait Listener: Send + Sync {
     fn wants_values(&self) -> bool;
 }
 
+/// Copies a state for a listener.
+pub(crate) type CopyState<S> = fn(&S) -> S;
+
 /// The receiver of the events of a run over `S`.
 pub(crate) enum Sink<S: State> {
     Queue {
         events: Mutex<VecDeque<Event<S>>>,
-        values: AtomicBool,
+        /// Copies the state, if the listener wants it.
+        copy_state: OnceLock<CopyState<S>>,
     },
-    Parent(Arc<dyn Listener>),
+    Parent {
+        listener: Arc<dyn Listener>,
+        copy_state: Option<CopyState<S>>,
+    },
 }
 
 impl<S: State> Sink<S> {
     pub(crate) fn queue() -> Arc<Self> {
         Arc::new(Sink::Queue {
             events: Mutex::default(),
-            values: AtomicBool::new(false),
+            copy_state: OnceLock::new(),
         })
     }
 
     /// Requests states. Must be called before the run begins.
-    pub(crate) fn want_values(&self) {
-        if let Sink::Queue { values, .. } = self {
-            values.store(true, Ordering::Relaxed);
+    pub(crate) fn want_values(&self, copy: CopyState<S>) {
+        if let Sink::Queue { copy_state, .. } = self {
+            let _ = copy_state.set(copy);
+        }
+    }
+
+    /// Copies the state, if the listener wants it.
+    pub(crate) fn copy_state(&self) -> Option<CopyState<S>> {
+        match self {
+            Sink::Queue { copy_state, .. } => copy_state.get().copied(),
+            Sink::Parent { copy_state, .. } => *copy_state,
         }
     }
 
     pub(crate) fn send(&self, event: Event<S>) {
         match self {
             Sink::Queue { events, .. } => lock(events).push_back(event),
-            Sink::Parent(parent) => parent.nested(
+            Sink::Parent { listener, .. } => listener.nested(
                 event.namespace.clone(),
                 event.superstep,
                 event.task.clone(),
@@ -65,7 +79,7 @@ impl<S: State> Sink<S> {
     pub(crate) fn pop(&self) -> Option<Event<S>> {
         match self {
             Sink::Queue { events, .. } => lock(events).pop_front(),
-            Sink::Parent(_) => None,
+            Sink::Parent { .. } => None,
         }
     }
 }
@@ -94,14 +108,14 @@ impl<S: State> Listener for Sink<S> {
                 task,
                 kind: EventKind::Nested(event),
             }),
-            Sink::Parent(parent) => parent.nested(namespace, superstep, task, event),
+            Sink::Parent { listener, .. } => listener.nested(namespace, superstep, task, event),
         }
     }
 
     fn wants_values(&self) -> bool {
         match self {
-            Sink::Queue { values, .. } => values.load(Ordering::Relaxed),
-            Sink::Parent(parent) => parent.wants_values(),
+            Sink::Queue { copy_state, .. } => copy_state.get().is_some(),
+            Sink::Parent { listener, .. } => listener.wants_values(),
         }
     }
 }

@@ -201,7 +201,8 @@ impl<F: Flow> Driver<F> {
 
     /// Emits a copy of the state, if a listener wants it.
     pub(super) fn emit_values(&self) {
-        if let Some(copy) = self.extras.as_ref().and_then(|extras| extras.copy_state) {
+        let sink = self.extras.as_ref().and_then(|extras| extras.sink.as_ref());
+        if let Some(copy) = sink.and_then(|sink| sink.copy_state()) {
             self.emit(|| EventKind::Values {
                 state: copy(self.state.get()),
             });

@@ -7,6 +7,7 @@
 mod abort;
 mod attempt;
 mod barrier;
+mod begin_gate;
 mod cached;
 mod commit;
 mod driver;
@@ -27,6 +28,7 @@ mod task_end;
 mod task_run;
 mod watch;
 
+pub(crate) use begin_gate::BeginGate;
 pub(crate) use cached::CachedResult;
 pub(crate) use persistence::{
     Barrier, Committed, GateDecision, Persistence, Stopped, TaskDisposition,

@@ -40,8 +40,6 @@ pub(crate) struct Extras<S: State> {
     /// Continues the run after a failure, which this writes to the state.
     pub(crate) record_failure: Option<RecordFailure<S>>,
     pub(crate) sink: Option<Arc<Sink<S>>>,
-    /// Copies the state for listeners that want it.
-    pub(crate) copy_state: Option<fn(&S) -> S>,
     /// Finds results in the cache of the run.
     pub(crate) find_cached: Option<FindCached<S>>,
 }
@@ -92,7 +90,6 @@ impl<S: State> Default for Extras<S> {
             run_middleware: Vec::new(),
             record_failure: None,
             sink: None,
-            copy_state: None,
             find_cached: None,
         }
     }
@@ -108,7 +105,6 @@ impl<S: State> Clone for Extras<S> {
             run_middleware: self.run_middleware.clone(),
             record_failure: self.record_failure,
             sink: self.sink.clone(),
-            copy_state: self.copy_state,
             find_cached: self.find_cached,
         }
     }

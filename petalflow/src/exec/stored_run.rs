@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Settings;
 use super::abort::Abort;
+use super::begin_gate::BeginGate;
 use super::driver::Driver;
 use super::persistence::Persistence;
 use super::run_loop::run_loop;
@@ -29,6 +30,9 @@ pub(crate) trait StoredRun<F: Flow>: Send {
 
     /// Lets a new input discard what the thread waits for.
     fn discard_pending(&mut self);
+
+    /// Makes the run stop once, when it has stored what it begins with.
+    fn stop_when_stored(&mut self) -> Arc<BeginGate<F::State>>;
 
     /// Loads the thread and runs it.
     fn run(

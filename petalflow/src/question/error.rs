@@ -42,6 +42,16 @@ pub enum AnswerError {
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
+    /// Another caller has answered the question or decided the approval, or it has expired.
+    #[error(
+        "{id} has an answer already (`{name}`): another caller has answered, or the question has expired; this answer is not recorded"
+    )]
+    Answered {
+        /// The id of the question or the approval.
+        id: InterruptId,
+        /// The name of the question, or the decision.
+        name: String,
+    },
     /// The answer is to another question.
     #[error("{id} asks for `{expected}`, and the answer is for `{found}`")]
     OtherQuestion {

@@ -100,16 +100,16 @@ impl<F: Flow> Events<F> {
     /// # Panics
     ///
     /// If the stream has already been polled.
-    pub fn with_values(mut self) -> Self
+    pub fn with_values(self) -> Self
     where
         F::State: Clone,
     {
-        let run = self
-            .run
-            .take()
-            .expect("`with_values` must be called before the stream is polled");
-        self.run = Some(run.with_values());
-        self.sink.want_values();
+        let is_new = self.run.as_ref().is_some_and(|run| !run.is_running());
+        assert!(
+            is_new,
+            "`with_values` must be called before the stream is polled"
+        );
+        self.sink.want_values(F::State::clone);
         self
     }
 }

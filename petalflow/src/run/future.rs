@@ -1,12 +1,12 @@
 //! The future of a run.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::event::Sink;
-use crate::exec::{Begin, Start, drive};
+use crate::exec::{Begin, BeginGate, Start, drive};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::outcome::RunError;
@@ -60,6 +60,11 @@ pub struct Run<F: Flow>(Progress<F>);
 enum Progress<F: Flow> {
     /// Not yet begun. Boxed, so that a run is cheap to move.
     Ready(Box<Start<F>>),
+    /// On a thread: it has stored what it begins with.
+    Begun(
+        BoxFuture<'static, Result<F::State, RunError>>,
+        Arc<BeginGate<F::State>>,
+    ),
     Running(BoxFuture<'static, Result<F::State, RunError>>),
     Done,
 }
@@ -68,6 +73,7 @@ impl<F: Flow> std::fmt::Debug for Run<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let progress = match &self.0 {
             Progress::Ready(_) => "ready",
+            Progress::Begun(..) => "begun",
             Progress::Running(_) => "running",
             Progress::Done => "done",
         };
@@ -82,23 +88,44 @@ impl<F: Flow> Run<F> {
 
     /// Sets the receiver of the run's events.
     pub(crate) fn send_events_to(mut self, sink: Arc<Sink<F::State>>) -> Self {
-        let Progress::Ready(start) = &mut self.0 else {
-            panic!("`events` must be called before the run is polled")
-        };
-        start.settings.extras_mut().sink = Some(sink);
+        match &mut self.0 {
+            Progress::Ready(start) => start.settings.extras_mut().sink = Some(sink),
+            Progress::Begun(_, gate) => {
+                let _ = gate.sink.set(sink);
+            }
+            _ => panic!("`events` must be called before the run is polled"),
+        }
         self
     }
 
-    /// Sends the state after each superstep to the listener.
-    pub(crate) fn with_values(mut self) -> Self
-    where
-        F::State: Clone,
-    {
-        let Progress::Ready(start) = &mut self.0 else {
-            panic!("`with_values` must be called before the stream is polled")
+    /// Whether it runs already, or has ended.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.0, Progress::Running(_) | Progress::Done)
+    }
+
+    /// On a thread: runs until what the run begins with is in the store.
+    pub(crate) async fn begin(mut self) -> Result<Self, RunError> {
+        let mut start = match self.0 {
+            Progress::Ready(start) => start,
+            _ => return Ok(self),
         };
-        start.settings.extras_mut().copy_state = Some(F::State::clone);
-        self
+        let Begin::Stored(stored) = &mut start.begin else {
+            return Ok(Run(Progress::Ready(start)));
+        };
+        let gate = stored.stop_when_stored();
+        let mut running = drive(*start);
+        let ended = poll_fn(|cx| match running.as_mut().poll(cx) {
+            Poll::Ready(result) => Poll::Ready(Some(result)),
+            Poll::Pending if gate.is_reached() => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        });
+        if let Some(result) = ended.await {
+            // Middleware around the run has ended it without the thread.
+            let state = result?;
+            running = Box::pin(std::future::ready(Ok(state)));
+        }
+        self.0 = Progress::Begun(running, gate);
+        Ok(self)
     }
 
     /// Allows a thread's new input to discard open interrupts.
@@ -116,10 +143,12 @@ impl<F: Flow> Future for Run<F> {
     type Output = Result<F::State, RunError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if matches!(self.0, Progress::Ready(_))
-            && let Progress::Ready(start) = std::mem::replace(&mut self.0, Progress::Done)
-        {
-            self.0 = Progress::Running(drive(*start));
+        if !self.is_running() {
+            self.0 = Progress::Running(match std::mem::replace(&mut self.0, Progress::Done) {
+                Progress::Ready(start) => drive(*start),
+                Progress::Begun(running, _) | Progress::Running(running) => running,
+                Progress::Done => unreachable!("checked above"),
+            });
         }
         let Progress::Running(running) = &mut self.0 else {
             panic!("a run was polled after it had ended")

@@ -7,13 +7,14 @@ use super::{
     Threads,
 };
 use crate::checkpoint::{Record, ThreadStorage};
-use crate::durable::{self, Command, ThreadClaim, ThreadStart};
+use crate::durable::{self, AnswerTarget, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
+use crate::future::BoxFuture;
 use crate::ids::Namespace;
 use crate::interrupt::Resume;
 use crate::outcome::{RunError, check_id};
-use crate::question::{AnswerError, Ask};
+use crate::question::{Answer, AnswerError, Ask};
 use crate::run::Run;
 use crate::state::State;
 
@@ -85,7 +86,7 @@ impl<F: Flow> Thread<F> {
     /// A thread that waits for a person refuses a new input with [`Waiting`](ThreadError::Waiting): answer first, or let the
     /// input [discard](ThreadRun::discard_pending) the questions.
     pub fn run(&self, input: impl Into<<F::State as State>::Input>) -> ThreadRun<F> {
-        self.begin(Command::Input(input.into()))
+        self.start(Command::Input(input.into()))
     }
 
     /// Resumes the thread where it stopped: with `()` after a crash, a failure or a drain, with answers after a pause. Tasks
@@ -93,10 +94,58 @@ impl<F: Flow> Thread<F> {
     ///
     /// A thread that waits for an approval still waits if `with` has none.
     pub fn resume(&self, with: impl Into<Resume<F::State>>) -> ThreadRun<F> {
-        self.begin(Command::Resume(Box::new(with.into())))
+        self.start(Command::Resume(Box::new(with.into())))
     }
 
-    /// Answers the only question of the type `A` that the thread waits for, and resumes the thread.
+    /// Stores the input and returns the run, which continues when it is awaited, polled or spawned. A server can confirm that it
+    /// has accepted the input, because no crash loses it after this.
+    ///
+    /// If the run is dropped or the process ends, the input stays in the store, and [`resume(())`](Self::resume) runs it. For
+    /// answers there is [`begin_answer`](Self::begin_answer); for other ways to start a run, [`ThreadRun::begin`].
+    ///
+    /// # Errors
+    ///
+    /// As the run before its first node: the thread is busy, waits for a person, or was stored by another program, a managed
+    /// value is missing, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`ThreadRun::begin`].
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # async fn accept(thread: &petalflow::thread::Thread<Talk>) -> petalflow::Result<u16> {
+    /// let run = thread.begin(vec!["hello".to_string()]).await?;
+    /// tokio::spawn(async move {
+    ///     if let Err(error) = run.await {
+    ///         eprintln!("{error}");
+    ///     }
+    /// });
+    /// Ok(202)
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
+    /// # assert_eq!(accept(&thread).await?, 202);
+    /// # assert_eq!(thread.snapshot().await?.expect("it has begun").state.lines, ["hello"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn begin(
+        &self,
+        input: impl Into<<F::State as State>::Input>,
+    ) -> Result<ThreadRun<F>, RunError> {
+        self.run(input).begin().await
+    }
+
+    /// Answers the only question of the type `A` that the thread waits for, and resumes the thread. If several people can answer,
+    /// only one answer is accepted: see [`begin_answer`](Self::begin_answer).
     ///
     /// # Errors
     ///
@@ -107,9 +156,63 @@ impl<F: Flow> Thread<F> {
     /// Dropping the future stops the run at once, as with [`ThreadRun`]. Until the answer is stored, the thread still waits for
     /// it.
     pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
-        let refused = |error| RunError::of_thread(error, self.threads.flow.name());
-        let snapshot = self.snapshot().await.map_err(refused)?;
-        let snapshot = snapshot.ok_or_else(|| refused(self.unknown()))?;
+        let answer = self.answer_to::<A>(answer).await;
+        let answer = answer.map_err(|error| self.refused(error))?;
+        self.resume(answer).await
+    }
+
+    /// Stores an answer to the only question of the type `A` that the thread waits for, and returns the run that resumes the
+    /// thread. Like [`begin`](Self::begin), for an answer.
+    ///
+    /// Of several callers with an answer, one succeeds. The others get [`AnswerError::Answered`], in this process and in other
+    /// processes.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer`](Self::answer), and if the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`ThreadRun::begin`].
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::interrupt::Ask;
+    /// # use petalflow::prelude::*;
+    /// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
+    /// # #[ask(answer = bool)]
+    /// # struct MayPay { euros: u32 }
+    /// # #[state]
+    /// # struct Refund { paid: bool }
+    /// # #[node(Refund)]
+    /// # async fn pay(cx: Context) -> petalflow::Result<RefundPaid> { Ok(RefundPaid(cx.ask(MayPay { euros: 7 }).await?)) }
+    /// # flow!(PayRefund(Refund) { pay });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
+    /// thread.run(()).await?;
+    /// let run = thread.begin_answer::<MayPay>(true).await?; // The answer is stored.
+    /// let late = thread.begin_answer::<MayPay>(false).await.expect_err("it has an answer");
+    /// assert!(late.to_string().contains("has an answer already"));
+    /// assert!(run.await?.into_finished()?.paid);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn begin_answer<A: Ask>(
+        &self,
+        answer: A::Answer,
+    ) -> BoxFuture<'_, Result<ThreadRun<F>, RunError>> {
+        // Boxed, so that a type that is not a question is reported once.
+        Box::pin(async move {
+            let answer = self.answer_to::<A>(answer).await;
+            let answer = answer.map_err(|error| self.refused(error))?;
+            self.resume(answer).begin().await
+        })
+    }
+
+    /// The answer to the only question of the type `A`.
+    async fn answer_to<A: Ask>(&self, answer: A::Answer) -> Result<Answer, ThreadError> {
+        let snapshot = self.snapshot().await?.ok_or_else(|| self.unknown())?;
         let asked: Vec<_> = snapshot
             .interrupts
             .iter()
@@ -117,20 +220,27 @@ impl<F: Flow> Thread<F> {
             .collect();
         let answer = match asked[..] {
             [interrupt] => interrupt.answer::<A>(answer),
-            [] => Err(AnswerError::Value(format!(
-                "thread `{}` does not wait for an answer to `{}`",
-                self.id,
-                A::NAME
-            ))),
+            [] => {
+                let question = AnswerTarget::Question(A::NAME);
+                durable::check_unanswered(&self.storage(), &[question]).await?;
+                Err(AnswerError::Value(format!(
+                    "thread `{}` does not wait for an answer to `{}`",
+                    self.id,
+                    A::NAME
+                )))
+            }
             _ => Err(AnswerError::Ambiguous {
                 waiting: asked.into_iter().cloned().collect(),
             }),
         };
-        let answer = answer.map_err(|error| refused(error.into()))?;
-        self.resume(answer).await
+        Ok(answer?)
     }
 
-    fn begin(&self, command: Command<F::State>) -> ThreadRun<F> {
+    fn refused(&self, error: ThreadError) -> RunError {
+        RunError::of_thread(error, self.threads.flow.name())
+    }
+
+    fn start(&self, command: Command<F::State>) -> ThreadRun<F> {
         let threads = &self.threads;
         let start = ThreadStart {
             storage: self.storage(),
@@ -140,6 +250,7 @@ impl<F: Flow> Thread<F> {
             command,
             retention: threads.retention,
             discard_pending: false,
+            gate: None,
             nested: None,
         };
         let begin = Begin::Stored(Box::new(start));

@@ -11,7 +11,7 @@ use crate::run::{Events, Run};
 
 /// A run on a thread: a future of its [`Outcome`], or a stream of [events](Self::events).
 ///
-/// Nothing happens before it is polled.
+/// Nothing happens before it is polled, except with [`begin`](Self::begin).
 ///
 /// # Cancel safety
 ///
@@ -52,6 +52,44 @@ impl<F: Flow> ThreadRun<F> {
     /// If the run has been polled already.
     pub fn events(self) -> Events<F> {
         self.0.events()
+    }
+
+    /// Stores what the run begins with: its input, or the answers, decisions and edits with which it resumes. Returns when they
+    /// are in the store, with every [`Durability`](crate::thread::Durability). No node has run then. The run that this returns
+    /// continues when it is awaited, polled or spawned, and all of its [events](Self::events) can still be received.
+    ///
+    /// The run has claimed its thread. Dropping it releases the thread, and [`Thread::resume`](crate::thread::Thread::resume)
+    /// with `()` runs what is stored. With a store whose claims expire, poll it before its claim expires.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the run before its first node. Then nothing is stored, unless the store fails while it writes.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread is as before the call, or what the run begins with is stored.
+    ///
+    /// ```
+    /// use petalflow::interrupt::Decision;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Post { #[key(input)] text: String }
+    /// # #[node(Post)]
+    /// # async fn publish(text: &str) { println!("{text}"); }
+    /// # flow!(Publish(Post) { publish; interrupt before publish; });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
+    /// thread.run("hello".to_string()).await?;
+    /// let run = thread.resume(Decision::approve().by("Ann")).begin().await?;
+    /// assert!(thread.snapshot().await?.expect("it exists").interrupts.is_empty(), "the approval is stored");
+    /// run.await?.into_finished()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn begin(self) -> Result<Self, RunError> {
+        Ok(ThreadRun(self.0.begin().await?))
     }
 
     /// Lets a new input discard the questions that the thread waits for, and the results of the tasks that finished beside

@@ -1,0 +1,3 @@
+//! Runs of threads.
+
+mod begin;
