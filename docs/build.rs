@@ -13,7 +13,12 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const FOLDERS: [(&str, bool); 3] = [("guide", true), ("reference", true), ("decisions", false)];
 
 /// The documents in the root of the repository. Other tests run the programs of the README.
-const ROOT: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+const ROOT: [&str; 4] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+];
 
 /// The module of each document; empty for the README of the repository, which `lib.rs` includes as the first page.
 type Pages = BTreeMap<PathBuf, Vec<String>>;
@@ -42,7 +47,10 @@ fn main() -> Result<()> {
 
 /// All documents.
 fn pages(root: &Path) -> Result<Pages> {
-    let mut pages: Pages = ROOT.iter().map(|file| (file.into(), module(None, file))).collect();
+    let mut pages: Pages = ROOT
+        .iter()
+        .map(|file| (file.into(), module(None, file)))
+        .collect();
     for (folder, _) in FOLDERS {
         let path = Path::new("docs").join(folder);
         println!("cargo::rerun-if-changed={}", root.join(&path).display());
@@ -57,12 +65,17 @@ fn pages(root: &Path) -> Result<Pages> {
 
 /// The module of the document `name`: the folder for a README.
 fn module(folder: Option<&str>, name: &str) -> Vec<String> {
-    let stem = name.trim_end_matches(".md").to_lowercase().replace('-', "_");
+    let stem = name
+        .trim_end_matches(".md")
+        .to_lowercase()
+        .replace('-', "_");
     let stem = match stem.as_bytes() {
         [b'0'..=b'9', ..] => format!("record_{stem}"),
         _ => stem,
     };
-    let names = folder.into_iter().chain((stem != "readme").then_some(&*stem));
+    let names = folder
+        .into_iter()
+        .chain((stem != "readme").then_some(&*stem));
     names.map(String::from).collect()
 }
 
@@ -81,7 +94,9 @@ fn inner(folder: &str, pages: &Pages, out: &Path) -> String {
 
 fn page(file: &Path, module: &str, tested: bool, inner: &str) -> String {
     let condition = if tested { "all()" } else { "not(doctest)" };
-    format!("#[cfg_attr({condition}, doc = include_str!({file:?}))]\npub mod {module} {{ {inner} }}\n")
+    format!(
+        "#[cfg_attr({condition}, doc = include_str!({file:?}))]\npub mod {module} {{ {inner} }}\n"
+    )
 }
 
 /// The text of a document, with links to the pages of other documents. A link to another file becomes plain text.
@@ -95,7 +110,11 @@ fn linked(text: &str, path: &Path, pages: &Pages, root: &Path) -> Result<String>
         if let Some(module) = pages.get(&found).filter(|_| !file.is_empty()) {
             let up = "../".repeat(pages.get(path).map_or(0, Vec::len));
             let down: String = module.iter().map(|name| format!("{name}/")).collect();
-            let anchor = if anchor.is_empty() { String::new() } else { format!("#{anchor}") };
+            let anchor = if anchor.is_empty() {
+                String::new()
+            } else {
+                format!("#{anchor}")
+            };
             write!(linked, "]({up}{down}index.html{anchor}){rest}")?;
         } else if !file.is_empty() && root.join(&found).exists() {
             let open = linked.rfind('[').ok_or("a link has no text")?;
