@@ -58,7 +58,7 @@ use proc_macro::TokenStream;
 /// | `default`, `default = expr` | the value before the first write; nodes may read it |
 /// | `turn` | a new turn of a thread resets the key to its default |
 /// | `output` | every path to END must write the key |
-/// | `untracked` | the key is never stored |
+/// | `untracked` | the key is never stored, so its type needs no serde; a thread that is loaded has its default. A node or a guard that reads it in a resumed run before it is written again is an error, unless the key has a default. A task that wrote it and whose superstep was stopped runs again |
 /// | `ephemeral` | the key has its value for one superstep only |
 /// | `id = "…"` | the name of the key in storage |
 /// | `name = Ident` | the name of the newtype, if the default name is taken or too long |

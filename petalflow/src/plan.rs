@@ -104,6 +104,8 @@ pub struct Gate {
     pub node: NodeIdx,
     /// Whether the run stops after the node rather than before it.
     pub after: bool,
+    /// The keys that its guard reads, as far as they are known.
+    pub reads: KeySet,
 }
 
 /// The graph of a flow in the form that the driver uses. Lists are indexed by node, except where their documentation names

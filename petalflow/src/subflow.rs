@@ -80,7 +80,7 @@ async fn inside<C: Flow>(
     });
     let settings = Settings {
         limit,
-        depth: shared.depth + 1,
+        parent: Some(Arc::clone(shared)),
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
@@ -114,7 +114,7 @@ async fn inside<C: Flow>(
             match (&shared.services, error.kind()) {
                 (Some(services), RunErrorKind::Interrupted { interrupts }) => {
                     // The node waits for the interrupts of the sub-flow: no code can discard them.
-                    services.wait_for(scope.task_id(), interrupts.clone());
+                    services.wait_for(&scope.task_ref(), interrupts.clone());
                     std::future::pending().await
                 }
                 (Some(services), RunErrorKind::Thread { problem }) => {

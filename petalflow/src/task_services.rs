@@ -1,11 +1,13 @@
 //! What a stored run does for its tasks: questions to people, effects that run once, and requests to the driver.
 
+use std::any::type_name;
 use std::collections::{HashMap, HashSet};
 use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use petalflow_graph::NodeIdx;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::{
@@ -24,10 +26,20 @@ const LONGEST_NAME: usize = 200;
 /// The task that uses a service.
 pub(crate) struct TaskRef<'a> {
     pub(crate) id: TaskId,
+    pub(crate) at: NodeIdx,
     pub(crate) node: &'a str,
     pub(crate) index: Option<usize>,
     pub(crate) attempt: u32,
     pub(crate) superstep: u64,
+}
+
+/// A question or an approval without an answer, and the task that waits for it.
+pub(crate) struct Question {
+    pub(crate) node: NodeIdx,
+    /// The index of the task among those of the node.
+    pub(crate) index: Option<usize>,
+    pub(crate) task: TaskId,
+    pub(crate) interrupt: Interrupt,
 }
 
 /// The recorded answers of a thread, by question: the name of the question's type, and the encoded answer. An empty answer
@@ -85,7 +97,7 @@ struct Inner {
     /// The names that each attempt has used: names must not repeat.
     used_names: HashSet<(TaskId, u32, String)>,
     /// The questions without an answer, by the task that waits.
-    questions: HashMap<TaskId, Vec<Interrupt>>,
+    questions: HashMap<TaskId, Vec<Question>>,
     /// Wakes the future that runs a task.
     tasks: HashMap<TaskId, Waker>,
     request: Option<DriverRequest>,
@@ -229,41 +241,37 @@ impl TaskServices {
         inner.tasks.remove(&task);
     }
 
-    /// The questions without an answer, each with the task that waits, in a fixed order.
+    /// Takes the questions without an answer. Those of one task are in the order in which it asked.
     #[inline]
-    pub(crate) fn questions(&self) -> Vec<(TaskId, Interrupt)> {
+    pub(crate) fn questions(&self) -> Vec<Question> {
         if !self.has_questions() {
             return Vec::new();
         }
-        let inner = self.lock();
-        let mut questions: Vec<_> = inner
-            .questions
-            .iter()
-            .flat_map(|(task, interrupts)| {
-                interrupts
-                    .iter()
-                    .map(|interrupt| (*task, interrupt.clone()))
-            })
-            .collect();
-        questions.sort_by(|(_, a), (_, b)| {
-            (&a.namespace, &a.node, a.index, a.id).cmp(&(&b.namespace, &b.node, b.index, b.id))
-        });
-        questions
+        let questions = std::mem::take(&mut self.lock().questions);
+        questions.into_values().flatten().collect()
     }
 
     /// Makes the task wait for answers. The run stops when no other task runs any more.
     #[inline]
-    pub(crate) fn wait_for(&self, task: TaskId, interrupts: Vec<Interrupt>) {
+    pub(crate) fn wait_for(&self, task: &TaskRef<'_>, interrupts: Vec<Interrupt>) {
         self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
-        let questions = inner.questions.entry(task).or_default();
+        let questions = inner.questions.entry(task.id).or_default();
         for interrupt in interrupts {
             // A future that is dropped and made again asks the same question again.
-            if !questions.iter().any(|known| known.id == interrupt.id) {
-                questions.push(interrupt);
+            if !questions
+                .iter()
+                .any(|known| known.interrupt.id == interrupt.id)
+            {
+                questions.push(Question {
+                    node: task.at,
+                    index: task.index,
+                    task: task.id,
+                    interrupt,
+                });
             }
         }
-        if let Some(waker) = inner.tasks.remove(&task) {
+        if let Some(waker) = inner.tasks.remove(&task.id) {
             waker.wake();
         }
     }
@@ -290,7 +298,7 @@ impl TaskServices {
         let id = InterruptId::of(task.id, &name);
         let expiry = question.expires();
         if let Some((asked, answer)) = self.answers.get(&id) {
-            return recorded_answer::<A>(asked, answer, expiry);
+            return recorded_answer::<A>(task.node, asked, answer, expiry);
         }
         let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);
         let mut expires_ms = None;
@@ -314,9 +322,11 @@ impl TaskServices {
             },
             asked_ms,
             expires_ms,
+            answer_type: type_name::<A::Answer>().into(),
             chooses: false,
+            position: 0,
         };
-        self.wait_for(task.id, vec![interrupt]);
+        self.wait_for(task, vec![interrupt]);
         std::future::pending().await
     }
 
@@ -345,13 +355,25 @@ impl TaskServices {
         }
         if let Some(bytes) = recorded {
             return decode(&bytes).map_err(|error| {
-                format!("the record of `{name}` cannot be read as what is expected now: {error}")
-                    .into()
+                format!(
+                    "the record of the effect `{name}` in node `{}` cannot be read as `{}`: {error}; an earlier program has recorded another type. To run the effect again, give it another name, or fork the thread at its newest checkpoint (`Thread::fork`) and resume it",
+                    task.node,
+                    type_name::<T>()
+                )
+                .into()
             });
         }
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
+        // Otherwise every later run of the node would fail.
+        decode::<T>(&bytes).map_err(|error| {
+            format!(
+                "the result of the effect `{name}` in node `{}` is a `{}` that cannot be read back: {error}; the effect has run, and its result is not recorded",
+                task.node,
+                type_name::<T>()
+            )
+        })?;
         let write = StoredWrite::new(task.id, WriteName::Once(name), bytes.clone());
         let origin = self.origin(task.superstep);
         let recorded = self
@@ -452,24 +474,37 @@ impl Inner {
 
 /// Decodes a recorded answer, which must be to a question of the same type.
 fn recorded_answer<A: Ask>(
+    node: &str,
     asked: &str,
     answer: &[u8],
     expiry: Option<Expiry<A::Answer>>,
 ) -> Result<A::Answer, BoxError> {
+    let ask_again =
+        "to ask again, fork the thread at its newest checkpoint (`Thread::fork`) and resume it";
     if asked != A::NAME {
-        return Err(format!("the answer to `{}` is for `{asked}`", A::NAME).into());
+        let name = A::NAME;
+        return Err(format!(
+            "node `{node}` asks `{name}`, and the recorded answer is for `{asked}`; {ask_again}"
+        )
+        .into());
     }
     if answer.is_empty() {
         return expiry.map(|expiry| expiry.answer).ok_or_else(|| {
             format!(
-                "`{}` has expired, and `Ask::expires` returns no default answer any more",
+                "the question `{}` of node `{node}` has expired, and `Ask::expires` returns no default answer any more; {ask_again}",
                 A::NAME
             )
             .into()
         });
     }
-    decode(answer)
-        .map_err(|error| format!("the answer to `{}` cannot be read: {error}", A::NAME).into())
+    decode(answer).map_err(|error| {
+        format!(
+            "the recorded answer to `{}` in node `{node}` cannot be read as `{}`: {error}; an earlier program has recorded another type; {ask_again}",
+            A::NAME,
+            type_name::<A::Answer>()
+        )
+        .into()
+    })
 }
 
 #[cfg(test)]
@@ -499,6 +534,7 @@ mod tests {
     fn task(id: TaskId, superstep: u64) -> TaskRef<'static> {
         TaskRef {
             id,
+            at: NodeIdx::new(0),
             node: "pay",
             index: None,
             attempt: 1,

@@ -104,18 +104,19 @@ async fn run(
     let run = match thread.snapshot().await? {
         None => thread.run(folder.to_path_buf()),
         Some(batch) if batch.is_finished() => return Ok(batch.state),
-        Some(batch) => {
-            let finished = batch.tasks.iter().filter(|task| task.finished);
-            bar.set_position(finished.count() as u64);
-            thread.resume(())
-        }
+        Some(_) => thread.resume(()),
     };
     let mut events = run.events();
     while let Some(event) = events.next().await {
         let node = event.task.as_ref().map(|task| &*task.node);
         match event.kind {
             EventKind::SuperstepStarted { nodes } => bar.set_length(nodes.len() as u64),
-            EventKind::NodeFinished { .. } if node == Some("summarize") => bar.inc(1),
+            // Restored: finished before the batch was stopped.
+            EventKind::NodeFinished { .. } | EventKind::NodeRestored { .. }
+                if node == Some("summarize") =>
+            {
+                bar.inc(1);
+            }
             EventKind::Retry { error, .. } => bar.println(format!("again: {error}")),
             EventKind::Finished { state } => return Ok(state),
             EventKind::Failed { error } => return Err(error.into()),

@@ -26,6 +26,7 @@ const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
     ephemeral_keys_are_not_needed_later,
     untracked_keys_have_no_id,
     turn_keys_have_a_default,
+    untracked_inputs_have_a_default,
     stored_values_are_unambiguous,
     stored_names_are_unique,
 ];
@@ -185,6 +186,24 @@ fn turn_keys_have_a_default(cx: &Cx<'_>, errors: &mut Errors) {
                 key.name
             );
             errors.rule(Rule::Option, turn, message);
+        }
+    }
+}
+
+/// PF024: a thread that is loaded has a value for a key of the input that is not stored.
+fn untracked_inputs_have_a_default(cx: &Cx<'_>, errors: &mut Errors) {
+    if cx.state.volatile {
+        return;
+    }
+    for key in &cx.state.keys {
+        if let Some(untracked) = &key.flags.untracked
+            && !key.has_default()
+        {
+            let message = format_args!(
+                "key `{}` comes from the input and is never stored, so a thread that is resumed has no value for it: add `default`, remove `untracked`, or mark the state `#[state(volatile)]`",
+                key.name
+            );
+            errors.rule(Rule::Option, untracked, message);
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::interrupt::Decision;
 use crate::outcome::ThreadError;
 use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::State;
+use crate::upgrade::reads;
 
 impl<S: State> ThreadOpener<'_, S> {
     /// Records an answer to a question.
@@ -37,6 +38,15 @@ impl<S: State> ThreadOpener<'_, S> {
                 }
                 .into());
             }
+        }
+        if !interrupt.answer_type.is_empty() && !reads(answer.ty, &interrupt.answer_type) {
+            return Err(AnswerError::OtherType {
+                id: answer.id,
+                question: answer.name.into(),
+                expected: interrupt.answer_type.clone(),
+                found: answer.ty.into(),
+            }
+            .into());
         }
         waiting.remove(index);
         self.writer.add_answer(AnswerEntry {

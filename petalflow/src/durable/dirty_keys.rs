@@ -143,6 +143,11 @@ pub(crate) fn untracked<S: State>() -> KeySet {
     const { KeyMeta::set(S::KEYS, KeyFlag::Untracked) }
 }
 
+/// The keys that a node may read only after they were written, and that have no value when a thread is loaded.
+pub(crate) fn lossy<S: State>() -> KeySet {
+    const { KeyMeta::set(S::KEYS, KeyFlag::Untracked).minus(KeyMeta::set(S::KEYS, KeyFlag::Assigned)) }
+}
+
 /// The keys of a set, by index.
 pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -169,6 +169,7 @@ pub(crate) fn waiting(
             waiting.push((write.task, interrupt));
         }
     }
+    waiting.sort_by_key(|(_, interrupt)| interrupt.position);
     for node in &header.gates {
         let (task, mut interrupt) = gate(storage, namespace, header.origin, node, true);
         interrupt.node = plan.current_name(node).into();
@@ -202,7 +203,9 @@ pub(crate) fn gate(
         kind,
         asked_ms: now_ms(),
         expires_ms: None,
+        answer_type: String::new(),
         chooses: false,
+        position: 0,
     };
     (task, interrupt)
 }

@@ -31,6 +31,8 @@ pub(super) struct OpenedThread<S: State> {
     pub(super) waiting: Vec<Interrupt>,
     /// The decision of a person that ended the run here.
     pub(super) rejected: Option<DecisionRecord>,
+    /// The keys that nodes may have written before, and whose values were not stored.
+    pub(super) lost: KeySet,
 }
 
 /// A thread while it is opened.
@@ -155,6 +157,7 @@ impl<S: State> ThreadOpener<'_, S> {
             finished,
             waiting: Vec::new(),
             rejected: None,
+            lost: KeySet::NONE,
         })
     }
 }

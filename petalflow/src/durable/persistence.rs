@@ -18,9 +18,9 @@ use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
-use crate::state::{KeySet, State};
+use crate::state::{KeySet, State, Update as _};
 use crate::superstep::Task;
-use crate::task_services::TaskServices;
+use crate::task_services::{Question, TaskServices};
 
 /// The persistence of a run on a thread.
 pub(super) struct ThreadPersistence<S: State> {
@@ -29,7 +29,9 @@ pub(super) struct ThreadPersistence<S: State> {
     /// The results of tasks in a superstep that was stopped.
     finished: HashMap<TaskId, FinishedTask<S>>,
     /// The interrupts before nodes of the superstep, with the tasks that wait.
-    gates: Vec<(TaskId, Interrupt)>,
+    gates: Vec<Question>,
+    /// The keys whose values were not stored, until they are written again.
+    lost: KeySet,
 }
 
 impl<S: State> ThreadPersistence<S> {
@@ -37,12 +39,14 @@ impl<S: State> ThreadPersistence<S> {
         writer: CheckpointWriter<S>,
         services: Arc<TaskServices>,
         finished: HashMap<TaskId, FinishedTask<S>>,
+        lost: KeySet,
     ) -> Self {
         ThreadPersistence {
             writer,
             services,
             finished,
             gates: Vec::new(),
+            lost,
         }
     }
 
@@ -72,7 +76,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     const STORED: bool = true;
 
     fn runs_all(&self) -> bool {
-        self.finished.is_empty()
+        self.finished.is_empty() && self.lost.is_empty()
     }
 
     fn superstep_begun(
@@ -96,6 +100,10 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         dispositions
     }
 
+    fn lost(&self) -> KeySet {
+        self.lost
+    }
+
     fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision> {
         let (_, interrupt) = self.gate(plan.stored_name(node), false);
         let (decision, _) = self.services.answers.get(&interrupt.id)?;
@@ -107,7 +115,11 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
 
     fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: NodeIdx) {
         let (task, mut interrupt) = self.gate(plan.stored_name(node), false);
-        if self.gates.iter().any(|(_, gate)| gate.id == interrupt.id) {
+        if self
+            .gates
+            .iter()
+            .any(|gate| gate.interrupt.id == interrupt.id)
+        {
             return;
         }
         interrupt.node = plan.name(node).into();
@@ -115,7 +127,12 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         if let Some(asked_ms) = self.services.first_asked_ms(interrupt.id) {
             interrupt.asked_ms = asked_ms;
         }
-        self.gates.push((task, interrupt));
+        self.gates.push(Question {
+            node,
+            index: None,
+            task,
+            interrupt,
+        });
     }
 
     fn tasks_finished<'a>(
@@ -144,13 +161,18 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         plan: &ExecutionPlan,
         committed: Committed<'_, S>,
         finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
-        stopped: Option<Stopped<'_>>,
+        stopped: Option<Stopped>,
     ) -> Result<Vec<Interrupt>, ThreadError>
     where
         S: 'a,
     {
         let mut questions = std::mem::take(&mut self.gates);
         questions.extend(self.services.questions());
+        // In the order in which the tasks are declared. The questions of one task are in the order in which it asked.
+        questions.sort_by_key(|question| (question.node, question.index));
+        for (position, question) in (0..).zip(&mut questions) {
+            question.interrupt.position = position;
+        }
         if stopped.is_none() && questions.is_empty() {
             // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
             self.writer.await_in_flight().await?;
@@ -158,11 +180,12 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         }
         // First the barrier: after a crash, other tasks would find results that are beside a barrier that was lost.
         self.writer.close(committed).await?;
-        let failed = stopped.and_then(|stopped| stopped.failed);
+        let failed = stopped.map_or_else(Vec::new, |stopped| stopped.failed);
         self.writer
             .write_stopped(plan, finished, failed, &questions)
             .await?;
-        Ok(only_interrupts(questions))
+        let interrupts = questions.into_iter().map(|question| question.interrupt);
+        Ok(interrupts.collect())
     }
 
     fn record_writes<'a>(
@@ -173,7 +196,11 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     where
         S: 'a,
     {
-        self.writer.record_writes(updates, overwritten)
+        let mut lost = self.lost;
+        let updates = updates.inspect(|update| lost = lost.minus(update.written()));
+        self.writer.record_writes(updates, overwritten)?;
+        self.lost = lost;
+        Ok(())
     }
 
     fn barrier_reached(&mut self, barrier: Barrier<'_, S>) -> Result<bool, ThreadError> {
@@ -213,11 +240,4 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     fn take_checkpoint(&mut self) -> Option<u64> {
         self.writer.take_unreported().map(CheckpointSeq::get)
     }
-}
-
-fn only_interrupts(questions: Vec<(TaskId, Interrupt)>) -> Vec<Interrupt> {
-    questions
-        .into_iter()
-        .map(|(_, interrupt)| interrupt)
-        .collect()
 }

@@ -1,5 +1,6 @@
 //! Resumes a thread with answers, decisions, updates, or another frontier.
 
+use super::dirty_keys::lossy;
 use super::load::{LoadedCheckpoint, waiting};
 use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
@@ -95,6 +96,7 @@ impl<S: State> ThreadOpener<'_, S> {
             .filter(|interrupt| interrupt.kind == InterruptKind::After)
             .collect();
         opened.rejected = rejected;
+        opened.lost = lossy::<S>().minus(opened.written);
         Ok(opened)
     }
 

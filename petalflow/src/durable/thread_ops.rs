@@ -10,6 +10,7 @@ use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::restored_frontier::{node_of, restore_frontier};
 use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
+use super::task_results::load_finished;
 use crate::checkpoint::{
     Cause, Durability, Record, Retention, StoredCheckpoint, ThreadStorage, WriteName,
 };
@@ -41,14 +42,23 @@ pub(crate) async fn snapshot<F: Flow>(
     };
     let waits = waiting(storage, "", &plan, &head.record, &head.writes)?;
     let header = &head.record.header;
-    let mut states = Vec::new();
+    let (mut states, mut pending) = (Vec::new(), Vec::new());
     for task in &header.frontier {
         let id = task_id(&storage.thread, "", header.origin, &task.node, task.send);
         let written = |contents| head.writes.iter().find(|write| write.is(id, contents));
         let error = written(WriteName::Error).map(|write| {
             unpack(&write.bytes, NodeError::unpack).map_err(ThreadError::value("a stored failure"))
         });
-        let finished = written(WriteName::Done).is_some();
+        let result = match (written(WriteName::Done), plan.index_of_stored(&task.node)) {
+            (Some(write), Some(node)) => {
+                let program = (&fingerprint, &head.outline);
+                let loaded = load_finished(&codec, program, &plan, node, &write.bytes);
+                loaded.map_err(ThreadError::value("the result of a node"))?
+            }
+            _ => None,
+        };
+        let finished = result.is_some();
+        pending.extend(result.map(|result| (states.len(), result.effects.update)));
         states.push(TaskState {
             node: plan.current_name(&task.node).into(),
             index: task.send.map(|send| send as usize),
@@ -69,6 +79,7 @@ pub(crate) async fn snapshot<F: Flow>(
         info,
         state: head.state,
         tasks: states,
+        pending,
         interrupts: waits.into_iter().map(|(_, interrupt)| interrupt).collect(),
     }))
 }

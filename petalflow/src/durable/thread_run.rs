@@ -180,6 +180,7 @@ async fn load<F: Flow>(
         finished,
         waiting,
         rejected,
+        lost,
     } = opened;
     let blocked = if let Some(decision) = rejected {
         Some(RunErrorKind::Rejected {
@@ -205,7 +206,7 @@ async fn load<F: Flow>(
         services: Arc::clone(&services),
         blocked,
     };
-    let persistence = ThreadPersistence::new(writer, services, finished);
+    let persistence = ThreadPersistence::new(writer, services, finished, lost);
     let run = run_restored(flow, settings, plan, restored, persistence);
     Ok(Box::pin(run))
 }

@@ -117,7 +117,9 @@ pub enum EventKind<S: State> {
     RunStarted,
     /// A superstep has begun.
     SuperstepStarted {
-        /// The names of the nodes, one per task, in the order in which their writes fold.
+        /// The names of the nodes, one per task, in the order in which their writes fold. Each task then has one of the events
+        /// [`NodeFinished`](EventKind::NodeFinished), [`NodeRestored`](EventKind::NodeRestored),
+        /// [`NodeSkipped`](EventKind::NodeSkipped) and [`NodeFailed`](EventKind::NodeFailed), unless the run stops before.
         nodes: Vec<Arc<str>>,
     },
     /// An attempt of a node has begun.
@@ -129,6 +131,14 @@ pub enum EventKind<S: State> {
         /// Whether the result came from the [cache](crate::Launch::cache), without a run of the node.
         cached: bool,
     },
+    /// A node has finished in an earlier run of this superstep, and does not run again. Its result was loaded from the store.
+    /// The thread was resumed after the superstep was stopped.
+    NodeRestored {
+        /// The writes of the node.
+        update: S::Update,
+    },
+    /// A person has decided to skip the node at its `interrupt before`.
+    NodeSkipped,
     /// An attempt has failed, and another one follows.
     Retry {
         /// The error of the attempt.
@@ -254,6 +264,8 @@ impl<S: State> EventKind<S> {
             EventKind::SuperstepStarted { .. } => "superstep started",
             EventKind::NodeStarted => "node started",
             EventKind::NodeFinished { .. } => "node finished",
+            EventKind::NodeRestored { .. } => "node restored",
+            EventKind::NodeSkipped => "node skipped",
             EventKind::Retry { .. } => "retry",
             EventKind::NodeFailed { .. } => "node failed",
             EventKind::Custom(_) => "custom",

@@ -29,10 +29,13 @@ impl<S: State> EventKind<S> {
     /// The subjects of the event. The failure of a run passes every filter.
     pub(crate) fn modes(&self) -> Modes {
         match self {
-            EventKind::NodeFinished { .. } => Modes::UPDATES.and(Modes::TASKS),
-            EventKind::NodeStarted | EventKind::Retry { .. } | EventKind::NodeFailed { .. } => {
-                Modes::TASKS
+            EventKind::NodeFinished { .. } | EventKind::NodeRestored { .. } => {
+                Modes::UPDATES.and(Modes::TASKS)
             }
+            EventKind::NodeStarted
+            | EventKind::NodeSkipped
+            | EventKind::Retry { .. }
+            | EventKind::NodeFailed { .. } => Modes::TASKS,
             EventKind::Values { .. } => Modes::VALUES,
             EventKind::Interrupted { .. } => Modes::UPDATES.and(Modes::VALUES),
             EventKind::Custom(_) => Modes::CUSTOM,

@@ -41,6 +41,9 @@ pub(super) async fn run_attempts<F: Flow>(
         emit(extras, scope, || EventKind::NodeStarted);
         let failure = match run_attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
+                if scope.attempt > 1 {
+                    scope.shared.set_retried(scope.task_id(), None);
+                }
                 if let Some(cached) = &cached {
                     cached.save(scope, effects).await;
                 }
@@ -62,15 +65,17 @@ pub(super) async fn run_attempts<F: Flow>(
         };
         let Some(wait) = wait else {
             effects.clear();
+            if scope.attempt > 1 {
+                scope.shared.set_retried(scope.task_id(), None);
+            }
             emit(extras, scope, || EventKind::NodeFailed {
                 error: failure.describe(scope),
             });
             return Err(failure);
         };
-        emit(extras, scope, || EventKind::Retry {
-            error: failure.describe(scope),
-            wait,
-        });
+        let error = failure.describe(scope);
+        scope.shared.set_retried(scope.task_id(), Some(&error));
+        emit(extras, scope, || EventKind::Retry { error, wait });
         pause(wait).await;
     }
 }

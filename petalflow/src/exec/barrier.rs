@@ -18,8 +18,15 @@ pub(super) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
     finished: &[Box<TaskRun<F::State>>],
     result: Result<(), Abort<F::State>>,
 ) -> Result<(), Abort<F::State>> {
-    let stopped = result.as_ref().err().map(|abort| Stopped {
-        failed: abort.failed_task(),
+    let stopped = result.as_ref().err().map(|abort| {
+        let failed = abort.failed_task();
+        let failed = failed.map(|(task, error)| (task, error.clone()));
+        let namespace = driver.scope.shared.namespace.as_str();
+        let retried = driver.scope.shared.retried().into_iter();
+        let retried = retried.filter(|(_, error)| error.namespace == namespace);
+        Stopped {
+            failed: retried.chain(failed).collect(),
+        }
     });
     let finished = finished.iter().map(|task| task.result());
     // Not through `&driver`, which cannot be held across an await: the driver is not `Sync`.
@@ -57,7 +64,7 @@ pub(super) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
     let gates = if driver.plan().gates.is_empty() {
         Vec::new()
     } else {
-        gates_after(driver, ended)?
+        gates_after(driver, ended, persistence.lost())?
     };
     let Driver {
         state,

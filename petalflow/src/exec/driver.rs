@@ -1,6 +1,6 @@
 //! A run between two supersteps: its state, its settings, and the checks before a superstep.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use petalflow_graph::NodeIdx;
 
@@ -50,7 +50,7 @@ impl<F: Flow> Driver<F> {
     ) -> Self {
         let Settings {
             limit: launch_limit,
-            depth,
+            parent,
             cancel,
             managed,
             namespace,
@@ -75,7 +75,9 @@ impl<F: Flow> Driver<F> {
             // Each call may make as many supersteps as the limit says.
             limit: launch_limit.saturating_add(superstep),
             launch_limit,
-            depth,
+            depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
+            parent,
+            retried: Mutex::default(),
             thread,
             services,
         };
@@ -110,7 +112,12 @@ impl<F: Flow> Driver<F> {
                 let barrier = crate::outcome::LastBarrier { state, pending };
                 let superstep = self.scope.superstep;
                 let name = self.flow.name();
-                Err(RunError::new(kind, name, superstep, source, barrier))
+                let mut error = RunError::new(kind, name, superstep, source, barrier);
+                if error.is_stop() {
+                    let retried = self.scope.shared.retried().into_iter();
+                    error.set_retried(retried.map(|(_, error)| error).collect());
+                }
+                Err(error)
             }
         }
     }
@@ -171,7 +178,7 @@ impl<F: Flow> Driver<F> {
         }
         if superstep >= limit {
             return Err(Abort::new(RunErrorKind::Limit {
-                limit,
+                limit: self.scope.shared.launch_limit,
                 next: next(),
             }));
         }
@@ -196,6 +203,13 @@ impl<F: Flow> Driver<F> {
                 task: None,
                 kind: kind(),
             });
+        }
+    }
+
+    /// Emits an event of a task.
+    pub(super) fn emit_of(&self, task: &Scope, kind: impl FnOnce() -> EventKind<F::State>) {
+        if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
+            sink.send(task.event(kind()));
         }
     }
 

@@ -7,11 +7,11 @@ use petalflow_graph::NodeIdx;
 use super::abort::Abort;
 use super::driver::Driver;
 use super::persistence::{GateDecision, Persistence, TaskDisposition};
-use super::task_end::FinishedTask;
 use crate::error::{FailureKind, NodeError};
 use crate::flow::Flow;
 use crate::outcome::RunErrorKind;
 use crate::plan::{ExecutionPlan, Gate};
+use crate::state::{KeySet, State};
 use crate::superstep::Task;
 
 /// Decides what to do with each task of the frontier; tasks beyond the end of the list run.
@@ -23,6 +23,7 @@ pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
     let plan = driver.plan();
     let mut dispositions = persistence.superstep_begun(plan, frontier);
     if plan.gates.is_empty() {
+        check_lost(driver, frontier, &dispositions, persistence.lost())?;
         return Ok(dispositions);
     }
     dispositions.resize_with(frontier.len(), || TaskDisposition::Run);
@@ -33,11 +34,12 @@ pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
             }
             match persistence.gate_decision(plan, task.node) {
                 Some(GateDecision::Skip) => {
-                    *disposition = TaskDisposition::Finished(Box::new(FinishedTask::skipped()));
+                    *disposition = TaskDisposition::Skip;
                 }
                 Some(GateDecision::Continue) => {}
                 None => {
-                    if guard_stops(driver, index, task.node, "before")? {
+                    let lost = persistence.lost();
+                    if guard_stops(driver, index, task.node, "before", lost)? {
                         *disposition = TaskDisposition::Wait;
                         persistence.wait_at_gate(plan, task.node);
                     }
@@ -45,6 +47,7 @@ pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
             }
         }
     }
+    check_lost(driver, frontier, &dispositions, persistence.lost())?;
     Ok(dispositions)
 }
 
@@ -52,6 +55,7 @@ pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
 pub(super) fn gates_after<F: Flow>(
     driver: &Driver<F>,
     ended: impl Iterator<Item = NodeIdx> + Clone,
+    lost: KeySet,
 ) -> Result<Vec<String>, Abort<F::State>> {
     let plan = driver.plan();
     let mut stops = Vec::new();
@@ -59,13 +63,15 @@ pub(super) fn gates_after<F: Flow>(
         let name = plan.stored_name(gate.node);
         if gate.after
             && ended.clone().any(|node| node == gate.node)
-            && !stops.iter().any(|known| known == name)
-            && guard_stops(driver, index, gate.node, "after")?
+            && !stops.iter().any(|(known, _)| *known == gate.node)
+            && guard_stops(driver, index, gate.node, "after", lost)?
         {
-            stops.push(name.to_string());
+            stops.push((gate.node, name.to_string()));
         }
     }
-    Ok(stops)
+    // In the order of the nodes, as the interrupts before nodes and the questions.
+    stops.sort_by_key(|(node, _)| *node);
+    Ok(stops.into_iter().map(|(_, name)| name).collect())
 }
 
 fn gates_before(plan: &ExecutionPlan, node: NodeIdx) -> impl Iterator<Item = (usize, &Gate)> {
@@ -79,9 +85,14 @@ fn guard_stops<F: Flow>(
     gate: usize,
     node: NodeIdx,
     when: &str,
+    lost: KeySet,
 ) -> Result<bool, Abort<F::State>> {
     let state = driver.state.get();
+    let lost = driver.plan().gates[gate].reads.intersection(lost);
     let called = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(key) = lost.first() {
+            return Err(lost_key::<F::State>(key).into());
+        }
         driver.flow.gate(petalflow_graph::to_u32(gate), state)
     }));
     let problem = match called {
@@ -89,13 +100,45 @@ fn guard_stops<F: Flow>(
         Ok(Err(error)) => error,
         Err(_) => "it panicked".into(),
     };
-    let node = driver.plan().name(node);
-    let error = NodeError::new(
-        node,
+    let name = driver.plan().name(node);
+    let problem = format!("the guard of `interrupt {when} {name}` failed: {problem}");
+    Err(failed(driver, node, problem))
+}
+
+/// Fails if a task that runs would read a value that was lost.
+fn check_lost<F: Flow>(
+    driver: &Driver<F>,
+    frontier: &[Task],
+    dispositions: &[TaskDisposition<F::State>],
+    lost: KeySet,
+) -> Result<(), Abort<F::State>> {
+    if lost.is_empty() {
+        return Ok(());
+    }
+    for (index, task) in frontier.iter().enumerate() {
+        let runs = matches!(dispositions.get(index), None | Some(TaskDisposition::Run));
+        let reads = driver.plan().reads[task.node.index()].unwrap_or_default();
+        if let Some(key) = reads.intersection(lost).first().filter(|_| runs) {
+            return Err(failed(driver, task.node, lost_key::<F::State>(key)));
+        }
+    }
+    Ok(())
+}
+
+fn lost_key<S: State>(key: usize) -> String {
+    format!(
+        "it reads the key `{}`, which is `untracked`: its value was not stored when the thread stopped; resume with a new value, `Resume::new().update(..)`, or at a node that writes it, `Resume::new().goto(..)`, or remove `untracked`",
+        S::KEYS[key].name
+    )
+}
+
+/// The error for a node or its interrupt.
+fn failed<F: Flow>(driver: &Driver<F>, node: NodeIdx, problem: String) -> Abort<F::State> {
+    Abort::new(RunErrorKind::Node(NodeError::new(
+        driver.plan().name(node),
         &driver.scope.shared.namespace,
         driver.scope.superstep,
         FailureKind::Error,
-        format!("the guard of `interrupt {when} {node}` failed: {problem}"),
-    );
-    Err(Abort::new(RunErrorKind::Node(error)))
+        problem,
+    )))
 }

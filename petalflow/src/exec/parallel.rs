@@ -147,14 +147,25 @@ where
         let idle = self.idle.pop();
         let mut run = idle.unwrap_or_else(|| Box::new(TaskRun::new(&driver.scope)));
         run.begin(order, task, driver.scope.superstep);
-        if let Some(TaskDisposition::Finished(finished)) = disposition {
-            run.effects = finished.effects;
-            run.end = finished.end;
-            self.ended.push(run);
-            return Poll::Pending;
+        match disposition {
+            Some(TaskDisposition::Finished(finished)) => {
+                run.effects = finished.effects;
+                run.end = finished.end;
+                driver.emit_of(&run.scope, || EventKind::NodeRestored {
+                    update: run.effects.update.clone(),
+                });
+            }
+            Some(TaskDisposition::Skip) => {
+                run.end = TaskEnd::Ignored;
+                driver.emit_of(&run.scope, || EventKind::NodeSkipped);
+            }
+            _ => {
+                let snapshot = Arc::clone(&self.snapshot);
+                return self.slab.start(|| (self.launch)(snapshot, run));
+            }
         }
-        let snapshot = Arc::clone(&self.snapshot);
-        self.slab.start(|| (self.launch)(snapshot, run))
+        self.ended.push(run);
+        Poll::Pending
     }
 
     /// Waits for the next task that ends, and serves the requests of tasks until then.

@@ -49,6 +49,11 @@ pub(crate) trait Persistence<S: State>: Send {
         Vec::new()
     }
 
+    /// The keys that nothing may read before they are written again, because their values were not stored.
+    fn lost(&self) -> KeySet {
+        KeySet::NONE
+    }
+
     /// What a person has decided at the `interrupt before` this node, if anything.
     fn gate_decision(&self, _plan: &ExecutionPlan, _node: NodeIdx) -> Option<GateDecision> {
         None
@@ -89,7 +94,7 @@ pub(crate) trait Persistence<S: State>: Send {
         _plan: &ExecutionPlan,
         _committed: Committed<'_, S>,
         _finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
-        _stopped: Option<Stopped<'_>>,
+        _stopped: Option<Stopped>,
     ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send
     where
         S: 'a,
@@ -146,8 +151,10 @@ pub(crate) trait Persistence<S: State>: Send {
 pub(crate) enum TaskDisposition<S: State> {
     /// Run it.
     Run,
-    /// It has run before, or a person has skipped it.
+    /// It has run before.
     Finished(Box<FinishedTask<S>>),
+    /// A person has skipped it: its plain edges fire.
+    Skip,
     /// Do not run it: a person decides first.
     Wait,
 }
@@ -167,9 +174,9 @@ pub(crate) struct Committed<'a, S> {
 }
 
 /// Why a superstep is not committed.
-pub(crate) struct Stopped<'a> {
-    /// The task that failed, if one did.
-    pub(crate) failed: Option<(TaskId, &'a NodeError)>,
+pub(crate) struct Stopped {
+    /// The tasks that failed, or whose last attempt failed.
+    pub(crate) failed: Vec<(TaskId, NodeError)>,
 }
 
 /// A committed superstep and the plan for the next one.

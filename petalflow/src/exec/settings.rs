@@ -9,7 +9,7 @@ use crate::error::NodeError;
 use crate::event::Sink;
 use crate::ids::Namespace;
 use crate::middleware::{Middleware, RunMiddleware};
-use crate::node::ManagedValues;
+use crate::node::{ManagedValues, RunShared};
 use crate::state::State;
 
 /// The default limit: a run of N supersteps needs a limit of N.
@@ -21,8 +21,8 @@ pub(crate) type RecordFailure<S> = fn(NodeError, &mut <S as State>::Update);
 /// The settings of a run. Small, because a server holds one per run; what few runs have is in [`Extras`].
 pub(crate) struct Settings<S: State> {
     pub(crate) limit: u64,
-    /// In how many flows this run is; 0 for a run that is not a sub-flow.
-    pub(crate) depth: u32,
+    /// For a sub-flow: the run of its parent.
+    pub(crate) parent: Option<Arc<RunShared>>,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) namespace: Namespace,
@@ -55,7 +55,7 @@ impl<S: State> Default for Settings<S> {
     fn default() -> Self {
         Settings {
             limit: DEFAULT_LIMIT,
-            depth: 0,
+            parent: None,
             cancel: None,
             managed: None,
             namespace: Namespace::ROOT,
@@ -70,7 +70,7 @@ impl<S: State> Clone for Settings<S> {
     fn clone(&self) -> Self {
         Settings {
             limit: self.limit,
-            depth: self.depth,
+            parent: self.parent.clone(),
             cancel: self.cancel.clone(),
             managed: self.managed.clone(),
             namespace: self.namespace.clone(),

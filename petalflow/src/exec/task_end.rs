@@ -44,13 +44,3 @@ impl TaskEnd {
         }
     }
 }
-
-impl<S: State> FinishedTask<S> {
-    /// A task that a person skipped: its plain edges fire.
-    pub(super) fn skipped() -> Self {
-        FinishedTask {
-            effects: Effects::default(),
-            end: TaskEnd::Ignored,
-        }
-    }
-}

@@ -15,7 +15,7 @@ use super::rules::{interrupts_once, only_subflows_retain_state, routes_match, wr
 use super::{Graph, GraphErrors, Inner};
 use crate::plan::{ExecutionPlan, Gate, NodeSpec};
 use crate::policy::NodePolicy;
-use crate::state::{KeyMeta, State};
+use crate::state::{KeyMeta, KeySet, State};
 
 impl<S: State> GraphBuilder<S> {
     /// Checks the graph and makes it ready to run.
@@ -82,8 +82,8 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
         .into_iter()
         .map(|gate| {
             let node = graph.index_of(&gate.node).unwrap_or_default();
-            let after = gate.after;
-            (Gate { node, after }, gate.guard)
+            let (after, reads) = (gate.after, KeySet::NONE);
+            (Gate { node, after, reads }, gate.guard)
         })
         .unzip();
     let plan = Arc::new(ExecutionPlan::new(&graph, &specs, policies).with_gates(gates));

@@ -1,11 +1,12 @@
 //! The data that all tasks of a run share.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use petalflow_graph::{Graph, Node, NodeIdx};
 
 use crate::cancel_token::CancelToken;
+use crate::error::NodeError;
 use crate::event::Listener;
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
@@ -25,8 +26,12 @@ pub(crate) struct RunShared {
     /// The maximum number of supersteps of this launch, and of each of its sub-flows. The supersteps that a thread made
     /// before do not count.
     pub(crate) launch_limit: u64,
+    /// The run of the parent flow.
+    pub(crate) parent: Option<Arc<RunShared>>,
     /// In how many flows this run is.
     pub(crate) depth: u32,
+    /// The tasks of this run and its sub-flows whose last attempt failed and that are tried again.
+    pub(crate) retried: Mutex<Vec<(TaskId, NodeError)>>,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
     pub(crate) services: Option<Arc<TaskServices>>,
@@ -39,6 +44,23 @@ impl_debug!(
 );
 
 impl RunShared {
+    /// Replaces the failure of the task. `None` if it has ended.
+    pub(crate) fn set_retried(&self, task: TaskId, error: Option<&NodeError>) {
+        let mut retried = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
+        retried.retain(|(other, _)| *other != task);
+        retried.extend(error.map(|error| (task, error.clone())));
+        drop(retried);
+        if let Some(parent) = &self.parent {
+            parent.set_retried(task, error);
+        }
+    }
+
+    /// The failures of tasks that are tried again.
+    pub(crate) fn retried(&self) -> Vec<(TaskId, NodeError)> {
+        let retried = self.retried.lock();
+        retried.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The name of the thread. A run without a thread gets a random name on first use, so that task ids of different
     /// runs differ.
     #[inline]
@@ -69,7 +91,9 @@ impl RunShared {
             namespace: Namespace::ROOT,
             limit: 1,
             launch_limit: 1,
+            parent: None,
             depth: 0,
+            retried: Mutex::default(),
             thread: OnceLock::new(),
             services: None,
         }

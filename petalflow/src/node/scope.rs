@@ -175,6 +175,7 @@ impl Scope {
     pub(crate) fn task_ref(&self) -> TaskRef<'_> {
         TaskRef {
             id: self.task_id(),
+            at: self.node,
             node: self.node(),
             index: self.index(),
             attempt: self.attempt,

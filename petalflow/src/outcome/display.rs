@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::run_error::Inner;
 use super::{RunError, RunErrorKind};
-use crate::error::message_with_sources;
+use crate::error::{NodeError, message_with_sources};
 use crate::question::listed;
 
 impl fmt::Display for RunError {
@@ -14,6 +14,7 @@ impl fmt::Display for RunError {
             kind,
             flow,
             superstep,
+            retried,
             ..
         } = &*self.0;
         match kind {
@@ -47,16 +48,22 @@ impl fmt::Display for RunError {
                     quoted(names)
                 )
             }
-            RunErrorKind::Cancelled => write!(f, "`{flow}` was cancelled in superstep {superstep}"),
+            RunErrorKind::Cancelled => {
+                write!(f, "`{flow}` was cancelled in superstep {superstep}")?;
+                write_retried(f, retried)
+            }
             RunErrorKind::Drained { next } => write!(
                 f,
                 "`{flow}` was drained after superstep {superstep} (next: {})",
                 quoted(next)
             ),
-            RunErrorKind::Timeout { scope } => write!(
-                f,
-                "`{flow}` took too long in superstep {superstep}: the {scope} timeout was hit"
-            ),
+            RunErrorKind::Timeout { scope } => {
+                write!(
+                    f,
+                    "`{flow}` took too long in superstep {superstep}: the {scope} timeout was hit"
+                )?;
+                write_retried(f, retried)
+            }
             RunErrorKind::IncompleteJoin { waiting } => {
                 write!(
                     f,
@@ -122,6 +129,18 @@ impl Error for RunError {
             _ => None,
         }
     }
+}
+
+/// The failures of the nodes that were to be tried again.
+fn write_retried(f: &mut fmt::Formatter<'_>, retried: &[NodeError]) -> fmt::Result {
+    for error in retried {
+        write!(
+            f,
+            "; node `{}` was to be tried again after it had failed: {}",
+            error.node, error.message
+        )?;
+    }
+    Ok(())
 }
 
 fn quoted<T: AsRef<str>>(names: &[T]) -> String {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::error::Error;
 
 use super::{Paused, RunErrorKind, ThreadError};
-use crate::error::{BoxError, message_with_sources};
+use crate::error::{BoxError, NodeError, message_with_sources};
 use crate::question::Interrupt;
 use crate::state::State;
 
@@ -48,6 +48,7 @@ pub(super) struct Inner {
     pub(super) flow: String,
     pub(super) superstep: u64,
     pub(super) source: Option<BoxError>,
+    pub(super) retried: Vec<NodeError>,
     barrier: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -65,6 +66,7 @@ impl RunError {
             flow: flow.into(),
             superstep,
             source: None,
+            retried: Vec::new(),
             barrier: None,
         }))
     }
@@ -81,6 +83,7 @@ impl RunError {
             flow: flow.into(),
             superstep,
             source,
+            retried: Vec::new(),
             barrier: Some(Box::new(barrier)),
         }))
     }
@@ -94,6 +97,7 @@ impl RunError {
             flow: flow.into(),
             superstep: 0,
             source: Some(error.into()),
+            retried: Vec::new(),
             barrier: None,
         }))
     }
@@ -109,6 +113,7 @@ impl RunError {
             flow: flow.into(),
             superstep: 0,
             source: Some(error),
+            retried: Vec::new(),
             barrier: None,
         }))
     }
@@ -135,6 +140,42 @@ impl RunError {
     /// ```
     pub fn get_ref(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         self.0.source.as_deref()
+    }
+
+    /// Whether something outside of the nodes stopped the run.
+    pub(crate) fn is_stop(&self) -> bool {
+        use RunErrorKind::{Cancelled, Timeout};
+        matches!(self.0.kind, Cancelled | Timeout { .. })
+    }
+
+    pub(crate) fn set_retried(&mut self, retried: Vec<NodeError>) {
+        self.0.retried = retried;
+    }
+
+    /// If the run was cancelled or took too long: the failures of the nodes that it was about to try again. Empty for other errors.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::run::CancelToken;
+    /// # #[state]
+    /// # struct Nothing {}
+    /// #[node(Nothing, retry = 9)]
+    /// async fn connect(token: Managed<CancelToken>) -> petalflow::Result<()> {
+    ///     token.cancel(); // From elsewhere, in real life.
+    ///     Err("connection refused".into())
+    /// }
+    ///
+    /// flow!(Connect(Nothing) { connect });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let token = CancelToken::new();
+    /// let error = Connect::new().cancel_with(&token).manage(token.clone()).run(()).await.err().unwrap();
+    /// assert_eq!(error.retried()[0].message, "connection refused");
+    /// # }
+    /// ```
+    pub fn retried(&self) -> &[NodeError] {
+        &self.0.retried
     }
 
     /// The error of the thread, if the run ended because of it.

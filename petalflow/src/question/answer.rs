@@ -1,7 +1,8 @@
 //! Answers to questions.
 
 use super::{AnswerError, Ask, Interrupt, InterruptId};
-use petalflow_codec::encode;
+use petalflow_codec::{decode, encode};
+use std::any::type_name;
 
 /// An answer to one question, of the type that the question asks for.
 ///
@@ -35,6 +36,8 @@ pub struct Answer {
     pub(crate) id: InterruptId,
     /// The name of the question.
     pub(crate) name: &'static str,
+    /// The type of the answer.
+    pub(crate) ty: &'static str,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -43,13 +46,22 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// If the answer cannot be stored.
+    /// If the answer cannot be stored and read back.
     pub fn new<A: Ask>(id: InterruptId, answer: &A::Answer) -> Result<Self, AnswerError> {
         let mut bytes = Vec::new();
         encode(answer, &mut bytes)?;
+        let ty = type_name::<A::Answer>();
+        // Otherwise every resume of the thread would fail.
+        decode::<A::Answer>(&bytes).map_err(|error| {
+            AnswerError::Value(format!(
+                "the answer to `{}` is a `{ty}` that cannot be read back: {error}",
+                A::NAME
+            ))
+        })?;
         Ok(Answer {
             id,
             name: A::NAME,
+            ty,
             bytes,
         })
     }

@@ -62,6 +62,20 @@ pub enum AnswerError {
         /// The question that the answer is for.
         found: String,
     },
+    /// The answer has another type than the question asks for.
+    #[error(
+        "{id} asks `{question}` for a `{expected}`, and the answer is a `{found}`; if the type has changed since the question was asked, resume the thread with `()`, so that this program asks again, and answer then"
+    )]
+    OtherType {
+        /// The id in the answer.
+        id: InterruptId,
+        /// The name of the question.
+        question: String,
+        /// The type of the answer in the program that asked.
+        expected: String,
+        /// The type of this answer.
+        found: String,
+    },
     /// The answer fits several questions.
     #[error(
         "the answer fits several questions: {}; answer one by its id",

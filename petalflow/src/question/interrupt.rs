@@ -43,8 +43,12 @@ pub struct Interrupt {
     pub asked_ms: u64,
     /// When the question expires and gets its default answer, in milliseconds since 1970 (UTC).
     pub expires_ms: Option<u64>,
+    /// The type of the answer to a question, as the program that asks names it.
+    pub(crate) answer_type: String,
     /// Whether the node chooses a route, so that it cannot be skipped.
     pub(crate) chooses: bool,
+    /// Its position among those that the run waits for.
+    pub(crate) position: u32,
 }
 
 /// The kinds of [`Interrupt`].
@@ -134,7 +138,7 @@ impl Interrupt {
         };
         let optional =
             |number: Option<u64>, out: &mut Vec<u8>| pack::option(number, out, pack::number);
-        pack::array(7, out);
+        pack::array(8, out);
         pack::bytes(&self.id.to_bytes(), out);
         pack::text(&self.node, out);
         pack::text(&self.namespace, out);
@@ -144,13 +148,15 @@ impl Interrupt {
         match question {
             None => pack::nil(out),
             Some((name, question)) => {
-                pack::array(2, out);
+                pack::array(3, out);
                 pack::text(name, out);
                 encode(question, out)?;
+                pack::text(&self.answer_type, out);
             }
         }
         pack::number(self.asked_ms, out);
         optional(self.expires_ms, out);
+        pack::number(self.position.into(), out);
         Ok(())
     }
 
@@ -158,7 +164,7 @@ impl Interrupt {
     #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
-            from.tuple(7)?;
+            from.tuple(8)?;
             let id = from.bytes()?.try_into();
             let id = id.map_err(|_| {
                 CodecError::Decode("the id of an interrupt does not have 16 bytes".into())
@@ -167,9 +173,12 @@ impl Interrupt {
             let index = from.option(Unpack::number)?;
             from.tuple(2)?;
             let kind: u8 = from.number()?;
+            let mut answer_type = String::new();
             let question = from.option(|from| {
-                from.tuple(2)?;
-                Ok((from.text()?, decode(from.value()?)?))
+                from.tuple(3)?;
+                let question = (from.text()?, decode(from.value()?)?);
+                answer_type = from.text()?;
+                Ok(question)
             })?;
             Ok(Interrupt {
                 id: InterruptId::from_bytes(id),
@@ -180,7 +189,9 @@ impl Interrupt {
                     .ok_or_else(|| CodecError::Decode("an interrupt has an unknown kind".into()))?,
                 asked_ms: from.number()?,
                 expires_ms: from.option(Unpack::number)?,
+                answer_type,
                 chooses: kind == CHOOSES,
+                position: from.number()?,
             })
         })
     }

@@ -43,8 +43,8 @@ impl<F: Flow> FilteredEvents<F> {
 }
 
 impl<F: Flow> Events<F> {
-    /// The writes of nodes only: [`NodeFinished`](crate::event::EventKind::NodeFinished) and
-    /// [`Interrupted`](crate::event::EventKind::Interrupted).
+    /// The writes of nodes only: [`NodeFinished`](crate::event::EventKind::NodeFinished),
+    /// [`NodeRestored`](crate::event::EventKind::NodeRestored) and [`Interrupted`](crate::event::EventKind::Interrupted).
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -118,7 +118,8 @@ impl<F: Flow> Events<F> {
     }
 
     /// The start and end of tasks only: [`NodeStarted`](crate::event::EventKind::NodeStarted),
-    /// [`NodeFinished`](crate::event::EventKind::NodeFinished), [`Retry`](crate::event::EventKind::Retry) and
+    /// [`NodeFinished`](crate::event::EventKind::NodeFinished), [`NodeRestored`](crate::event::EventKind::NodeRestored),
+    /// [`NodeSkipped`](crate::event::EventKind::NodeSkipped), [`Retry`](crate::event::EventKind::Retry) and
     /// [`NodeFailed`](crate::event::EventKind::NodeFailed).
     pub fn tasks(self) -> FilteredEvents<F> {
         FilteredEvents::new(self, Modes::TASKS)

@@ -42,6 +42,8 @@ pub struct Snapshot<S: State> {
     pub tasks: Vec<TaskState>,
     /// The open interrupts.
     pub interrupts: Vec<Interrupt>,
+    /// The writes of tasks that have finished, by the index in `tasks`.
+    pub(crate) pending: Vec<(usize, S::Update)>,
 }
 
 /// The properties of a checkpoint, without its state.
@@ -128,6 +130,45 @@ impl<S: State> Snapshot<S> {
     /// Whether the run has ended.
     pub fn is_finished(&self) -> bool {
         self.tasks.is_empty() && self.interrupts.is_empty()
+    }
+
+    /// The tasks that have [finished](TaskState::finished) while another one asked, failed or was stopped, with their writes. The
+    /// writes are not part of [`state`](Self::state): they are applied when the whole superstep has finished.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::interrupt::Ask;
+    /// # use petalflow::prelude::*;
+    /// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
+    /// # #[ask(answer = bool)]
+    /// # struct MayPost;
+    /// # #[state]
+    /// # struct Post { draft: String, approved: bool }
+    /// #[node(Post)]
+    /// async fn write() -> PostDraft {
+    ///     PostDraft("petals".into())
+    /// }
+    ///
+    /// #[node(Post)]
+    /// async fn approve(cx: Context) -> petalflow::Result<PostApproved> {
+    ///     Ok(PostApproved(cx.ask(MayPost).await?))
+    /// }
+    ///
+    /// flow!(Both(Post) { START -> write & approve });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = Both::new().store(&InMemoryStore::new()).thread("post");
+    /// assert_eq!(thread.run(()).await?.interrupts().len(), 1);
+    /// let snapshot = thread.snapshot().await?.expect("it has run");
+    /// let (task, writes) = snapshot.pending().next().expect("`write` has finished");
+    /// assert_eq!((&*task.node, writes.draft().only().unwrap().as_str()), ("write", "petals"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pending(&self) -> impl Iterator<Item = (&TaskState, &S::Update)> {
+        let pending = self.pending.iter();
+        pending.filter_map(|(task, update)| Some((self.tasks.get(*task)?, update)))
     }
 }
 

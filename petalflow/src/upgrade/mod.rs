@@ -14,3 +14,4 @@ mod reads;
 pub(crate) use changes::{Change, InUse, difference, graph_changes, key_changes};
 pub use lock::FlowLock;
 pub(crate) use lock::{Locked, check_lock};
+pub(crate) use reads::reads;

@@ -1,3 +1,8 @@
 //! Runs of threads.
 
+mod answer_types;
 mod begin;
+mod order;
+mod siblings;
+mod stops;
+mod untracked;

@@ -14,9 +14,13 @@ use crate::paths::local;
 
 /// One row per interrupt, in the order of their statements.
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
-    list(cx.model.gates.iter().map(|gate| {
+    list(cx.model.gates.iter().enumerate().map(|(index, gate)| {
         let (node, after, guarded) = (int(gate.node.as_u32()), gate.after, gate.guard.is_some());
-        quote!(__petalflow::GateRow { node: #node, after: #after, guarded: #guarded })
+        let reads = match &gate.guard {
+            Some(guard) => keys(index, guard),
+            None => quote!(__petalflow::KeySet::NONE),
+        };
+        quote!(__petalflow::GateRow { node: #node, after: #after, guarded: #guarded, reads: #reads })
     }))
 }
 
@@ -27,13 +31,19 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     }
     let reads = list(guards(cx).map(|(index, gate, guard)| {
         let (node, after) = (int(gate.node.as_u32()), gate.after);
-        let keys = read(guard).map(|(at, param)| {
-            let (key, cfgs) = (key_name(index, at), &param.cfgs);
-            quote!(#(#cfgs)* { keys = keys.union(#key); })
-        });
-        quote!((#node, #after, { #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #(#keys)* keys }))
+        let keys = keys(index, guard);
+        quote!((#node, #after, #keys))
     }));
     quote!(__petalflow::guarded(#facts, &[#reads]))
+}
+
+/// The keys that a guard reads.
+fn keys(index: usize, guard: &Guard) -> TokenStream {
+    let keys = read(guard).map(|(at, param)| {
+        let (key, cfgs) = (key_name(index, at), &param.cfgs);
+        quote!(#(#cfgs)* { keys = keys.union(#key); })
+    });
+    quote!({ #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #(#keys)* keys })
 }
 
 /// The functions of the guards, the keys that they read, and the checks of those reads.

@@ -143,7 +143,7 @@ fn storage_check(cx: &Cx, key: &Key) -> TokenStream {
         return TokenStream::new();
     }
     let (runtime, ty) = (cx.runtime, cx.ty(key));
-    let storage = if cx.state.volatile {
+    let storage = if cx.state.volatile || key.flags.untracked.is_some() {
         quote!(Held)
     } else {
         quote!(StoredValue)

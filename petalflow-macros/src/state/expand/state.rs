@@ -266,7 +266,9 @@ fn codec(cx: &Cx) -> TokenStream {
         quote!(#runtime::__private::Coder::<#ty>)
     };
     let arms = |arm: &dyn Fn(usize, &Key) -> TokenStream| {
-        let arms = keys.iter().enumerate().map(|(index, key)| {
+        let stored = keys.iter().enumerate();
+        let stored = stored.filter(|(_, key)| key.flags.untracked.is_none());
+        let arms = stored.map(|(index, key)| {
             let body = arm(index, key);
             quote!(#index => #body,)
         });
@@ -309,6 +311,9 @@ fn codec(cx: &Cx) -> TokenStream {
         } else {
             quote!(return ::core::result::Result::Err(#runtime::__private::CodecError::Missing(#name)))
         };
+        if key.flags.untracked.is_some() && key.has_default() {
+            return quote!(#field: #missing);
+        }
         quote! {
             #field: match #values.get(#index) {
                 ::core::option::Option::Some(#stored) => #coder::load(#stored)?,

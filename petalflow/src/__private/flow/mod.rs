@@ -226,6 +226,8 @@ pub struct GateRow {
     pub node: u32,
     pub after: bool,
     pub guarded: bool,
+    /// The keys that the guard reads.
+    pub reads: KeySet,
 }
 
 /// Properties that few nodes have.
@@ -273,6 +275,7 @@ impl GraphTable {
             node,
             after,
             guarded,
+            ..
         } in self.gates
         {
             let node = &mut nodes[node as usize];
@@ -331,6 +334,7 @@ impl GraphTable {
         let gate = |row: &GateRow| Gate {
             node: NodeIdx::new(row.node),
             after: row.after,
+            reads: row.reads,
         };
         let gates = self.gates.iter().map(gate).collect();
         Arc::new(ExecutionPlan::new(&self.graph(), &specs, policies).with_gates(gates))

@@ -2,14 +2,15 @@
 
 use super::CheckpointWriter;
 use crate::checkpoint::{StoreError, StoredWrite, WriteName};
+use crate::durable::dirty_keys::untracked;
 use crate::durable::task_results::save_finished;
 use crate::error::NodeError;
 use crate::exec::TaskResult;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::question::Interrupt;
-use crate::state::State;
+use crate::state::{State, Update as _};
+use crate::task_services::Question;
 
 impl<S: State> CheckpointWriter<S> {
     /// Starts to write the results of tasks that have finished while others still run.
@@ -51,25 +52,28 @@ impl<S: State> CheckpointWriter<S> {
         Ok(())
     }
 
-    /// Writes the results of a superstep that is not committed: what its tasks have finished, the task that failed, and the
+    /// Writes the results of a superstep that is not committed: what its tasks have finished, the failures, and the
     /// questions. The barrier is in the store.
     pub(in crate::durable) async fn write_stopped<'a>(
         &mut self,
         plan: &ExecutionPlan,
         finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
-        failed: Option<(TaskId, &NodeError)>,
-        questions: &[(TaskId, Interrupt)],
+        failed: Vec<(TaskId, NodeError)>,
+        questions: &[Question],
     ) -> Result<(), ThreadError>
     where
         S: 'a,
     {
         let mut writes = self.encode_results(plan, finished)?;
-        if let Some((task, error)) = failed {
+        for (task, error) in failed {
             let mut bytes = Vec::new();
             error.pack(&mut bytes);
             writes.push(StoredWrite::new(task, WriteName::Error, bytes));
         }
-        for (task, interrupt) in questions {
+        for Question {
+            task, interrupt, ..
+        } in questions
+        {
             let name = WriteName::Ask(interrupt.id);
             let mut bytes = Vec::new();
             let encoded = interrupt.encode(&mut bytes);
@@ -85,7 +89,8 @@ impl<S: State> CheckpointWriter<S> {
         Ok(())
     }
 
-    /// Encodes the results that are not written yet.
+    /// Encodes the results that are not written yet. A task that has written a key which is not stored has no result: it runs
+    /// again.
     fn encode_results<'a>(
         &self,
         plan: &ExecutionPlan,
@@ -96,6 +101,10 @@ impl<S: State> CheckpointWriter<S> {
     {
         finished
             .skip(self.written_results)
+            .filter(|result| {
+                let written = result.effects.update.written();
+                written.intersection(untracked::<S>()).is_empty()
+            })
             .map(|result| {
                 let bytes = save_finished(&self.codec, &self.fingerprint, plan, &result)?;
                 Ok(StoredWrite::new(result.id, WriteName::Done, bytes))

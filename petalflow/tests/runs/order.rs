@@ -1,0 +1,103 @@
+//! The order of what a run waits for.
+
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::interrupt::{Ask, Interrupt};
+use petalflow::prelude::*;
+
+#[state]
+#[derive(Clone, Debug)]
+struct Work {
+    #[key(append)]
+    log: Vec<String>,
+}
+
+#[derive(serde::Serialize, Ask)]
+#[ask(answer = u32, key = n)]
+struct Pick {
+    n: u32,
+}
+
+/// A node that asks two questions at the same time.
+macro_rules! asking {
+    ($($node:ident)*) => {$(
+        #[node(Work)]
+        async fn $node(cx: Context) -> petalflow::Result<()> {
+            let (first, second) = futures_util::future::join(cx.ask(Pick { n: 2 }), cx.ask(Pick { n: 1 })).await;
+            first?;
+            second?;
+            Ok(())
+        }
+    )*};
+}
+
+asking!(z_asks m_asks inner_z inner_a);
+
+#[node(Work)]
+async fn k_gated() {}
+
+#[node(Work)]
+async fn a_gated() {}
+
+flow!(Inner(Work) { START -> inner_z & inner_a; });
+flow! {
+    Mixed(Work) {
+        START -> z_asks & k_gated & inner & m_asks & a_gated;
+        interrupt before a_gated;
+        interrupt before k_gated;
+        node inner: Inner { in: || (), out: |_work: Work| () };
+    }
+}
+flow! {
+    After(Work) {
+        START -> k_gated & a_gated;
+        interrupt after a_gated;
+        interrupt after k_gated;
+    }
+}
+
+fn names(interrupts: &[Interrupt]) -> Vec<String> {
+    let name = |interrupt: &Interrupt| match &interrupt.kind {
+        petalflow::interrupt::InterruptKind::Ask { question, .. } => {
+            format!("{} {}", interrupt.node, question["n"])
+        }
+        _ => interrupt.node.clone(),
+    };
+    interrupts.iter().map(name).collect()
+}
+
+#[tokio::test]
+async fn questions_and_approvals_come_in_the_order_of_their_nodes() {
+    let thread = Mixed::new().store(&InMemoryStore::new()).thread("mixed");
+    let paused = thread.run(()).await.unwrap();
+    let order = [
+        "z_asks 2",
+        "z_asks 1",
+        "k_gated",
+        "inner_z 2",
+        "inner_z 1",
+        "inner_a 2",
+        "inner_a 1",
+        "m_asks 2",
+        "m_asks 1",
+        "a_gated",
+    ];
+    assert_eq!(names(paused.interrupts()), order);
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
+    assert_eq!(snapshot.interrupts, paused.interrupts());
+    // The order of those that remain does not change.
+    let answer = paused.interrupts()[1].answer::<Pick>(7).unwrap();
+    let paused = thread.resume(answer).await.unwrap();
+    let rest: Vec<_> = order.iter().filter(|name| **name != "z_asks 1").collect();
+    assert_eq!(names(paused.interrupts()).iter().collect::<Vec<_>>(), rest);
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
+    assert_eq!(snapshot.interrupts, paused.interrupts());
+}
+
+#[tokio::test]
+async fn approvals_after_nodes_come_in_the_same_order() {
+    let thread = After::new().store(&InMemoryStore::new()).thread("after");
+    let paused = thread.run(()).await.unwrap();
+    assert_eq!(names(paused.interrupts()), ["k_gated", "a_gated"]);
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
+    assert_eq!(names(&snapshot.interrupts), ["k_gated", "a_gated"]);
+}

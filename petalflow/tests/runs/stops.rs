@@ -1,0 +1,143 @@
+//! What the error of a stopped run contains.
+
+use std::time::Duration;
+
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::prelude::*;
+use petalflow::run::{CancelToken, RunErrorKind};
+
+#[state]
+#[derive(Clone, Debug)]
+struct Count {
+    #[key(sum)]
+    n: u64,
+}
+
+#[node(Count, retry = 5)]
+async fn connect(cx: Context) -> petalflow::Result<()> {
+    Err(format!("connection {} refused", cx.attempt()).into())
+}
+
+#[node(Count)]
+async fn quick() -> CountN {
+    CountN(1)
+}
+
+#[node(Count)]
+async fn slow() -> CountN {
+    tokio::time::sleep(Duration::from_secs(900)).await;
+    CountN(1)
+}
+
+#[node(Count, retry = 5)]
+async fn recovers(cx: Context) -> petalflow::Result<()> {
+    if cx.attempt() == 1 {
+        Err("at first".into())
+    } else {
+        Ok(())
+    }
+}
+
+flow!(Connect(Count) { START -> quick & connect });
+flow!(Outer(Count) { START -> inner; node inner: Connect { in: || (), out: |_count: Count| () }; });
+flow!(Recover(Count) { START -> recovers & slow });
+
+const SHORT: Duration = Duration::from_millis(10);
+
+async fn cancelled<T>(run: impl Future<Output = T>, token: &CancelToken) -> T {
+    let stop = async {
+        tokio::time::sleep(SHORT).await;
+        token.cancel();
+    };
+    tokio::join!(run, stop).0
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_during_a_retry_wait_tells_why_the_attempt_failed() {
+    let token = CancelToken::new();
+    let launch = Connect::new().cancel_with(&token);
+    let error = cancelled(launch.run(()), &token).await.unwrap_err();
+    assert_eq!(*error.kind(), RunErrorKind::Cancelled);
+    let retried = error.retried();
+    assert_eq!(
+        (retried[0].node.as_str(), retried[0].message.as_str()),
+        ("connect", "connection 1 refused")
+    );
+    let text = error.to_string();
+    assert!(
+        text.ends_with(
+            "; node `connect` was to be tried again after it had failed: connection 1 refused"
+        ),
+        "{text}"
+    );
+
+    let error = Connect::new().timeout(SHORT).run(()).await.unwrap_err();
+    assert_eq!(error.retried().len(), 1, "{error}");
+    let error = Connect::new()
+        .superstep_timeout(SHORT)
+        .run(())
+        .await
+        .unwrap_err();
+    assert_eq!(error.retried().len(), 1, "{error}");
+    let error = Outer::new().timeout(SHORT).run(()).await.unwrap_err();
+    assert_eq!(error.retried()[0].namespace, "inner");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_has_recovered_is_not_named() {
+    let error = Recover::new()
+        .timeout(Duration::from_secs(600))
+        .run(())
+        .await
+        .unwrap_err();
+    assert!(matches!(error.kind(), RunErrorKind::Timeout { .. }));
+    assert!(error.retried().is_empty(), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_thread_keeps_why_the_attempt_failed() {
+    let token = CancelToken::new();
+    let launch = Connect::new().cancel_with(&token);
+    let thread = launch.store(&InMemoryStore::new()).thread("connect");
+    let error = cancelled(thread.run(()), &token).await.unwrap_err();
+    assert_eq!(error.retried().len(), 1);
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
+    let task = snapshot
+        .tasks
+        .iter()
+        .find(|task| task.node == "connect")
+        .unwrap();
+    assert_eq!(task.error.as_ref().unwrap().message, "connection 1 refused");
+    assert!(!task.finished);
+}
+
+#[node(Count)]
+async fn add(n: &u64) -> (CountN, bool) {
+    (CountN(1), *n < 999)
+}
+
+flow!(Add(Count) { add -> match { true => add, false => END } });
+
+#[tokio::test]
+async fn the_limit_of_a_resumed_run_is_that_of_the_launch() {
+    let thread = Add::new()
+        .limit(10)
+        .store(&InMemoryStore::new())
+        .thread("add");
+    for turn in 1..=3 {
+        let error = if turn == 1 {
+            thread.run(()).await.unwrap_err()
+        } else {
+            thread.resume(()).await.unwrap_err()
+        };
+        assert!(
+            matches!(error.kind(), RunErrorKind::Limit { limit: 10, .. }),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains("within 10 supersteps"),
+            "{error}"
+        );
+        assert_eq!(error.superstep(), turn * 10);
+    }
+}
