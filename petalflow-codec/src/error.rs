@@ -3,7 +3,7 @@
 use super::depth::MAX_DEPTH;
 
 /// Why a value cannot be encoded or decoded.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
     /// The `Serialize` implementation of the value failed.
@@ -24,4 +24,11 @@ pub enum CodecError {
     /// The bytes contain a code or a name that this program does not know.
     #[error("{0}")]
     Unknown(String),
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for CodecError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

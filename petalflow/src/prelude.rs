@@ -27,7 +27,9 @@ pub use crate::node::Key;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use crate::tools;
-pub use crate::{Context, Each, Flow, Graph, Managed, Overwrite, Route, State, flow, node, state};
+pub use crate::{
+    Context, Each, Flow, Graph, Managed, NodeError, Overwrite, Route, State, flow, node, state,
+};
 // The macro only, without the module of the same name.
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]

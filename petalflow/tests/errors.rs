@@ -34,3 +34,170 @@ fn missing_fields_and_unknown_kinds_are_named() {
         .to_string();
     assert!(error.starts_with("unknown variant `late`"), "{error}");
 }
+
+/// No error repeats the text of its source, and `main` prints the words.
+mod texts {
+    use std::error::Error;
+    use std::io;
+
+    use petalflow::checkpoint::{InMemoryStore, StoreError};
+    use petalflow::error::{BoxError, message_with_sources};
+    use petalflow::interrupt::{Answer, AnswerError, Ask, InterruptId};
+    use petalflow::prelude::*;
+    use petalflow::thread::{FlowLock, ThreadError};
+    use petalflow::tool::{InvokeError, ToolError, schema};
+
+    #[derive(serde::Serialize, Ask)]
+    #[ask(answer = bool)]
+    struct MayPay {
+        euros: u32,
+    }
+
+    #[state]
+    #[derive(Debug)]
+    struct Refund {
+        paid: bool,
+    }
+
+    #[node(Refund)]
+    async fn pay(cx: Context) -> petalflow::Result<RefundPaid> {
+        Ok(RefundPaid(cx.ask(MayPay { euros: 7 }).await?))
+    }
+
+    flow!(PayRefund(Refund) { pay });
+
+    #[track_caller]
+    fn check(error: &(dyn Error + 'static)) {
+        let mut chain: Vec<_> = std::iter::successors(Some(error), |&error| error.source())
+            .map(ToString::to_string)
+            .collect();
+        let printed = chain.join(": ");
+        assert_eq!(format!("{error:?}"), printed, "what `main` prints");
+        assert_eq!(message_with_sources(error), printed, "no repetition");
+        while let Some(text) = chain.pop() {
+            assert!(
+                chain.iter().all(|above| !above.contains(&text)),
+                "{printed}"
+            );
+        }
+    }
+
+    fn disk() -> BoxError {
+        Box::new(io::Error::other("the disk is full"))
+    }
+
+    fn store_errors() -> Vec<StoreError> {
+        let thread = || String::from("ann");
+        vec![
+            StoreError::Conflict {
+                thread: thread(),
+                expected: Some(1),
+                found: None,
+            },
+            StoreError::Unavailable(disk()),
+            StoreError::unavailable("it cannot be written: free some space", disk()),
+            StoreError::Damaged {
+                thread: thread(),
+                problem: "cut".into(),
+            },
+            StoreError::NewerLayout { found: 9, known: 2 },
+            StoreError::Protection("unsigned".into()),
+            StoreError::Other(disk()),
+        ]
+    }
+
+    #[test]
+    fn of_stores_and_tools() {
+        store_errors().iter().for_each(|error| check(error));
+        let [_, full, explained, ..] = &store_errors()[..] else {
+            unreachable!()
+        };
+        assert_eq!(
+            full.to_string(),
+            "the store is not available: the disk is full"
+        );
+        assert!(
+            explained
+                .to_string()
+                .ends_with("free some space: the disk is full")
+        );
+        let timeout = || ToolError::Timeout("find".into(), std::time::Duration::from_secs(1));
+        for tool in [
+            ToolError::Arguments("no title".into()),
+            timeout(),
+            ToolError::Failed(disk()),
+        ] {
+            check(&tool);
+            check(&InvokeError(tool));
+        }
+        check(&schema::strict(&serde_json::json!({ "anyOf": [] })).unwrap_err());
+    }
+
+    #[tokio::test]
+    async fn of_threads() {
+        let store = InMemoryStore::new();
+        let thread = PayRefund::new().store(&store).thread("ann");
+        let paused = thread.run(()).await.unwrap();
+        let interrupts = paused.interrupts().to_vec();
+        let ann = || String::from("ann");
+        let unknown = InterruptId::from_bytes([7; 16]);
+        let mut errors = vec![
+            ThreadError::Busy { thread: ann() },
+            ThreadError::BusyElsewhere { thread: ann() },
+            ThreadError::Unknown { thread: ann() },
+            ThreadError::UnknownCheckpoint {
+                thread: ann(),
+                checkpoint: 7,
+            },
+            ThreadError::Waiting {
+                thread: ann(),
+                waiting: interrupts.clone(),
+            },
+            ThreadError::Changed {
+                thread: ann(),
+                problem: "a key".into(),
+                diff: vec!["- a".into()],
+            },
+            ThreadError::Answer(Answer::from_json::<MayPay>(unknown, &"no".into()).unwrap_err()),
+            ThreadError::Answer(AnswerError::Unknown {
+                id: unknown,
+                waiting: interrupts.clone(),
+            }),
+            ThreadError::Answer(AnswerError::Ambiguous {
+                waiting: interrupts,
+            }),
+            ThreadError::Request("no".into()),
+            thread.fork(99).await.unwrap_err(),
+        ];
+        errors.extend(store_errors().into_iter().map(ThreadError::from));
+        errors.iter().for_each(|error| check(error));
+
+        // The same of a run: its thread is busy with a question.
+        let error = thread.run(()).await.unwrap_err();
+        check(&error);
+        assert!(matches!(
+            error.thread_error(),
+            Some(ThreadError::Waiting { .. })
+        ));
+        assert_eq!(error.to_string(), error.get_ref().unwrap().to_string());
+        let paused = paused.into_finished().unwrap_err();
+        check(&paused);
+        assert!(format!("{paused:?}").contains("node `pay`"), "{paused:?}");
+    }
+
+    #[tokio::test]
+    async fn of_graphs_and_locks() {
+        check(
+            &Graph::<Refund>::builder("pay")
+                .edge(START, "pya")
+                .build()
+                .unwrap_err(),
+        );
+        check(&FlowLock::default().check(&PayRefund::new()).unwrap_err());
+        check(
+            &petalflow::error::catch_panic(async { panic!("no") })
+                .await
+                .unwrap_err(),
+        );
+    }
+}

@@ -5,4 +5,5 @@ mod errors;
 mod runs;
 mod state;
 mod threads;
+mod test_context;
 mod tools;

@@ -15,7 +15,7 @@ use petalflow_llm::LlmError;
 /// assert_eq!(source, "agent `guide` has no model: give it one with `.model(..)`, or to an agent above it");
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
     /// An agent has no model, and no agent above it has one.
@@ -86,4 +86,11 @@ pub enum AgentError {
     /// The answer does not have the required form.
     #[error("the answer does not have the requested form: {0}")]
     Output(String),
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for AgentError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&petalflow::error::message_with_sources(self))
+    }
 }

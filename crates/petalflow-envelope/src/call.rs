@@ -84,7 +84,7 @@ pub(super) trait Retryable: Error + Send + Sync + 'static {
 
 /// The error of a call that failed at every attempt.
 #[derive(Debug, thiserror::Error)]
-#[error("{call} failed after {attempts} attempts: {source}")]
+#[error("{call} failed after {attempts} attempts")]
 struct CallFailed<E: Error + 'static> {
     call: String,
     attempts: u32,

@@ -72,9 +72,16 @@ impl FromStr for Role {
 /// let error = "robot".parse::<petalflow_llm::Role>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown role `robot`; roles are `system`, `user`, `assistant` and `tool`");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown role `{0}`; roles are `system`, `user`, `assistant` and `tool`")]
 pub struct ParseRoleError(String);
+
+/// The message, which is what `main` prints if it returns the error.
+impl fmt::Debug for ParseRoleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&petalflow::error::message_with_sources(self))
+    }
+}
 
 /// One message of a conversation.
 ///

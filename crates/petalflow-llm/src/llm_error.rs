@@ -17,7 +17,7 @@ use petalflow::BoxError;
 /// assert_eq!(error.retry_after(), retry_after);
 /// assert!(!LlmError::request("no messages").is_transient());
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct LlmError {
     /// The kind of the error.
@@ -67,6 +67,13 @@ pub enum LlmErrorKind {
     },
     /// A budget is used up.
     Budget,
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for LlmError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&petalflow::error::message_with_sources(self))
+    }
 }
 
 impl LlmError {

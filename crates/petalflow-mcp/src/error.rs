@@ -1,6 +1,7 @@
 //! The errors of the client and the server.
 
 use petalflow::BoxError;
+use petalflow::error::message_with_sources;
 
 /// An error of an MCP client or server. An error that a tool itself reports is a
 /// [`ToolError::Failed`](petalflow::tool::ToolError::Failed) with the tool's message.
@@ -16,16 +17,16 @@ use petalflow::BoxError;
 /// assert!(error.to_string().starts_with("cannot connect to MCP server `no-such-program`: "));
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
     /// The server cannot be reached.
-    #[error("cannot connect to MCP server `{server}`: {}; check that it starts and that it is an MCP server", petalflow::error::message_with_sources(&**source))]
+    #[error("cannot connect to MCP server `{server}`: {}; check that it starts and that it is an MCP server", message_with_sources(&**error))]
     Connect {
         /// The name of the server.
         server: String,
         /// The cause.
-        source: BoxError,
+        error: BoxError,
     },
     /// The connection was lost during a request.
     #[error(
@@ -80,6 +81,13 @@ pub enum McpError {
         name: String,
     },
     /// The tools cannot be served.
-    #[error("cannot serve tools over MCP: {}", petalflow::error::message_with_sources(&**.0))]
-    Serve(#[source] BoxError),
+    #[error("cannot serve tools over MCP: {}", message_with_sources(&**.0))]
+    Serve(BoxError),
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for McpError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&message_with_sources(self))
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::Namespace;
 use petalflow::BoxError;
+use petalflow::error::message_with_sources;
 
 /// An error of a memory.
 ///
@@ -18,12 +19,12 @@ use petalflow::BoxError;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// The backend cannot be reached or cannot write now. The stored entries are not known to be damaged.
-    #[error("the memory is not available")]
-    Unavailable(#[source] BoxError),
+    #[error("the memory is not available: {}", message_with_sources(&**.0))]
+    Unavailable(BoxError),
     /// An entry does not have the requested type.
     #[error(
         "`{key}` in `{namespace}` does not have the requested type ({problem}): read it as the type that was stored, or as a `Value`"
@@ -50,12 +51,19 @@ pub enum MemoryError {
         problem: String,
     },
     /// The embedding model failed.
-    #[error("the embedding model failed")]
-    Embedding(#[source] BoxError),
+    #[error("the embedding model failed: {}", message_with_sources(&**.0))]
+    Embedding(BoxError),
     /// The backend has no vector search.
     #[error("this memory has no vector search: wrap its backend in `VectorIndex`")]
     NoVectors,
     /// Another error.
-    #[error("the memory failed")]
-    Other(#[source] BoxError),
+    #[error("the memory failed: {}", message_with_sources(&**.0))]
+    Other(BoxError),
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for MemoryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&message_with_sources(self))
+    }
 }

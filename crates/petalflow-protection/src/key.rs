@@ -211,6 +211,13 @@ impl SecretKey {
     }
 }
 
+/// The message, which is what `main` prints if it returns the error.
+impl fmt::Debug for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&petalflow::error::message_with_sources(self))
+    }
+}
+
 impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SecretKey")
@@ -231,7 +238,7 @@ impl fmt::Debug for SecretKey {
 ///      `openssl rand -hex 32` makes one",
 /// );
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The text is not 64 hexadecimal digits.

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 #[cfg(feature = "tool")]
-use petalflow::tool::ToolError;
+use petalflow::tool::{InvokeError, ToolError};
 #[cfg(feature = "llm")]
 use petalflow_llm::{LlmError, LlmErrorKind};
 use tracing::{Span, field};
@@ -33,7 +33,10 @@ pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static), con
 fn quotes_content(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|error| {
         #[cfg(feature = "tool")]
-        if let Some(error) = error.downcast_ref() {
+        if let Some(error) = match error.downcast_ref() {
+            Some(InvokeError(error)) => Some(error),
+            None => error.downcast_ref(),
+        } {
             return matches!(error, ToolError::Arguments(_) | ToolError::Failed(_));
         }
         #[cfg(feature = "llm")]

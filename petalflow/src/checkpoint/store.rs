@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{ThreadChange, ThreadInfo, ThreadQuery};
-use crate::error::BoxError;
+use crate::error::{BoxError, message_with_sources};
 use crate::ids::TaskId;
 use async_trait::async_trait;
 
@@ -285,7 +285,7 @@ pub trait Store: Send + Sync + 'static {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Another writer appended to the same address first.
@@ -303,8 +303,8 @@ pub enum StoreError {
         found: Option<u64>,
     },
     /// The store cannot be reached or cannot write at the moment. Its contents are not known to be damaged.
-    #[error("the store is not available")]
-    Unavailable(#[source] BoxError),
+    #[error("the store is not available: {}", message_with_sources(&**.0))]
+    Unavailable(BoxError),
     /// The contents of the store cannot be read.
     #[error("what is stored of thread `{thread}` is damaged: {problem}")]
     Damaged {
@@ -327,9 +327,11 @@ pub enum StoreError {
     #[error("what is stored cannot be trusted: {0}")]
     Protection(String),
     /// Another failure.
-    #[error("the store failed")]
-    Other(#[source] BoxError),
+    #[error("the store failed: {}", message_with_sources(&**.0))]
+    Other(BoxError),
 }
+
+debug_is_message!(StoreError);
 
 impl StoreError {
     /// [`Unavailable`](StoreError::Unavailable), with a message that says what to do above the error of the store's client.

@@ -15,7 +15,8 @@ use std::task::Poll;
 /// assert_eq!(panicked.to_string(), "panicked: no such draft");
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("panicked: {message}")]
 pub struct Panicked {
     message: String,
 }
@@ -32,13 +33,7 @@ impl Panicked {
     }
 }
 
-impl std::fmt::Display for Panicked {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "panicked: {}", self.message)
-    }
-}
-
-impl std::error::Error for Panicked {}
+debug_is_message!(Panicked);
 
 /// Awaits a future and catches a panic in it, as the runtime does for nodes. For code that calls functions of users.
 ///

@@ -1,28 +1,16 @@
 //! The error of flows that are too deep inside each other.
 
-use std::fmt;
-
 /// How many levels deep flows can be inside each other. Without optimization, each level takes up to 65 kB of the stack of its
 /// thread, which has 2 MB by default.
 pub(crate) const MAX_DEPTH: u32 = 16;
 
 /// A flow was called at [`MAX_DEPTH`]. A retry would fail again, and multiply with the retries of each level above.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "`{flow}` would run {} levels inside the first flow, and at most {MAX_DEPTH} are possible; if a flow contains itself, end the recursion earlier, or write a loop",
+    MAX_DEPTH + 1
+)]
 pub(crate) struct TooDeep {
     /// The name of the flow.
     pub(crate) flow: String,
 }
-
-impl fmt::Display for TooDeep {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` would run {} levels inside the first flow, and at most {MAX_DEPTH} are possible; if a flow contains itself, end the recursion earlier, or write a loop",
-            self.flow,
-            MAX_DEPTH + 1
-        )
-    }
-}
-
-impl std::error::Error for TooDeep {}

@@ -16,12 +16,14 @@ use petalflow_graph::Diagnostic;
 /// assert_eq!(errors.diagnostics().len(), 2);
 /// assert_eq!(errors.diagnostics()[0].rule.code(), "PF002");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("graph `{graph}` cannot be built:{}", lines(diagnostics))]
 pub struct GraphErrors {
     pub(super) graph: String,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
+
+debug_is_message!(GraphErrors);
 
 impl GraphErrors {
     /// The mistakes, in the order of the rules.

@@ -13,13 +13,15 @@ use petalflow_codec::CodecError;
 ///     Ok(thread.put("count", &words.len())?)
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} `{name}`: {problem}")]
 pub struct MigrationError {
     what: &'static str,
     name: String,
     problem: String,
 }
+
+debug_is_message!(MigrationError);
 
 impl MigrationError {
     /// A step on a key failed.

@@ -13,6 +13,8 @@ mod route;
 mod run_shared;
 mod scope;
 mod spec;
+mod test_context;
+mod test_records;
 
 use std::future::Future;
 
@@ -31,6 +33,7 @@ pub use route::{Carried, Carries, Route, Routing};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
 pub(crate) use spec::node_spec;
+pub use test_context::TestContext;
 
 use crate::policy::Policy;
 use crate::state::KeySet;

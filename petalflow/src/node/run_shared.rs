@@ -3,14 +3,15 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use petalflow_graph::NodeIdx;
+use petalflow_graph::{Graph, Node, NodeIdx};
 
 use crate::cancel_token::CancelToken;
 use crate::error::NodeError;
 use crate::event::Listener;
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
-use crate::plan::ExecutionPlan;
+use crate::plan::{ExecutionPlan, NodeSpec};
+use crate::policy::node_policy::NodePolicy;
 use crate::task_services::TaskServices;
 
 /// The data that all tasks of a run share.
@@ -72,6 +73,30 @@ impl RunShared {
             )
             .into()
         })
+    }
+
+    /// The data of a call outside of a run, in a flow with only this node.
+    pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
+        let graph = Graph {
+            nodes: vec![Node::named(node)].into(),
+            edges: vec![].into(),
+            joins: 0,
+        };
+        let policies = vec![NodePolicy::default()];
+        RunShared {
+            plan: Arc::new(ExecutionPlan::new(&graph, &[NodeSpec::NONE], policies)),
+            managed: Some(managed),
+            cancel: None,
+            listener: None,
+            namespace: Namespace::ROOT,
+            limit: 1,
+            launch_limit: 1,
+            parent: None,
+            depth: 0,
+            retried: Mutex::default(),
+            thread: OnceLock::new(),
+            services: None,
+        }
     }
 
     /// The id of a task of this run.

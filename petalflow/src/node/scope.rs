@@ -133,30 +133,7 @@ impl Scope {
 impl Scope {
     /// A scope outside of a run, in a flow with only this node.
     pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
-        let graph = petalflow_graph::Graph {
-            nodes: vec![petalflow_graph::Node::named(node)].into(),
-            edges: vec![].into(),
-            joins: 0,
-        };
-        let plan = crate::plan::ExecutionPlan::new(
-            &graph,
-            &[crate::plan::NodeSpec::NONE],
-            vec![crate::policy::node_policy::NodePolicy::default()],
-        );
-        Self::new(Arc::new(RunShared {
-            plan: Arc::new(plan),
-            managed: Some(managed),
-            cancel: None,
-            listener: None,
-            namespace: crate::ids::Namespace::ROOT,
-            limit: 1,
-            launch_limit: 1,
-            parent: None,
-            depth: 0,
-            retried: std::sync::Mutex::default(),
-            thread: std::sync::OnceLock::new(),
-            services: None,
-        }))
+        Self::new(Arc::new(RunShared::lone(node, managed)))
     }
 }
 

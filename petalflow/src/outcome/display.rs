@@ -121,11 +121,13 @@ impl fmt::Debug for RunError {
 }
 
 impl Error for RunError {
+    /// The error that a node returned, so that it can be downcast; its text is part of the message. Other errors are only in
+    /// [`get_ref`](RunError::get_ref), so that a chain of errors does not repeat them.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0
-            .source
-            .as_deref()
-            .map(|source| source as &(dyn Error + 'static))
+        match &self.0.kind {
+            RunErrorKind::Node(_) => Some(&**self.0.source.as_ref()?),
+            _ => None,
+        }
     }
 }
 

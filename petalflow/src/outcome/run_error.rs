@@ -1,6 +1,7 @@
 //! The error of a run.
 
 use std::any::Any;
+use std::error::Error;
 
 use super::{Paused, RunErrorKind, ThreadError};
 use crate::error::{BoxError, NodeError, message_with_sources};
@@ -117,6 +118,30 @@ impl RunError {
         }))
     }
 
+    /// The error that ended the run, if there is one: that of a node, a reducer, a managed value or the thread. The message
+    /// includes its text.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { line: String }
+    /// #[node(Log)]
+    /// async fn read() -> petalflow::Result<LogLine> {
+    ///     Ok(LogLine(String::from_utf8(vec![0xff])?))
+    /// }
+    ///
+    /// flow!(Read(Log) { read });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Read::run(()).await.err().unwrap();
+    /// assert!(error.get_ref().unwrap().is::<std::string::FromUtf8Error>());
+    /// # }
+    /// ```
+    pub fn get_ref(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
+        self.0.source.as_deref()
+    }
+
     /// Whether something outside of the nodes stopped the run.
     pub(crate) fn is_stop(&self) -> bool {
         use RunErrorKind::{Cancelled, Timeout};
@@ -155,7 +180,9 @@ impl RunError {
 
     /// The error of the thread, if the run ended because of it.
     pub fn thread_error(&self) -> Option<&ThreadError> {
-        self.0.source.as_deref()?.downcast_ref()
+        let error = self.get_ref()?;
+        let of_subflow = || error.downcast_ref::<RunError>()?.thread_error();
+        error.downcast_ref().or_else(of_subflow)
     }
 
     /// What the run waits for, if it is paused.

@@ -1,7 +1,6 @@
 //! The errors of threads.
 
 use crate::checkpoint::{Address, StoreError};
-use crate::error::message_with_sources;
 use crate::question::{AnswerError, Interrupt, open};
 use petalflow_codec::CodecError;
 
@@ -26,11 +25,11 @@ use petalflow_codec::CodecError;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadError {
     /// The store failed.
-    #[error("{}", message_with_sources(.0))]
+    #[error(transparent)]
     Store(#[from] StoreError),
     /// Another run is working on the thread.
     #[error("thread `{thread}` is busy with another run: wait for it, or set `.on_busy(..)`")]
@@ -101,6 +100,8 @@ pub enum ThreadError {
     #[error("{0}")]
     Request(String),
 }
+
+debug_is_message!(ThreadError);
 
 impl ThreadError {
     pub(crate) fn value(what: impl Into<String>) -> impl FnOnce(CodecError) -> Self {

@@ -1,7 +1,5 @@
 //! How a run of a thread ends.
 
-use std::fmt;
-
 use crate::question::{Interrupt, listed};
 use crate::state::State;
 
@@ -97,10 +95,4 @@ impl<S: State> Outcome<S> {
     }
 }
 
-impl<S: State> fmt::Debug for Paused<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Paused")
-            .field("interrupts", &self.interrupts)
-            .finish_non_exhaustive()
-    }
-}
+debug_is_message!([S: State] Paused<S>);

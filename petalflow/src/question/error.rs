@@ -28,7 +28,7 @@ use petalflow_codec::CodecError;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
     /// The thread does not wait for this answer.
@@ -89,6 +89,8 @@ pub enum AnswerError {
     #[error("{0}")]
     Value(String),
 }
+
+debug_is_message!(AnswerError);
 
 impl AnswerError {
     #[inline]

@@ -59,7 +59,7 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
 /// let error = error.downcast::<petalflow::state::WriteError>().unwrap();
 /// assert_eq!(error.key, "draft");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("key `{key}`: {problem}")]
 #[non_exhaustive]
 pub struct WriteError {
@@ -68,6 +68,8 @@ pub struct WriteError {
     /// The problem and its solution.
     pub problem: String,
 }
+
+debug_is_message!(WriteError);
 
 impl WriteError {
     /// A second write to a key that accepts one.

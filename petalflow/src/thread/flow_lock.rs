@@ -1,8 +1,5 @@
 //! Compares a flow with its `flow.lock`.
 
-use std::error::Error;
-use std::fmt;
-
 pub use crate::upgrade::FlowLock;
 
 use crate::durable::Fingerprint;
@@ -11,16 +8,11 @@ use crate::state::{Durable, State};
 use crate::upgrade::{Locked, check_lock};
 
 /// A flow differs from its [`FlowLock`]. The text shows what differs, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct FlowLockError(String);
 
-impl fmt::Display for FlowLockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for FlowLockError {}
+debug_is_message!(FlowLockError);
 
 impl FlowLock {
     /// Checks that stored threads of a flow can resume in this program.

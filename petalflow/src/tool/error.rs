@@ -18,7 +18,7 @@ use crate::error::BoxError;
 /// assert_eq!(error.to_string(), "out of order");
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
     /// The arguments do not fit; the message says what and where.
@@ -29,7 +29,7 @@ pub enum ToolError {
     Timeout(String, Duration),
     /// The tool failed.
     #[error("{}", crate::error::message_with_sources(&**.0))]
-    Failed(#[source] BoxError),
+    Failed(BoxError),
 }
 
 impl ToolError {
@@ -58,6 +58,9 @@ impl ToolError {
 /// assert_eq!(error.to_string(), "tool call failed: out of order");
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("tool call failed: {0}")]
-pub struct InvokeError(#[source] pub ToolError);
+pub struct InvokeError(pub ToolError);
+
+debug_is_message!(ToolError);
+debug_is_message!(InvokeError);

@@ -46,9 +46,11 @@ const HINTS: &[&str] = &[
 /// let error = schema::strict(&anything).unwrap_err();
 /// assert_eq!(error.to_string(), "the schema cannot be strict: `extra` accepts any type");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema cannot be strict: {0}")]
 pub struct NotStrict(String);
+
+debug_is_message!(NotStrict);
 
 /// Converts a schema for strict modes, in which a provider enforces the schema.
 ///
