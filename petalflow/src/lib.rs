@@ -133,6 +133,6 @@ pub use state::State;
 // would be a path in `__private`.
 #[doc(hidden)]
 pub use __private::{
-    IsState, KeyOf, NeedsDefault, Optional, StoredValue,
+    IsState, KeyOf, NeedsDefault, Optional,
     flow::{ItemsOf, NodeOver, ValueOver},
 };

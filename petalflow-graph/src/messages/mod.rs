@@ -21,8 +21,8 @@ pub use items::{
     sends_no_items, takes_no_item,
 };
 pub use keys::{
-    Precision, Writers, conflict, conflict_with_itself, missing_output, too_many_keys,
-    unwritten_guard_read, unwritten_read, written_twice,
+    KeyTraits, Precision, Writers, borrowed_key, conflict, conflict_with_itself, missing_output,
+    too_many_keys, unfit_key, unwritten_guard_read, unwritten_read, written_twice,
 };
 pub use routes::{
     endless_by_choice, missing_routes, no_route, plain_beside_route, stuck_by_many, unknown_route,

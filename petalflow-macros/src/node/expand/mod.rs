@@ -346,6 +346,10 @@ impl Cx<'_> {
                 (true, _) => {
                     quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
                 }
+                // rustc reports a key that cannot be shared at the key, and in this block not again.
+                (false, true) if node.params.iter().any(|param| types::unshared(&param.ty)) => {
+                    quote!(async move { #(#bindings)* #awaited })
+                }
                 (false, true) => quote!(#(#bindings)* #call),
                 (false, false) => {
                     quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #call }))
