@@ -134,5 +134,5 @@ pub use state::State;
 #[doc(hidden)]
 pub use __private::{
     IsState, KeyOf, NeedsDefault, Optional,
-    flow::{ItemsOf, NodeOver, ValueOver},
+    flow::{HasStore, ItemsOf, NodeOver, ValueOver},
 };

@@ -51,7 +51,7 @@ use crate::launch::Launch;
 use crate::node::Requirements;
 use crate::plan::ExecutionPlan;
 use crate::run::Run;
-use crate::state::{Durable, State};
+use crate::state::{InputOf, State, Stored};
 use crate::thread::Threads;
 use gate::BoxGuard;
 use node::DynNode;
@@ -132,7 +132,7 @@ impl<S: State> std::fmt::Debug for Graph<S> {
 
 impl<S: State> Graph<S> {
     /// Runs the graph with the default settings.
-    pub fn run(&self, input: impl Into<S::Input>) -> Run<Self> {
+    pub fn run(&self, input: impl InputOf<S>) -> Run<Self> {
         self.launch().run(input)
     }
 
@@ -174,7 +174,7 @@ impl<S: State> Graph<S> {
     /// ```
     pub fn store(&self, store: &(impl Store + Clone)) -> Threads<Self>
     where
-        S: State<Storage = Durable>,
+        S: Stored,
     {
         self.launch().store(store)
     }

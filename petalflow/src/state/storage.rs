@@ -2,6 +2,8 @@
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
+use super::State;
+
 /// The [`Storage`](super::State::Storage) of a state whose runs can be stored: its values implement serde's traits.
 ///
 /// ```
@@ -81,3 +83,19 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static> CanStore<T
 
 #[diagnostic::do_not_recommend]
 impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}
+
+/// A state whose runs can be stored: one without `volatile`.
+#[diagnostic::on_unimplemented(
+    message = "runs over `{Self}` cannot be stored",
+    label = "the state `{Self}` is `volatile`",
+    note = "write `#[state]` for `#[state(volatile)]`, and derive `Clone, serde::Serialize, serde::Deserialize` for the types of its keys; or run the flow without a store"
+)]
+pub trait Stored: State<Storage: Stores> {}
+
+#[diagnostic::do_not_recommend]
+impl<S: State<Storage: Stores>> Stored for S {}
+
+/// [`Durable`].
+pub trait Stores {}
+
+impl Stores for Durable {}

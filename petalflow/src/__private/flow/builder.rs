@@ -3,7 +3,7 @@
 use crate::checkpoint::Store;
 use crate::flow::Flow;
 use crate::launch::Launch;
-use crate::state::{Durable, State};
+use crate::state::Stored;
 use crate::thread::Threads;
 
 /// Defines the methods of [`Launch`](crate::Launch) for a builder whose first field is a launch.
@@ -100,6 +100,14 @@ macro_rules! __forward_launch {
             Self(self.0.run_middleware(middleware))
         }
 
+        #[doc(hidden)]
+        pub fn thread<I>(self, id: I) -> $crate::thread::Thread<$flow>
+        where
+            $flow: $crate::__private::flow::HasStore<I>,
+        {
+            self.0.thread(id)
+        }
+
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
         pub fn continue_on_error<
             K: $crate::node::Key<State = $state, Value: $crate::error::FailureLog>,
@@ -129,7 +137,7 @@ pub trait KeptBy<S>: Sized {
         Self: Flow;
 }
 
-impl<S: Store + Clone, F: Flow<State: State<Storage = Durable>>> KeptBy<S> for F {
+impl<S: Store + Clone, F: Flow<State: Stored>> KeptBy<S> for F {
     fn threads(launch: Launch<F>, store: &S) -> Threads<F> {
         launch.store(store)
     }
@@ -142,3 +150,11 @@ impl<S: Store + Clone, F: Flow<State: State<Storage = Durable>>> KeptBy<S> for F
     note = "give the value to the builder, by its name: `{Self}::new().value(..).run(..)`"
 )]
 pub trait RunsAtOnce<Input> {}
+
+/// A launch that has a store. `Launch` has none: `Launch::store` returns threads.
+#[diagnostic::on_unimplemented(
+    message = "a thread needs a store, and this launch has none",
+    label = "no store before this",
+    note = "write `.store(&store).thread(..)`; in a test, `store` can be `petalflow::checkpoint::InMemoryStore::new()`"
+)]
+pub trait HasStore<Id> {}
