@@ -4,7 +4,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::__private::flow::HasStore;
 use crate::cache::{Cache, RunCache};
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::Store;
@@ -474,10 +473,7 @@ impl<F: Flow> Launch<F> {
     }
 
     #[doc(hidden)]
-    pub fn thread<I>(self, _: I) -> Thread<F>
-    where
-        F: HasStore<I>,
-    {
+    pub fn thread(self, _: impl HasStore) -> Thread<F> {
         unreachable!("no flow has a store before it is given")
     }
 
@@ -558,3 +554,11 @@ impl<F: Flow> Launch<F> {
         self.flow.plan().graph().clone()
     }
 }
+
+/// The id of a thread in a launch with a store. No type implements it: `Launch::store` returns threads.
+#[diagnostic::on_unimplemented(
+    message = "a thread needs a store, and this launch has none",
+    label = "no store before this",
+    note = "write `.store(&store).thread(..)`; in a test, `store` can be `petalflow::checkpoint::InMemoryStore::new()`"
+)]
+pub trait HasStore {}

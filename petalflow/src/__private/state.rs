@@ -7,7 +7,7 @@ use petalflow_graph::messages::{self, KeyTraits};
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::error::BoxError;
-use crate::state::{KeySet, Write, WriteError, Writes, reduce};
+use crate::state::{KeySet, Shared, Write, WriteError, Writes, reduce};
 
 /// The keys that an update writes.
 #[derive(Clone, Copy, Debug)]
@@ -319,11 +319,6 @@ conditional! {
     KeptFor: Clone, Shared;
     SharedFor: Shared;
 }
-
-/// A type that can be shared between threads.
-pub trait Shared: Send + Sync + 'static {}
-
-impl<T: Send + Sync + 'static> Shared for T {}
 
 pub trait PartialEqFor<'a>: PartialEq {
     /// `==` without the warning of rustc for function pointers.

@@ -40,7 +40,9 @@ mod wire;
 use std::future::Future;
 use std::sync::Arc;
 
-pub use builder::GraphBuilder;
+#[doc(hidden)]
+pub use builder::Runnable;
+pub use builder::{GraphBuilder, GraphNode};
 pub use error::GraphErrors;
 pub use petalflow_graph::{Diagnostic, Location, Metrics, NodeInfo, Role, Rule, Topology, When};
 

@@ -3,8 +3,6 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use serde_core::{Serialize, de::DeserializeOwned};
-
 use super::{Fails, Scope};
 use crate::cancel_token::CancelToken;
 use crate::error::BoxError;
@@ -12,6 +10,7 @@ use crate::event::CustomEvent;
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
+use crate::state::Recorded;
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
@@ -403,14 +402,3 @@ impl Context {
         }
     }
 }
-
-/// A result that [`Context::once`] can record.
-#[diagnostic::on_unimplemented(
-    message = "`once` cannot record a `{Self}`",
-    label = "not `Serialize` and `Deserialize`",
-    note = "the result is stored, so that a crash does not repeat the effect: derive `serde::Serialize` and `serde::Deserialize` for it, or let the effect return a part that has both"
-)]
-pub trait Recorded: Serialize + DeserializeOwned + Send {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send> Recorded for T {}

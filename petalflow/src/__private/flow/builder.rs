@@ -101,10 +101,10 @@ macro_rules! __forward_launch {
         }
 
         #[doc(hidden)]
-        pub fn thread<I>(self, id: I) -> $crate::thread::Thread<$flow>
-        where
-            $flow: $crate::__private::flow::HasStore<I>,
-        {
+        pub fn thread(
+            self,
+            id: impl $crate::__private::flow::HasStore,
+        ) -> $crate::thread::Thread<$flow> {
             self.0.thread(id)
         }
 
@@ -150,11 +150,3 @@ impl<S: Store + Clone, F: Flow<State: Stored>> KeptBy<S> for F {
     note = "give the value to the builder, by its name: `{Self}::new().value(..).run(..)`"
 )]
 pub trait RunsAtOnce<Input> {}
-
-/// A launch that has a store. `Launch` has none: `Launch::store` returns threads.
-#[diagnostic::on_unimplemented(
-    message = "a thread needs a store, and this launch has none",
-    label = "no store before this",
-    note = "write `.store(&store).thread(..)`; in a test, `store` can be `petalflow::checkpoint::InMemoryStore::new()`"
-)]
-pub trait HasStore<Id> {}
