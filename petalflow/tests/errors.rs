@@ -158,7 +158,7 @@ mod texts {
                 problem: "a key".into(),
                 diff: vec!["- a".into()],
             },
-            ThreadError::Answer(Answer::from_json::<MayPay>(unknown, &"no".into()).unwrap_err()),
+            ThreadError::Answer(Answer::deserialize::<MayPay>(unknown, &serde_json::Value::from("no")).unwrap_err()),
             ThreadError::Answer(AnswerError::Unknown {
                 id: unknown,
                 waiting: interrupts.clone(),

@@ -3,14 +3,15 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use super::Scope;
 use super::test_records::TestRecords;
+use super::{Fails, Scope};
 use crate::cancel_token::CancelToken;
 use crate::error::BoxError;
 use crate::event::CustomEvent;
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
+use crate::state::Recorded;
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
@@ -337,30 +338,29 @@ impl Context {
     ///
     /// If the future is dropped, the effect is dropped too. A result that was not yet stored is lost, and the effect
     /// runs again when the node does.
-    pub async fn once<T, E>(
-        &self,
-        name: &str,
-        effect: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, BoxError>
-    where
-        T: serde_core::Serialize + serde_core::de::DeserializeOwned,
-        E: Into<BoxError>,
-    {
-        if let Some(services) = &self.0.shared.services {
-            return services.once(&self.0.task_ref(), name, effect).await;
-        }
-        let test = self.managed::<TestRecords>();
-        if let Some(test) = &test {
-            test.reserve(self.attempt(), "once", name)?;
-            if let Some(result) = test.effect(name)? {
-                return Ok(result);
+    pub fn once<'a, T: Recorded, E: Fails>(
+        &'a self,
+        name: &'a str,
+        effect: impl Future<Output = Result<T, E>> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, BoxError>> {
+        // Boxed for the same reason as in `ask`.
+        Box::pin(async move {
+            if let Some(services) = &self.0.shared.services {
+                return services.once(&self.0.task_ref(), name, effect).await;
             }
-        }
-        let result = effect.await.map_err(Into::into)?;
-        if let Some(test) = &test {
-            test.record(name, &result)?;
-        }
-        Ok(result)
+            let test = self.managed::<TestRecords>();
+            if let Some(test) = &test {
+                test.reserve(self.attempt(), "once", name)?;
+                if let Some(result) = test.effect(name)? {
+                    return Ok(result);
+                }
+            }
+            let result = effect.await.map_err(Into::into)?;
+            if let Some(test) = &test {
+                test.record(name, &result)?;
+            }
+            Ok(result)
+        })
     }
 
     /// Whether the run has a listener: a stream of [events](crate::Run::events) that receives emitted values.

@@ -17,7 +17,7 @@ use crate::interrupt::Resume;
 use crate::outcome::{RunError, check_id};
 use crate::question::{Answer, AnswerError, Ask};
 use crate::run::Run;
-use crate::state::State;
+use crate::state::InputOf;
 
 /// One thread of a flow. Its runs are stored. Clones are handles to the same thread.
 ///
@@ -86,7 +86,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// A thread that waits for a person refuses a new input with [`Waiting`](ThreadError::Waiting): answer first, or let the
     /// input [discard](ThreadRun::discard_pending) the questions.
-    pub fn run(&self, input: impl Into<<F::State as State>::Input>) -> ThreadRun<F> {
+    pub fn run(&self, input: impl InputOf<F::State>) -> ThreadRun<F> {
         self.start(Command::Input(input.into()))
     }
 
@@ -140,7 +140,7 @@ impl<F: Flow> Thread<F> {
     /// ```
     pub async fn begin(
         &self,
-        input: impl Into<<F::State as State>::Input>,
+        input: impl InputOf<F::State>,
     ) -> Result<ThreadRun<F>, RunError> {
         self.run(input).begin().await
     }
@@ -156,10 +156,16 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future stops the run at once, as with [`ThreadRun`]. Until the answer is stored, the thread still waits for
     /// it.
-    pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
-        let answer = self.answer_to::<A>(answer).await;
-        let answer = answer.map_err(|error| self.refused(error))?;
-        self.resume(answer).await
+    pub fn answer<A: Ask>(
+        &self,
+        answer: A::Answer,
+    ) -> BoxFuture<'_, Result<Outcome<F::State>, RunError>> {
+        // Boxed, so that a type that is not a question is reported once, and not again by `.await`.
+        Box::pin(async move {
+            let answer = self.answer_to::<A>(answer).await;
+            let answer = answer.map_err(|error| self.refused(error))?;
+            self.resume(answer).await
+        })
     }
 
     /// Stores an answer to the only question of the type `A` that the thread waits for, and returns the run that resumes the
@@ -503,8 +509,12 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
-    pub async fn copy_to(&self, id: impl Into<Arc<str>>) -> Result<Self, ThreadError> {
+    pub fn copy_to(&self, id: impl Into<Arc<str>>) -> BoxFuture<'_, Result<Self, ThreadError>> {
         let other = Thread::new(self.threads.clone(), id.into());
+        Box::pin(self.copied_to(other))
+    }
+
+    async fn copied_to(&self, other: Self) -> Result<Self, ThreadError> {
         let (from, to) = (self.checked()?, other.checked()?);
         if self.id == other.id {
             // A second claim on the same thread would wait for the first.

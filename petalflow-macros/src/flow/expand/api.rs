@@ -107,7 +107,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
             impl #name #exists {
                 /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
                 #[allow(clippy::self_named_constructors)]
-                pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
+                pub fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self> {
                     Self::new().run(input)
                 }
 
