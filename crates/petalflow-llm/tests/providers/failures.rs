@@ -133,16 +133,12 @@ async fn an_answer_of_another_kind_is_an_error() {
     ))
     .await;
     for model in [openai(&server), gemini(&server), anthropic(&server)] {
-        let [whole, streamed] = errors(&model).await;
-        assert_eq!(whole.kind, LlmErrorKind::Malformed);
-        assert_contains(&whole, "it answered with `text/html`, which is not JSON");
-        assert_eq!(streamed.kind, LlmErrorKind::Malformed);
-        assert!(
-            streamed
-                .to_string()
-                .ends_with("its answer is not a stream of events"),
-            "{streamed}"
-        );
+        for error in errors(&model).await {
+            assert_eq!(error.kind, LlmErrorKind::Malformed);
+            let expected =
+                "it answered with `text/html`, which is not JSON: <p>Welcome to the gateway</p>";
+            assert_contains(&error, expected);
+        }
     }
 }
 
@@ -286,13 +282,12 @@ async fn a_requested_wait_is_respected_and_the_next_attempt_succeeds() {
     assert!(start.elapsed() >= Duration::from_millis(300));
 }
 
-/// The library underneath adds counts up without a look at their size.
 #[tokio::test]
 async fn counts_that_are_too_large_do_not_panic() {
-    let most = i32::MAX;
+    let most = u64::MAX;
     let body = json!({
         "candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}],
-        "usageMetadata": {"promptTokenCount": most, "candidatesTokenCount": most, "thoughtsTokenCount": most, "totalTokenCount": most},
+        "usageMetadata": {"promptTokenCount": most, "candidatesTokenCount": most, "thoughtsTokenCount": most},
     });
     let server = Server::start(move |_, asked| {
         if asked.path.contains("stream") {
@@ -302,11 +297,13 @@ async fn counts_that_are_too_large_do_not_panic() {
         }
     })
     .await;
-    for error in errors(&gemini(&server)).await {
-        assert_eq!(
-            error.to_string(),
-            "provider `gemini` failed: its answer cannot be read"
-        );
+    let (model, request) = (gemini(&server), LlmRequest::prompt("hi"));
+    for response in [
+        model.complete(&request).await,
+        streamed(&model, &request).await,
+    ] {
+        let usage = response.unwrap().usage;
+        assert_eq!((usage.input, usage.output, usage.total), (most, most, most));
     }
 }
 
@@ -549,12 +546,12 @@ async fn large_arguments_arrive() {
 #[tokio::test]
 async fn without_a_key_no_request_is_sent() {
     // Nobody has this provider's key.
-    let model = ProviderModel::new("atlascloud::qwen").unwrap();
+    let model = ProviderModel::new("hugging_face::qwen").unwrap();
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Auth);
     assert_eq!(
         error.to_string(),
-        "no key for `atlascloud`; set ATLASCLOUD_API_KEY, or give one with `with_key`"
+        "no key for `hugging_face`; set HF_TOKEN, or give one with `with_key`"
     );
 }
 

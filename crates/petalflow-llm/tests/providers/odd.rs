@@ -381,7 +381,7 @@ async fn a_stream_without_a_length_that_ends_in_the_middle_of_a_word_was_cut() {
     assert_eq!(error.kind, LlmErrorKind::Connection, "{error}");
 }
 
-/// The library underneath copies what has come so far with each piece; the pieces that are handed on are only what is new.
+/// The pieces that are handed on are only what is new.
 #[tokio::test]
 async fn large_streamed_arguments_arrive_from_anthropic() {
     let delta = |piece: &str| {
