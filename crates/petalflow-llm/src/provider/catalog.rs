@@ -51,6 +51,15 @@ pub(super) enum Reasoning {
     Part,
 }
 
+/// What a request is written for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'a> {
+    pub(super) family: Family,
+    pub(super) model: &'a str,
+    pub(super) quirks: Quirks,
+    pub(super) streaming: bool,
+}
+
 /// A server of which nothing is known but its format.
 pub(super) const COMPATIBLE: Quirks = Quirks {
     reasoning: Reasoning::Field,

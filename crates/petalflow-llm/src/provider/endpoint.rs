@@ -4,10 +4,9 @@ use std::env;
 
 use reqwest::Url;
 
-use super::catalog::Provider;
+use super::catalog::{Provider, Target};
 use super::error::ErrorConverter;
 use super::transport::HttpRequest;
-use super::wire::Target;
 use crate::secrets::Secrets;
 use crate::{LlmError, LlmErrorKind, LlmRequest};
 

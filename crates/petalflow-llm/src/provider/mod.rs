@@ -1,6 +1,7 @@
 //! Models of providers, over HTTP.
 
 mod catalog;
+mod connection;
 mod endpoint;
 mod error;
 mod stream;
@@ -11,16 +12,14 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use reqwest::Client;
-
 use crate::usage::Prices;
-use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream};
+use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Retrying};
 use catalog::{COMPATIBLE, Family, Provider, Quirks};
+use connection::Connection;
 use endpoint::Endpoint;
 use petalflow::async_trait;
-use transport::{Answer, Limits, Transport};
-use wire::Target;
+use petalflow::policy::Retry;
+use transport::Limits;
 
 /// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any OpenAI-compatible server.
 ///
@@ -28,31 +27,21 @@ use wire::Target;
 /// `GEMINI_API_KEY`, ..) or from [`with_key`](Self::with_key). Errors and `Debug` output never contain it. The
 /// connection is opened by the first request, and reused by later ones.
 ///
-/// Each request is one attempt. For retries, wrap the model in [`Retrying`](crate::Retrying).
+/// A request that fails with a transient error, such as a rate limit, is sent again, up to three times in all; see
+/// [`with_retry`](Self::with_retry). For limits of the total time, wrap the model in [`Retrying`](crate::Retrying).
 ///
 /// ```no_run
-/// use petalflow_llm::{LlmClient, LlmRequest, ProviderModel, Retrying};
+/// use petalflow_llm::{LlmClient, LlmRequest, ProviderModel};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), petalflow_llm::LlmError> {
-/// let model = Retrying::new(ProviderModel::new("gpt-5-mini")?);
+/// let model = ProviderModel::new("gpt-5-mini")?;
 /// println!("{}", model.complete(&LlmRequest::prompt("Say hello")).await?.text());
 /// # Ok(())
 /// # }
 /// ```
 pub struct ProviderModel {
-    name: String,
-    family: Family,
-    quirks: Quirks,
-    capabilities: Capabilities,
-    model: String,
-    endpoint: Endpoint,
-    prices: Prices,
-    limits: Limits,
-    /// Certificates that are trusted in addition to the machine's.
-    root_certificates: Vec<String>,
-    /// Built by the first request. The text is the reason why the build failed.
-    client: OnceLock<Result<Client, String>>,
+    client: Retrying<Connection>,
 }
 
 impl ProviderModel {
@@ -101,7 +90,7 @@ impl ProviderModel {
             known.map_or(COMPATIBLE, |known| known.quirks),
             model.into(),
         );
-        this.endpoint = Endpoint::without_variable(base_url);
+        this.client.client.endpoint = Endpoint::without_variable(base_url);
         this
     }
 
@@ -112,32 +101,35 @@ impl ProviderModel {
             provider.quirks,
             model.to_string(),
         );
-        this.endpoint = Endpoint::of(provider);
+        this.client.client.endpoint = Endpoint::of(provider);
         this
     }
 
     fn with_quirks(name: &str, family: Family, quirks: Quirks, model: String) -> Self {
-        ProviderModel {
+        let connection = Connection {
             name: name.to_string(),
             family,
             quirks,
-            capabilities: match quirks.schema_with_tools {
-                true => Capabilities::default().with_schema_with_tools(),
-                false => Capabilities::default(),
+            capabilities: Capabilities {
+                schema_with_tools: quirks.schema_with_tools,
             },
             model,
             endpoint: Endpoint::default(),
             prices: Prices::new(),
             limits: Limits::default(),
             root_certificates: Vec::new(),
-            client: OnceLock::new(),
+            http: OnceLock::new(),
+        };
+        // The timeout between two reads is that of the connection: a model may reason for minutes before it answers.
+        ProviderModel {
+            client: Retrying::new(connection).without_time_limits(),
         }
     }
 
     /// Sets the name in responses, errors and traces.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.client.client.name = name.into();
         self
     }
 
@@ -153,7 +145,7 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.endpoint.set_address(base_url.into());
+        self.client.client.endpoint.set_address(base_url.into());
         self
     }
 
@@ -168,8 +160,39 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>) -> Self {
-        self.endpoint.set_key(&key.into());
+        self.client.client.endpoint.set_key(&key.into());
         self
+    }
+
+    /// Sets the retry policy: 3 attempts by default, with growing delays. Only transient errors before the first content
+    /// are retried, after the longer of the policy's and the provider's delay.
+    ///
+    /// ```
+    /// use petalflow::policy::Retry;
+    /// use petalflow_llm::ProviderModel;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_retry(Retry::times(5).jitter());
+    /// # let _ = model;
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    #[must_use]
+    pub fn with_retry(mut self, retry: Retry) -> Self {
+        self.client = self.client.with_retry(retry);
+        self
+    }
+
+    /// Makes one attempt per request, for callers that retry by themselves.
+    ///
+    /// ```
+    /// use petalflow_llm::ProviderModel;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.without_retry();
+    /// # let _ = model;
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    #[must_use]
+    pub fn without_retry(self) -> Self {
+        self.with_retry(Retry::times(1))
     }
 
     /// Sets the prices of tokens. They determine the cost in the usage.
@@ -185,7 +208,7 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
-        self.prices = prices;
+        self.client.client.prices = prices;
         self
     }
 
@@ -201,8 +224,8 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
-        self.limits.connect = limit;
-        self.client = OnceLock::new();
+        self.client.client.limits.connect = limit;
+        self.client.client.http = OnceLock::new();
         self
     }
 
@@ -218,8 +241,8 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
-        self.limits.idle = limit;
-        self.client = OnceLock::new();
+        self.client.client.limits.idle = limit;
+        self.client.client.http = OnceLock::new();
         self
     }
 
@@ -234,7 +257,7 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_max_response_size(mut self, bytes: usize) -> Self {
-        self.limits.size = bytes;
+        self.client.client.limits.size = bytes;
         self
     }
 
@@ -249,7 +272,7 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.capabilities = capabilities;
+        self.client.client.capabilities = capabilities;
         self
     }
 
@@ -268,101 +291,32 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_root_certificate(mut self, pem: impl Into<String>) -> Self {
-        self.root_certificates.push(pem.into());
-        self.client = OnceLock::new();
+        self.client.client.root_certificates.push(pem.into());
+        self.client.client.http = OnceLock::new();
         self
-    }
-
-    /// Sends requests for this model. The key is among the texts that errors do not contain.
-    fn transport(&self, key: Option<&str>) -> Result<Transport, LlmError> {
-        let build = || transport::client(&self.limits, &self.root_certificates);
-        let client = self.client.get_or_init(build).clone();
-        Ok(Transport {
-            client: client.map_err(|message| {
-                LlmError::request(format!("no HTTP client for `{}`: {message}", self.name))
-            })?,
-            limits: self.limits,
-            errors: self.endpoint.errors(&self.name, key),
-        })
-    }
-
-    /// What a request is written for.
-    fn target<'a>(&'a self, request: &'a LlmRequest, streaming: bool) -> Target<'a> {
-        let name = request.model.as_deref().unwrap_or(&self.model);
-        Target {
-            family: self.family,
-            model: name.rsplit_once("::").map_or(name, |(_, model)| model),
-            quirks: self.quirks,
-            streaming,
-        }
-    }
-
-    /// Sets the provider, the model and the cost of a response.
-    fn completed(
-        name: &str,
-        model: &str,
-        prices: &Prices,
-        mut response: LlmResponse,
-    ) -> LlmResponse {
-        response.provider = name.to_string();
-        if response.model.is_empty() {
-            response.model = model.to_string();
-        }
-        let price = prices.get(&response.model).or_else(|| prices.get(model));
-        response.usage.cost = price.map_or(0.0, |price| price.cost(&response.usage));
-        response
     }
 }
 
 #[async_trait]
 impl LlmClient for ProviderModel {
     fn name(&self) -> &str {
-        &self.name
+        self.client.name()
     }
 
     fn model(&self) -> Option<&str> {
-        Some(&self.model)
+        self.client.model()
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.capabilities
+        self.client.capabilities()
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        let target = self.target(request, false);
-        let (key, sent) = self.endpoint.request(&self.name, &target, request)?;
-        let transport = self.transport(key.as_deref())?;
-        let body = transport.document(sent).await?;
-        let response = target.parser().read_body(&body);
-        let response = response.map_err(|error| transport.errors.instead(error.as_ref(), &body))?;
-        Self::completed(&self.name, target.model, &self.prices, response).checked(request)
+        self.client.complete(request).await
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
-        let target = self.target(request, true);
-        let (key, sent) = self.endpoint.request(&self.name, &target, request)?;
-        let transport = self.transport(key.as_deref())?;
-        let errors = transport.errors.clone();
-        let events = match transport.events(sent).await? {
-            Answer::Events(events) => events,
-            Answer::Document(body) => {
-                let response = target.parser().read_body(&body);
-                let response = response.map_err(|error| errors.instead(error.as_ref(), &body))?;
-                let response = Self::completed(&self.name, target.model, &self.prices, response);
-                return Ok(LlmStream::from_response(response.checked(request)?));
-            }
-        };
-        let (name, model) = (self.name.clone(), target.model.to_string());
-        let prices = self.prices.clone();
-        let end = move |response| Self::completed(&name, &model, &prices, response);
-        let mut events = Box::pin(stream::content(events, target.parser(), errors, end));
-        // A failure before the first content is an error, not a stream: it can be retried.
-        let first = match events.next().await {
-            Some(Err(error)) => return Err(error),
-            first => first,
-        };
-        let events = futures_util::stream::iter(first).chain(events);
-        Ok(LlmStream::new(request, events))
+        self.client.stream(request).await
     }
 }
 
@@ -370,8 +324,8 @@ impl fmt::Debug for ProviderModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Omit the key, and the address, which may include a key.
         f.debug_struct("ProviderModel")
-            .field("name", &self.name)
-            .field("model", &self.model)
+            .field("name", &self.name())
+            .field("model", &self.model())
             .finish_non_exhaustive()
     }
 }

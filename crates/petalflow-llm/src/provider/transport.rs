@@ -123,10 +123,10 @@ impl Transport {
         let rest = rest.map(move |chunk| {
             let chunk = chunk.map_err(Failure)?;
             received += chunk.len();
-            match received > transport.limits.size {
-                true => Err(Failure(transport.errors.too_large(transport.limits.size))),
-                false => Ok(chunk),
+            if received > transport.limits.size {
+                return Err(Failure(transport.errors.too_large(transport.limits.size)));
             }
+            Ok(chunk)
         });
         // The last event of some servers has no empty line after it.
         let chunks = stream::iter([Ok(first)])

@@ -31,7 +31,7 @@ struct Tree {
 /// The body that a model of this name sends. The answer is an error for each family, which does not matter.
 async fn body(model: &str, request: &LlmRequest) -> Value {
     let server = Server::always(answer("500 Oops", "text/plain", "")).await;
-    let model = ProviderModel::new(model).unwrap();
+    let model = ProviderModel::new(model).unwrap().without_retry();
     let model = model.with_base_url(server.url("/v1")).with_key("k");
     model.complete(request).await.unwrap_err();
     server.requests().remove(0).body
@@ -348,7 +348,10 @@ async fn media_that_a_provider_does_not_take_are_an_error_and_not_left_out() {
             "this provider accepts no media of type `audio/wav` as data; use a model of another provider for it",
         ),
     ] {
-        let model = ProviderModel::new(model).unwrap().with_key("k");
+        let model = ProviderModel::new(model)
+            .unwrap()
+            .without_retry()
+            .with_key("k");
         let error = model.complete(request).await.unwrap_err();
         assert_eq!(
             (error.kind.clone(), error.to_string().as_str()),

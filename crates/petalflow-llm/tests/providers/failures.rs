@@ -18,16 +18,22 @@ use petalflow_test_support::{assert_contains, assert_starts_with};
 const KEY: &str = "sk-very-secret";
 
 fn openai(server: &Server) -> ProviderModel {
-    ProviderModel::openai_compatible(server.url("/v1"), "tiny").with_key(KEY)
+    ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+        .without_retry()
+        .with_key(KEY)
 }
 
 fn gemini(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("gemini-2.5-flash").unwrap();
+    let model = ProviderModel::new("gemini-2.5-flash")
+        .unwrap()
+        .without_retry();
     model.with_base_url(server.url("/v1beta")).with_key(KEY)
 }
 
 fn anthropic(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("claude-sonnet-4-6").unwrap();
+    let model = ProviderModel::new("claude-sonnet-4-6")
+        .unwrap()
+        .without_retry();
     model.with_base_url(server.url("/v1")).with_key(KEY)
 }
 
@@ -308,13 +314,37 @@ async fn counts_that_are_too_large_do_not_panic() {
 }
 
 #[tokio::test]
+async fn a_model_retries_a_rate_limit_without_being_told() {
+    let good = json!({"choices": [{"message": {"content": "hello"}}]}).to_string();
+    let server = Server::start(move |number, _| match number {
+        0 => with_headers("429 Too Many Requests", "retry-after-ms: 1\r\n", ""),
+        _ => answer("200 OK", "application/json", &good),
+    })
+    .await;
+    let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny");
+    let model = model.with_retry(Retry::times(3).first(Duration::from_millis(1)));
+    let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
+    assert_eq!(
+        (response.text(), server.requests().len()),
+        ("hello".into(), 2)
+    );
+    // The default policy has longer delays, and the same number of attempts.
+    let server = Server::always(answer("503 Busy", "text/plain", "")).await;
+    let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny");
+    model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
 async fn addresses_and_keys_that_cannot_be_are_errors() {
     let request = LlmRequest::prompt("hi");
     for (url, key) in [
         ("not an address", KEY),
         ("http://127.0.0.1:1", "line\nbreak"),
     ] {
-        let model = ProviderModel::openai_compatible(url, "tiny").with_key(key);
+        let model = ProviderModel::openai_compatible(url, "tiny")
+            .without_retry()
+            .with_key(key);
         for answer in [
             model.complete(&request).await,
             streamed(&model, &request).await,
@@ -342,7 +372,9 @@ async fn white_space_around_a_key_is_removed_and_the_key_is_not_in_errors() {
             answer("401 Unauthorized", "application/json", &body.to_string())
         })
         .await;
-        let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny").with_key(&key);
+        let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+            .without_retry()
+            .with_key(&key);
         for error in errors(&model).await {
             assert_eq!(error.kind, LlmErrorKind::Auth);
             assert!(
@@ -351,7 +383,7 @@ async fn white_space_around_a_key_is_removed_and_the_key_is_not_in_errors() {
             );
         }
     }
-    let model = ProviderModel::openai_compatible("http://127.0.0.1:1", "tiny");
+    let model = ProviderModel::openai_compatible("http://127.0.0.1:1", "tiny").without_retry();
     for error in errors(&model.with_key("sk-very secret")).await {
         assert_eq!(error.kind, LlmErrorKind::Request);
         assert_eq!(
@@ -380,10 +412,16 @@ async fn secrets_of_an_address_are_not_in_errors() {
         "http://user:hunter2@[::1/v1".to_string(),
         "user:hunter2@localhost/v1?sig=hunter3".to_string(),
     ] {
-        let gemini = ProviderModel::new("gemini-2.5-flash").unwrap();
-        let anthropic = ProviderModel::new("claude-sonnet-4-6").unwrap();
+        let gemini = ProviderModel::new("gemini-2.5-flash")
+            .unwrap()
+            .without_retry();
+        let anthropic = ProviderModel::new("claude-sonnet-4-6")
+            .unwrap()
+            .without_retry();
         for model in [
-            ProviderModel::openai_compatible(&*address, "tiny").with_key(KEY),
+            ProviderModel::openai_compatible(&*address, "tiny")
+                .without_retry()
+                .with_key(KEY),
             gemini.with_base_url(&*address).with_key(KEY),
             anthropic.with_base_url(&*address).with_key(KEY),
         ] {
@@ -393,7 +431,8 @@ async fn secrets_of_an_address_are_not_in_errors() {
             }
         }
     }
-    let model = ProviderModel::openai_compatible("http://a:hunter2@127.0.0.1:port/v1", "tiny");
+    let model = ProviderModel::openai_compatible("http://a:hunter2@127.0.0.1:port/v1", "tiny")
+        .without_retry();
     for error in errors(&model).await {
         assert_eq!(error.kind, LlmErrorKind::Request);
         assert_eq!(
@@ -546,7 +585,9 @@ async fn large_arguments_arrive() {
 #[tokio::test]
 async fn without_a_key_no_request_is_sent() {
     // Nobody has this provider's key.
-    let model = ProviderModel::new("hugging_face::qwen").unwrap();
+    let model = ProviderModel::new("hugging_face::qwen")
+        .unwrap()
+        .without_retry();
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Auth);
     assert_eq!(
@@ -568,7 +609,9 @@ fn a_model_name_without_a_known_provider_is_an_error() {
 #[tokio::test]
 async fn an_address_without_a_scheme_is_an_error_with_the_correct_form() {
     for address in ["127.0.0.1:8000/v1", "localhost", ""] {
-        let model = ProviderModel::openai_compatible(address, "tiny").with_key(KEY);
+        let model = ProviderModel::openai_compatible(address, "tiny")
+            .without_retry()
+            .with_key(KEY);
         for error in errors(&model).await {
             assert_eq!(error.kind, LlmErrorKind::Request);
             assert_eq!(

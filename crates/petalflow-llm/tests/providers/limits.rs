@@ -14,11 +14,15 @@ use petalflow_test_support::assert_contains;
 const LIMIT: usize = 100_000;
 
 fn openai(server: &Server) -> ProviderModel {
-    ProviderModel::openai_compatible(server.url("/v1"), "tiny").with_max_response_size(LIMIT)
+    ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+        .without_retry()
+        .with_max_response_size(LIMIT)
 }
 
 fn anthropic(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("claude-sonnet-4-6").unwrap();
+    let model = ProviderModel::new("claude-sonnet-4-6")
+        .unwrap()
+        .without_retry();
     model
         .with_base_url(server.url("/v1"))
         .with_key("k")
@@ -26,7 +30,9 @@ fn anthropic(server: &Server) -> ProviderModel {
 }
 
 fn gemini(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("gemini-2.5-flash").unwrap();
+    let model = ProviderModel::new("gemini-2.5-flash")
+        .unwrap()
+        .without_retry();
     model
         .with_base_url(server.url("/v1beta"))
         .with_key("k")
@@ -168,7 +174,7 @@ async fn the_query_of_an_address_is_sent_with_each_request() {
     let body = json!({"choices": [{"message": {"content": "ok"}}]}).to_string();
     let server = Server::always(answer("200 OK", "application/json", &body)).await;
     let address = server.url("/openai/?api-version=2026-01-01");
-    let model = ProviderModel::openai_compatible(address, "tiny");
+    let model = ProviderModel::openai_compatible(address, "tiny").without_retry();
     model.complete(&LlmRequest::prompt("hi")).await.unwrap();
     let head = server.requests().remove(0).head;
     assert_contains(

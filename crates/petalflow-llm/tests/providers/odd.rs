@@ -13,16 +13,20 @@ use serde_json::{Value, json};
 use petalflow_llm_test_support::server::{Server, Step, answer, chunk, end, event, events};
 
 fn openai(server: &Server) -> ProviderModel {
-    ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+    ProviderModel::openai_compatible(server.url("/v1"), "tiny").without_retry()
 }
 
 fn anthropic(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("claude-sonnet-4-6").unwrap();
+    let model = ProviderModel::new("claude-sonnet-4-6")
+        .unwrap()
+        .without_retry();
     model.with_base_url(server.url("/v1")).with_key("k")
 }
 
 fn responses(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("openai_resp::gpt-5-codex").unwrap();
+    let model = ProviderModel::new("openai_resp::gpt-5-codex")
+        .unwrap()
+        .without_retry();
     model.with_base_url(server.url("/v1")).with_key("k")
 }
 

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 
-use super::Target;
 use super::call_ids::CallIds;
 use super::content::{
     arguments_object, data_url, decimal, effort_level, parameters, result_text, strict_if_possible,
@@ -12,7 +11,7 @@ use super::content::{
 use super::response_data::{ResponseData, arguments_text, citations, text};
 use super::usage;
 use crate::message::{Media, MediaSource};
-use crate::provider::catalog::{Reasoning, openai_reasons};
+use crate::provider::catalog::{Reasoning, Target, openai_reasons};
 use crate::request::{Effort, ToolChoice};
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
@@ -184,10 +183,11 @@ fn assistant_message(target: &Target<'_>, message: &ChatMessage, ids: &mut CallI
         Reasoning::Part if !reasoning.is_empty() => {
             let thinking =
                 json!({ "type": "thinking", "thinking": [{ "type": "text", "text": reasoning }] });
-            sent["content"] = match content.is_empty() {
-                true => json!([thinking]),
-                false => json!([thinking, { "type": "text", "text": content }]),
-            };
+            let mut parts = vec![thinking];
+            if !content.is_empty() {
+                parts.push(json!({ "type": "text", "text": content }));
+            }
+            sent["content"] = parts.into();
         }
         _ => {}
     }

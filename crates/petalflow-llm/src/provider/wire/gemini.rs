@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::Target;
 use super::content::{arguments_object, decimal, effort_level, effort_tokens, with_extra};
 use super::response_data::{REDACTED, ResponseData};
 use super::usage;
 use crate::message::{Media, MediaSource, Text};
+use crate::provider::catalog::Target;
 use crate::request::{Effort, ToolChoice};
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmRequest, Part, Role};

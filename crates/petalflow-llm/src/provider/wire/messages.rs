@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::Target;
 use super::call_ids::CallIds;
 use super::content::{
     arguments_object, decimal, effort_level, effort_tokens, parameters, result_text,
@@ -13,6 +12,7 @@ use super::content::{
 use super::response_data::{REDACTED, ResponseData, citations, hidden_reasoning, redacted, text};
 use super::usage;
 use crate::message::{Media, MediaSource};
+use crate::provider::catalog::Target;
 use crate::request::{Effort, PromptCache, ToolChoice};
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
@@ -274,9 +274,8 @@ impl ModelVersion {
     /// The maximum number of tokens in a response, which must be in the request.
     fn max_tokens(self) -> u32 {
         match self {
-            ModelVersion(0, _) => 8_192,
             ModelVersion(3, 7) => 64_000,
-            ModelVersion(3, 5) => 8_192,
+            ModelVersion(0, _) | ModelVersion(3, 5) => 8_192,
             ModelVersion(..=3, _) => 4_096,
             version if version < ModelVersion(4, 5) => 32_000,
             _ => 64_000,

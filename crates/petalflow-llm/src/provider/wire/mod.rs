@@ -14,19 +14,10 @@ mod usage;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::catalog::{Family, Quirks};
+use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
 use response_data::ResponseData;
-
-/// What a request is written for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Target<'a> {
-    pub(super) family: Family,
-    pub(super) model: &'a str,
-    pub(super) quirks: Quirks,
-    pub(super) streaming: bool,
-}
 
 impl Target<'_> {
     /// The path after the base URL, without a slash at its start.

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::Target;
 use super::call_ids::CallIds;
 use super::content::{
     arguments_object, data_url, decimal, effort_level, parameters, result_text, strict_if_possible,
@@ -11,7 +10,7 @@ use super::content::{
 use super::response_data::{ResponseData, arguments_text, citations, hidden_reasoning, text};
 use super::usage;
 use crate::message::{Media, MediaSource};
-use crate::provider::catalog::openai_reasons;
+use crate::provider::catalog::{Target, openai_reasons};
 use crate::request::ToolChoice;
 use crate::response::Reasoning;
 use crate::stream::Delta;
