@@ -66,7 +66,7 @@ pub mod message {
 
 /// The options of an [`LlmRequest`].
 pub mod request {
-    pub use crate::llm_request::{Effort, ToolChoice};
+    pub use crate::llm_request::{Effort, PromptCache, ToolChoice};
 }
 
 /// The properties of an [`LlmResponse`].

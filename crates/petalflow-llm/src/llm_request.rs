@@ -55,8 +55,34 @@ pub struct LlmRequest {
     pub seed: Option<u64>,
     /// How much the model reasons before it answers.
     pub effort: Option<Effort>,
-    /// Options for one particular provider.
+    /// Whether the provider is asked to cache the start of the conversation.
+    pub prompt_cache: PromptCache,
+    /// Options for one particular provider. Objects are merged into the objects of the request.
     pub extra: Map<String, Value>,
+}
+
+/// Whether a provider is asked to cache the start of a request, which later requests repeat.
+///
+/// A cached start costs less and is read faster. Providers decide how long they keep it.
+///
+/// ```
+/// use petalflow_llm::LlmRequest;
+/// use petalflow_llm::request::PromptCache;
+///
+/// let request = LlmRequest { prompt_cache: PromptCache::Short, ..LlmRequest::prompt("petals") };
+/// assert_ne!(request.prompt_cache, PromptCache::Automatic);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PromptCache {
+    /// What the provider does by itself. OpenAI and Gemini cache, Anthropic does not.
+    #[default]
+    Automatic,
+    /// For some minutes. Anthropic caches the tools, the system prompt and the conversation.
+    Short,
+    /// For an hour or a day, where the provider has it. Writing to the cache costs more.
+    Long,
 }
 
 /// Whether a model calls tools.

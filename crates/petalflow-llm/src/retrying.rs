@@ -41,7 +41,7 @@ use petalflow::policy::Retry;
 /// Dropping the future or the stream closes the connection and stops the retries.
 #[derive(Clone, Debug)]
 pub struct Retrying<C> {
-    client: C,
+    pub(crate) client: C,
     retry: Retry,
     attempt: Option<Duration>,
     idle: Option<Duration>,
@@ -59,6 +59,13 @@ impl<C: LlmClient> Retrying<C> {
             idle: Some(Duration::from_mins(2)),
             total: Some(Duration::from_mins(10)),
         }
+    }
+
+    /// Removes the time limits, for a client that has its own.
+    #[cfg(feature = "providers")]
+    pub(crate) fn without_time_limits(mut self) -> Self {
+        (self.idle, self.total) = (None, None);
+        self
     }
 
     /// Sets the retry policy. With conditions ([`Retry::only`]), it retries only after transient errors that meet them.

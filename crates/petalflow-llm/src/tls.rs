@@ -7,12 +7,12 @@ use std::{error::Error, io};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
-/// A TLS configuration with `ring`, for HTTP/2 and HTTP/1.1. It trusts the given certificates and the machine's root
-/// certificates, which are read once.
+/// A TLS configuration with `ring`. It trusts the given certificates and the machine's root certificates, which are read
+/// once. It offers HTTP/1.1 only, because the HTTP clients of petalflow are built without HTTP/2.
 ///
 /// ```
 /// let config = petalflow_llm::tls::client_config(&[])?;
-/// assert_eq!(config.alpn_protocols[0], b"h2");
+/// assert_eq!(config.alpn_protocols, [b"http/1.1"]);
 /// # Ok::<(), String>(())
 /// ```
 ///
@@ -33,7 +33,7 @@ pub fn client_config(trusted: &[CertificateDer<'static>]) -> Result<ClientConfig
         .map_err(|error| error.to_string())?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }
 

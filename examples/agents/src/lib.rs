@@ -4,9 +4,7 @@ use std::env;
 use std::sync::Arc;
 
 use petalflow_llm::ScriptedModel;
-use petalflow_llm::{
-    ChatMessage, LlmClient, LlmError, LlmRequest, ProviderModel, Reply, Retrying, Role,
-};
+use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmRequest, ProviderModel, Reply, Role};
 use serde_json::Value;
 
 /// A key in the environment, and its usual model.
@@ -47,7 +45,7 @@ pub fn choose(script: ScriptedModel) -> Result<Choice, LlmError> {
             model = model.with_key(key);
         }
         return Ok(Choice {
-            model: Arc::new(Retrying::new(model)),
+            model: Arc::new(model),
             description,
         });
     }
@@ -56,7 +54,7 @@ pub fn choose(script: ScriptedModel) -> Result<Choice, LlmError> {
         let model = ProviderModel::new(name.as_str())?;
         let description = format!("model: {name} of {}", model.name());
         return Ok(Choice {
-            model: Arc::new(Retrying::new(model)),
+            model: Arc::new(model),
             description,
         });
     }

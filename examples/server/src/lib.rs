@@ -20,7 +20,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, stream};
 use petalflow::checkpoint::ThreadQuery;
 use petalflow::event::EventKind;
 use petalflow::interrupt::{Answer, InterruptId, InterruptKind};
@@ -193,7 +193,7 @@ async fn answer(
     Json(body): Json<Value>,
 ) -> Result<StatusCode, Refusal> {
     let question: InterruptId = question.parse()?;
-    let answer = Answer::from_json::<ApproveRefund>(question, &body)?;
+    let answer = Answer::deserialize::<ApproveRefund>(question, &body)?;
     let run = app
         .threads
         .thread(id.clone())
@@ -228,7 +228,7 @@ async fn events(
 fn sse(event: &petalflow::Event<Refund>) -> Event {
     let node = event.task.as_ref().map(|task| &*task.node);
     let value = match &event.kind {
-        EventKind::Custom(emitted) => emitted.to_json().ok(),
+        EventKind::Custom(emitted) => emitted.value().ok(),
         _ => None,
     };
     let data = json!({ "node": node, "superstep": event.superstep, "value": value });

@@ -1,8 +1,8 @@
-//! Schemas, and the dialects of providers: what each accepts is written down here, from their documentation.
+//! Schemas, and their strict form: what providers accept is written down here, from their documentation.
 
 use std::collections::{BTreeMap, HashSet};
 
-use petalflow::tool::schema::{self, gemini, strict};
+use petalflow::tool::schema::{self, strict};
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{FuncTool, Tool};
 use proptest::prelude::*;
@@ -34,28 +34,6 @@ const STRICT_FORMATS: &[&str] = &[
     "ipv4",
     "ipv6",
     "uuid",
-];
-
-/// The fields of Gemini's `Schema`, of which `title`, `example` and `propertyOrdering` are not used.
-const GEMINI: &[&str] = &[
-    "type",
-    "format",
-    "description",
-    "nullable",
-    "enum",
-    "items",
-    "minItems",
-    "maxItems",
-    "properties",
-    "required",
-    "minProperties",
-    "maxProperties",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "anyOf",
 ];
 
 /// What the neutral schema may hold: JSON Schema's draft 2020-12, as far as schemars writes it.
@@ -145,41 +123,6 @@ fn assert_strict(schema: &Value) {
         }
         if let Some(format) = keywords.get("format").and_then(Value::as_str) {
             assert!(STRICT_FORMATS.contains(&format), "{path}: {format}");
-        }
-    });
-}
-
-fn assert_gemini(schema: &Value) {
-    assert_eq!(schema["type"], "object");
-    each(schema, "", &mut |path, keywords| {
-        known(path, keywords, GEMINI);
-        match keywords.get("type") {
-            Some(Value::String(one)) => {
-                let types = ["string", "number", "integer", "boolean", "array", "object"];
-                assert!(types.contains(&one.as_str()), "{path}: {one}");
-            }
-            None => assert!(keywords.contains_key("anyOf"), "{path}: {keywords:?}"),
-            Some(other) => panic!("{path}: {other}"),
-        }
-        if keywords.get("type") == Some(&json!("array")) {
-            assert!(keywords.contains_key("items"), "{path}");
-        }
-        if let Some(values) = keywords.get("enum") {
-            let texts = values
-                .as_array()
-                .is_some_and(|values| values.iter().all(Value::is_string));
-            assert!(
-                texts && keywords["type"] == "string",
-                "{path}: {keywords:?}"
-            );
-        }
-        let (required, properties) = (
-            names(keywords.get("required")),
-            names(keywords.get("properties")),
-        );
-        assert!(required.is_subset(&properties), "{path}: {required:?}");
-        if let Some(format) = keywords.get("format") {
-            assert_eq!(format, "date-time", "{path}");
         }
     });
 }
@@ -332,22 +275,6 @@ fn strict_schemas_use_only_supported_keywords() {
 }
 
 #[test]
-fn gemini_schemas_use_only_its_fields() {
-    let gemini = gemini(&schema::of::<Everything>()).unwrap();
-    assert_gemini(&gemini);
-    let of = |name: &str| &gemini["properties"][name];
-    assert_eq!(*of("maybe"), json!({ "type": "string", "nullable": true }));
-    assert_eq!(of("maybe_plain")["nullable"], true);
-    assert_eq!(
-        *of("factor"),
-        json!({ "type": "number", "minimum": 0.5, "maximum": 2.5 })
-    );
-    assert_eq!(of("when")["format"], "date-time");
-    assert_eq!(of("pair")["minItems"], 2);
-    assert_eq!(of("count")["description"], "(default: 0)");
-}
-
-#[test]
 fn a_schema_without_a_strict_form_has_a_reason() {
     for (schema, expected) in [
         (schema::of::<Tree>(), "it is recursive or too large"),
@@ -373,36 +300,6 @@ fn a_schema_without_a_strict_form_has_a_reason() {
 }
 
 #[test]
-fn gemini_schemas_omit_unsupported_constraints() {
-    for schema in [
-        schema::of::<Tree>(),
-        schema::of::<Maps>(),
-        schema::of::<Flat>(),
-    ] {
-        assert_gemini(&gemini(&schema).unwrap());
-    }
-    let tree = gemini(&schema::of::<Tree>()).unwrap();
-    assert_eq!(tree["properties"]["branches"]["type"], "array");
-    // Several forms become one object.
-    let flat = gemini(&schema::of::<Flat>()).unwrap();
-    assert_eq!(flat["required"], json!(["n", "kind"]));
-    assert_eq!(
-        flat["properties"]["kind"]["enum"],
-        json!(["Point", "Circle"])
-    );
-    assert_eq!(gemini(&schema::of::<()>()), None);
-    assert_eq!(gemini(&json!(true)), None);
-    let numbers = json!({ "type": "object", "properties": { "n": { "enum": [1, 2] }, "one": { "const": "x" } } });
-    assert_eq!(
-        gemini(&numbers).unwrap()["properties"],
-        json!({
-            "n": { "type": "integer", "description": "(one of: 1 | 2)" },
-            "one": { "type": "string", "enum": ["x"] },
-        })
-    );
-}
-
-#[test]
 fn schemas_from_elsewhere_are_simplified() {
     let foreign = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -420,21 +317,83 @@ fn schemas_from_elsewhere_are_simplified() {
             "named": { "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] },
         },
     });
-    let gemini = gemini(&foreign).unwrap();
-    assert_gemini(&gemini);
-    assert_eq!(gemini["properties"]["to"]["description"], "Where to.");
-    assert_eq!(
-        gemini["properties"]["via"]["items"]["required"],
-        json!(["city"])
-    );
-    assert_eq!(
-        gemini["properties"]["who"]["required"],
-        json!(["name", "age"])
-    );
     let error = strict(&foreign).unwrap_err().to_string();
     assert_eq!(
         error,
         "the schema cannot be strict: `lost` accepts any type"
+    );
+    let mut known = foreign;
+    known["properties"].as_object_mut().unwrap().remove("lost");
+    let strict = strict(&known).unwrap();
+    assert_strict(&strict);
+    assert_eq!(strict["properties"]["to"]["description"], "Where to.");
+    let of = |pointer: &str| strict.pointer(pointer).unwrap().clone();
+    assert_eq!(of("/properties/via/items/required"), json!(["city"]));
+    assert_eq!(of("/properties/who/required"), json!(["age", "name"]));
+}
+
+#[test]
+fn what_stands_beside_a_reference_or_all_of_is_part_of_the_schema() {
+    let point = json!({ "type": "object", "properties": { "x": { "type": "integer" } }, "required": ["x"] });
+    let own = json!({ "y": { "type": "integer" } });
+    for schema in [
+        json!({ "type": "object", "properties": own, "required": ["y"], "allOf": [point] }),
+        json!({ "$ref": "#/$defs/point", "properties": own, "required": ["y"], "$defs": { "point": point } }),
+    ] {
+        let strict = strict(&schema).unwrap();
+        assert_strict(&strict);
+        assert_eq!(
+            names(strict.get("properties")),
+            names(Some(&json!(["x", "y"])))
+        );
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+struct TwoChoices {
+    inner: FlatTwice,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+struct FlatTwice {
+    #[serde(flatten)]
+    first: Tagged,
+    #[serde(flatten)]
+    second: Sized2,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "size")]
+#[allow(dead_code, reason = "read from JSON only")]
+enum Sized2 {
+    Small { grams: u8 },
+    Large { tonnes: u8 },
+}
+
+#[test]
+fn all_flattened_enums_are_part_of_the_schema() {
+    let strict = strict(&schema::of::<TwoChoices>()).unwrap();
+    assert_strict(&strict);
+    let ways = strict.pointer("/properties/inner/anyOf").unwrap();
+    let ways: Vec<_> = ways.as_array().unwrap().iter().collect();
+    assert_eq!(ways.len(), 4, "{ways:?}");
+    for way in ways {
+        let names = names(way.get("properties"));
+        assert!(
+            names.contains("kind") && names.contains("size"),
+            "{names:?}"
+        );
+    }
+}
+
+#[test]
+fn a_map_with_number_keys_is_no_empty_object() {
+    let error = strict(&schema::of::<BTreeMap<u32, u8>>()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the schema cannot be strict: it accepts properties with any name"
     );
 }
 
@@ -453,7 +412,6 @@ fn an_expanding_schema_is_limited() {
     let bomb =
         json!({ "type": "object", "properties": { "x": { "$ref": "#/$defs/d0" } }, "$defs": defs });
     assert!(strict(&bomb).is_err());
-    assert_gemini(&gemini(&bomb).unwrap());
 }
 
 #[tokio::test]
@@ -525,13 +483,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_schema_has_valid_dialects(inner in schema_like()) {
+    fn any_strict_schema_is_valid(inner in schema_like()) {
         let schema = json!({ "type": "object", "properties": { "a": inner, "b": { "type": "string" } } });
         if let Ok(strict) = strict(&schema) {
             assert_strict(&strict);
         }
-        assert_gemini(&gemini(&schema).unwrap());
         let _ = strict(&inner);
-        let _ = gemini(&inner);
     }
 }

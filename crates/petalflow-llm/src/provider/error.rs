@@ -1,11 +1,7 @@
 //! Conversion of a provider's failures into errors.
 
-use std::str::Utf8Error;
-use std::string::FromUtf8Error;
 use std::time::{Duration, SystemTime};
 
-use genai::Error;
-use genai::webc;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -35,55 +31,44 @@ impl ErrorConverter {
         LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
     }
 
-    /// The error for a panic of the `genai` library on data from the server.
-    pub(super) fn panicked(&self) -> LlmError {
-        self.error(LlmErrorKind::Malformed, "its answer cannot be read")
+    /// The error for data that cannot be read.
+    pub(super) fn malformed(&self, what: &str) -> LlmError {
+        self.error(LlmErrorKind::Malformed, what)
     }
 
-    /// Converts a failure into an error.
-    pub(super) fn convert(&self, error: Error) -> LlmError {
-        match error {
-            Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
-                self.web(webc_error)
-            }
-            Error::HttpError {
-                status,
-                body,
-                headers,
-                ..
-            } => self.status(status, &body, &headers),
-            Error::WebStream { error, .. } => match error.downcast::<Error>() {
-                Ok(error) => self.convert(*error),
-                Err(error) => match error.downcast::<reqwest::Error>() {
-                    Ok(error) => self.transport(&error),
-                    Err(error) if error.is::<FromUtf8Error>() || error.is::<Utf8Error>() => self
-                        .error(
-                            LlmErrorKind::Malformed,
-                            &format!("it sent text that is not UTF-8: {error}"),
-                        ),
-                    Err(error) => self.error(LlmErrorKind::Connection, &error.to_string()),
-                },
-            },
-            Error::StreamParse { serde_error, .. } => self.error(
-                LlmErrorKind::Malformed,
-                &format!("it sent a chunk that is not JSON: {serde_error}"),
-            ),
-            Error::ChatResponse { body, .. } => self.reported(&body),
-            Error::ChatResponseGeneration { cause, .. } => self.error(
-                LlmErrorKind::Malformed,
-                &format!("its answer cannot be read: {cause}"),
-            ),
-            Error::NoChatResponse { .. } => {
-                self.error(LlmErrorKind::Malformed, "it sent no answer")
-            }
-            Error::RequiresApiKey { .. }
-            | Error::NoAuthResolver { .. }
-            | Error::NoAuthData { .. } => self.error(
-                LlmErrorKind::Auth,
-                "there is no key; give one with `with_key`",
-            ),
-            other => self.error(LlmErrorKind::Request, &other.to_string()),
+    /// The error for a body that is not JSON. A page of a gateway often names the problem.
+    pub(super) fn not_json(
+        &self,
+        error: &serde_json::Error,
+        content_type: &str,
+        body: &[u8],
+    ) -> LlmError {
+        if body.is_empty() {
+            return self.malformed("it sent no answer");
         }
+        if content_type.ends_with("json") {
+            return self.malformed(&format!("its answer is not JSON: {error}"));
+        }
+        // The error shows only the start of it.
+        let body = String::from_utf8_lossy(&body[..body.len().min(4 * MAX_SHOWN)]);
+        self.malformed(&format!(
+            "it answered with `{content_type}`, which is not JSON: {body}"
+        ))
+    }
+
+    /// The error for an answer of more than this number of bytes.
+    pub(super) fn too_large(&self, limit: usize) -> LlmError {
+        self.malformed(&format!(
+            "its answer has more than {limit} bytes; `with_max_response_size` sets the limit"
+        ))
+    }
+
+    /// The error for a connection that closed in the middle of an answer.
+    pub(super) fn cut(&self) -> LlmError {
+        self.error(
+            LlmErrorKind::Connection,
+            "the connection closed before the answer was complete",
+        )
     }
 
     /// The error for an invalid address. The HTTP client would report only the path.
@@ -112,29 +97,8 @@ impl ErrorConverter {
         )
     }
 
-    fn web(&self, error: webc::Error) -> LlmError {
-        match error {
-            webc::Error::ResponseFailedStatus {
-                status,
-                body,
-                headers,
-            } => self.status(status, &body, &headers),
-            webc::Error::ResponseFailedNotJson { content_type, body } => self.error(
-                LlmErrorKind::Malformed,
-                &format!("it answered with `{content_type}`, which is not JSON: {body}"),
-            ),
-            webc::Error::ResponseFailedInvalidJson { cause, .. } => self.error(
-                LlmErrorKind::Malformed,
-                &format!("its answer is not JSON: {cause}"),
-            ),
-            webc::Error::Reqwest(error) => self.transport(&error),
-            webc::Error::JsonValueExt(error) => {
-                self.error(LlmErrorKind::Malformed, &error.to_string())
-            }
-        }
-    }
-
-    fn status(&self, status: StatusCode, body: &str, headers: &HeaderMap) -> LlmError {
+    /// The error for a status that is not a success.
+    pub(super) fn status(&self, status: StatusCode, body: &str, headers: &HeaderMap) -> LlmError {
         let retry_after = retry_after(headers, SystemTime::now());
         let kind = match status.as_u16() {
             401 | 403 => LlmErrorKind::Auth,
@@ -152,17 +116,11 @@ impl ErrorConverter {
         self.error(kind, &format!("{status}{colon}{message}"))
     }
 
-    /// The error for a response that is empty or in an unknown format.
-    pub(super) fn no_content(&self, body: Option<&Value>) -> LlmError {
-        match body {
-            Some(body) => self.error(
-                LlmErrorKind::Malformed,
-                &format!("there is no answer in what it sent: {body}"),
-            ),
-            None => self.error(
-                LlmErrorKind::Malformed,
-                "there is no answer in what it sent",
-            ),
+    /// The error for a body without a response: the error in it, or that there is none.
+    pub(super) fn instead(&self, error: Option<&Value>, body: &Value) -> LlmError {
+        match error {
+            Some(error) => self.reported(error),
+            None => self.malformed(&format!("there is no answer in what it sent: {body}")),
         }
     }
 
@@ -180,7 +138,8 @@ impl ErrorConverter {
         self.error(kind, &what)
     }
 
-    fn transport(&self, error: &reqwest::Error) -> LlmError {
+    /// The error for a request that did not get through.
+    pub(super) fn transport(&self, error: &reqwest::Error) -> LlmError {
         let kind = if error.is_timeout() {
             LlmErrorKind::Timeout
         } else if error.is_builder() {

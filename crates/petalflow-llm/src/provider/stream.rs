@@ -1,332 +1,122 @@
-//! Reads a provider's stream.
+//! Reads the events of a response.
 
-use std::borrow::Cow;
-use std::future::poll_fn;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
+use std::pin::Pin;
 
 use futures_core::Stream;
-use futures_util::{FutureExt, StreamExt, stream};
-use genai::Error;
-use genai::adapter::AdapterKind;
-use genai::chat::{
-    self, ChatFrameSink, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, RawFrameRef, StreamEnd,
-};
+use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
 use super::error::ErrorConverter;
-use super::response;
-use super::wire::{self, ResponseParser};
-use crate::stream::{Delta, StreamEvent};
-use crate::{LlmError, LlmErrorKind, LlmResponse, TokenUsage};
+use super::wire::ResponseParser;
+use crate::stream::StreamEvent;
+use crate::{LlmError, LlmResponse};
 
-/// The frames of a stream. The `genai` library returns only a part of their content.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FrameSink(Arc<Mutex<Frames>>);
+/// The data of the events of a response.
+type Events = Pin<Box<dyn Stream<Item = Result<String, LlmError>> + Send>>;
 
-#[derive(Debug, Default)]
-struct Frames {
-    received_data: bool,
+/// The state while a response is read.
+struct Reader<End> {
+    events: Events,
     parser: ResponseParser,
-    /// Deltas that have arrived and are not returned yet.
-    deltas: Vec<Delta>,
-    /// Incomplete JSON. The library splits an event if the two characters of a line end arrive separately.
-    partial: String,
-    /// Whether the last frame was JSON, or a part of it.
-    is_json: bool,
-}
-
-impl FrameSink {
-    pub(super) fn sink(&self) -> Arc<dyn ChatFrameSink> {
-        Arc::new(self.clone())
-    }
-
-    fn frames(&self) -> std::sync::MutexGuard<'_, Frames> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ChatFrameSink for FrameSink {
-    fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
-        let mut frames = self.frames();
-        // A frame without data is not an event.
-        frames.received_data |= !frame.data.is_empty();
-        if !frame.data.is_empty() {
-            frames.read(frame.data);
-        }
-    }
-}
-
-impl Frames {
-    fn read(&mut self, data: &str) {
-        let joined = if self.partial.is_empty() {
-            Cow::Borrowed(data)
-        } else {
-            Cow::Owned(format!(
-                "{}
-{data}",
-                std::mem::take(&mut self.partial)
-            ))
-        };
-        let frame = serde_json::from_str(&joined);
-        self.is_json = frame.as_ref().err().is_none_or(serde_json::Error::is_eof);
-        match frame {
-            Ok(frame) => self.deltas.extend(self.parser.read(&frame)),
-            Err(_) if self.is_json => self.partial = joined.into_owned(),
-            // Some providers end the stream with a word.
-            Err(_) => {}
-        }
-    }
-}
-
-/// The next item of a stream.
-enum Item {
-    /// Frames for which the library has no event.
-    Frames,
-    Event(Option<Result<ChatStreamEvent, Error>>),
-}
-
-/// The events of a response. `end` completes the response at the end.
-pub(super) fn events(
-    kind: AdapterKind,
-    source: ChatStream,
-    frame_sink: FrameSink,
     errors: ErrorConverter,
-    end: impl Fn(LlmResponse) -> LlmResponse + Send + Sync + 'static,
+    /// Completes the response at its end.
+    end: End,
+    received: Received,
+}
+
+/// What has arrived so far.
+enum Received {
+    Nothing,
+    /// Events, of which the last one was readable.
+    Events,
+    /// As the last event, JSON that is cut.
+    PartOfJson,
+    /// The event that ends OpenAI's streams.
+    Done,
+}
+
+/// The content of a response. `end` completes the response.
+pub(super) fn content(
+    events: Events,
+    parser: ResponseParser,
+    errors: ErrorConverter,
+    end: impl Fn(LlmResponse) -> LlmResponse + Send + 'static,
 ) -> impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static {
-    let end = Arc::new(end);
-    // Nothing is read after the end: dropping `source` releases the connection, or closes it.
-    let start = Some((source, EventConverter::default()));
-    stream::unfold(start, move |state| {
-        let (frame_sink, errors, end) = (frame_sink.clone(), errors.clone(), Arc::clone(&end));
-        async move {
-            let (mut source, mut converter) = state?;
-            // The library may panic on unexpected data from the server.
-            let item = AssertUnwindSafe(next(&mut source, &frame_sink))
-                .catch_unwind()
-                .await;
-            let parsed = frame_sink.deltas();
-            let (deltas, last) = match item {
-                Err(_) => (Vec::new(), Some(Err(errors.panicked()))),
-                Ok(Item::Frames) => (Vec::new(), None),
-                Ok(Item::Event(Some(Ok(ChatStreamEvent::End(rest))))) => {
-                    let is_end = is_real_end(kind, &rest);
-                    let (deltas, rest) = converter.end(rest);
-                    let rest = is_end.then_some(rest);
-                    (deltas, Some(frame_sink.end(rest, &errors)))
-                }
-                Ok(Item::Event(None)) => (Vec::new(), Some(frame_sink.end(None, &errors))),
-                Ok(Item::Event(Some(Ok(event)))) => (converter.read(event), None),
-                // The library cannot parse the data, but the frames may be readable here.
-                Ok(Item::Event(Some(Err(error)))) if frame_sink.was_parsed(&error) => {
-                    (Vec::new(), None)
-                }
-                Ok(Item::Event(Some(Err(error)))) => {
-                    (Vec::new(), Some(frame_sink.failed(error, &errors)))
-                }
-            };
-            let state = last.is_none().then_some((source, converter));
-            let last = last.map(|last| last.map(|rest| StreamEvent::End(Box::new(end(rest)))));
-            let deltas = parsed.unwrap_or(deltas).into_iter();
-            let events = deltas
-                .map(|delta| Ok(StreamEvent::Delta(delta)))
-                .chain(last);
-            Some((stream::iter(events.collect::<Vec<_>>()), state))
-        }
+    let reader = Reader {
+        events,
+        parser,
+        errors,
+        end,
+        received: Received::Nothing,
+    };
+    // Nothing is read after the end: dropping the reader closes the connection.
+    stream::unfold(Some(reader), |reader| async {
+        let mut reader = reader?;
+        let next = match reader.next().await {
+            Some(Ok(data)) => reader.read(&data),
+            Some(Err(_)) if reader.parser.has_ended() => return Some((reader.finish(), None)),
+            Some(Err(error)) => Err(error),
+            None => return Some((reader.finish(), None)),
+        };
+        Some(match next {
+            Ok(events) => (events, Some(reader)),
+            Err(error) => (vec![Err(error)], None),
+        })
     })
+    .map(stream::iter)
     .flatten()
 }
 
-/// Waits for the library's next event, or for frames without an event.
-async fn next(source: &mut ChatStream, frame_sink: &FrameSink) -> Item {
-    poll_fn(|task| match source.poll_next_unpin(task) {
-        Poll::Ready(event) => Poll::Ready(Item::Event(event)),
-        Poll::Pending if frame_sink.frames().deltas.is_empty() => Poll::Pending,
-        Poll::Pending => Poll::Ready(Item::Frames),
-    })
-    .await
-}
-
-/// Whether the library's end event is a real end. For some providers the library sends one when the connection closes.
-fn is_real_end(kind: AdapterKind, rest: &StreamEnd) -> bool {
-    let synthesizes_end = matches!(kind, AdapterKind::Gemini | AdapterKind::OllamaCloud);
-    !synthesizes_end || rest.captured_stop_reason.is_some()
-}
-
-impl FrameSink {
-    /// The new deltas from the frames. They replace the library's events. `None` if the format is unknown here.
-    fn deltas(&self) -> Option<Vec<Delta>> {
-        let frames = &mut *self.frames();
-        frames
-            .parser
-            .is_known()
-            .then(|| std::mem::take(&mut frames.deltas))
+impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
+    async fn next(&mut self) -> Option<Result<String, LlmError>> {
+        match self.received {
+            Received::Done => None,
+            _ => self.events.next().await,
+        }
     }
 
-    /// The response at the end of the stream, or the error. `rest` is the library's version of the response.
-    fn end(
-        &self,
-        rest: Option<LlmResponse>,
-        errors: &ErrorConverter,
-    ) -> Result<LlmResponse, LlmError> {
-        let frames = &mut *self.frames();
-        let data = &mut frames.parser.data;
-        if let Some(error) = data.error.take() {
-            return Err(errors.reported(&error));
+    fn read(&mut self, data: &str) -> Result<Vec<Result<StreamEvent, LlmError>>, LlmError> {
+        if data.trim() == "[DONE]" {
+            self.received = Received::Done;
+            return Ok(Vec::new());
         }
-        match rest {
-            // Some servers close the stream after the response, without the last event.
-            None if data.has_ended() => Ok(data.response()),
-            Some(rest) if !frames.parser.is_known() => Ok(rest),
-            Some(rest) => {
-                let mut response = frames.parser.data.response();
-                if response.usage == TokenUsage::default() {
-                    response.usage = rest.usage;
-                }
-                Ok(response)
+        if matches!(self.received, Received::PartOfJson) {
+            return Err(self.errors.malformed("it sent a chunk that is not JSON"));
+        }
+        self.received = Received::Events;
+        let frame: Value = match serde_json::from_str(data) {
+            Ok(frame) => frame,
+            Err(_) if self.parser.has_ended() => return Ok(Vec::new()),
+            // Either the connection was cut, which the next event tells, or this is not JSON.
+            Err(error) if error.is_eof() => {
+                self.received = Received::PartOfJson;
+                return Ok(Vec::new());
             }
-            None if frames.received_data => Err(errors.error(
-                LlmErrorKind::Connection,
-                "the connection closed before the answer was complete",
-            )),
-            None => Err(errors.error(
-                LlmErrorKind::Malformed,
-                "its answer is not a stream of events",
-            )),
-        }
-    }
-
-    /// Whether the library failed on a frame that can be read here.
-    fn was_parsed(&self, error: &Error) -> bool {
-        if matches!(error, Error::StreamParse { .. }) {
-            let frames = self.frames();
-            return frames.is_json && frames.parser.data.error.is_none();
-        }
-        let is_transport_error = matches!(
-            error,
-            Error::WebStream { .. }
-                | Error::HttpError { .. }
-                | Error::ChatResponse { .. }
-                | Error::WebModelCall { .. }
-                | Error::WebAdapterCall { .. }
-        );
-        let frames = self.frames();
-        !is_transport_error && frames.parser.is_known() && frames.parser.data.error.is_none()
-    }
-
-    /// The result of a stream that failed. It is not an error if the response had already ended.
-    fn failed(&self, error: Error, errors: &ErrorConverter) -> Result<LlmResponse, LlmError> {
-        let frames = &mut *self.frames();
-        let data = &mut frames.parser.data;
-        if let Some(body) = data.error.take() {
-            return Err(errors.reported(&body));
-        }
-        if data.has_ended() {
-            return Ok(data.response());
-        }
-        Err(errors.convert(error))
-    }
-}
-
-/// Converts the library's events into deltas, for formats that are unknown here.
-#[derive(Default)]
-struct EventConverter {
-    calls: Vec<StartedCall>,
-}
-
-/// A call that has started.
-struct StartedCall {
-    id: String,
-    /// The arguments so far.
-    arguments: String,
-}
-
-impl EventConverter {
-    fn read(&mut self, event: ChatStreamEvent) -> Vec<Delta> {
-        match event {
-            ChatStreamEvent::Chunk(chunk) => vec![Delta::Text(chunk.content)],
-            ChatStreamEvent::ReasoningChunk(chunk) => vec![Delta::Thought(chunk.content)],
-            ChatStreamEvent::ThoughtSignatureChunk(chunk) => vec![Delta::Signature(chunk.content)],
-            ChatStreamEvent::ToolCallChunk(chunk) => self.call(chunk.tool_call),
-            _ => Vec::new(),
-        }
-    }
-
-    /// The remaining deltas at the end of a response, and the response without its message.
-    fn end(&mut self, rest: StreamEnd) -> (Vec<Delta>, LlmResponse) {
-        let usage = rest.captured_usage.unwrap_or_default();
-        // Some calls arrive only at the end, and so does redacted reasoning.
-        let mut deltas = Vec::new();
-        let content = rest.captured_content.unwrap_or_default();
-        for part in content.into_parts() {
-            match part {
-                ContentPart::ToolCall(call) if !self.has_started(&call) => {
-                    deltas.extend(self.call(call));
-                }
-                ContentPart::Custom(part) => {
-                    deltas.extend(wire::redacted(&part.data).map(Delta::Part));
-                }
-                _ => {}
+            Err(error) => {
+                return Err(self
+                    .errors
+                    .malformed(&format!("it sent a chunk that is not JSON: {error}")));
             }
+        };
+        let deltas = self.parser.read(&frame);
+        if let Some(error) = self.parser.take_error() {
+            return Err(self.errors.reported(&error));
         }
-        let rest = LlmResponse {
-            usage: response::token_usage(&usage),
-            ..wire::with_stop_reason(rest.captured_stop_reason)
+        let deltas = deltas.into_iter();
+        Ok(deltas.map(|delta| Ok(StreamEvent::Delta(delta))).collect())
+    }
+
+    /// The end of the response. Some servers close the stream without the last event.
+    fn finish(self) -> Vec<Result<StreamEvent, LlmError>> {
+        let end = match self.received {
+            _ if self.parser.has_ended() => Ok(()),
+            Received::Done => Ok(()),
+            Received::Nothing => Err(self
+                .errors
+                .malformed("its answer is not a stream of events")),
+            Received::Events | Received::PartOfJson => Err(self.errors.cut()),
         };
-        (deltas, rest)
-    }
-
-    fn call(&mut self, call: chat::ToolCall) -> Vec<Delta> {
-        let signature = response::signature(&call).cloned().map(Delta::Signature);
-        let (index, arguments) = match call.fn_arguments {
-            Value::String(text) => {
-                let existing = self.index(&call.call_id, &call.fn_name);
-                let index = existing.unwrap_or_else(|| self.start_call(call.call_id.clone()));
-                (index, self.calls[index].new_text(&text))
-            }
-            Value::Null => (self.start_call(call.call_id.clone()), String::new()),
-            object => (self.start_call(call.call_id.clone()), object.to_string()),
-        };
-        let delta = Delta::Call {
-            index,
-            id: Some(response::call_id(self.calls[index].id.clone())),
-            name: Some(call.fn_name),
-            arguments,
-        };
-        [Some(delta), signature].into_iter().flatten().collect()
-    }
-
-    fn has_started(&self, call: &chat::ToolCall) -> bool {
-        self.calls.iter().any(|started| started.id == call.call_id)
-    }
-
-    fn start_call(&mut self, id: String) -> usize {
-        self.calls.push(StartedCall {
-            id,
-            arguments: String::new(),
-        });
-        self.calls.len() - 1
-    }
-
-    /// The call that a chunk continues. The library uses `call_` and the index as the id of a call without one.
-    fn index(&self, id: &str, name: &str) -> Option<usize> {
-        let existing = self.calls.iter().rposition(|call| call.id == id);
-        existing.or_else(|| {
-            let index = id.strip_prefix("call_")?.parse().ok()?;
-            (name.is_empty() && index < self.calls.len()).then_some(index)
-        })
-    }
-}
-
-impl StartedCall {
-    /// Returns the new text. The chunks of some providers contain only new text, those of others all text so far.
-    fn new_text(&mut self, text: &str) -> String {
-        let new = match text.strip_prefix(self.arguments.as_str()) {
-            Some(new) if !self.arguments.trim().is_empty() => new,
-            _ => text,
-        };
-        self.arguments.push_str(new);
-        new.to_string()
+        let end = end.map(|()| StreamEvent::End(Box::new((self.end)(self.parser.finish()))));
+        vec![end]
     }
 }

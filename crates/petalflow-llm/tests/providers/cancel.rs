@@ -8,7 +8,7 @@ use serde_json::json;
 use petalflow_llm_test_support::server::{Server, Step, event, events};
 
 fn model(server: &Server) -> ProviderModel {
-    ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+    ProviderModel::openai_compatible(server.url("/v1"), "tiny").without_retry()
 }
 
 #[tokio::test]

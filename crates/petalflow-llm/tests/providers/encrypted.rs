@@ -45,6 +45,7 @@ async fn a_trusted_server_answers_with_and_without_streaming() {
     .await;
     let model = |server: &Server| {
         ProviderModel::openai_compatible(server.named_url("localhost", "/v1"), "tiny")
+            .without_retry()
             .with_root_certificate(&root)
     };
     let request = LlmRequest::prompt("hi");
@@ -71,7 +72,9 @@ async fn an_untrusted_server_gets_no_request_and_the_error_names_the_solution() 
     let (tls, _) = certified();
     let server = Server::encrypted(tls.clone(), answer("200 OK", "application/json", "{}")).await;
     let url = server.named_url("localhost", "/v1");
-    let model = ProviderModel::openai_compatible(url, "tiny").with_key("sk-secret");
+    let model = ProviderModel::openai_compatible(url, "tiny")
+        .without_retry()
+        .with_key("sk-secret");
     let model = Retrying::new(model).with_retry(Retry::times(5));
     let request = LlmRequest::prompt("hi");
     let streamed = model.stream(&request).await.map(drop);
@@ -95,8 +98,9 @@ async fn an_untrusted_server_gets_no_request_and_the_error_names_the_solution() 
 async fn a_certificate_for_another_name_is_an_error() {
     let (tls, root) = certified();
     let server = Server::encrypted(tls, answer("200 OK", "application/json", "{}")).await;
-    let model =
-        ProviderModel::openai_compatible(server.url("/v1"), "tiny").with_root_certificate(root);
+    let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+        .without_retry()
+        .with_root_certificate(root);
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_contains(
         &error,
@@ -117,6 +121,7 @@ async fn an_invalid_certificate_is_an_error() {
         ),
     ] {
         let model = ProviderModel::openai_compatible("https://localhost:1/v1", "tiny")
+            .without_retry()
             .with_root_certificate(text);
         let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
         assert_eq!(error.kind, LlmErrorKind::Request);
@@ -134,7 +139,7 @@ async fn a_server_that_does_not_encrypt_is_an_error() {
         let refusal = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
         stream.write_all(refusal).await.unwrap();
     });
-    let model = ProviderModel::openai_compatible(url, "tiny");
+    let model = ProviderModel::openai_compatible(url, "tiny").without_retry();
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Connection, "{error}");
     // With the port, which distinguishes servers on one machine.

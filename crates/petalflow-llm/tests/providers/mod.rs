@@ -1,10 +1,12 @@
 //! Models of real providers, asked over HTTP.
 
 mod anthropic;
+mod bodies;
 mod cancel;
 mod encrypted;
 mod failures;
 mod gemini;
+mod limits;
 mod odd;
 mod openai;
 mod recorded;

@@ -13,16 +13,20 @@ use serde_json::{Value, json};
 use petalflow_llm_test_support::server::{Server, Step, answer, chunk, end, event, events};
 
 fn openai(server: &Server) -> ProviderModel {
-    ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+    ProviderModel::openai_compatible(server.url("/v1"), "tiny").without_retry()
 }
 
 fn anthropic(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("claude-sonnet-4-6").unwrap();
+    let model = ProviderModel::new("claude-sonnet-4-6")
+        .unwrap()
+        .without_retry();
     model.with_base_url(server.url("/v1")).with_key("k")
 }
 
 fn responses(server: &Server) -> ProviderModel {
-    let model = ProviderModel::new("openai_resp::gpt-5-codex").unwrap();
+    let model = ProviderModel::new("openai_resp::gpt-5-codex")
+        .unwrap()
+        .without_retry();
     model.with_base_url(server.url("/v1")).with_key("k")
 }
 
@@ -381,7 +385,7 @@ async fn a_stream_without_a_length_that_ends_in_the_middle_of_a_word_was_cut() {
     assert_eq!(error.kind, LlmErrorKind::Connection, "{error}");
 }
 
-/// The library underneath copies what has come so far with each piece; the pieces that are handed on are only what is new.
+/// The pieces that are handed on are only what is new.
 #[tokio::test]
 async fn large_streamed_arguments_arrive_from_anthropic() {
     let delta = |piece: &str| {

@@ -1,8 +1,8 @@
-//! JSON Schemas of arguments, and the dialects of providers.
+//! JSON Schemas of arguments, and their strict form.
 //!
-//! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). [`strict`] and [`gemini`]
-//! convert it to a provider's dialect. Keywords that the dialect does not support are moved to the description, where
-//! the model reads them.
+//! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). [`strict`] converts it for
+//! providers that enforce schemas. Keywords that they do not support are moved to the description, where the model
+//! reads them.
 //!
 //! ```
 //! use petalflow::tool::schema;
@@ -23,19 +23,14 @@
 //! let strict = schema::strict(&neutral)?;
 //! assert!(strict["required"].as_array().unwrap().contains(&json!("limit")));
 //! assert_eq!(strict["properties"]["limit"]["type"], json!(["integer", "null"]));
-//!
-//! let gemini = schema::gemini(&neutral).unwrap();
-//! assert_eq!(gemini["properties"]["limit"]["nullable"], true);
 //! # Ok::<(), schema::NotStrict>(())
 //! ```
 
-mod gemini;
 mod hints;
 mod nulls;
 mod simple;
 mod strict;
 
-pub use gemini::gemini;
 pub(crate) use nulls::drop_nulls;
 pub use strict::{NotStrict, strict};
 

@@ -75,14 +75,7 @@ impl<'a> Writer<'a> {
             self.cut = true;
             return Map::new();
         }
-        let mut written = match schema.get("$ref").and_then(Value::as_str) {
-            Some(reference) => self.follow(reference),
-            None => Map::new(),
-        };
-        for part in list(schema, "allOf") {
-            let part = self.write(part);
-            merge(&mut written, part);
-        }
+        let mut written = Map::new();
         for (keyword, value) in schema {
             if let Some(value) = self.keyword(keyword, value)
                 && KEYWORDS.contains(&keyword.as_str())
@@ -90,16 +83,31 @@ impl<'a> Writer<'a> {
                 written.insert(keyword.clone(), value);
             }
         }
-        let ways: Vec<_> = ["anyOf", "oneOf"]
-            .into_iter()
-            .flat_map(|keyword| list(schema, keyword))
-            .map(|way| Value::Object(self.write(way)))
-            .collect();
-        if !ways.is_empty() {
-            written.insert("anyOf".into(), ways.into());
-        }
         if let Some(value) = schema.get("const") {
             written.insert("enum".into(), vec![value.clone()].into());
+        }
+        if let Some(Value::Object(patterns)) = schema.get("patternProperties")
+            && !patterns.is_empty()
+        {
+            let any = self.any_of(patterns.values());
+            written.insert("additionalProperties".into(), any);
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            let ways = list(schema, keyword).iter();
+            let ways: Vec<_> = ways.map(|way| Value::Object(self.write(way))).collect();
+            if !ways.is_empty() {
+                let ways = Map::from_iter([("anyOf".into(), ways.into())]);
+                self.merge(&mut written, ways);
+            }
+        }
+        // What stands beside a reference applies too.
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let target = self.follow(reference);
+            self.merge(&mut written, target);
+        }
+        for part in list(schema, "allOf") {
+            let part = self.write(part);
+            self.merge(&mut written, part);
         }
         let positions = list(schema, "prefixItems");
         if !positions.is_empty() {
@@ -166,18 +174,71 @@ impl<'a> Writer<'a> {
 
     /// A list with a schema per position: any of these schemas, and as many items.
     fn tuple(&mut self, written: &mut Map<String, Value>, positions: &'a [Value]) {
+        let items = self.any_of(positions.iter());
+        written.insert("items".into(), items);
+    }
+
+    /// A schema that accepts what any of these accepts.
+    fn any_of(&mut self, schemas: impl Iterator<Item = &'a Value>) -> Value {
         let mut ways: Vec<Value> = Vec::new();
-        for place in positions {
-            let way = Value::Object(self.write(place));
+        for schema in schemas {
+            let way = Value::Object(self.write(schema));
             if !ways.contains(&way) {
                 ways.push(way);
             }
         }
-        let items = match ways.len() {
+        match ways.len() {
             1 => ways.remove(0),
             _ => Map::from_iter([("anyOf".into(), ways.into())]).into(),
-        };
-        written.insert("items".into(), items);
+        }
+    }
+
+    /// The conjunction of both schemas, as far as it can be expressed: properties and requirements are merged, and
+    /// alternatives combined; of other keywords the first one is used.
+    fn merge(&mut self, into: &mut Map<String, Value>, other: Map<String, Value>) {
+        for (keyword, value) in other {
+            match (into.get_mut(&keyword), value) {
+                (Some(Value::Object(known)), Value::Object(value)) if keyword == "properties" => {
+                    for (name, property) in value {
+                        known.entry(name).or_insert(property);
+                    }
+                }
+                (Some(Value::Array(known)), Value::Array(value)) if keyword == "required" => {
+                    let new: Vec<_> = value
+                        .into_iter()
+                        .filter(|name| !known.contains(name))
+                        .collect();
+                    known.extend(new);
+                }
+                (Some(Value::Array(known)), Value::Array(value)) if keyword == "anyOf" => {
+                    *known = self.product(known, &value);
+                }
+                (Some(_), _) => {}
+                (None, value) => {
+                    into.insert(keyword, value);
+                }
+            }
+        }
+    }
+
+    /// The alternatives that satisfy one schema of each list.
+    fn product(&mut self, first: &[Value], second: &[Value]) -> Vec<Value> {
+        self.parts += first.len().saturating_mul(second.len());
+        if self.parts > MOST_PARTS {
+            self.cut = true;
+            return first.to_vec();
+        }
+        let mut all = Vec::with_capacity(first.len() * second.len());
+        for one in first {
+            for other in second {
+                if let (Value::Object(one), Value::Object(other)) = (one, other) {
+                    let mut both = one.clone();
+                    self.merge(&mut both, other.clone());
+                    all.push(both.into());
+                }
+            }
+        }
+        all
     }
 }
 
@@ -191,25 +252,6 @@ fn is_type(name: &Value) -> bool {
 fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {
     let list = schema.get(keyword).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
-}
-
-/// The conjunction of both schemas, as far as it can be expressed: properties and requirements are merged; of other
-/// keywords the first one is used.
-fn merge(into: &mut Map<String, Value>, other: Map<String, Value>) {
-    for (keyword, value) in other {
-        match (into.get_mut(&keyword), value) {
-            (Some(Value::Object(known)), Value::Object(value)) if keyword == "properties" => {
-                known.extend(value);
-            }
-            (Some(Value::Array(known)), Value::Array(value)) if keyword == "required" => {
-                known.extend(value);
-            }
-            (Some(_), _) => {}
-            (None, value) => {
-                into.insert(keyword, value);
-            }
-        }
-    }
 }
 
 /// The types in a simplified schema.

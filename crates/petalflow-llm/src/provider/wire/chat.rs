@@ -1,11 +1,201 @@
 //! OpenAI's chat completions and their variants: ids that arrive late, twice or never, calls without an index,
 //! arguments that are objects.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::response_data::{ResponseData, arguments_text, text};
+use super::call_ids::CallIds;
+use super::content::{
+    arguments_object, data_url, decimal, effort_level, parameters, result_text, strict_if_possible,
+    unsupported, with_extra,
+};
+use super::response_data::{ResponseData, arguments_text, citations, text};
 use super::usage;
+use crate::message::{Media, MediaSource};
+use crate::provider::catalog::{Reasoning, Target, openai_reasons};
+use crate::request::{Effort, ToolChoice};
 use crate::stream::Delta;
+use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
+
+/// The body of a request.
+pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
+    let quirks = &target.quirks;
+    let mut body = json!({ "model": target.model, "messages": messages(target, request)? });
+    if target.streaming {
+        body["stream"] = true.into();
+        body["stream_options"] = json!({ "include_usage": true });
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            let sent = parameters(tool, quirks.strict);
+            let mut function = json!({
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": sent.schema,
+            });
+            if quirks.strict {
+                function["strict"] = sent.strict.into();
+            }
+            json!({ "type": "function", "function": function })
+        });
+        body["tools"] = tools.collect();
+        match &request.tool_choice {
+            ToolChoice::Auto => {}
+            ToolChoice::None => body["tool_choice"] = "none".into(),
+            ToolChoice::Required => body["tool_choice"] = "required".into(),
+            ToolChoice::Tool(name) => {
+                body["tool_choice"] = json!({ "type": "function", "function": { "name": name } });
+            }
+        }
+    }
+    if let Some(schema) = &request.json_schema {
+        // Compatible servers enforce the schema, and accept more of it than OpenAI's strict mode.
+        let sent = strict_if_possible(schema, quirks.strict);
+        let strict = sent.strict || !quirks.strict;
+        body["response_format"] = json!({
+            "type": "json_schema",
+            "json_schema": { "name": "answer", "strict": strict, "schema": sent.schema },
+        });
+    }
+    if let Some(effort) = request.effort {
+        if quirks.thinking_switch {
+            let switch = if effort == Effort::Minimal {
+                "disabled"
+            } else {
+                "enabled"
+            };
+            body["thinking"] = json!({ "type": switch });
+        }
+        body["reasoning_effort"] = effort_level(effort).into();
+    }
+    if let Some(temperature) = request.temperature {
+        body["temperature"] = decimal(temperature).into();
+    }
+    if let Some(top_p) = request.top_p {
+        body["top_p"] = decimal(top_p).into();
+    }
+    if !request.stop.is_empty() {
+        body["stop"] = request.stop.clone().into();
+    }
+    if let Some(seed) = request.seed {
+        body[quirks.seed] = seed.into();
+    }
+    if let Some(most) = request.max_tokens {
+        // OpenAI's models that reason reject the older name, and other servers do not know the newer one.
+        let name = if openai_reasons(target.model) {
+            "max_completion_tokens"
+        } else {
+            "max_tokens"
+        };
+        body[name] = most.into();
+    }
+    Ok(with_extra(body, request))
+}
+
+/// The messages in order: system, instructions, conversation, input.
+fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
+    let system = |text: &String| json!({ "role": "system", "content": text });
+    let first = request.system.iter().chain(&request.instructions);
+    let mut messages: Vec<_> = first.map(system).collect();
+    let mut ids = CallIds::default();
+    for message in request.messages.iter() {
+        match message.role {
+            Role::System => messages.push(system(&message.text())),
+            Role::User => messages.extend(user_message(message)?),
+            Role::Assistant => {
+                ids.new_turn();
+                messages.push(assistant_message(target, message, &mut ids));
+            }
+            Role::Tool => messages.extend(message.tool_results().map(|result| {
+                let id = ids.for_result(result);
+                json!({ "role": "tool", "tool_call_id": id, "content": result_text(result) })
+            })),
+        }
+    }
+    let input = request.input_text.iter();
+    messages.extend(input.map(|text| json!({ "role": "user", "content": text })));
+    Ok(messages)
+}
+
+/// A message from the user: text, or parts if there are several. `None` if nothing in it can be sent.
+fn user_message(message: &ChatMessage) -> Result<Option<Value>, LlmError> {
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => parts.push(json!({ "type": "text", "text": text.text })),
+            Part::Media(media) => parts.push(media_part(media)?),
+            // Only Gemini accepts code as code.
+            Part::Code { .. } | Part::CodeResult { .. } => {
+                let text = part.code_as_text();
+                parts.extend(text.map(|text| json!({ "type": "text", "text": text })));
+            }
+            Part::Thought(_) | Part::Call(_) | Part::Result(_) => {}
+        }
+    }
+    let content = match &mut *parts {
+        [] => return Ok(None),
+        [only] if only["type"] == "text" => only["text"].take(),
+        _ => parts.into(),
+    };
+    Ok(Some(json!({ "role": "user", "content": content })))
+}
+
+fn media_part(media: &Media) -> Result<Value, LlmError> {
+    let (kind, format) = media.media_type.split_once('/').unwrap_or_default();
+    match (kind, &media.source) {
+        ("image", _) => Ok(json!({ "type": "image_url", "image_url": { "url": data_url(media) } })),
+        ("video", _) => Ok(json!({ "type": "video_url", "video_url": { "url": data_url(media) } })),
+        ("audio", MediaSource::Base64(data)) => {
+            let format = if format == "mpeg" { "mp3" } else { format };
+            Ok(json!({ "type": "input_audio", "input_audio": { "data": data, "format": format } }))
+        }
+        (_, MediaSource::Base64(_)) => Ok(json!({
+            "type": "file",
+            "file": { "filename": format!("file.{format}"), "file_data": data_url(media) },
+        })),
+        (_, MediaSource::Url(_)) => Err(unsupported(media, "load it, and send its data as base64")),
+    }
+}
+
+fn assistant_message(target: &Target<'_>, message: &ChatMessage, ids: &mut CallIds) -> Value {
+    let (mut content, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => content.push_str(&text.text),
+            Part::Thought(thought) => reasoning.push_str(&thought.text),
+            Part::Call(call) => calls.push(json!({
+                "id": ids.for_call(call),
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": arguments_object(&call.arguments).to_string(),
+                },
+            })),
+            Part::Code { .. } | Part::CodeResult { .. } => {
+                content.extend(part.code_as_text());
+            }
+            // A model cannot be sent what it drew.
+            Part::Media(_) | Part::Result(_) => {}
+        }
+    }
+    let mut sent = json!({ "role": "assistant", "content": content });
+    match target.quirks.reasoning {
+        Reasoning::Field if !reasoning.is_empty() => sent["reasoning_content"] = reasoning.into(),
+        Reasoning::Part if !reasoning.is_empty() => {
+            let thinking =
+                json!({ "type": "thinking", "thinking": [{ "type": "text", "text": reasoning }] });
+            let mut parts = vec![thinking];
+            if !content.is_empty() {
+                parts.push(json!({ "type": "text", "text": content }));
+            }
+            sent["content"] = parts.into();
+        }
+        _ => {}
+    }
+    if !calls.is_empty() {
+        sent["tool_calls"] = calls.into();
+    }
+    sent
+}
 
 /// Reads the chunks of a response, or a complete response.
 #[derive(Debug, Default)]
@@ -14,11 +204,14 @@ pub(super) struct ChatParser {
 }
 
 /// A call that has started.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct StartedCall {
     /// The index that the provider gave.
     index: Option<u64>,
     id: String,
+    /// The name so far: some servers send it in pieces, and some send all of it with each piece of the arguments.
+    name: String,
+    has_arguments: bool,
 }
 
 impl ChatParser {
@@ -37,13 +230,18 @@ impl ChatParser {
         let reason = text(choice, "/finish_reason").filter(|reason| !reason.is_empty());
         data.finish = reason.or_else(|| data.finish.take());
         match (choice.get("delta"), choice.get("message")) {
-            (Some(message @ Value::Object(_)), _) => self.message(message, false),
-            (_, Some(message @ Value::Object(_))) => self.message(message, true),
+            (Some(message @ Value::Object(_)), _) => self.message(message, false, data),
+            (_, Some(message @ Value::Object(_))) => self.message(message, true, data),
             _ => Vec::new(),
         }
     }
 
-    fn message(&mut self, message: &Value, is_complete: bool) -> Vec<Delta> {
+    fn message(
+        &mut self,
+        message: &Value,
+        is_complete: bool,
+        data: &mut ResponseData,
+    ) -> Vec<Delta> {
         let mut deltas = Vec::new();
         let reasoning = text(message, "/reasoning_content").or_else(|| text(message, "/reasoning"));
         deltas.extend(reasoning.map(Delta::Thought));
@@ -55,6 +253,7 @@ impl ChatParser {
             _ => {}
         }
         deltas.extend(text(message, "/refusal").map(Delta::Text));
+        citations(message.get("annotations"), data);
         let calls = message.get("tool_calls").and_then(Value::as_array);
         deltas.extend(
             calls
@@ -97,7 +296,7 @@ impl ChatParser {
             None => {
                 self.calls.push(StartedCall {
                     index,
-                    id: id.clone().unwrap_or_default(),
+                    ..StartedCall::default()
                 });
                 self.calls.len() - 1
             }
@@ -106,6 +305,8 @@ impl ChatParser {
         if call.id.is_empty() {
             call.id = id.clone().unwrap_or_default();
         }
+        let name = name.map(|name| call.full_name(name));
+        call.has_arguments |= !arguments.is_empty();
         Some(Delta::Call {
             index: call_index,
             id,
@@ -128,6 +329,18 @@ impl ChatParser {
             (None, None) if named => None,
             (None, None) => self.calls.len().checked_sub(1),
         }
+    }
+}
+
+impl StartedCall {
+    /// The name with this piece of it.
+    fn full_name(&mut self, piece: String) -> String {
+        if self.has_arguments || piece.starts_with(&self.name) {
+            self.name = piece;
+        } else {
+            self.name.push_str(&piece);
+        }
+        self.name.clone()
     }
 }
 
@@ -216,5 +429,25 @@ mod tests {
             json!({"function": {"name": "y", "arguments": {"n": 2}}}),
         ];
         assert_eq!(calls(&no_id), [call("", "x", 1), call("", "y", 2)]);
+    }
+
+    #[test]
+    fn names_may_come_in_pieces_or_repeatedly() {
+        let piece = |name: &str, text: &str| json!({"index": 0, "function": {"name": name, "arguments": text}});
+        for chunks in [
+            [piece("sea", ""), piece("rch", ""), piece("", "{\"n\": 1}")],
+            [
+                piece("search", ""),
+                piece("search", "{\"n\": "),
+                piece("search", "1}"),
+            ],
+            [
+                piece("search", "{"),
+                piece("search", "\"n\": 1"),
+                piece("", "}"),
+            ],
+        ] {
+            assert_eq!(calls(&chunks), [call("", "search", 1)], "{chunks:?}");
+        }
     }
 }

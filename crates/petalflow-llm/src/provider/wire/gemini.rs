@@ -1,22 +1,235 @@
-//! Gemini's responses, in the order of their parts. The `genai` library returns text, reasoning, signatures and calls
-//! one after the other, which loses the relation of signatures to parts. It also omits code and images.
+//! Gemini's `generateContent`: turns of parts, whose order and signatures matter.
 
-use serde_json::{Map, Value};
+use std::collections::HashMap;
 
-use super::response_data::ResponseData;
+use serde_json::{Map, Value, json};
+
+use super::content::{arguments_object, decimal, effort_level, effort_tokens, with_extra};
+use super::response_data::{REDACTED, ResponseData};
 use super::usage;
-use crate::Part;
 use crate::message::{Media, MediaSource, Text};
+use crate::provider::catalog::Target;
+use crate::request::{Effort, ToolChoice};
 use crate::stream::Delta;
+use crate::{ChatMessage, LlmRequest, Part, Role};
+use petalflow::tool::{ToolCall, ToolResult};
 
+/// The placeholder that third-generation models accept for a missing signature.
+const MISSING_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// The body of a request. The model's name is in the address. Schemas are JSON Schemas, and enforced as they are.
+pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Value {
+    let mut body = json!({ "contents": contents(target.model, request) });
+    let system = request.system.iter().chain(&request.instructions).cloned();
+    let of_messages = request.messages.iter();
+    let of_messages = of_messages.filter(|message| message.role == Role::System);
+    let system: Vec<_> = system.chain(of_messages.map(ChatMessage::text)).collect();
+    if !system.is_empty() {
+        body["systemInstruction"] = json!({ "parts": [{ "text": system.join("\n") }] });
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            json!({
+                "name": tool.name,
+                "description": tool.description,
+                "parametersJsonSchema": tool.parameters,
+            })
+        });
+        body["tools"] = json!([{ "functionDeclarations": tools.collect::<Value>() }]);
+        let config = match &request.tool_choice {
+            ToolChoice::Auto => None,
+            ToolChoice::None => Some(json!({ "mode": "NONE" })),
+            ToolChoice::Required => Some(json!({ "mode": "ANY" })),
+            ToolChoice::Tool(name) => {
+                Some(json!({ "mode": "ANY", "allowedFunctionNames": [name] }))
+            }
+        };
+        if let Some(config) = config {
+            body["toolConfig"] = json!({ "functionCallingConfig": config });
+        }
+    }
+    let generation = generation(target.model, request);
+    if !generation.is_empty() {
+        body["generationConfig"] = generation.into();
+    }
+    with_extra(body, request)
+}
+
+fn generation(model: &str, request: &LlmRequest) -> Map<String, Value> {
+    let mut config = Map::new();
+    let mut set = |name: &str, value: Option<Value>| {
+        config.extend(value.map(|value| (name.to_string(), value)));
+    };
+    set(
+        "temperature",
+        request.temperature.map(|value| decimal(value).into()),
+    );
+    set("topP", request.top_p.map(|value| decimal(value).into()));
+    set("maxOutputTokens", request.max_tokens.map(Into::into));
+    set("seed", request.seed.map(Into::into));
+    set(
+        "stopSequences",
+        (!request.stop.is_empty()).then(|| request.stop.clone().into()),
+    );
+    let schema = request.json_schema.as_deref();
+    set(
+        "responseMimeType",
+        schema.map(|_| "application/json".into()),
+    );
+    set("responseJsonSchema", schema.cloned());
+    set(
+        "thinkingConfig",
+        request.effort.map(|effort| thinking(model, effort)),
+    );
+    config
+}
+
+/// The options for reasoning, which is returned only on request.
+fn thinking(model: &str, effort: Effort) -> Value {
+    let has_levels = model.contains("gemini-3") || model.contains("gemma-4");
+    match effort {
+        Effort::Budget(_) => {
+            json!({ "thinkingBudget": effort_tokens(effort), "includeThoughts": true })
+        }
+        effort if has_levels => {
+            json!({ "thinkingLevel": effort_level(effort).to_uppercase(), "includeThoughts": true })
+        }
+        effort => json!({ "thinkingBudget": effort_tokens(effort), "includeThoughts": true }),
+    }
+}
+
+/// The conversation without system messages.
+fn contents(model: &str, request: &LlmRequest) -> Value {
+    let mut names = HashMap::new();
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in request.messages.iter() {
+        let calls = message.calls().filter(|call| !call.id.is_empty());
+        names.extend(calls.map(|call| (call.id.as_str(), call.name.as_str())));
+        let (role, parts) = match message.role {
+            Role::System => continue,
+            Role::Assistant => ("model", model_parts(message, model.contains("gemini-3"))),
+            Role::User | Role::Tool => {
+                let parts = message.parts.iter();
+                (
+                    "user",
+                    parts.filter_map(|part| user_part(part, &names)).collect(),
+                )
+            }
+        };
+        // All results of a turn are in one message.
+        match turns.last_mut() {
+            Some((_, last)) if all_results(last) && all_results(&parts) => last.extend(parts),
+            _ if parts.is_empty() => {}
+            _ => turns.push((role, parts)),
+        }
+    }
+    let input = request.input_text.iter();
+    turns.extend(input.map(|text| ("user", vec![json!({ "text": text })])));
+    turns
+        .into_iter()
+        .map(|(role, parts)| json!({ "role": role, "parts": parts }))
+        .collect()
+}
+
+fn all_results(parts: &[Value]) -> bool {
+    let mut parts = parts.iter();
+    parts.len() > 0 && parts.all(|part| part.get("functionResponse").is_some())
+}
+
+/// The parts of a message from the model. Reasoning is not sent back.
+fn model_parts(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
+    let mut first_call = true;
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for part in &message.parts {
+        let (mut value, signature) = match part {
+            Part::Text(Text { text, signature }) => (json!({ "text": text }), signature.clone()),
+            Part::Call(call) => {
+                let placeholder =
+                    (wants_signatures && first_call).then(|| MISSING_SIGNATURE.to_string());
+                first_call = false;
+                (function_call(call), call.signature.clone().or(placeholder))
+            }
+            Part::Media(media) => (self::media(media), None),
+            Part::Code { language, code } => (
+                json!({ "executableCode": { "language": language, "code": code } }),
+                None,
+            ),
+            Part::CodeResult { outcome, output } => (
+                json!({ "codeExecutionResult": { "outcome": outcome, "output": output } }),
+                None,
+            ),
+            Part::Thought(_) | Part::Result(_) => continue,
+        };
+        if let Some(signature) = signature.filter(|signature| !signature.starts_with(REDACTED)) {
+            value["thoughtSignature"] = signature.into();
+        }
+        parts.push(value);
+    }
+    parts
+}
+
+/// A part of a message to the model.
+fn user_part(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
+    match part {
+        Part::Text(Text { text, .. }) => Some(json!({ "text": text })),
+        Part::Media(media) => Some(self::media(media)),
+        Part::Result(result) => Some(function_response(result, names)),
+        Part::Code { language, code } => {
+            Some(json!({ "text": format!("```{language}\n{code}\n```") }))
+        }
+        Part::CodeResult { outcome, output } => {
+            Some(json!({ "text": format!("```{outcome}\n{output}\n```") }))
+        }
+        Part::Thought(_) | Part::Call(_) => None,
+    }
+}
+
+fn function_call(call: &ToolCall) -> Value {
+    let mut value = json!({ "name": call.name, "args": arguments_object(&call.arguments) });
+    if !call.id.is_empty() {
+        value["id"] = call.id.as_str().into();
+    }
+    json!({ "functionCall": value })
+}
+
+/// A tool result. It must have the name of its call, and may have an id only if the call has one.
+fn function_response(result: &ToolResult, names: &HashMap<&str, &str>) -> Value {
+    let call_name = names.get(result.call_id.as_str());
+    let name = match call_name {
+        _ if !result.name.is_empty() => result.name.as_str(),
+        Some(name) => name,
+        None => result.call_id.as_str(),
+    };
+    let response = match (&result.content, result.is_error) {
+        (Value::Object(object), false) => object.clone(),
+        (Value::Object(object), true) if object.contains_key("error") => object.clone(),
+        (content, true) => Map::from_iter([("error".to_string(), content.clone())]),
+        (content, false) => Map::from_iter([("result".to_string(), content.clone())]),
+    };
+    let mut value = json!({ "name": name, "response": response });
+    if call_name.is_some() {
+        value["id"] = result.call_id.as_str().into();
+    }
+    json!({ "functionResponse": value })
+}
+
+fn media(media: &Media) -> Value {
+    let Media { media_type, source } = media;
+    match source {
+        MediaSource::Url(url) => {
+            json!({ "fileData": { "mimeType": media_type, "fileUri": url } })
+        }
+        MediaSource::Base64(data) => {
+            json!({ "inlineData": { "mimeType": media_type, "data": data } })
+        }
+    }
+}
 /// Reads the chunks of a response.
 #[derive(Debug, Default)]
 pub(super) struct GeminiParser {
     calls: usize,
     /// The call whose arguments are still incomplete.
     open_call: Option<usize>,
-    /// Whether the last part was a call.
-    after_call: bool,
 }
 
 impl GeminiParser {
@@ -40,19 +253,20 @@ impl GeminiParser {
         let mut deltas = Vec::new();
         for part in parts.into_iter().flatten() {
             let signature = text(part, "thoughtSignature");
-            // A signature on empty text after a call does not sign the call.
-            if self.after_call
-                && signature.is_some()
-                && text(part, "text").is_some_and(|text| text.is_empty())
-            {
+            // An empty part has a signature of its own, which must be sent back in such a part.
+            if signature.is_some() && text(part, "text").is_some_and(|text| text.is_empty()) {
                 let text = String::new();
-                deltas.push(Delta::Part(Part::Text(Text { text, signature })));
-                self.after_call = false;
+                let thought = part.get("thought").and_then(Value::as_bool) == Some(true);
+                let part = Text { text, signature };
+                deltas.push(Delta::Part(if thought {
+                    Part::Thought(part)
+                } else {
+                    Part::Text(part)
+                }));
                 continue;
             }
             self.part(part, &mut deltas);
             deltas.extend(signature.map(Delta::Signature));
-            self.after_call = part.get("functionCall").is_some();
         }
         deltas
     }
@@ -193,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a064_a_signature_behind_calls_is_not_the_last_calls() {
+    fn a064_a_signature_on_empty_text_is_a_part_of_its_own() {
         let response = joined(&[
             json!([{"functionCall": {"name": "a"}, "thoughtSignature": "s1"}, {"functionCall": {"name": "b"}}]),
             json!([{"text": "", "thoughtSignature": "s2"}]),
@@ -212,7 +426,7 @@ mod tests {
         ]);
         assert_eq!(
             serde_json::to_value(response.message.unwrap().parts).unwrap(),
-            json!([{"text": {"text": "so", "signature": "s"}}])
+            json!([{"text": {"text": "so"}}, {"text": {"text": "", "signature": "s"}}])
         );
     }
 

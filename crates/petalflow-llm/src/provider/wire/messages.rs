@@ -1,23 +1,299 @@
 //! Anthropic's messages: blocks with a start, deltas and a stop.
 
-use serde_json::Value;
+use std::collections::HashMap;
 
-use super::response_data::{ResponseData, hidden_reasoning, redacted, text};
+use serde_json::{Value, json};
+
+use super::call_ids::CallIds;
+use super::content::{
+    arguments_object, decimal, effort_level, effort_tokens, parameters, result_text,
+    strict_if_possible, unsupported, with_extra,
+};
+use super::response_data::{REDACTED, ResponseData, citations, hidden_reasoning, redacted, text};
 use super::usage;
+use crate::message::{Media, MediaSource};
+use crate::provider::catalog::Target;
+use crate::request::{Effort, PromptCache, ToolChoice};
 use crate::stream::Delta;
+use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
+
+/// The version of the interface.
+pub(super) const VERSION: &str = "2023-06-01";
+
+/// The maximum number of tools that are strict in one request.
+const MAX_STRICT_TOOLS: usize = 20;
+
+/// The minimum number of tokens for reasoning.
+const MIN_REASONING: u32 = 1_024;
+
+/// The body of a request. This format has no seed.
+pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
+    let version = ModelVersion::of(target.model);
+    let max_tokens = request.max_tokens.unwrap_or_else(|| version.max_tokens());
+    let mut body = json!({
+        "model": target.model,
+        "max_tokens": max_tokens,
+        "messages": messages(request)?,
+    });
+    if target.streaming {
+        body["stream"] = true.into();
+    }
+    let mut system = system(request);
+    if !request.tools.is_empty() {
+        let accepted = target.quirks.strict && request.tools.len() <= MAX_STRICT_TOOLS;
+        let tools = request.tools.iter().map(|tool| {
+            let sent = parameters(tool, accepted);
+            let mut tool = json!({
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": sent.schema,
+            });
+            if sent.strict {
+                tool["strict"] = true.into();
+            }
+            tool
+        });
+        body["tools"] = tools.collect();
+        body["tool_choice"] = match &request.tool_choice {
+            ToolChoice::Auto => json!({ "type": "auto" }),
+            ToolChoice::None => json!({ "type": "none" }),
+            ToolChoice::Required => json!({ "type": "any" }),
+            ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
+        };
+    }
+    if let Some(schema) = &request.json_schema {
+        let sent = strict_if_possible(schema, target.quirks.strict);
+        if sent.strict {
+            body["output_config"]["format"] =
+                json!({ "type": "json_schema", "schema": sent.schema });
+        } else {
+            // Maps and recursive types have no schema that is enforced.
+            system.push(format!(
+                "Answer with one JSON object and nothing else. It must conform to this JSON Schema:\n{schema}"
+            ));
+        }
+    }
+    if !system.is_empty() {
+        body["system"] = system.join("\n\n").into();
+    }
+    if let Some(effort) = request.effort {
+        reasoning(&mut body, version, effort, max_tokens);
+    }
+    if let Some(temperature) = request.temperature {
+        body["temperature"] = decimal(temperature).into();
+    }
+    if let Some(top_p) = request.top_p {
+        body["top_p"] = decimal(top_p).into();
+    }
+    if !request.stop.is_empty() {
+        body["stop_sequences"] = request.stop.clone().into();
+    }
+    if request.prompt_cache != PromptCache::Automatic {
+        mark_for_cache(&mut body, request.prompt_cache);
+    }
+    Ok(with_extra(body, request))
+}
+
+/// The system prompt: the only place for instructions.
+fn system(request: &LlmRequest) -> Vec<String> {
+    let first = request.system.iter().chain(&request.instructions).cloned();
+    let of_messages = request.messages.iter();
+    let of_messages = of_messages.filter(|message| message.role == Role::System);
+    first
+        .chain(of_messages.map(ChatMessage::text))
+        .filter(|text| !text.is_empty())
+        .collect()
+}
+
+/// The options for reasoning. Models from version 4.6 decide themselves how long they reason.
+fn reasoning(body: &mut Value, version: ModelVersion, effort: Effort, max_tokens: u32) {
+    if version >= ModelVersion(4, 6) {
+        let level = match effort_level(effort) {
+            "minimal" => "low",
+            level => level,
+        };
+        body["output_config"]["effort"] = level.into();
+        body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
+    } else if effort != Effort::Minimal {
+        // The answer needs tokens too.
+        let most = max_tokens.saturating_sub(1).max(MIN_REASONING);
+        let tokens = effort_tokens(effort).clamp(MIN_REASONING, most);
+        body["thinking"] = json!({ "type": "enabled", "budget_tokens": tokens });
+    }
+}
+
+/// Marks the ends of the parts of a request that later requests repeat: tools and system prompt, and the conversation.
+fn mark_for_cache(body: &mut Value, cache: PromptCache) {
+    let mut mark = json!({ "type": "ephemeral" });
+    if cache == PromptCache::Long {
+        mark["ttl"] = "1h".into();
+    }
+    if let Some(text) = body["system"].as_str() {
+        body["system"] = json!([{ "type": "text", "text": text, "cache_control": mark }]);
+    } else if let Some(tool) = body["tools"]
+        .as_array_mut()
+        .and_then(|tools| tools.last_mut())
+    {
+        tool["cache_control"] = mark.clone();
+    }
+    let last = body["messages"]
+        .as_array_mut()
+        .and_then(|all| all.last_mut());
+    let Some(content) = last.map(|message| &mut message["content"]) else {
+        return;
+    };
+    if let Some(text) = content.as_str() {
+        *content = json!([{ "type": "text", "text": text, "cache_control": mark }]);
+    } else if let Some(block) = content.as_array_mut().and_then(|blocks| blocks.last_mut()) {
+        block["cache_control"] = mark;
+    }
+}
+
+fn messages(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
+    let mut messages: Vec<Value> = Vec::new();
+    let mut ids = CallIds::default();
+    for message in request.messages.iter() {
+        let (role, content) = match message.role {
+            Role::System => continue,
+            Role::Assistant => {
+                ids.new_turn();
+                ("assistant", assistant_content(message, &mut ids))
+            }
+            Role::User | Role::Tool => ("user", user_content(message, &mut ids)?),
+        };
+        if !content.is_null() {
+            messages.push(json!({ "role": role, "content": content }));
+        }
+    }
+    let input = request.input_text.iter();
+    messages.extend(input.map(|text| json!({ "role": "user", "content": text })));
+    Ok(messages)
+}
+
+/// The blocks of a message to the model: text alone as text. Null if nothing in it can be sent.
+fn user_content(message: &ChatMessage, ids: &mut CallIds) -> Result<Value, LlmError> {
+    let mut blocks = Vec::with_capacity(message.parts.len());
+    for part in &message.parts {
+        match part {
+            // Empty text is an error.
+            Part::Text(text) if text.text.is_empty() => {}
+            Part::Text(text) => blocks.push(json!({ "type": "text", "text": text.text })),
+            Part::Media(media) => blocks.push(media_block(media)?),
+            Part::Code { .. } | Part::CodeResult { .. } => {
+                let text = part.code_as_text();
+                blocks.extend(text.map(|text| json!({ "type": "text", "text": text })));
+            }
+            Part::Result(result) => {
+                let mut block = json!({
+                    "type": "tool_result",
+                    "tool_use_id": ids.for_result(result),
+                    "content": result_text(result),
+                });
+                if result.is_error {
+                    block["is_error"] = true.into();
+                }
+                blocks.push(block);
+            }
+            Part::Thought(_) | Part::Call(_) => {}
+        }
+    }
+    Ok(content(blocks))
+}
+
+/// The blocks of a message from the model. Reasoning is sent back only with its signature.
+fn assistant_content(message: &ChatMessage, ids: &mut CallIds) -> Value {
+    let blocks = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) if text.text.is_empty() => None,
+        Part::Text(text) => Some(json!({ "type": "text", "text": text.text })),
+        Part::Thought(thought) => {
+            let signature = thought.signature.as_deref()?;
+            Some(match signature.strip_prefix(REDACTED) {
+                Some(data) => json!({ "type": "redacted_thinking", "data": data }),
+                None => {
+                    json!({ "type": "thinking", "thinking": thought.text, "signature": signature })
+                }
+            })
+        }
+        Part::Call(call) => Some(json!({
+            "type": "tool_use",
+            "id": ids.for_call(call),
+            "name": call.name,
+            "input": arguments_object(&call.arguments),
+        })),
+        Part::Code { .. } | Part::CodeResult { .. } => {
+            let text = part.code_as_text()?;
+            Some(json!({ "type": "text", "text": text }))
+        }
+        // A model cannot be sent what it drew.
+        Part::Media(_) | Part::Result(_) => None,
+    });
+    content(blocks.collect())
+}
+
+fn content(mut blocks: Vec<Value>) -> Value {
+    match &mut *blocks {
+        [] => Value::Null,
+        [only] if only["type"] == "text" => only["text"].take(),
+        _ => blocks.into(),
+    }
+}
+
+fn media_block(media: &Media) -> Result<Value, LlmError> {
+    let kind = match media.media_type.split('/').next() {
+        Some("image") => "image",
+        Some("audio" | "video") => {
+            return Err(unsupported(media, "use a model of another provider for it"));
+        }
+        _ => "document",
+    };
+    let source = match &media.source {
+        MediaSource::Url(url) => json!({ "type": "url", "url": url }),
+        MediaSource::Base64(data) => {
+            json!({ "type": "base64", "media_type": media.media_type, "data": data })
+        }
+    };
+    Ok(json!({ "type": kind, "source": source }))
+}
+
+/// The version in the name of a model, such as 4.6 in `claude-sonnet-4-6`. 0.0 if there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ModelVersion(u32, u32);
+
+impl ModelVersion {
+    fn of(model: &str) -> Self {
+        let claude = model.find("claude").map_or("", |start| &model[start..]);
+        // A longer number is a date.
+        let number = |part: &str| part.parse().ok().filter(|_| part.len() <= 2);
+        let mut parts = claude
+            .split(['-', '.', '@'])
+            .skip_while(|part| number(part).is_none());
+        let major = parts.next().and_then(number).unwrap_or(0);
+        ModelVersion(major, parts.next().and_then(number).unwrap_or(0))
+    }
+
+    /// The maximum number of tokens in a response, which must be in the request.
+    fn max_tokens(self) -> u32 {
+        match self {
+            ModelVersion(3, 7) => 64_000,
+            ModelVersion(0, _) | ModelVersion(3, 5) => 8_192,
+            ModelVersion(..=3, _) => 4_096,
+            version if version < ModelVersion(4, 5) => 32_000,
+            _ => 64_000,
+        }
+    }
+}
 
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]
 pub(super) struct MessagesParser {
     calls: usize,
-    /// The current block.
-    open_block: OpenBlock,
+    /// The blocks that have started, by their index. Blocks may be interleaved.
+    open: HashMap<u64, OpenBlock>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 enum OpenBlock {
     /// Text, or a block that only the provider uses.
-    #[default]
     Other,
     /// The index of a call.
     Call(usize),
@@ -28,7 +304,8 @@ enum OpenBlock {
 impl MessagesParser {
     pub(super) fn read(&mut self, event: &Value, data: &mut ResponseData) -> Vec<Delta> {
         let mut deltas = Vec::new();
-        match event.get("type").and_then(Value::as_str) {
+        let index = event["index"].as_u64().unwrap_or(0);
+        match event["type"].as_str() {
             Some("message_start") => read_metadata(&event["message"], data),
             Some("message_delta") => {
                 let reason = text(event, "/delta/stop_reason");
@@ -39,14 +316,20 @@ impl MessagesParser {
             Some("message_stop") => {
                 data.finish.get_or_insert_with(|| "end_turn".to_string());
             }
-            Some("content_block_start") => self.start_block(&event["content_block"], &mut deltas),
-            Some("content_block_delta") => self.read_delta(&event["delta"], &mut deltas),
-            Some("content_block_stop") => self.end_block(&mut deltas),
+            Some("content_block_start") => {
+                // Some servers do not send the end of a block.
+                self.end_block(index, &mut deltas);
+                self.start_block(index, &event["content_block"], data, &mut deltas);
+            }
+            Some("content_block_delta") => {
+                self.read_delta(index, &event["delta"], data, &mut deltas);
+            }
+            Some("content_block_stop") => self.end_block(index, &mut deltas),
             _ => {
-                let blocks = event.get("content").and_then(Value::as_array);
-                for block in blocks.into_iter().flatten() {
-                    self.start_block(block, &mut deltas);
-                    self.end_block(&mut deltas);
+                let blocks = event["content"].as_array();
+                for (index, block) in (0..).zip(blocks.into_iter().flatten()) {
+                    self.start_block(index, block, data, &mut deltas);
+                    self.end_block(index, &mut deltas);
                 }
                 read_metadata(event, data);
             }
@@ -54,43 +337,63 @@ impl MessagesParser {
         deltas
     }
 
-    fn start_block(&mut self, block: &Value, deltas: &mut Vec<Delta>) {
-        // Some servers do not send the end of a block.
-        self.end_block(deltas);
-        match block.get("type").and_then(Value::as_str) {
-            Some("text") => deltas.extend(non_empty_text(block, "/text").map(Delta::Text)),
+    fn start_block(
+        &mut self,
+        index: u64,
+        block: &Value,
+        data: &mut ResponseData,
+        deltas: &mut Vec<Delta>,
+    ) {
+        let mut open = OpenBlock::Other;
+        match block["type"].as_str() {
+            Some("text") => {
+                citations(block.get("citations"), data);
+                deltas.extend(non_empty_text(block, "/text").map(Delta::Text));
+            }
             Some("thinking") => {
                 let reasoning = non_empty_text(block, "/thinking");
-                self.open_block = OpenBlock::Thought {
+                open = OpenBlock::Thought {
                     signature: text(block, "/signature").unwrap_or_default(),
                     visible: reasoning.is_some(),
                 };
                 deltas.extend(reasoning.map(Delta::Thought));
             }
             Some("tool_use") => {
-                let input = block.get("input").and_then(Value::as_object);
-                let input = input.filter(|input| !input.is_empty());
-                self.open_block = OpenBlock::Call(self.calls);
+                let input = &block["input"];
+                let has_input = input.as_object().is_some_and(|input| !input.is_empty());
+                open = OpenBlock::Call(self.calls);
                 deltas.push(Delta::Call {
                     index: self.calls,
                     id: text(block, "/id"),
                     name: text(block, "/name"),
                     // In a stream the input is empty at the start.
-                    arguments: input
-                        .map(|_| block["input"].to_string())
-                        .unwrap_or_default(),
+                    arguments: if has_input {
+                        input.to_string()
+                    } else {
+                        String::new()
+                    },
                 });
                 self.calls += 1;
             }
             _ => deltas.extend(redacted(block).map(Delta::Part)),
         }
+        self.open.insert(index, open);
     }
 
-    fn read_delta(&mut self, delta: &Value, deltas: &mut Vec<Delta>) {
+    fn read_delta(
+        &mut self,
+        index: u64,
+        delta: &Value,
+        data: &mut ResponseData,
+        deltas: &mut Vec<Delta>,
+    ) {
         deltas.extend(non_empty_text(delta, "/text").map(Delta::Text));
-        match &mut self.open_block {
-            OpenBlock::Other => {}
-            OpenBlock::Call(index) => {
+        if let Some(citation) = delta.get("citation") {
+            citations(Some(&Value::Array(vec![citation.clone()])), data);
+        }
+        match self.open.get_mut(&index) {
+            None | Some(OpenBlock::Other) => {}
+            Some(OpenBlock::Call(index)) => {
                 let chunk = non_empty_text(delta, "/partial_json").map(|arguments| Delta::Call {
                     index: *index,
                     id: None,
@@ -99,7 +402,7 @@ impl MessagesParser {
                 });
                 deltas.extend(chunk);
             }
-            OpenBlock::Thought { signature, visible } => {
+            Some(OpenBlock::Thought { signature, visible }) => {
                 if let Some(reasoning) = non_empty_text(delta, "/thinking") {
                     *visible = true;
                     deltas.push(Delta::Thought(reasoning));
@@ -109,8 +412,8 @@ impl MessagesParser {
         }
     }
 
-    fn end_block(&mut self, deltas: &mut Vec<Delta>) {
-        let OpenBlock::Thought { signature, visible } = std::mem::take(&mut self.open_block) else {
+    fn end_block(&mut self, index: u64, deltas: &mut Vec<Delta>) {
+        let Some(OpenBlock::Thought { signature, visible }) = self.open.remove(&index) else {
             return;
         };
         match (signature.is_empty(), visible) {
@@ -130,4 +433,58 @@ fn read_metadata(message: &Value, data: &mut ResponseData) {
 
 fn non_empty_text(value: &Value, path: &str) -> Option<String> {
     text(value, path).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LlmResponse;
+    use crate::stream::StreamAccumulator;
+
+    #[test]
+    fn versions_are_read_from_names() {
+        for (model, version) in [
+            ("claude-sonnet-4-6", (4, 6)),
+            ("claude-opus-4-20250514", (4, 0)),
+            ("claude-opus-4-5-20251101", (4, 5)),
+            ("claude-3-5-sonnet-latest", (3, 5)),
+            ("claude-3-haiku-20240307", (3, 0)),
+            ("anthropic/claude-sonnet-4.5", (4, 5)),
+            ("claude-haiku-5", (5, 0)),
+            ("MiniMax-M2", (0, 0)),
+        ] {
+            assert_eq!(
+                ModelVersion::of(model),
+                ModelVersion(version.0, version.1),
+                "{model}"
+            );
+        }
+    }
+
+    #[test]
+    fn interleaved_blocks_get_their_own_arguments() {
+        let start = |index: u64, id: &str| json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "id": id, "name": "x", "input": {}}});
+        let delta = |index: u64, text: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": text}});
+        let stop = |index: u64| json!({"type": "content_block_stop", "index": index});
+        let (mut parser, mut accumulator) = (MessagesParser::default(), StreamAccumulator::new());
+        for event in [
+            start(0, "a"),
+            start(1, "b"),
+            delta(1, "{\"n\": "),
+            delta(0, "{\"n\": 1"),
+            delta(1, "2}"),
+            stop(1),
+            delta(0, "}"),
+            stop(0),
+        ] {
+            let deltas = parser.read(&event, &mut ResponseData::default());
+            deltas.iter().for_each(|delta| accumulator.push(delta));
+        }
+        let response = accumulator.finish(LlmResponse::default());
+        let calls: Vec<_> = response
+            .calls()
+            .map(|call| (call.id.as_str(), call.arguments["n"].clone()))
+            .collect();
+        assert_eq!(calls, [("a", json!(1)), ("b", json!(2))]);
+    }
 }

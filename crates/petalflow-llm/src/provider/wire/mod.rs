@@ -1,122 +1,165 @@
-//! Provider responses, read from the frames of a stream or from a complete body. The format is detected from the data.
-//! The `genai` library returns less than the provider sent, and joins separate parts. Its result is used only
-//! if the format is unknown here.
+//! The four formats of providers. Each has its requests and its responses in one file.
+//!
+//! Requests are written from scratch, and responses are read leniently, because servers differ from their own documents.
 
+mod call_ids;
 mod chat;
+mod content;
 mod gemini;
 mod messages;
 mod response_data;
 mod responses;
 mod usage;
 
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
+use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
-use crate::{LlmResponse, TokenUsage};
+use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
 use response_data::ResponseData;
-pub(super) use response_data::{REDACTED, redacted, with_stop_reason};
 
-/// Reads one response.
-#[derive(Debug, Default)]
-pub(super) struct ResponseParser {
-    format: Option<Format>,
-    pub(super) data: ResponseData,
+impl Target<'_> {
+    /// The path after the base URL, without a slash at its start.
+    pub(super) fn path(&self) -> String {
+        match self.family {
+            Family::Chat => "chat/completions".to_string(),
+            Family::Responses => "responses".to_string(),
+            Family::Messages => "messages".to_string(),
+            Family::Gemini => {
+                let method = if self.streaming {
+                    "streamGenerateContent"
+                } else {
+                    "generateContent"
+                };
+                format!("models/{}:{method}", self.model)
+            }
+        }
+    }
+
+    /// The parameter of the address that asks for events.
+    pub(super) fn query(&self) -> Option<(&'static str, &'static str)> {
+        (self.family == Family::Gemini && self.streaming).then_some(("alt", "sse"))
+    }
+
+    /// The headers, with the key. `None` for a key that is not a header's text.
+    pub(super) fn headers(&self, key: Option<&str>) -> Option<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if self.family == Family::Messages {
+            let version = HeaderValue::from_static(messages::VERSION);
+            headers.insert(HeaderName::from_static("anthropic-version"), version);
+        }
+        let Some(key) = key else { return Some(headers) };
+        let (name, value) = match self.family {
+            Family::Chat | Family::Responses => (AUTHORIZATION, format!("Bearer {key}")),
+            Family::Messages => (HeaderName::from_static("x-api-key"), key.to_string()),
+            Family::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_string()),
+        };
+        let mut value = HeaderValue::from_str(&value).ok()?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+        Some(headers)
+    }
+
+    /// The body of a request.
+    ///
+    /// # Errors
+    ///
+    /// For media that the provider does not accept.
+    pub(super) fn body(&self, request: &LlmRequest) -> Result<Value, LlmError> {
+        match self.family {
+            Family::Chat => chat::body(self, request),
+            Family::Responses => responses::body(self, request),
+            Family::Messages => messages::body(self, request),
+            Family::Gemini => Ok(gemini::body(self, request)),
+        }
+    }
+
+    /// A parser of one response.
+    pub(super) fn parser(&self) -> ResponseParser {
+        ResponseParser {
+            format: match self.family {
+                Family::Chat => Format::Chat(chat::ChatParser::default()),
+                Family::Responses => Format::Responses(responses::ResponsesParser::default()),
+                Family::Messages => Format::Messages(messages::MessagesParser::default()),
+                Family::Gemini => Format::Gemini(gemini::GeminiParser::default()),
+            },
+            data: ResponseData::default(),
+        }
+    }
 }
 
-/// The reader of a family of formats.
+/// Reads one response: its events, or its body.
+#[derive(Debug)]
+pub(super) struct ResponseParser {
+    format: Format,
+    data: ResponseData,
+}
+
 #[derive(Debug)]
 enum Format {
-    /// OpenAI's chat completions, which most other providers use too.
     Chat(chat::ChatParser),
-    /// OpenAI's responses.
     Responses(responses::ResponsesParser),
-    /// Anthropic's messages.
     Messages(messages::MessagesParser),
     Gemini(gemini::GeminiParser),
 }
 
 impl ResponseParser {
-    /// Reads a frame or a complete body, and returns the new content.
+    /// Reads an event or a complete body, and returns the new content.
     pub(super) fn read(&mut self, frame: &Value) -> Vec<Delta> {
-        if let Some(error) = error(frame) {
-            self.data.error.get_or_insert(error);
+        if is_error(frame) {
+            self.data.error.get_or_insert_with(|| frame.clone());
             return Vec::new();
-        }
-        if self.format.is_none() {
-            self.format = Format::detect(frame);
         }
         let data = &mut self.data;
         match &mut self.format {
-            None => Vec::new(),
-            Some(Format::Chat(parser)) => parser.read(frame, data),
-            Some(Format::Responses(parser)) => parser.read(frame, data),
-            Some(Format::Messages(parser)) => parser.read(frame, data),
-            Some(Format::Gemini(parser)) => parser.read(frame, data),
+            Format::Chat(parser) => parser.read(frame, data),
+            Format::Responses(parser) => parser.read(frame, data),
+            Format::Messages(parser) => parser.read(frame, data),
+            Format::Gemini(parser) => parser.read(frame, data),
         }
     }
 
-    /// Whether the format of the response is known here.
-    pub(super) fn is_known(&self) -> bool {
-        self.format.is_some()
+    /// The error that the provider sent instead of a response, or in the middle of one.
+    pub(super) fn take_error(&mut self) -> Option<Value> {
+        self.data.error.take()
     }
-}
 
-impl Format {
-    fn detect(frame: &Value) -> Option<Self> {
-        let has = |field| frame.get(field).is_some();
-        let kind = frame
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let is_object = |name| frame.get("object").and_then(Value::as_str) == Some(name);
-        if kind.starts_with("response.") || is_object("response") || frame["output"].is_array() {
-            Some(Format::Responses(responses::ResponsesParser::default()))
-        } else if kind.starts_with("message_")
-            || kind.starts_with("content_block_")
-            || (kind == "message" && frame["content"].is_array())
-            || (frame["content"].is_array() && has("stop_reason"))
-        {
-            Some(Format::Messages(messages::MessagesParser::default()))
-        } else if frame["choices"].is_array() {
-            Some(Format::Chat(chat::ChatParser::default()))
-        } else if has("candidates") || has("promptFeedback") || has("usageMetadata") {
-            Some(Format::Gemini(gemini::GeminiParser::default()))
-        } else {
-            None
+    /// Whether the response has sent its end.
+    pub(super) fn has_ended(&self) -> bool {
+        self.data.has_ended()
+    }
+
+    /// The response without its message.
+    pub(super) fn finish(mut self) -> LlmResponse {
+        self.data.response()
+    }
+
+    /// Reads a complete body. The error is what the provider sent instead of a response; `None` if it sent neither.
+    pub(super) fn read_body(mut self, body: &Value) -> Result<LlmResponse, Option<Value>> {
+        let mut accumulator = StreamAccumulator::new();
+        let deltas = self.read(body);
+        deltas.iter().for_each(|delta| accumulator.push(delta));
+        if let Some(error) = self.take_error() {
+            return Err(Some(error));
         }
+        let response = accumulator.finish(self.finish());
+        // Even a response without content has a reason for its end, or a usage.
+        let is_empty = response.message.is_none()
+            && response.finish.is_none()
+            && response.usage == TokenUsage::default();
+        if is_empty { Err(None) } else { Ok(response) }
     }
 }
 
-/// The complete response, if the format of the body is known here, or the error in the body.
-pub(super) fn parse_body(body: &Value) -> Option<Result<LlmResponse, Value>> {
-    let mut parser = ResponseParser::default();
-    let mut accumulator = StreamAccumulator::new();
-    parser
-        .read(body)
-        .iter()
-        .for_each(|delta| accumulator.push(delta));
-    if let Some(error) = parser.data.error {
-        return Some(Err(error));
-    }
-    parser
-        .is_known()
-        .then(|| Ok(accumulator.finish(parser.data.response())))
-}
-
-/// Whether a response is empty: even a response without content has a finish reason or a usage.
-pub(super) fn is_empty(response: &LlmResponse) -> bool {
-    response.message.is_none()
-        && response.finish.is_none()
-        && response.usage == TokenUsage::default()
-}
-
-/// The error in a frame.
-fn error(frame: &Value) -> Option<Value> {
+/// Whether this is an error and not a part of a response. Complete responses have an `error` that is null.
+fn is_error(frame: &Value) -> bool {
+    let frame = frame.get(0).unwrap_or(frame);
     let has_error = frame.get("error").is_some_and(|error| match error {
         Value::Object(_) => true,
         Value::String(text) => !text.is_empty(),
         _ => false,
     });
-    let is_error_event = frame.get("type").and_then(Value::as_str) == Some("error");
-    (has_error || is_error_event).then(|| frame.clone())
+    has_error || frame["type"] == "error"
 }

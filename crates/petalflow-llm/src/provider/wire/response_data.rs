@@ -1,6 +1,5 @@
 //! The data about a response, and helpers that read its JSON. All parsers use them.
 
-use genai::chat::StopReason;
 use serde_json::{Map, Value};
 
 use crate::message::Text;
@@ -33,45 +32,73 @@ impl ResponseData {
 
     /// The response without its message.
     pub(crate) fn response(&mut self) -> LlmResponse {
-        let reason = self.blocked.clone().map(StopReason::ContentFilter);
-        let reason = reason.or_else(|| self.finish.take().map(StopReason::from));
-        let mut response = LlmResponse {
+        let finish = match &self.blocked {
+            Some(_) => Some(FinishReason::ContentFilter),
+            None => self.finish.take().map(finish_reason),
+        };
+        let status = match &finish {
+            Some(FinishReason::Other(reason)) if reason == "failed" => Status::Failed,
+            None | Some(FinishReason::Stop | FinishReason::ToolCalls) => Status::Completed,
+            Some(_) => Status::Incomplete,
+        };
+        let mut meta = std::mem::take(&mut self.meta);
+        if let Some(reason) = self.blocked.take() {
+            meta.insert("block_reason".to_string(), reason.into());
+        }
+        LlmResponse {
             id: self.id.take().unwrap_or_default(),
             model: self.model.take().unwrap_or_default(),
+            status,
+            finish,
             usage: self.usage,
             reasoning: self.reasoning.take(),
-            meta: std::mem::take(&mut self.meta).into_iter().collect(),
-            ..with_stop_reason(reason)
-        };
-        if let Some(reason) = self.blocked.take() {
-            response
-                .meta
-                .insert("block_reason".to_string(), reason.into());
+            meta,
+            ..LlmResponse::default()
         }
-        response
     }
 }
 
-/// The response for this stop reason.
-pub(crate) fn with_stop_reason(reason: Option<StopReason>) -> LlmResponse {
-    let finish = reason.map(|reason| match reason {
-        StopReason::Completed(_) | StopReason::StopSequence(_) => FinishReason::Stop,
-        StopReason::MaxTokens(_) => FinishReason::Length,
-        StopReason::ToolCall(_) => FinishReason::ToolCalls,
-        StopReason::ContentFilter(_) => FinishReason::ContentFilter,
-        StopReason::Other(reason) => FinishReason::Other(reason),
-    });
-    let status = match &finish {
-        Some(FinishReason::Other(reason)) if reason == "failed" => Status::Failed,
-        Some(FinishReason::Length | FinishReason::ContentFilter | FinishReason::Other(_)) => {
-            Status::Incomplete
-        }
-        _ => Status::Completed,
-    };
-    LlmResponse {
-        status,
-        finish,
-        ..LlmResponse::default()
+/// The reason under its common name.
+fn finish_reason(reason: String) -> FinishReason {
+    match &*reason {
+        "stop" | "end_turn" | "stop_sequence" | "completed" | "STOP" | "STOP_SEQUENCE"
+        | "COMPLETE" => FinishReason::Stop,
+        "length"
+        | "max_tokens"
+        | "MAX_TOKENS"
+        | "max_output_tokens"
+        | "incomplete"
+        | "model_length"
+        | "model_context_window_exceeded" => FinishReason::Length,
+        "tool_calls" | "tool_use" | "function_call" => FinishReason::ToolCalls,
+        "content_filter"
+        | "refusal"
+        | "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "LANGUAGE"
+        | "ERROR_TOXIC" => FinishReason::ContentFilter,
+        _ => FinishReason::Other(reason),
+    }
+}
+
+/// Adds the sources that the provider cites for a text to the response's `meta`.
+pub(super) fn citations(new: Option<&Value>, data: &mut ResponseData) {
+    let Some(Value::Array(new)) = new else { return };
+    if new.is_empty() {
+        return;
+    }
+    let all = data
+        .meta
+        .entry("citations")
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(all) = all {
+        all.extend(new.iter().cloned());
     }
 }
 

@@ -1,11 +1,181 @@
 //! OpenAI's responses: a list of items. Each item may arrive in chunks.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::response_data::{ResponseData, arguments_text, hidden_reasoning, text};
+use super::call_ids::CallIds;
+use super::content::{
+    arguments_object, data_url, decimal, effort_level, parameters, result_text, strict_if_possible,
+    unsupported, with_extra,
+};
+use super::response_data::{ResponseData, arguments_text, citations, hidden_reasoning, text};
 use super::usage;
+use crate::message::{Media, MediaSource};
+use crate::provider::catalog::{Target, openai_reasons};
+use crate::request::ToolChoice;
 use crate::response::Reasoning;
 use crate::stream::Delta;
+use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
+
+/// The body of a request. This format has no seed and no stop sequences. OpenAI does not store the response.
+pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
+    let mut body = json!({ "model": target.model, "store": false, "input": input(request)? });
+    if target.streaming {
+        body["stream"] = true.into();
+    }
+    if let Some(system) = &request.system {
+        body["instructions"] = system.as_str().into();
+    }
+    if openai_reasons(target.model) {
+        // The reasoning is sent back with the next request, because OpenAI does not store it.
+        body["include"] = json!(["reasoning.encrypted_content"]);
+        body["reasoning"] = json!({ "summary": "auto" });
+        if let Some(effort) = request.effort {
+            body["reasoning"]["effort"] = effort_level(effort).into();
+        }
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            let sent = parameters(tool, true);
+            json!({
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": sent.schema,
+                "strict": sent.strict,
+            })
+        });
+        body["tools"] = tools.collect();
+        match &request.tool_choice {
+            ToolChoice::Auto => {}
+            ToolChoice::None => body["tool_choice"] = "none".into(),
+            ToolChoice::Required => body["tool_choice"] = "required".into(),
+            ToolChoice::Tool(name) => {
+                body["tool_choice"] = json!({ "type": "function", "name": name });
+            }
+        }
+    }
+    if let Some(schema) = &request.json_schema {
+        let sent = strict_if_possible(schema, true);
+        body["text"]["format"] = json!({
+            "type": "json_schema",
+            "name": "answer",
+            "strict": sent.strict,
+            "schema": sent.schema,
+        });
+    }
+    if let Some(temperature) = request.temperature {
+        body["temperature"] = decimal(temperature).into();
+    }
+    if let Some(top_p) = request.top_p {
+        body["top_p"] = decimal(top_p).into();
+    }
+    if let Some(most) = request.max_tokens {
+        body["max_output_tokens"] = most.into();
+    }
+    Ok(with_extra(body, request))
+}
+
+/// The items in order: instructions, conversation, input. The system prompt is a field of the body.
+fn input(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
+    let system = |text: &String| json!({ "role": "system", "content": text });
+    let mut items: Vec<_> = request.instructions.iter().map(system).collect();
+    let mut ids = CallIds::default();
+    for message in request.messages.iter() {
+        match message.role {
+            Role::System => items.push(system(&message.text())),
+            Role::User => items.extend(user_item(message)?),
+            Role::Assistant => {
+                ids.new_turn();
+                assistant_items(message, &mut ids, &mut items);
+            }
+            Role::Tool => items.extend(message.tool_results().map(|result| {
+                let id = ids.for_result(result);
+                json!({ "type": "function_call_output", "call_id": id, "output": result_text(result) })
+            })),
+        }
+    }
+    let input = request.input_text.iter();
+    items.extend(input.map(|text| json!({ "role": "user", "content": text })));
+    Ok(items)
+}
+
+/// A message from the user. `None` if nothing in it can be sent.
+fn user_item(message: &ChatMessage) -> Result<Option<Value>, LlmError> {
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => parts.push(json!({ "type": "input_text", "text": text.text })),
+            Part::Media(media) => parts.push(media_part(media)?),
+            // Only Gemini accepts code as code.
+            Part::Code { .. } | Part::CodeResult { .. } => {
+                let text = part.code_as_text();
+                parts.extend(text.map(|text| json!({ "type": "input_text", "text": text })));
+            }
+            Part::Thought(_) | Part::Call(_) | Part::Result(_) => {}
+        }
+    }
+    let content = match &mut *parts {
+        [] => return Ok(None),
+        [only] if only["type"] == "input_text" => only["text"].take(),
+        _ => parts.into(),
+    };
+    Ok(Some(json!({ "role": "user", "content": content })))
+}
+
+fn media_part(media: &Media) -> Result<Value, LlmError> {
+    let (kind, format) = media.media_type.split_once('/').unwrap_or_default();
+    match (kind, &media.source) {
+        ("image", _) => {
+            Ok(json!({ "type": "input_image", "detail": "auto", "image_url": data_url(media) }))
+        }
+        ("audio" | "video", _) => Err(unsupported(media, "use a model of another provider for it")),
+        (_, MediaSource::Url(url)) => Ok(json!({ "type": "input_file", "file_url": url })),
+        (_, MediaSource::Base64(_)) => Ok(json!({
+            "type": "input_file",
+            "filename": format!("file.{format}"),
+            "file_data": data_url(media),
+        })),
+    }
+}
+
+/// The items of a message from the model, in its order. Only reasoning with its signature can be sent back.
+fn assistant_items(message: &ChatMessage, ids: &mut CallIds, items: &mut Vec<Value>) {
+    let mut texts = Vec::new();
+    let flush = |texts: &mut Vec<Value>, items: &mut Vec<Value>| {
+        if !texts.is_empty() {
+            let content = std::mem::take(texts);
+            items.push(json!({ "type": "message", "role": "assistant", "content": content }));
+        }
+    };
+    for part in &message.parts {
+        match part {
+            Part::Text(text) if text.text.is_empty() => {}
+            Part::Text(text) => texts.push(json!({ "type": "output_text", "text": text.text })),
+            Part::Code { .. } | Part::CodeResult { .. } => {
+                let text = part.code_as_text();
+                texts.extend(text.map(|text| json!({ "type": "output_text", "text": text })));
+            }
+            Part::Thought(thought) => {
+                flush(&mut texts, items);
+                items.extend(thought.signature.iter().map(|signature| {
+                    json!({ "type": "reasoning", "encrypted_content": signature, "summary": [] })
+                }));
+            }
+            Part::Call(call) => {
+                flush(&mut texts, items);
+                items.push(json!({
+                    "type": "function_call",
+                    "call_id": ids.for_call(call),
+                    "name": call.name,
+                    "arguments": arguments_object(&call.arguments).to_string(),
+                }));
+            }
+            // A model cannot be sent what it drew.
+            Part::Media(_) | Part::Result(_) => {}
+        }
+    }
+    flush(&mut texts, items);
+}
 
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]
@@ -44,6 +214,9 @@ impl ResponsesParser {
                 self.unsigned_reasoning = true;
                 deltas.extend(text(event, "/delta").map(Delta::Thought));
             }
+            "response.output_text.annotation.added" => {
+                citations(Some(&Value::Array(vec![event["annotation"].clone()])), data);
+            }
             "response.output_item.added" => self.start_item(index, &event["item"], &mut deltas),
             "response.function_call_arguments.delta" => {
                 let chunk = text(event, "/delta").unwrap_or_default();
@@ -78,7 +251,7 @@ impl ResponsesParser {
         let streamed = self.has_content;
         for (index, item) in items.into_iter().flatten().enumerate() {
             if !streamed {
-                self.item_text(item, &mut deltas);
+                self.item_text(item, data, &mut deltas);
                 self.end_item(index as u64, item, data, &mut deltas);
             }
         }
@@ -89,7 +262,7 @@ impl ResponsesParser {
     }
 
     /// Reads the text of an item that arrived complete.
-    fn item_text(&mut self, item: &Value, deltas: &mut Vec<Delta>) {
+    fn item_text(&mut self, item: &Value, data: &mut ResponseData, deltas: &mut Vec<Delta>) {
         let chunks = |field| {
             item.get(field)
                 .and_then(Value::as_array)
@@ -98,6 +271,7 @@ impl ResponsesParser {
         };
         match item.get("type").and_then(Value::as_str) {
             Some("message") => deltas.extend(chunks("content").filter_map(|chunk| {
+                citations(chunk.get("annotations"), data);
                 let text = text(chunk, "/text").or_else(|| text(chunk, "/refusal"))?;
                 Some(Delta::Text(text))
             })),

@@ -1,8 +1,6 @@
-//! Tool calls as providers accept them: with unique ids, and with arguments that are objects.
+//! The ids of tool calls as providers accept them: unique within a turn.
 
 use std::collections::VecDeque;
-
-use serde_json::{Value, json};
 
 use petalflow::tool::{ToolCall, ToolResult};
 
@@ -57,16 +55,6 @@ impl CallIds {
             Some(open) => open.sent_id,
             None => result.call_id.clone(),
         }
-    }
-}
-
-/// Arguments as an object, the only form that providers accept. The model sees its own arguments, and the tool result
-/// describes the error.
-pub(super) fn arguments_object(arguments: &Value) -> Value {
-    match arguments {
-        Value::Object(arguments) => Value::Object(arguments.clone()),
-        Value::Null => Value::Object(serde_json::Map::new()),
-        other => json!({ "invalid": other }),
     }
 }
 

@@ -1,0 +1,125 @@
+//! Helpers that write requests.
+
+use serde_json::{Map, Value, json};
+
+use crate::message::{Media, MediaSource};
+use crate::request::Effort;
+use crate::{LlmError, LlmRequest};
+use petalflow::tool::schema;
+use petalflow::tool::{ToolResult, ToolSpec};
+
+/// The number as it was written: 0.7 as an `f32` is 0.699999988 as an `f64`.
+pub(super) fn decimal(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::from(number))
+}
+
+/// A result as text. The text of an error always says that it is an error.
+pub(super) fn result_text(result: &ToolResult) -> String {
+    match (&result.content, result.is_error) {
+        (Value::String(text), false) => text.clone(),
+        (Value::Object(object), true) if object.contains_key("error") => result.content.to_string(),
+        (content, true) => json!({ "error": content }).to_string(),
+        (content, false) => content.to_string(),
+    }
+}
+
+/// Arguments as an object, the only form that providers accept. The model sees its own arguments, and the tool result
+/// describes the error.
+pub(super) fn arguments_object(arguments: &Value) -> Value {
+    match arguments {
+        Value::Object(arguments) => Value::Object(arguments.clone()),
+        Value::Null => Value::Object(Map::new()),
+        other => json!({ "invalid": other }),
+    }
+}
+
+/// The URL of the media: its own, or one that contains the data.
+pub(super) fn data_url(media: &Media) -> String {
+    match &media.source {
+        MediaSource::Url(url) => url.clone(),
+        MediaSource::Base64(data) => format!("data:{};base64,{data}", media.media_type),
+    }
+}
+
+/// The error for media that the family cannot send.
+pub(super) fn unsupported(media: &Media, instead: &str) -> LlmError {
+    LlmError::request(format!(
+        "this provider accepts no media of type `{}` {}; {instead}",
+        media.media_type,
+        match &media.source {
+            MediaSource::Url(_) => "by URL",
+            MediaSource::Base64(_) => "as data",
+        }
+    ))
+}
+
+/// A schema, and whether it is strict: a provider then enforces it.
+#[derive(Debug)]
+pub(super) struct SentSchema {
+    pub(super) schema: Value,
+    pub(super) strict: bool,
+}
+
+/// The strict form of the schema if it has one, or the schema itself.
+pub(super) fn strict_if_possible(neutral: &Value, accepted: bool) -> SentSchema {
+    match schema::strict(neutral) {
+        Ok(schema) if accepted => SentSchema {
+            schema,
+            strict: true,
+        },
+        _ => SentSchema {
+            schema: neutral.clone(),
+            strict: false,
+        },
+    }
+}
+
+/// The parameters of a tool, strict if the tool has few enough for it and its schema has such a form.
+pub(super) fn parameters(tool: &ToolSpec, accepted: bool) -> SentSchema {
+    strict_if_possible(&tool.parameters, accepted)
+}
+
+/// A level of reasoning, for providers without a number of tokens.
+pub(super) fn effort_level(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Minimal => "minimal",
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+        Effort::Budget(tokens) => match tokens {
+            0 => "minimal",
+            1..=2_048 => "low",
+            2_049..=16_384 => "medium",
+            _ => "high",
+        },
+    }
+}
+
+/// A number of tokens for reasoning, for providers without levels.
+pub(super) fn effort_tokens(effort: Effort) -> u32 {
+    match effort {
+        Effort::Minimal | Effort::Low => 1_024,
+        Effort::Medium => 8_000,
+        Effort::High => 24_000,
+        Effort::Budget(tokens) => tokens,
+    }
+}
+
+/// Adds the request's options for this provider. Objects are merged, and other values replaced.
+pub(super) fn with_extra(mut body: Value, request: &LlmRequest) -> Value {
+    for (name, value) in &request.extra {
+        merge(&mut body[name.as_str()], value);
+    }
+    body
+}
+
+fn merge(into: &mut Value, value: &Value) {
+    match (into, value) {
+        (Value::Object(into), Value::Object(value)) => {
+            for (name, value) in value {
+                merge(into.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (into, value) => *into = value.clone(),
+    }
+}
