@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use petalflow::tool::{ToolCall, ToolResult};
 
@@ -203,6 +203,49 @@ pub enum MediaSource {
     Url(String),
     /// The data itself, in base64.
     Base64(String),
+}
+
+impl Media {
+    /// The block that the result of a tool has for a medium. Models are sent it as a medium, and not as text.
+    ///
+    /// Tools of MCP servers write the same blocks.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_llm::message::{Media, MediaSource};
+    /// use serde_json::Value;
+    ///
+    /// /// Draws a dot.
+    /// #[tool]
+    /// fn draw() -> Value {
+    ///     let dot = Media { media_type: "image/gif".into(), source: MediaSource::Base64("R0lGODlhAQABAAAAACw=".into()) };
+    ///     dot.to_block()
+    /// }
+    /// ```
+    pub fn to_block(&self) -> Value {
+        let kind = match self.media_type.split('/').next() {
+            Some(kind @ ("image" | "audio" | "video")) => kind,
+            _ => "resource",
+        };
+        let (field, source) = match &self.source {
+            MediaSource::Base64(data) => ("data", data),
+            MediaSource::Url(url) => ("uri", url),
+        };
+        json!({ "type": kind, "media_type": self.media_type, field: source })
+    }
+
+    /// The medium with its data in such a block.
+    #[cfg(feature = "providers")]
+    pub(crate) fn from_block(block: &Map<String, Value>) -> Option<Self> {
+        let text = |name: &str| block.get(name).and_then(Value::as_str);
+        if !matches!(text("type")?, "image" | "audio" | "video" | "resource") {
+            return None;
+        }
+        Some(Media {
+            media_type: text("media_type")?.to_string(),
+            source: MediaSource::Base64(text("data")?.to_string()),
+        })
+    }
 }
 
 impl From<&str> for Text {

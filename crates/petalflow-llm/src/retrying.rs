@@ -161,6 +161,19 @@ impl<C: LlmClient> Retrying<C> {
         self.retry.run_with(attempt, decide).await
     }
 
+    /// Sends another request of the client with retries.
+    #[cfg(feature = "providers")]
+    pub(crate) async fn retried<'a, T, F>(
+        &'a self,
+        request: impl Fn(&'a C) -> F + Send,
+    ) -> Result<T, LlmError>
+    where
+        F: Future<Output = Result<T, LlmError>> + Send,
+    {
+        self.run_attempts(self.deadline(), || request(&self.client))
+            .await
+    }
+
     /// Runs one attempt within its own limit and before the deadline.
     async fn within_limits<T>(
         &self,

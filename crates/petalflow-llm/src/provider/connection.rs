@@ -8,6 +8,7 @@ use super::catalog::{Family, Quirks, Target};
 use super::endpoint::Endpoint;
 use super::stream;
 use super::transport::{self, Answer, Limits, Transport};
+use super::wire;
 use crate::usage::Prices;
 use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
@@ -42,9 +43,27 @@ impl Connection {
         })
     }
 
+    /// The vectors of these texts.
+    pub(super) async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, LlmError> {
+        let target = self.target(None, false);
+        let (path, body) = target.embeddings(texts).ok_or_else(|| {
+            LlmError::request(format!("provider `{}` has no embeddings", self.name))
+        })?;
+        let (key, sent) = self.endpoint.post(&self.name, &target, &path, body)?;
+        let transport = self.transport(key.as_deref())?;
+        let body = transport.document(sent).await?;
+        let problem = || {
+            transport.errors.instead(
+                Some(&body).filter(|body| wire::is_error(body)),
+                &"no vector for each text".into(),
+            )
+        };
+        wire::vectors(&body, texts.len()).ok_or_else(problem)
+    }
+
     /// What a request is written for.
-    fn target<'a>(&'a self, request: &'a LlmRequest, streaming: bool) -> Target<'a> {
-        let name = request.model.as_deref().unwrap_or(&self.model);
+    fn target<'a>(&'a self, model: Option<&'a str>, streaming: bool) -> Target<'a> {
+        let name = model.unwrap_or(&self.model);
         Target {
             family: self.family,
             model: name.rsplit_once("::").map_or(name, |(_, model)| model),
@@ -85,7 +104,7 @@ impl LlmClient for Connection {
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        let target = self.target(request, false);
+        let target = self.target(request.model.as_deref(), false);
         let (key, sent) = self.endpoint.request(&self.name, &target, request)?;
         let transport = self.transport(key.as_deref())?;
         let body = transport.document(sent).await?;
@@ -95,7 +114,7 @@ impl LlmClient for Connection {
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
-        let target = self.target(request, true);
+        let target = self.target(request.model.as_deref(), true);
         let (key, sent) = self.endpoint.request(&self.name, &target, request)?;
         let transport = self.transport(key.as_deref())?;
         let errors = transport.errors.clone();

@@ -3,6 +3,7 @@
 use std::env;
 
 use reqwest::Url;
+use serde_json::Value;
 
 use super::catalog::{Provider, Target};
 use super::error::ErrorConverter;
@@ -58,15 +59,26 @@ impl Endpoint {
         target: &Target<'_>,
         request: &LlmRequest,
     ) -> Result<(Option<String>, HttpRequest), LlmError> {
-        let url = self.url(name, target)?;
+        let body = target.body(request)?;
+        self.post(name, target, &target.path(), body)
+    }
+
+    /// The request with this path and body, and the key in it.
+    pub(super) fn post(
+        &self,
+        name: &str,
+        target: &Target<'_>,
+        path: &str,
+        body: Value,
+    ) -> Result<(Option<String>, HttpRequest), LlmError> {
+        let url = self.url(name, target, path)?;
         let key = self.key(name)?;
         let headers = target.headers(key.as_deref());
         let headers = headers.ok_or_else(|| self.errors(name, None).invalid_key())?;
-        let body = target.body(request)?;
         Ok((key, HttpRequest { url, headers, body }))
     }
 
-    fn url(&self, name: &str, target: &Target<'_>) -> Result<Url, LlmError> {
+    fn url(&self, name: &str, target: &Target<'_>, path: &str) -> Result<Url, LlmError> {
         // The errors do not name the address, which may include a key.
         let errors = || self.errors(name, None);
         if !self.address.starts_with("http://") && !self.address.starts_with("https://") {
@@ -74,7 +86,7 @@ impl Endpoint {
         }
         let parsed = Url::parse(&self.address);
         let mut url = parsed.map_err(|error| errors().unreadable_address(&error))?;
-        let path = format!("{}/{}", url.path().trim_end_matches('/'), target.path());
+        let path = format!("{}/{path}", url.path().trim_end_matches('/'));
         url.set_path(&path);
         if let Some((name, value)) = target.query() {
             url.query_pairs_mut().append_pair(name, value);

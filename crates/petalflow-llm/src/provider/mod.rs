@@ -126,6 +126,44 @@ impl ProviderModel {
         }
     }
 
+    /// The vectors of these texts, from an embedding model. All have the same length. One request for all texts.
+    ///
+    /// With `petalflow-memory`, it makes a memory searchable by meaning:
+    ///
+    /// ```no_run
+    /// use petalflow::BoxError;
+    /// use petalflow_llm::ProviderModel;
+    /// use petalflow_memory::{InMemory, Memory, VectorIndex};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), petalflow_llm::LlmError> {
+    /// let model = Arc::new(ProviderModel::new("text-embedding-3-small")?);
+    /// let embed = move |texts: Vec<String>| {
+    ///     let model = Arc::clone(&model);
+    ///     async move { model.embed(&texts).await.map_err(BoxError::from) }
+    /// };
+    /// let memory = Memory::new(VectorIndex::new(InMemory::new(), embed));
+    /// # let _ = memory;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`complete`](LlmClient::complete), and if the provider has no embeddings, as Anthropic.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection.
+    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, LlmError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.client
+            .retried(|connection| connection.embed(texts))
+            .await
+    }
+
     /// Sets the name in responses, errors and traces.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use petalflow::tool::ToolSpec;
 use petalflow::tool::schema;
 use petalflow::tool::schemars::{self, JsonSchema};
+use petalflow::tool::{ToolCall, ToolResult, ToolSpec};
 use petalflow_llm::message::{Media, MediaSource};
 use petalflow_llm::request::{Effort, PromptCache, ToolChoice};
 use petalflow_llm::{ChatMessage, LlmClient, LlmErrorKind, LlmRequest, Part, ProviderModel, Role};
@@ -358,6 +358,95 @@ async fn media_that_a_provider_does_not_take_are_an_error_and_not_left_out() {
             (LlmErrorKind::Request, expected)
         );
     }
+}
+
+#[tokio::test]
+async fn media_in_the_result_of_a_tool_are_sent_as_media() {
+    let picture = Media {
+        media_type: "image/png".into(),
+        source: MediaSource::Base64("aGk=".into()),
+    };
+    let call = ToolCall {
+        id: "a".into(),
+        name: "draw".into(),
+        ..ToolCall::default()
+    };
+    let result = ToolResult {
+        call_id: "a".into(),
+        name: "draw".into(),
+        content: json!({"output": [{"type": "text", "text": "Here."}, picture.to_block()]}),
+        is_error: false,
+    };
+    let request = LlmRequest::new(vec![
+        ChatMessage::user("Draw."),
+        ChatMessage::new(Role::Assistant, vec![Part::Call(call)]),
+        ChatMessage::results([result]),
+    ]);
+    let rest = json!({"output": [
+        {"type": "text", "text": "Here."},
+        {"type": "image", "media_type": "image/png", "note": "attached"},
+    ]});
+    let chat = body("gpt-4o", &request).await;
+    assert_eq!(chat["messages"][2]["content"], rest.to_string());
+    assert_eq!(
+        chat["messages"][3],
+        json!({"role": "user", "content": [
+            {"type": "text", "text": "Attached to the result of the tool `draw`:"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+        ]})
+    );
+    let responses = body("gpt-5", &request).await;
+    assert_eq!(
+        responses["input"][2]["output"],
+        json!([
+            {"type": "input_text", "text": rest.to_string()},
+            {"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,aGk="},
+        ])
+    );
+    let messages = body("claude-sonnet-4-6", &request).await;
+    assert_eq!(
+        messages["messages"][2]["content"][0]["content"],
+        json!([
+            {"type": "text", "text": rest.to_string()},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+        ])
+    );
+    let gemini = body("gemini-2.5-flash", &request).await;
+    assert_eq!(
+        gemini["contents"][2]["parts"],
+        json!([
+            {"functionResponse": {"id": "a", "name": "draw", "response": rest}},
+            {"inlineData": {"mimeType": "image/png", "data": "aGk="}},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn media_in_a_result_that_a_provider_does_not_take_are_a_note() {
+    let sound = Media {
+        media_type: "audio/wav".into(),
+        source: MediaSource::Base64("aGk=".into()),
+    };
+    let result = ToolResult {
+        call_id: "a".into(),
+        name: "sing".into(),
+        content: sound.to_block(),
+        is_error: false,
+    };
+    let sent = body(
+        "claude-sonnet-4-6",
+        &LlmRequest::new(vec![ChatMessage::results([result])]),
+    )
+    .await;
+    let note = json!({
+        "type": "audio",
+        "media_type": "audio/wav",
+        "note": "not shown: this provider does not take it",
+    });
+    assert_eq!(
+        sent["messages"][0]["content"][0]["content"],
+        note.to_string()
+    );
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod anthropic;
 mod bodies;
 mod cancel;
+mod embeddings;
 mod encrypted;
 mod failures;
 mod gemini;

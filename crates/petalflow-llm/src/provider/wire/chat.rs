@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, data_url, decimal, effort_level, parameters, result_text, strict_if_possible,
-    unsupported, with_extra,
+    arguments_object, data_url, decimal, effort_level, parameters, result_text, split_result,
+    strict_if_possible, unsupported, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, text};
 use super::usage;
@@ -105,15 +105,40 @@ fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, Llm
                 ids.new_turn();
                 messages.push(assistant_message(target, message, &mut ids));
             }
-            Role::Tool => messages.extend(message.tool_results().map(|result| {
-                let id = ids.for_result(result);
-                json!({ "role": "tool", "tool_call_id": id, "content": result_text(result) })
-            })),
+            Role::Tool => tool_messages(message, &mut ids, &mut messages)?,
         }
     }
     let input = request.input_text.iter();
     messages.extend(input.map(|text| json!({ "role": "user", "content": text })));
     Ok(messages)
+}
+
+/// The results of tools, one message each. This format has media in messages of the user only.
+fn tool_messages(
+    message: &ChatMessage,
+    ids: &mut CallIds,
+    messages: &mut Vec<Value>,
+) -> Result<(), LlmError> {
+    let mut media = Vec::new();
+    for result in message.tool_results() {
+        let sent = split_result(result, |media| media_part(media).is_ok());
+        messages.push(json!({
+            "role": "tool",
+            "tool_call_id": ids.for_result(result),
+            "content": result_text(&sent.content, result.is_error),
+        }));
+        if !sent.media.is_empty() {
+            let text = format!("Attached to the result of the tool `{}`:", result.name);
+            media.push(json!({ "type": "text", "text": text }));
+        }
+        for one in &sent.media {
+            media.push(media_part(one)?);
+        }
+    }
+    if !media.is_empty() {
+        messages.push(json!({ "role": "user", "content": media }));
+    }
+    Ok(())
 }
 
 /// A message from the user: text, or parts if there are several. `None` if nothing in it can be sent.

@@ -13,11 +13,53 @@ pub(super) fn decimal(number: f32) -> f64 {
     number.to_string().parse().unwrap_or(f64::from(number))
 }
 
+/// The result of a tool as a provider is sent it: media apart from the rest.
+#[derive(Debug)]
+pub(super) struct SentResult {
+    /// The result, with a note in place of each medium.
+    pub(super) content: Value,
+    pub(super) media: Vec<Media>,
+}
+
+/// Takes the media out of a result: the blocks that [`Media::to_block`] writes, as MCP's tools do.
+///
+/// Media of a type that the provider does not take remain a note: the model is told of them, and gets no data as text.
+pub(super) fn split_result(result: &ToolResult, takes: impl Fn(&Media) -> bool) -> SentResult {
+    let (mut content, mut media) = (result.content.clone(), Vec::new());
+    take_media(&mut content, &takes, &mut media);
+    SentResult { content, media }
+}
+
+fn take_media(value: &mut Value, takes: &impl Fn(&Media) -> bool, media: &mut Vec<Media>) {
+    match value {
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| take_media(item, takes, media)),
+        Value::Object(fields) => {
+            let Some(medium) = Media::from_block(fields) else {
+                return fields
+                    .values_mut()
+                    .for_each(|field| take_media(field, takes, media));
+            };
+            fields.remove("data");
+            let shown = takes(&medium);
+            let note = if shown {
+                "attached"
+            } else {
+                "not shown: this provider does not take it"
+            };
+            fields.insert("note".into(), note.into());
+            media.extend(Some(medium).filter(|_| shown));
+        }
+        _ => {}
+    }
+}
+
 /// A result as text. The text of an error always says that it is an error.
-pub(super) fn result_text(result: &ToolResult) -> String {
-    match (&result.content, result.is_error) {
+pub(super) fn result_text(content: &Value, is_error: bool) -> String {
+    match (content, is_error) {
         (Value::String(text), false) => text.clone(),
-        (Value::Object(object), true) if object.contains_key("error") => result.content.to_string(),
+        (Value::Object(object), true) if object.contains_key("error") => content.to_string(),
         (content, true) => json!({ "error": content }).to_string(),
         (content, false) => content.to_string(),
     }

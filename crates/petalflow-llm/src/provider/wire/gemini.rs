@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{arguments_object, decimal, effort_level, effort_tokens, with_extra};
+use super::content::{
+    arguments_object, decimal, effort_level, effort_tokens, split_result, with_extra,
+};
 use super::response_data::{REDACTED, ResponseData};
 use super::usage;
 use crate::message::{Media, MediaSource, Text};
@@ -112,7 +114,7 @@ fn contents(model: &str, request: &LlmRequest) -> Value {
                 let parts = message.parts.iter();
                 (
                     "user",
-                    parts.filter_map(|part| user_part(part, &names)).collect(),
+                    parts.flat_map(|part| user_parts(part, &names)).collect(),
                 )
             }
         };
@@ -132,8 +134,9 @@ fn contents(model: &str, request: &LlmRequest) -> Value {
 }
 
 fn all_results(parts: &[Value]) -> bool {
-    let mut parts = parts.iter();
-    parts.len() > 0 && parts.all(|part| part.get("functionResponse").is_some())
+    let is_result = |part: &Value| part.get("functionResponse").is_some();
+    let is_media = |part: &Value| part.get("inlineData").is_some();
+    parts.iter().any(is_result) && parts.iter().all(|part| is_result(part) || is_media(part))
 }
 
 /// The parts of a message from the model. Reasoning is not sent back.
@@ -168,19 +171,24 @@ fn model_parts(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
     parts
 }
 
-/// A part of a message to the model.
-fn user_part(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
+/// A part of a message to the model. The media of a result follow the result.
+fn user_parts(part: &Part, names: &HashMap<&str, &str>) -> Vec<Value> {
     match part {
-        Part::Text(Text { text, .. }) => Some(json!({ "text": text })),
-        Part::Media(media) => Some(self::media(media)),
-        Part::Result(result) => Some(function_response(result, names)),
+        Part::Text(Text { text, .. }) => vec![json!({ "text": text })],
+        Part::Media(media) => vec![self::media(media)],
+        Part::Result(result) => {
+            let sent = split_result(result, |_| true);
+            let mut parts = vec![function_response(result, &sent.content, names)];
+            parts.extend(sent.media.iter().map(media));
+            parts
+        }
         Part::Code { language, code } => {
-            Some(json!({ "text": format!("```{language}\n{code}\n```") }))
+            vec![json!({ "text": format!("```{language}\n{code}\n```") })]
         }
         Part::CodeResult { outcome, output } => {
-            Some(json!({ "text": format!("```{outcome}\n{output}\n```") }))
+            vec![json!({ "text": format!("```{outcome}\n{output}\n```") })]
         }
-        Part::Thought(_) | Part::Call(_) => None,
+        Part::Thought(_) | Part::Call(_) => Vec::new(),
     }
 }
 
@@ -193,14 +201,14 @@ fn function_call(call: &ToolCall) -> Value {
 }
 
 /// A tool result. It must have the name of its call, and may have an id only if the call has one.
-fn function_response(result: &ToolResult, names: &HashMap<&str, &str>) -> Value {
+fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str, &str>) -> Value {
     let call_name = names.get(result.call_id.as_str());
     let name = match call_name {
         _ if !result.name.is_empty() => result.name.as_str(),
         Some(name) => name,
         None => result.call_id.as_str(),
     };
-    let response = match (&result.content, result.is_error) {
+    let response = match (content, result.is_error) {
         (Value::Object(object), false) => object.clone(),
         (Value::Object(object), true) if object.contains_key("error") => object.clone(),
         (content, true) => Map::from_iter([("error".to_string(), content.clone())]),

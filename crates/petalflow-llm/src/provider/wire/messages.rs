@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, decimal, effort_level, effort_tokens, parameters, result_text,
+    arguments_object, decimal, effort_level, effort_tokens, parameters, result_text, split_result,
     strict_if_possible, unsupported, with_extra,
 };
 use super::response_data::{REDACTED, ResponseData, citations, hidden_reasoning, redacted, text};
@@ -16,6 +16,7 @@ use crate::provider::catalog::Target;
 use crate::request::{Effort, PromptCache, ToolChoice};
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
+use petalflow::tool::ToolResult;
 
 /// The version of the interface.
 pub(super) const VERSION: &str = "2023-06-01";
@@ -183,21 +184,29 @@ fn user_content(message: &ChatMessage, ids: &mut CallIds) -> Result<Value, LlmEr
                 let text = part.code_as_text();
                 blocks.extend(text.map(|text| json!({ "type": "text", "text": text })));
             }
-            Part::Result(result) => {
-                let mut block = json!({
-                    "type": "tool_result",
-                    "tool_use_id": ids.for_result(result),
-                    "content": result_text(result),
-                });
-                if result.is_error {
-                    block["is_error"] = true.into();
-                }
-                blocks.push(block);
-            }
+            Part::Result(result) => blocks.push(result_block(result, ids.for_result(result))?),
             Part::Thought(_) | Part::Call(_) => {}
         }
     }
     Ok(content(blocks))
+}
+
+/// The result of a tool: text, or blocks if it has media.
+fn result_block(result: &ToolResult, id: String) -> Result<Value, LlmError> {
+    let sent = split_result(result, |media| media_block(media).is_ok());
+    let text = result_text(&sent.content, result.is_error);
+    let mut block = json!({ "type": "tool_result", "tool_use_id": id, "content": text });
+    if !sent.media.is_empty() {
+        let mut blocks = vec![json!({ "type": "text", "text": text })];
+        for media in &sent.media {
+            blocks.push(media_block(media)?);
+        }
+        block["content"] = blocks.into();
+    }
+    if result.is_error {
+        block["is_error"] = true.into();
+    }
+    Ok(block)
 }
 
 /// The blocks of a message from the model. Reasoning is sent back only with its signature.

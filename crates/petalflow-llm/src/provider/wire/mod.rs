@@ -5,6 +5,7 @@
 mod call_ids;
 mod chat;
 mod content;
+mod embeddings;
 mod gemini;
 mod messages;
 mod response_data;
@@ -17,6 +18,7 @@ use serde_json::Value;
 use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
+pub(super) use embeddings::vectors;
 use response_data::ResponseData;
 
 impl Target<'_> {
@@ -74,6 +76,11 @@ impl Target<'_> {
             Family::Messages => messages::body(self, request),
             Family::Gemini => Ok(gemini::body(self, request)),
         }
+    }
+
+    /// The path and the body of a request for the vectors of these texts. `None` for a provider without embeddings.
+    pub(super) fn embeddings(&self, texts: &[String]) -> Option<(String, Value)> {
+        embeddings::request(self, texts)
     }
 
     /// A parser of one response.
@@ -154,7 +161,7 @@ impl ResponseParser {
 }
 
 /// Whether this is an error and not a part of a response. Complete responses have an `error` that is null.
-fn is_error(frame: &Value) -> bool {
+pub(super) fn is_error(frame: &Value) -> bool {
     let frame = frame.get(0).unwrap_or(frame);
     let has_error = frame.get("error").is_some_and(|error| match error {
         Value::Object(_) => true,

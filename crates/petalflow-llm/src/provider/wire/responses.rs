@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, data_url, decimal, effort_level, parameters, result_text, strict_if_possible,
-    unsupported, with_extra,
+    arguments_object, data_url, decimal, effort_level, parameters, result_text, split_result,
+    strict_if_possible, unsupported, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, hidden_reasoning, text};
 use super::usage;
@@ -15,6 +15,7 @@ use crate::request::ToolChoice;
 use crate::response::Reasoning;
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
+use petalflow::tool::ToolResult;
 
 /// The body of a request. This format has no seed and no stop sequences. OpenAI does not store the response.
 pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
@@ -88,15 +89,34 @@ fn input(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
                 ids.new_turn();
                 assistant_items(message, &mut ids, &mut items);
             }
-            Role::Tool => items.extend(message.tool_results().map(|result| {
-                let id = ids.for_result(result);
-                json!({ "type": "function_call_output", "call_id": id, "output": result_text(result) })
-            })),
+            Role::Tool => {
+                for result in message.tool_results() {
+                    let id = ids.for_result(result);
+                    let output = output(result)?;
+                    items.push(
+                        json!({ "type": "function_call_output", "call_id": id, "output": output }),
+                    );
+                }
+            }
         }
     }
     let input = request.input_text.iter();
     items.extend(input.map(|text| json!({ "role": "user", "content": text })));
     Ok(items)
+}
+
+/// The result of a tool: text, or parts if it has media.
+fn output(result: &ToolResult) -> Result<Value, LlmError> {
+    let sent = split_result(result, |media| media_part(media).is_ok());
+    let text = result_text(&sent.content, result.is_error);
+    if sent.media.is_empty() {
+        return Ok(text.into());
+    }
+    let mut parts = vec![json!({ "type": "input_text", "text": text })];
+    for media in &sent.media {
+        parts.push(media_part(media)?);
+    }
+    Ok(parts.into())
 }
 
 /// A message from the user. `None` if nothing in it can be sent.

@@ -1,0 +1,67 @@
+//! Requests for the vectors of texts.
+
+use serde_json::{Value, json};
+
+use crate::provider::catalog::{Family, Target};
+
+/// The path and the body of a request. `None` for a provider without embeddings.
+pub(super) fn request(target: &Target<'_>, texts: &[String]) -> Option<(String, Value)> {
+    match target.family {
+        Family::Chat | Family::Responses => {
+            let body = json!({ "model": target.model, "input": texts, "encoding_format": "float" });
+            Some(("embeddings".to_string(), body))
+        }
+        Family::Gemini => {
+            let model = format!("models/{}", target.model);
+            let requests = texts
+                .iter()
+                .map(|text| json!({ "model": model, "content": { "parts": [{ "text": text }] } }));
+            let body = json!({ "requests": requests.collect::<Value>() });
+            Some((format!("{model}:batchEmbedContents"), body))
+        }
+        Family::Messages => None,
+    }
+}
+
+/// The vectors in an answer, in the order of the texts. `None` if there is not one for each text.
+pub(in crate::provider) fn vectors(body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
+    let (list, field) = match body["data"].as_array() {
+        Some(data) => (data, "embedding"),
+        None => (body["embeddings"].as_array()?, "values"),
+    };
+    let mut vectors = vec![Vec::new(); texts];
+    for (position, item) in (0..).zip(list) {
+        // The items of OpenAI's format have an index.
+        let index = item["index"].as_u64().unwrap_or(position);
+        let slot = vectors.get_mut(usize::try_from(index).ok()?)?;
+        let numbers = item[field].as_array()?.iter();
+        #[expect(clippy::cast_possible_truncation, reason = "vectors have few digits")]
+        let numbers = numbers.map(|number| Some(number.as_f64()? as f32));
+        *slot = numbers.collect::<Option<_>>()?;
+    }
+    let complete = vectors.iter().all(|vector| !vector.is_empty());
+    complete.then_some(vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_in_the_order_of_the_texts() {
+        let body =
+            json!({"data": [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1]}]});
+        assert_eq!(vectors(&body, 2), Some(vec![vec![1.0], vec![2.0]]));
+        let body = json!({"embeddings": [{"values": [0.5, 1.0]}]});
+        assert_eq!(vectors(&body, 1), Some(vec![vec![0.5, 1.0]]));
+        for wrong in [
+            json!({"data": [{"embedding": [1.0]}]}),
+            json!({"data": [{"index": 0, "embedding": [1]}, {"index": 7, "embedding": [1]}]}),
+            json!({"data": [{"embedding": ["x"]}, {"embedding": [1]}]}),
+            json!({"data": "none"}),
+            json!([]),
+        ] {
+            assert_eq!(vectors(&wrong, 2), None, "{wrong}");
+        }
+    }
+}
