@@ -309,6 +309,7 @@ impl Context {
                 )
                 .into());
             };
+            let services = Arc::clone(services).of_tasks();
             services.ask(&self.0.task_ref(), question).await
         })
     }
@@ -344,7 +345,10 @@ impl Context {
     {
         match &self.0.shared.services {
             None => effect.await.map_err(Into::into),
-            Some(services) => services.once(&self.0.task_ref(), name, effect).await,
+            Some(services) => {
+                let services = Arc::clone(services).of_tasks();
+                services.once(&self.0.task_ref(), name, effect).await
+            }
         }
     }
 

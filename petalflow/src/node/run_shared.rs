@@ -10,7 +10,7 @@ use crate::event::Listener;
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
 use crate::plan::ExecutionPlan;
-use crate::task_services::TaskServices;
+use crate::task_services::Services;
 
 /// The data that all tasks of a run share.
 pub(crate) struct RunShared {
@@ -28,7 +28,7 @@ pub(crate) struct RunShared {
     pub(crate) depth: u32,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
-    pub(crate) services: Option<Arc<TaskServices>>,
+    pub(crate) services: Option<Arc<dyn Services>>,
 }
 
 impl_debug!(
