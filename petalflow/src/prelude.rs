@@ -22,12 +22,15 @@
 //! # }
 //! ```
 
+#[cfg(feature = "builder")]
+#[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
+pub use crate::Graph;
 pub use crate::graph::{END, START};
 pub use crate::node::Key;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use crate::tools;
-pub use crate::{Context, Each, Flow, Graph, Managed, Overwrite, Route, State, flow, node, state};
+pub use crate::{Context, Each, Flow, Managed, Overwrite, Route, State, flow, node, state};
 // The macro only, without the module of the same name.
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
