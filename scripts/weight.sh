@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints what petalflow weighs: packages and CPU time of a minimal program, and how `cargo check` grows with the nodes of
-# a flow, beside the same functions in a `loop { match }` by hand. Needs only cargo; builds in a temporary folder.
+# Prints what petalflow weighs, beside the same functions by hand with tokio alone: packages and CPU time of a minimal
+# program, and how `cargo check` grows with the nodes of a flow. Needs only cargo; builds in a temporary folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -32,6 +32,25 @@ TOML
     [[ ! -f "$root/Cargo.lock" ]] || cp "$root/Cargo.lock" "$work/$1/"
 }
 
+package by_hand ""
+cat >"$work/by_hand/src/main.rs" <<'RUST'
+struct Essay {
+    topic: String,
+    draft: String,
+}
+async fn write(topic: &str) -> String {
+    format!("about {topic}")
+}
+async fn run(topic: String) -> Essay {
+    let draft = write(&topic).await;
+    Essay { topic, draft }
+}
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let essay = run("petals".to_string()).await;
+    println!("{}: {}", essay.topic, essay.draft);
+}
+RUST
 package minimal "petalflow = { path = \"$root/petalflow\" }"
 cat >"$work/minimal/src/main.rs" <<'RUST'
 use petalflow::prelude::*;
@@ -52,12 +71,19 @@ async fn main() -> petalflow::Result<()> {
     Ok(())
 }
 RUST
+for program in by_hand minimal; do
+    (cd "$work/$program" && cargo fetch >/dev/null 2>&1)
+done
 cd "$work/minimal"
-cargo fetch >/dev/null 2>&1
 # Without the program itself.
 packages=$(cargo tree -e normal,build --prefix none | sed 's/ (.*//' | grep -v '^minimal ' | sort -u)
 echo "packages: $(wc -l <<<"$packages") (at most 22), syn: $(grep -c '^syn ' <<<"$packages") (one)"
-echo "clean release build: $(cpu cargo build --release) CPU seconds (at most 25)"
+
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+
+by_hand=$(cd "$work/by_hand" && cpu cargo build --release)
+minimal=$(cpu cargo build --release)
+echo "clean release build, CPU time: by hand $by_hand s, petalflow $minimal s, ratio $(ratio "$minimal" "$by_hand") (at most 3.4)"
 echo "binary: $(du -k target/release/minimal | cut -f1) KiB"
 
 nodes() { # count, attribute, return type
@@ -100,5 +126,5 @@ for count in 100 400 1000; do
     } >"$work/flow$count/src/main.rs"
     plain=$(check_cpu "plain$count")
     flow=$(check_cpu "flow$count")
-    echo "cargo check, $count nodes: plain $plain s, flow $flow s, ratio $(awk -v a="$flow" -v b="$plain" 'BEGIN { printf "%.2f", a / b }')"
+    echo "cargo check, $count nodes: plain $plain s, flow $flow s, ratio $(ratio "$flow" "$plain")"
 done

@@ -7,17 +7,25 @@
 //! | --- | --- |
 //! | `graph`, `idx`, `facts`, `keys` | the model: nodes, edges, joins, and the properties of nodes and keys |
 //! | `rule`, `diagnostic`, `messages` | the rules by code, and the errors that report violations |
-//! | `analyses` | the possible runs of a graph |
-//! | `rules` | the rules that depend only on the graph |
-//! | `tables` | the graph and its analysis as constants |
+//! | `tables` | the analysis of a graph as constants |
 //! | `diagnose` | the rules that depend on the types of the nodes |
+//! | `analyses` | the possible runs of a graph; with the feature `analysis` |
+//! | `rules` | the rules that depend only on the graph; with the feature `analysis` |
 //! | `diagram`, `topology` | graphs as diagrams and as data |
+//!
+//! The macros and the run-time builder need the feature `analysis`. Other programs read the analysis from constants.
 //!
 //! Nearly every function is `#[inline]`, so that it is compiled only where it is called. A program that builds no graph at run
 //! time does not compile the analyses. They would take a quarter of its build time.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "analysis"),
+    allow(dead_code, reason = "only the rules and the analyses use them")
+)]
 
+#[cfg(feature = "analysis")]
 mod analyses;
+#[cfg(feature = "analysis")]
 mod components;
 mod diagnose;
 mod diagnostic;
@@ -29,6 +37,7 @@ mod idx;
 mod keys;
 pub mod messages;
 mod rule;
+#[cfg(feature = "analysis")]
 mod rules;
 mod similar;
 #[cfg(test)]
@@ -40,9 +49,9 @@ mod testing;
 mod text;
 mod topology;
 
+#[cfg(feature = "analysis")]
 pub use analyses::{
-    EndlessRow, Exploration, Frontiers, FrontiersRef, PairTable, Pairs, PairsRef, Routes, Stuck,
-    Transition, explore,
+    Analysis, Any, Exploration, Frontiers, PairTable, Pairs, Paths, Routes, Stuck, explore,
 };
 pub use diagnose::{
     Conflict, UnwrittenRead, Verdict, diagnose, report, report_arm, report_routes,
@@ -57,10 +66,13 @@ pub use idx::to_u32;
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
 pub use rule::Rule;
+#[cfg(feature = "analysis")]
 pub use rules::{check, check_with};
 pub use similar::{same, similar};
 #[doc(hidden)]
 pub use sorted::{SortedMap, SortedSet};
-pub use tables::{Analysis, Any, AnyRef, PathEdge, Paths, PathsRef, Tables, kind};
+pub use tables::{
+    AnyRef, EndlessRow, FrontiersRef, PairsRef, PathEdge, PathsRef, Tables, Transition, kind,
+};
 pub use text::Text;
 pub use topology::{Metrics, NodeInfo, Role, Topology, topology};

@@ -61,7 +61,7 @@
 //! * [`flow!`]: the graph language
 //! * [`Launch`]: limits, timeouts, managed values, middleware, cancellation
 //! * [`Run`] and [`Events`]: await a run, or stream its events
-//! * [`graph`]: graphs that are built at run time
+//! * [`graph`]: graphs that are built at run time, with the feature `builder`
 //! * [`thread`] and [`checkpoint`]: stored runs; [`interrupt`]: questions to a person, and approvals
 //! * with the feature `tool`: functions that models call
 //! * other crates: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
@@ -119,6 +119,8 @@ pub use async_trait::async_trait;
 pub use error::{BoxError, NodeError, Result};
 pub use event::Event;
 pub use flow::Flow;
+#[cfg(feature = "builder")]
+#[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
 pub use graph::Graph;
 pub use launch::Launch;
 pub use middleware::Middleware;

@@ -22,13 +22,16 @@
 //! # }
 //! ```
 
+#[cfg(feature = "builder")]
+#[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
+pub use crate::Graph;
 pub use crate::graph::{END, START};
 pub use crate::node::Key;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use crate::tools;
 pub use crate::{
-    Context, Each, Flow, Graph, Managed, NodeError, Overwrite, Route, State, flow, node, state,
+    Context, Each, Flow, Managed, NodeError, Overwrite, Route, State, flow, node, state,
 };
 // The macro only, without the module of the same name.
 #[cfg(feature = "tool")]

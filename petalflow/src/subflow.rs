@@ -16,7 +16,7 @@ use crate::node::Context;
 use crate::node::{Effects, Output, Scope};
 use crate::outcome::RunErrorKind;
 use crate::state::State;
-use crate::task_services::TaskServices;
+use crate::task_services::{Services, TaskServices};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
@@ -98,7 +98,8 @@ async fn inside<C: Flow>(
             None => scope.task_id().to_string().into(),
         }),
     };
-    let begin = match &shared.services {
+    let services = shared.services.clone().map(Services::of_tasks);
+    let begin = match &services {
         None => Begin::Input(input),
         Some(services) => stored(services, scope, &settings.namespace, input, keep),
     };
@@ -111,7 +112,7 @@ async fn inside<C: Flow>(
     match run.await {
         Ok(state) => Ok(state),
         Err(error) => {
-            match (&shared.services, error.kind()) {
+            match (&services, error.kind()) {
                 (Some(services), RunErrorKind::Interrupted { interrupts }) => {
                     // The node waits for the interrupts of the sub-flow: no code can discard them.
                     services.wait_for(&scope.task_ref(), interrupts.clone());

@@ -108,6 +108,73 @@ struct Inner {
     flushing: Vec<Waker>,
 }
 
+/// The services, as the driver and the tasks hold them. They are an object, so that a program without stored runs does not
+/// compile what is behind it.
+pub(crate) trait Services: Send + Sync {
+    /// Returns the next request to the driver.
+    fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest>;
+
+    /// The origin of the frontier that a superstep runs: the number of the barrier at which it was planned. Task ids contain
+    /// it.
+    fn origin(&self, superstep: u64) -> u64;
+
+    /// Completes when the task waits for an answer.
+    fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()>;
+
+    /// Whether any task has asked a question that has no answer yet.
+    fn has_questions(&self) -> bool;
+
+    /// Removes the questions of a task that ended without their answers.
+    fn withdraw(&self, task: TaskId);
+
+    /// The services of tasks.
+    fn of_tasks(self: Arc<Self>) -> Arc<TaskServices>;
+}
+
+impl Services for TaskServices {
+    #[inline]
+    fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
+        let mut inner = self.lock();
+        if let Some(request) = inner.request.take() {
+            return Poll::Ready(request);
+        }
+        inner.driver = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    #[inline]
+    fn origin(&self, superstep: u64) -> u64 {
+        superstep.wrapping_add(self.offset).wrapping_sub(1)
+    }
+
+    #[inline]
+    fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
+        let mut inner = self.lock();
+        if inner.questions.contains_key(&task) {
+            return Poll::Ready(());
+        }
+        inner.tasks.insert(task, cx.waker().clone());
+        Poll::Pending
+    }
+
+    #[inline]
+    fn has_questions(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn withdraw(&self, task: TaskId) {
+        let mut inner = self.lock();
+        inner.questions.remove(&task);
+        inner.tasks.remove(&task);
+    }
+
+    #[inline]
+    fn of_tasks(self: Arc<Self>) -> Arc<TaskServices> {
+        self
+    }
+}
+
 impl TaskServices {
     #[inline]
     pub(crate) fn new(
@@ -167,24 +234,6 @@ impl TaskServices {
         std::future::pending().await
     }
 
-    /// Returns the next request to the driver.
-    #[inline]
-    pub(crate) fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
-        let mut inner = self.lock();
-        if let Some(request) = inner.request.take() {
-            return Poll::Ready(request);
-        }
-        inner.driver = Some(cx.waker().clone());
-        Poll::Pending
-    }
-
-    /// The origin of the frontier that a superstep runs: the number of the barrier at which it was planned. Task ids contain
-    /// it.
-    #[inline]
-    pub(crate) fn origin(&self, superstep: u64) -> u64 {
-        superstep.wrapping_add(self.offset).wrapping_sub(1)
-    }
-
     /// Loads the records that an earlier run of the superstep has left.
     #[inline]
     pub(crate) fn restore(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
@@ -215,31 +264,6 @@ impl TaskServices {
             inner.asked_before.clear();
             inner.used_names.clear();
         }
-    }
-
-    /// Completes when the task waits for an answer.
-    #[inline]
-    pub(crate) fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
-        let mut inner = self.lock();
-        if inner.questions.contains_key(&task) {
-            return Poll::Ready(());
-        }
-        inner.tasks.insert(task, cx.waker().clone());
-        Poll::Pending
-    }
-
-    /// Whether any task has asked a question that has no answer yet.
-    #[inline]
-    pub(crate) fn has_questions(&self) -> bool {
-        self.asked.load(Ordering::Acquire)
-    }
-
-    /// Removes the questions of a task that ended without their answers.
-    #[inline]
-    pub(crate) fn withdraw(&self, task: TaskId) {
-        let mut inner = self.lock();
-        inner.questions.remove(&task);
-        inner.tasks.remove(&task);
     }
 
     /// Takes the questions without an answer. Those of one task are in the order in which it asked.

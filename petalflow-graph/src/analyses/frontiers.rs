@@ -3,46 +3,19 @@
 use super::state_space::StateSpace;
 use crate::components::postorder;
 use crate::idx::to_u32;
+use crate::tables::{FrontiersRef, Transition};
 
-/// The states of a run and the transitions between them. State 0 is START. The other states without nodes are ends.
-///
-/// The states are in reverse postorder, so that most transitions lead forward.
+/// An owned [`FrontiersRef`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frontiers {
-    /// The index of the first node of each state, and the length of [`nodes`](Self::nodes).
+    /// See [`FrontiersRef::offsets`].
     pub offsets: Vec<u32>,
-    /// The nodes of each state, ascending.
+    /// See [`FrontiersRef::nodes`].
     pub nodes: Vec<u32>,
-    /// The transitions, sorted by their first state.
+    /// See [`FrontiersRef::transitions`].
     pub transitions: Vec<Transition>,
-    /// The nodes that have failed on a transition, so that their writes are lost.
+    /// See [`FrontiersRef::lost`].
     pub lost: Vec<u32>,
-}
-
-/// A transition from one state to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transition {
-    /// The first state.
-    pub from: u32,
-    /// The second state.
-    pub to: u32,
-    /// The index in [`Frontiers::lost`] of the first node that has failed on this transition.
-    pub lost_begin: u32,
-    /// The index after the last of them.
-    pub lost_end: u32,
-}
-
-impl Transition {
-    /// A transition, from plain numbers.
-    #[inline]
-    pub const fn new(from: u32, to: u32, lost_begin: u32, lost_end: u32) -> Self {
-        Transition {
-            from,
-            to,
-            lost_begin,
-            lost_end,
-        }
-    }
 }
 
 impl Frontiers {
@@ -110,33 +83,6 @@ impl Frontiers {
             transitions: &self.transitions,
             lost: &self.lost,
         }
-    }
-}
-
-/// A borrowed [`Frontiers`].
-#[derive(Clone, Copy, Debug)]
-pub struct FrontiersRef<'a> {
-    /// See [`Frontiers::offsets`].
-    pub offsets: &'a [u32],
-    /// See [`Frontiers::nodes`].
-    pub nodes: &'a [u32],
-    /// See [`Frontiers::transitions`].
-    pub transitions: &'a [Transition],
-    /// See [`Frontiers::lost`].
-    pub lost: &'a [u32],
-}
-
-impl FrontiersRef<'_> {
-    /// The number of states.
-    #[inline]
-    pub const fn states(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Whether the run has ended in this state.
-    #[inline]
-    pub const fn is_end(&self, state: usize) -> bool {
-        state != 0 && self.offsets[state] == self.offsets[state + 1]
     }
 }
 

@@ -11,22 +11,24 @@
 //! `outcomes` and `superstep` describe one superstep. `exploration` runs the analyses. `frontiers` makes constants of the explored
 //! states. A small state space is explored exactly. Otherwise the analyses read the edges only, which is sound but less precise.
 
+mod analysis;
 pub(crate) mod concurrency;
 mod exploration;
 mod frontiers;
 pub(crate) mod join_deadlock;
 pub(crate) mod nontermination;
 mod outcomes;
+mod paths;
 mod reachability;
 mod state_space;
 mod superstep;
 
-pub use concurrency::{PairTable, Pairs, PairsRef};
+pub use analysis::{Analysis, Any};
+pub use concurrency::{PairTable, Pairs};
 pub(crate) use exploration::delivered_several;
 pub use exploration::{Exploration, explore};
-pub use frontiers::{Frontiers, FrontiersRef, Transition};
+pub use frontiers::Frontiers;
 pub use join_deadlock::Stuck;
-pub use nontermination::EndlessRow;
-pub(crate) use nontermination::endless_by_choice;
+pub use paths::Paths;
 pub(crate) use reachability::Reach;
 pub use superstep::Routes;

@@ -1,12 +1,11 @@
 //! Nodes that may write one key in one superstep.
 
 use super::verdict::{Conflict, Verdict};
-use crate::analyses::PairsRef;
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::idx::NodeIdx;
 use crate::keys::KeySet;
 use crate::messages::Precision;
-use crate::tables::{PathEdge, PathsRef, kind};
+use crate::tables::{PairsRef, PathEdge, PathsRef, kind};
 
 /// The number of nodes per block: [`conflicts`] skips blocks that have no writer.
 const BLOCK: usize = 32;

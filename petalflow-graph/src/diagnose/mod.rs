@@ -7,12 +7,11 @@ mod conflicts;
 mod report;
 mod verdict;
 
-use crate::analyses::EndlessRow;
 use crate::facts::{KeyFacts, NodeFacts};
 use crate::idx::NodeIdx;
 use crate::keys::KeySet;
 use crate::messages::Precision;
-use crate::tables::Tables;
+use crate::tables::{EndlessRow, Tables};
 
 use assignment::{all_keys_always_have_values, by_frontiers, by_paths};
 use conflicts::{conflicts, repeated_routes};

@@ -1,11 +1,5 @@
 //! The edges of a graph as constants, in the two orders that the analysis of keys needs.
 
-use crate::components::postorder;
-use crate::edges::batches;
-use crate::graph::{Edge, Graph, Source, Target, Via};
-use crate::idx::to_u32;
-use crate::sorted::SortedMap;
-
 /// An edge between vertices. The vertices are the nodes, then the joins, then [`PathsRef::start`] and [`PathsRef::end`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathEdge {
@@ -55,127 +49,15 @@ pub mod kind {
 }
 
 /// The edges in two orders.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paths {
+#[derive(Clone, Copy, Debug)]
+pub struct PathsRef<'a> {
     /// The number of nodes.
     pub nodes: u32,
     /// The number of joins.
     pub joins: u32,
     /// The edges by target (in reverse postorder), then by source: for the keys that have been written.
-    pub forward: Vec<PathEdge>,
-    /// The edges by source (in postorder): for the keys that will be written.
-    pub backward: Vec<PathEdge>,
-}
-
-impl Paths {
-    /// The edges of a graph.
-    #[inline]
-    pub fn of(graph: &Graph) -> Self {
-        let (nodes, joins) = (to_u32(graph.nodes.len()), graph.joins);
-        let (start, end) = (nodes + joins, nodes + joins + 1);
-        let from = |source: Source| match source {
-            Source::Node(node) => node.as_u32(),
-            Source::Join(join) => nodes + join.as_u32(),
-            Source::Start => start,
-        };
-        let to = |target: Target| match target {
-            Target::Node(node) => node.as_u32(),
-            Target::Join(join) => nodes + join.as_u32(),
-            Target::End => end,
-        };
-        let mut next = vec![Vec::new(); end as usize + 1];
-        for edge in &*graph.edges {
-            next[from(edge.from) as usize].push(to(edge.to) as usize);
-        }
-        let order = postorder(&next, start as usize);
-        // Vertices that START does not reach come last. Nothing is reported about them.
-        let mut rank = vec![u32::MAX; next.len()];
-        for (position, &vertex) in order.iter().rev().enumerate() {
-            rank[vertex] = to_u32(position);
-        }
-        let mut groups = SortedMap::new();
-        let batches = batches(graph);
-        let ends = graph
-            .node_indices()
-            .filter(|node| next[node.index()].is_empty())
-            .map(|node| Edge {
-                from: Source::Node(node),
-                via: Via::Plain,
-                to: Target::End,
-            });
-        let mut edges: Vec<PathEdge> = Vec::with_capacity(graph.edges.len());
-        for edge in graph.edges.iter().cloned().chain(ends) {
-            let (from, to) = (from(edge.from), to(edge.to));
-            let mut group = 0;
-            if let Some(name) = edge.via.route() {
-                let fresh = to_u32(groups.len());
-                group = *groups.get_or((from, name.to_string()), || fresh);
-            }
-            let mut kind = match edge.via {
-                Via::Plain => kind::PLAIN,
-                Via::Each => kind::EACH,
-                Via::Route(_) => kind::ROUTE,
-                Via::RouteEach(_) => kind::ROUTE_EACH,
-                Via::Catch => kind::CATCH,
-            };
-            if batches.get(from as usize) == Some(&true) {
-                kind |= kind::FROM_BATCH;
-            }
-            let late = match edge.to {
-                Target::Node(node) => {
-                    graph.nodes[node.index()].deferred || matches!(edge.from, Source::Join(_))
-                }
-                Target::Join(_) => true,
-                Target::End => false,
-            };
-            if late {
-                kind |= kind::LATE;
-            }
-            if rank[to as usize] <= rank[from as usize] {
-                kind |= kind::BACK;
-            }
-            edges.push(PathEdge::new(from, to, kind, group));
-        }
-        edges.retain(|edge| rank[edge.from as usize] != u32::MAX);
-        let mut backward = edges.clone();
-        edges.sort_by_key(|edge| (rank[edge.to as usize], edge.from));
-        backward.sort_by_key(|edge| {
-            (
-                std::cmp::Reverse(rank[edge.from as usize]),
-                edge.kind & kind::WITHOUT_FLAGS,
-                edge.route,
-            )
-        });
-        Paths {
-            nodes,
-            joins,
-            forward: edges,
-            backward,
-        }
-    }
-
-    /// The form that constant evaluation reads.
-    #[inline]
-    pub fn view(&self) -> PathsRef<'_> {
-        PathsRef {
-            nodes: self.nodes,
-            joins: self.joins,
-            forward: &self.forward,
-            backward: &self.backward,
-        }
-    }
-}
-
-/// A borrowed [`Paths`].
-#[derive(Clone, Copy, Debug)]
-pub struct PathsRef<'a> {
-    /// See [`Paths::nodes`].
-    pub nodes: u32,
-    /// See [`Paths::joins`].
-    pub joins: u32,
-    /// See [`Paths::forward`].
     pub forward: &'a [PathEdge],
-    /// See [`Paths::backward`].
+    /// The edges by source (in postorder): for the keys that will be written.
     pub backward: &'a [PathEdge],
 }
 

@@ -20,7 +20,7 @@ use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
 use crate::state::{KeySet, State, Update as _};
 use crate::superstep::Task;
-use crate::task_services::{Question, TaskServices};
+use crate::task_services::{Question, Services as _, TaskServices};
 
 /// The persistence of a run on a thread.
 pub(super) struct ThreadPersistence<S: State> {

@@ -17,7 +17,7 @@ use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::Task;
-use crate::task_services::TaskServices;
+use crate::task_services::Services;
 
 /// A run whose nodes never wait lets other tokio tasks run after this many supersteps.
 const YIELD_INTERVAL: u64 = 128;
@@ -46,7 +46,7 @@ impl<F: Flow> Driver<F> {
         plan: Arc<ExecutionPlan>,
         superstep: u64,
         (state, written): (F::State, KeySet),
-        services: Option<Arc<TaskServices>>,
+        services: Option<Arc<dyn Services>>,
     ) -> Self {
         let Settings {
             limit: launch_limit,

@@ -13,7 +13,7 @@ use super::watch::{Stop, Watch, poll_watch, watched};
 use crate::error::Failure;
 use crate::node::RunShared;
 use crate::state::State;
-use crate::task_services::{DriverRequest, TaskServices};
+use crate::task_services::{DriverRequest, Services};
 
 /// What the driver waited for.
 pub(super) enum TaskEvent<T> {
@@ -25,7 +25,7 @@ pub(super) enum TaskEvent<T> {
 /// future.
 pub(super) async fn next_event<T>(
     watch: &mut Option<Box<Watch>>,
-    services: Option<&TaskServices>,
+    services: Option<&dyn Services>,
     mut tasks: Pin<&mut impl Future<Output = T>>,
 ) -> Result<TaskEvent<T>, Stop> {
     poll_fn(|cx| {

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use petalflow_graph::{Analysis, KeyFacts, NodeFacts, NodeIdx, check_with, verdicts_of};
 
+use super::GraphErrors;
 use super::builder::GraphBuilder;
+use super::built::{Graph, Inner};
 use super::items::items_match;
 use super::node::Entry;
 use super::resolve::resolve;
 use super::rules::{interrupts_once, only_subflows_retain_state, routes_match, writes_once};
-use super::{Graph, GraphErrors, Inner};
 use crate::plan::{ExecutionPlan, Gate, NodeSpec};
 use crate::policy::NodePolicy;
 use crate::state::{KeyMeta, KeySet, State};

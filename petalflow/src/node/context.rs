@@ -314,6 +314,7 @@ impl Context {
                 )
                 .into());
             };
+            let services = Arc::clone(services).of_tasks();
             services.ask(&self.0.task_ref(), question).await
         })
     }
@@ -346,6 +347,7 @@ impl Context {
         // Boxed for the same reason as in `ask`.
         Box::pin(async move {
             if let Some(services) = &self.0.shared.services {
+                let services = Arc::clone(services).of_tasks();
                 return services.once(&self.0.task_ref(), name, effect).await;
             }
             let test = self.managed::<TestRecords>();

@@ -12,7 +12,7 @@ use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
-use crate::task_services::TaskServices;
+use crate::task_services::Services;
 
 /// The data that all tasks of a run share.
 pub(crate) struct RunShared {
@@ -34,7 +34,7 @@ pub(crate) struct RunShared {
     pub(crate) retried: Mutex<Vec<(TaskId, NodeError)>>,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
-    pub(crate) services: Option<Arc<TaskServices>>,
+    pub(crate) services: Option<Arc<dyn Services>>,
 }
 
 impl_debug!(

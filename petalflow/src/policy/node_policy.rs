@@ -108,6 +108,7 @@ impl NodePolicy {
     }
 
     /// This policy, with its unset parts taken from the other.
+    #[cfg(feature = "builder")]
     #[inline]
     pub(crate) fn or(self, other: Self) -> Self {
         NodePolicy {

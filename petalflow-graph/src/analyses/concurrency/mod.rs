@@ -6,6 +6,7 @@ use super::superstep::Routes;
 use crate::edges::batches;
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
+use crate::tables::PairsRef;
 
 pub(crate) use by_pairs::by_pairs;
 
@@ -155,9 +156,9 @@ impl Pairs {
 /// [`Pairs`] in the form of constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairTable {
-    /// The index of the first range of each node, and the length of [`ranges`](Self::ranges).
+    /// See [`PairsRef::offsets`].
     pub offsets: Vec<u32>,
-    /// For each node `a` the ranges `(first, last)` of nodes `b >= a` that it can run with.
+    /// See [`PairsRef::ranges`].
     pub ranges: Vec<(u32, u32)>,
 }
 
@@ -169,32 +170,5 @@ impl PairTable {
             offsets: &self.offsets,
             ranges: &self.ranges,
         }
-    }
-}
-
-/// A borrowed [`PairTable`].
-#[derive(Clone, Copy, Debug)]
-pub struct PairsRef<'a> {
-    /// See [`PairTable::offsets`].
-    pub offsets: &'a [u32],
-    /// See [`PairTable::ranges`].
-    pub ranges: &'a [(u32, u32)],
-}
-
-impl PairsRef<'_> {
-    /// Whether the two nodes can run in one superstep.
-    #[inline]
-    pub const fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
-        let (a, b) = (a.as_u32(), b.as_u32());
-        let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        let mut i = self.offsets[a as usize] as usize;
-        while i < self.offsets[a as usize + 1] as usize {
-            let (first, last) = self.ranges[i];
-            if first <= b && b <= last {
-                return true;
-            }
-            i += 1;
-        }
-        false
     }
 }

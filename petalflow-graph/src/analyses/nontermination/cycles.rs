@@ -11,40 +11,10 @@ use crate::edges::{EdgesBySource, batches, choose, routes};
 use crate::graph::{Edge, Graph, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
 use crate::sorted::SortedSet;
+use crate::tables::EndlessRow;
 
 /// The maximum number of sets per part that are distinguished by the routing nodes that they depend on.
 const MAX_SETS: usize = 16;
-
-/// A row of [`Tables::endless`](crate::Tables::endless): one routing node of one set of nodes.
-///
-/// A set never ends if each of its routing nodes picks exactly one route. The first such set of each part is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndlessRow {
-    /// The part of the graph.
-    pub part: u32,
-    /// The set within the part.
-    pub set: u32,
-    /// The node at which the set is reported.
-    pub report_at: NodeIdx,
-    /// The routing node.
-    pub node: NodeIdx,
-    /// How many routes of the routing node have edges.
-    pub arms: u32,
-}
-
-impl EndlessRow {
-    /// A row, from plain numbers.
-    #[inline]
-    pub const fn new(part: u32, set: u32, report_at: u32, node: u32, arms: u32) -> Self {
-        EndlessRow {
-            part,
-            set,
-            report_at: NodeIdx::new(report_at),
-            node: NodeIdx::new(node),
-            arms,
-        }
-    }
-}
 
 /// The cycles that cannot be left if the nodes in them pick exactly one route.
 #[inline]

@@ -4,7 +4,6 @@ mod cycles;
 mod end;
 mod states;
 
-pub use cycles::EndlessRow;
 pub(crate) use cycles::{EdgeCycles, endless_by_choice};
 pub(crate) use end::{Picks, successors};
 pub(crate) use states::inescapable_sets;
