@@ -77,8 +77,8 @@
 /// `plan -> each dig -> gather; catch dig -> recover; recover -> gather`, the path through `recover` is longer, so `gather` would
 /// run twice. With `defer gather` it runs once, after all of them.
 ///
-/// A flow can contain itself. At most 16 levels of flows can be inside each other: a deeper call is an error of its node, which
-/// no retry repeats.
+/// A flow can contain itself. At most 16 levels of flows can be inside each other, or as many as
+/// [`Launch::max_depth`](crate::Launch::max_depth) allows: a deeper call is an error of its node, which no retry repeats.
 ///
 /// # Generated items
 ///

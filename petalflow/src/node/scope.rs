@@ -153,6 +153,7 @@ impl Scope {
             launch_limit: 1,
             parent: None,
             depth: 0,
+            max_depth: 0,
             retried: std::sync::Mutex::default(),
             thread: std::sync::OnceLock::new(),
             services: None,

@@ -2,6 +2,8 @@
 
 mod answer_types;
 mod begin;
+mod built_items;
+mod depth;
 mod order;
 mod siblings;
 mod stops;
