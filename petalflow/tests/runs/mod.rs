@@ -5,6 +5,7 @@ mod begin;
 mod built_items;
 mod depth;
 mod order;
+mod received;
 mod siblings;
 mod stops;
 mod untracked;
