@@ -7,6 +7,7 @@ mod locks;
 mod opening;
 mod replaced;
 mod room;
+mod space;
 
 use std::path::Path;
 
