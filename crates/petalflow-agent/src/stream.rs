@@ -16,7 +16,6 @@ use petalflow::{Event, Events, RunError};
 /// An event of an agent's run, and its origin: an item of [`AgentEvents`].
 ///
 /// ```
-/// use futures_util::StreamExt;
 /// use petalflow_agent::Agent;
 /// use petalflow_agent::stream::AgentStreamItem;
 /// use petalflow_llm::ScriptedModel;
@@ -79,7 +78,6 @@ impl AgentStreamItem {
 /// run. Dropping it stops the run at once.
 ///
 /// ```
-/// use futures_util::StreamExt;
 /// use petalflow_agent::{Agent, stream::AgentEventKind};
 /// use petalflow_llm::{Reply, ScriptedModel};
 ///
