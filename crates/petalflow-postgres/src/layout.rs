@@ -41,9 +41,10 @@ const MIGRATIONS: &[&str] = &[
         session bigint NOT NULL
     );
     "#,
-    // What is listed of threads beside their checkpoints. `status_at` is the newest checkpoint when the status was set.
+    // What is listed of threads beside their checkpoints. `begun_ms` is the time of the first checkpoint, which may be pruned, and
+    // `status_at` the newest checkpoint when the status was set.
     r#"
-    ALTER TABLE lines ADD COLUMN created_ms bigint;
+    ALTER TABLE lines ADD COLUMN begun_ms bigint;
     CREATE TABLE threads (
         thread text COLLATE "C" PRIMARY KEY,
         status_at bigint,

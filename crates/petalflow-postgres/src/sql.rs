@@ -6,8 +6,8 @@
 /// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers. No row means a conflict.
 pub(crate) const APPEND_FIRST: &str = "
     WITH head AS (
-        INSERT INTO lines AS line (thread, namespace, newest, created_ms) VALUES ($1, $2, $3, $5)
-        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, created_ms = excluded.created_ms
+        INSERT INTO lines AS line (thread, namespace, newest, begun_ms) VALUES ($1, $2, $3, $5)
+        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms
         WHERE line.newest IS NULL
         RETURNING line.id
     ), appended AS (
@@ -87,7 +87,7 @@ pub(crate) const NAMESPACES: &str = "
 /// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set.
 pub(crate) const THREADS: &str = "
     SELECT line.thread, count(*), sum(octet_length(bytes)),
-        LEAST(min(line.created_ms), min(checkpoints.created_ms)), max(checkpoints.created_ms),
+        LEAST(min(line.begun_ms), min(checkpoints.created_ms)), max(checkpoints.created_ms),
         COALESCE(described.flow, ''),
         CASE WHEN described.status_at = root.newest THEN described.status END,
         CASE WHEN described.status_at = root.newest THEN described.due_ms END,

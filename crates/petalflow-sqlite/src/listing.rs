@@ -1,7 +1,10 @@
 //! The statements about what is listed of threads, and about many threads at once.
 
+use std::time::{Duration, Instant};
+
 use petalflow::checkpoint::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
+use rusqlite::wal::CheckpointMode;
+use rusqlite::{Connection, MAIN_DB, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::TransactionError;
 use crate::integer::{read_integer, sql_integer};
@@ -75,6 +78,27 @@ pub(crate) fn give_back_pages(connection: &Connection) -> Result<i64, Transactio
         return Ok(0);
     }
     Ok(connection.query_row("PRAGMA freelist_count", (), |row| row.get(0))?)
+}
+
+/// Moves the whole log into the database and makes it empty.
+pub(crate) fn empty_log(
+    connection: &Connection,
+    busy_timeout: Duration,
+) -> Result<(), TransactionError> {
+    // A connection that has read nothing yet does not know the log.
+    connection.query_row("SELECT count(*) FROM claims", (), |_| Ok(()))?;
+    let begun = Instant::now();
+    loop {
+        let emptied = connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE);
+        match emptied.map_err(TransactionError::from) {
+            Ok(_) => return Ok(()),
+            // SQLite does not wait for the thread that writes if that moves the log at the same time.
+            Err(failure) if failure.is_busy() && begun.elapsed() < busy_timeout => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
 }
 
 pub(crate) fn threads(

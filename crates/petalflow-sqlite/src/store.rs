@@ -11,7 +11,7 @@ use petalflow::checkpoint::{
     Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
     ThreadInfo, ThreadQuery, ThreadStatus,
 };
-use rusqlite::{Connection, MAIN_DB, wal::CheckpointMode};
+use rusqlite::Connection;
 
 use crate::error::{DatabaseFile, TransactionError};
 use crate::options::{SqliteOptions, Synchronous};
@@ -462,10 +462,8 @@ impl Store for SqliteStore {
             }
             left = free;
         }
-        let empty_log = |connection: &Connection| {
-            connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE)?;
-            Ok(())
-        };
+        let busy_timeout = self.0.file.busy_timeout;
+        let empty_log = move |connection: &Connection| listing::empty_log(connection, busy_timeout);
         self.read_on_thread(None, empty_log).await
     }
 

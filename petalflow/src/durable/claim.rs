@@ -90,6 +90,15 @@ impl ThreadClaim {
                         return Err(busy());
                     }
                     if let Some((_, released)) = known {
+                        // A claim that is not renewed, because its run stalls, expires.
+                        let released = async {
+                            match store.claim_lasts() {
+                                Some(lasts) => {
+                                    let _ = tokio::time::timeout(lasts, released).await;
+                                }
+                                None => released.await,
+                            }
+                        };
                         or_cancelled(released, cancel.as_ref()).await;
                         wait = WAITS.0;
                     } else {
