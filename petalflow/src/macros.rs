@@ -162,14 +162,3 @@ macro_rules! impl_debug {
         }
     };
 }
-
-/// Implements `Debug` of errors as their message, which is what `main` prints if it returns the error.
-macro_rules! debug_is_message {
-    ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)?) => {
-        impl $(<$($generics)*>)? ::std::fmt::Debug for $name $(<$($argument),*>)? {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(&$crate::error::message_with_sources(self))
-            }
-        }
-    };
-}

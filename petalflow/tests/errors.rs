@@ -37,15 +37,15 @@ fn missing_fields_and_unknown_kinds_are_named() {
 
 /// No error repeats the text of its source, and `main` prints the words.
 mod texts {
-    use std::error::Error;
     use std::io;
 
     use petalflow::checkpoint::{InMemoryStore, StoreError};
-    use petalflow::error::{BoxError, message_with_sources};
+    use petalflow::error::BoxError;
     use petalflow::interrupt::{Answer, AnswerError, Ask, InterruptId};
     use petalflow::prelude::*;
     use petalflow::thread::{FlowLock, ThreadError};
     use petalflow::tool::{InvokeError, ToolError, schema};
+    use petalflow_test_support::check_texts as check;
 
     #[derive(serde::Serialize, Ask)]
     #[ask(answer = bool)]
@@ -65,22 +65,6 @@ mod texts {
     }
 
     flow!(PayRefund(Refund) { pay });
-
-    #[track_caller]
-    fn check(error: &(dyn Error + 'static)) {
-        let mut chain: Vec<_> = std::iter::successors(Some(error), |&error| error.source())
-            .map(ToString::to_string)
-            .collect();
-        let printed = chain.join(": ");
-        assert_eq!(format!("{error:?}"), printed, "what `main` prints");
-        assert_eq!(message_with_sources(error), printed, "no repetition");
-        while let Some(text) = chain.pop() {
-            assert!(
-                chain.iter().all(|above| !above.contains(&text)),
-                "{printed}"
-            );
-        }
-    }
 
     fn disk() -> BoxError {
         Box::new(io::Error::other("the disk is full"))

@@ -1,5 +1,6 @@
 //! What the tests of all packages of this workspace share. Depends on none of them.
 
+use std::error::Error;
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{Write, stderr};
@@ -171,5 +172,24 @@ mod tests {
     fn a_skip_of_what_is_installed_can_be_an_error() {
         assert!(!skips(Need::Installed, Some("all")).1);
         assert!(skips(Need::Optional, Some("all")).1);
+    }
+}
+
+/// Checks what a program prints of an error: no text of the chain of its sources is part of a text before it, and `Debug`, which
+/// `main` prints, is the chain.
+///
+/// # Panics
+///
+/// If it is not so.
+#[track_caller]
+pub fn check_texts(error: &(dyn Error + 'static)) {
+    let mut chain: Vec<_> = std::iter::successors(Some(error), |&error| error.source())
+        .map(ToString::to_string)
+        .collect();
+    let printed = chain.join(": ");
+    assert_eq!(format!("{error:?}"), printed, "what `main` prints");
+    while let Some(text) = chain.pop() {
+        let repeated = chain.iter().any(|above| above.contains(&text));
+        assert!(!repeated, "a text is printed twice: {printed}");
     }
 }

@@ -94,3 +94,18 @@ impl std::fmt::Debug for AgentError {
         f.write_str(&petalflow::error::message_with_sources(self))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petalflow_test_support::check_texts;
+
+    #[test]
+    fn texts_are_said_once() {
+        let error = LlmError::request("no key; set `OPENAI_API_KEY`");
+        let agent = "guide".into();
+        check_texts(&AgentError::Model { agent, error });
+        check_texts(&AgentError::NoModel("guide".into()));
+        check_texts(&AgentError::Output("a number is missing".into()));
+    }
+}

@@ -128,3 +128,17 @@ impl LlmError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petalflow_test_support::check_texts;
+
+    #[test]
+    fn texts_are_said_once() {
+        let error = LlmError::request("the schema is none");
+        check_texts(&error);
+        check_texts(&error.with_source("no `type` in it"));
+        check_texts(&"robot".parse::<crate::Role>().unwrap_err());
+    }
+}

@@ -91,3 +91,24 @@ impl std::fmt::Debug for McpError {
         f.write_str(&message_with_sources(self))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petalflow_test_support::check_texts;
+
+    #[test]
+    fn texts_are_said_once() {
+        let refused = || Box::new(std::io::Error::other("connection refused"));
+        let (server, error) = ("books".into(), refused());
+        check_texts(&McpError::Connect { server, error });
+        check_texts(&McpError::Serve(refused()));
+        let (server, after) = ("books".into(), std::time::Duration::from_secs(5));
+        let what = "tools/list".into();
+        check_texts(&McpError::Timeout {
+            server,
+            what,
+            after,
+        });
+    }
+}

@@ -67,3 +67,19 @@ impl std::fmt::Debug for MemoryError {
         f.write_str(&message_with_sources(self))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petalflow_test_support::check_texts;
+
+    #[test]
+    fn texts_are_said_once() {
+        let disk = || Box::new(std::io::Error::other("the disk is full"));
+        check_texts(&MemoryError::Unavailable(disk()));
+        check_texts(&MemoryError::Embedding(disk()));
+        check_texts(&MemoryError::Other(disk()));
+        check_texts(&MemoryError::Refused("too large".into()));
+        check_texts(&MemoryError::NoVectors);
+    }
+}

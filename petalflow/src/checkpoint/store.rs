@@ -331,7 +331,7 @@ pub enum StoreError {
     Other(BoxError),
 }
 
-debug_is_message!(StoreError);
+crate::error::debug_is_message!(StoreError);
 
 impl StoreError {
     /// [`Unavailable`](StoreError::Unavailable), with a message that says what to do above the error of the store's client.

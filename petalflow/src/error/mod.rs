@@ -63,3 +63,15 @@ pub fn message_with_sources(error: &(dyn Error + 'static)) -> String {
     }
     text
 }
+
+/// Implements `Debug` of errors as their message, which is what `main` prints if it returns the error.
+macro_rules! debug_is_message {
+    ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)?) => {
+        impl $(<$($generics)*>)? ::std::fmt::Debug for $name $(<$($argument),*>)? {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&$crate::error::message_with_sources(self))
+            }
+        }
+    };
+}
+pub(crate) use debug_is_message;

@@ -33,7 +33,7 @@ impl Panicked {
     }
 }
 
-debug_is_message!(Panicked);
+super::debug_is_message!(Panicked);
 
 /// Awaits a future and catches a panic in it, as the runtime does for nodes. For code that calls functions of users.
 ///

@@ -23,7 +23,7 @@ pub struct GraphErrors {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-debug_is_message!(GraphErrors);
+crate::error::debug_is_message!(GraphErrors);
 
 impl GraphErrors {
     /// The mistakes, in the order of the rules.

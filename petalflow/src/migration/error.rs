@@ -21,7 +21,7 @@ pub struct MigrationError {
     problem: String,
 }
 
-debug_is_message!(MigrationError);
+crate::error::debug_is_message!(MigrationError);
 
 impl MigrationError {
     /// A step on a key failed.

@@ -101,7 +101,7 @@ pub enum ThreadError {
     Request(String),
 }
 
-debug_is_message!(ThreadError);
+crate::error::debug_is_message!(ThreadError);
 
 impl ThreadError {
     pub(crate) fn value(what: impl Into<String>) -> impl FnOnce(CodecError) -> Self {

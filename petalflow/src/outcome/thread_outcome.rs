@@ -95,4 +95,4 @@ impl<S: State> Outcome<S> {
     }
 }
 
-debug_is_message!([S: State] Paused<S>);
+crate::error::debug_is_message!([S: State] Paused<S>);

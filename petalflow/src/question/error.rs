@@ -90,7 +90,7 @@ pub enum AnswerError {
     Value(String),
 }
 
-debug_is_message!(AnswerError);
+crate::error::debug_is_message!(AnswerError);
 
 impl AnswerError {
     #[inline]

@@ -69,7 +69,7 @@ pub struct WriteError {
     pub problem: String,
 }
 
-debug_is_message!(WriteError);
+crate::error::debug_is_message!(WriteError);
 
 impl WriteError {
     /// A second write to a key that accepts one.

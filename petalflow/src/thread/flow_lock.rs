@@ -12,7 +12,7 @@ use crate::upgrade::{Locked, check_lock};
 #[error("{0}")]
 pub struct FlowLockError(String);
 
-debug_is_message!(FlowLockError);
+crate::error::debug_is_message!(FlowLockError);
 
 impl FlowLock {
     /// Checks that stored threads of a flow can resume in this program.

@@ -62,5 +62,5 @@ impl ToolError {
 #[error("tool call failed: {0}")]
 pub struct InvokeError(pub ToolError);
 
-debug_is_message!(ToolError);
-debug_is_message!(InvokeError);
+crate::error::debug_is_message!(ToolError);
+crate::error::debug_is_message!(InvokeError);

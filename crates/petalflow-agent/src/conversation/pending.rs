@@ -1,5 +1,7 @@
 //! Pending confirmations, credentials and results of a conversation.
 
+use std::fmt;
+
 use super::state::Conversation;
 use crate::human::{CONFIRMATION, CREDENTIAL, confirmation, credential};
 use petalflow::tool::{CredentialRequest, ToolCall};
@@ -50,6 +52,25 @@ pub enum Pending {
         /// The call.
         call: ToolCall,
     },
+}
+
+/// Displays what a person has to do, with the id to answer.
+impl fmt::Display for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pending::Confirmation { id, hint, .. } => {
+                write!(f, "waits for a decision about `{id}`: {hint}")
+            }
+            Pending::Credential { id, .. } => write!(f, "waits for the credential of `{id}`"),
+            Pending::Result { call } => {
+                write!(
+                    f,
+                    "waits for the result of `{}` of the tool `{}`",
+                    call.id, call.name
+                )
+            }
+        }
+    }
 }
 
 impl Conversation {

@@ -204,9 +204,16 @@ impl Conversation {
     }
 }
 
-/// Displays the answer.
+/// Displays the answer; without one, what the conversation waits for, or why there is no answer.
 impl fmt::Display for Conversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.answer())
+        let answer = self.answer();
+        let (pending, error) = (self.pending(), self.error());
+        if answer.is_empty() && (!pending.is_empty() || error.is_some()) {
+            let waiting = pending.iter().map(ToString::to_string);
+            let lines: Vec<_> = waiting.chain(error.map(String::from)).collect();
+            return f.write_str(&lines.join("\n"));
+        }
+        f.write_str(&answer)
     }
 }

@@ -50,7 +50,7 @@ const HINTS: &[&str] = &[
 #[error("the schema cannot be strict: {0}")]
 pub struct NotStrict(String);
 
-debug_is_message!(NotStrict);
+crate::error::debug_is_message!(NotStrict);
 
 /// Converts a schema for strict modes, in which a provider enforces the schema.
 ///
