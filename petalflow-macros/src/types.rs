@@ -1,6 +1,6 @@
 //! Types and expressions, judged by their tokens.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -71,4 +71,64 @@ pub(crate) fn named_like_the_state(what: &str, name: &Ident) -> String {
     format!(
         "{what} `{name}` has the same name as its state, and both are types: rename one of them"
     )
+}
+
+/// Types of std whose values one thread uses.
+const UNSHARED: &[&str] = &[
+    "Cell",
+    "LazyCell",
+    "MutexGuard",
+    "OnceCell",
+    "Rc",
+    "RefCell",
+    "RwLockReadGuard",
+    "RwLockWriteGuard",
+    "UnsafeCell",
+];
+
+/// Whether the type looks as if it cannot be shared between threads: `Rc<T>`, `Cell<T>`, `dyn Fn()`, `*const T`.
+pub(crate) fn unshared(ty: &Type) -> bool {
+    is_unshared(ty.to_token_stream())
+}
+
+fn is_unshared(tokens: TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is = |index: usize, texts: &[&str]| match tokens.get(index) {
+        Some(TokenTree::Ident(ident)) => texts.iter().any(|text| ident == text),
+        Some(TokenTree::Punct(punct)) => texts.iter().any(|text| *text == punct.to_string()),
+        _ => false,
+    };
+    (0..tokens.len()).any(|at| {
+        let closure = || {
+            let bounds = tokens[at..].iter().take_while(
+                |token| !matches!(token, TokenTree::Punct(punct) if punct.as_char() == ','),
+            );
+            let names: Vec<String> = bounds.map(ToString::to_string).collect();
+            let any = |list: &[&str]| names.iter().any(|name| list.contains(&name.as_str()));
+            any(&["Any", "Fn", "FnMut", "FnOnce", "Future"]) && !(any(&["Send"]) && any(&["Sync"]))
+        };
+        match &tokens[at] {
+            TokenTree::Group(group) => is_unshared(group.stream()),
+            _ => {
+                (is(at, UNSHARED) && is(at + 1, &["<"]))
+                    || (is(at, &["*"]) && is(at + 1, &["const", "mut"]))
+                    || (is(at, &["dyn"]) && closure())
+            }
+        }
+    })
+}
+
+/// Whether the type has a reference that lives as long as the program, such as `&'static str`, outside of the types of functions.
+pub(crate) fn borrows_static(ty: &Type) -> bool {
+    match ungroup(ty) {
+        Type::Reference(reference) => reference
+            .lifetime
+            .as_ref()
+            .is_some_and(|lifetime| lifetime.ident == "static"),
+        Type::Array(array) => borrows_static(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().any(borrows_static),
+        ty => last_segment(ty).is_some_and(|last| {
+            last.ident != "PhantomData" && arguments(last).into_iter().any(borrows_static)
+        }),
+    }
 }

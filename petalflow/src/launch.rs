@@ -11,13 +11,14 @@ use crate::durable::find_cached;
 use crate::error::{BoxError, FailureLog};
 use crate::exec::{Begin, Settings, Start};
 use crate::flow::{Flow, HasFlow, WithRetry};
+use crate::future::BoxFuture;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
 use crate::policy::Retry;
 use crate::run::Run;
-use crate::state::{Durable, State, Update as _, WriteError};
+use crate::state::{InputOf, Stored, Update as _, WriteError};
 use crate::subflow::nested;
-use crate::thread::Threads;
+use crate::thread::{Thread, Threads};
 
 /// A flow with the settings of its runs: limits, managed values, middleware. Clone it for several runs with the same
 /// settings.
@@ -466,13 +467,18 @@ impl<F: Flow> Launch<F> {
     /// ```
     pub fn store(self, store: &(impl Store + Clone)) -> Threads<F>
     where
-        F::State: State<Storage = Durable>,
+        F::State: Stored,
     {
         Threads::new(self.flow, self.settings, Arc::new(store.clone()))
     }
 
+    #[doc(hidden)]
+    pub fn thread(self, _: impl HasStore) -> Thread<F> {
+        unreachable!("no flow has a store before it is given")
+    }
+
     /// Starts a run with this input: the keys marked `input`, or the bare value if there is only one such key.
-    pub fn run(self, input: impl Into<<F::State as State>::Input>) -> Run<F> {
+    pub fn run(self, input: impl InputOf<F::State>) -> Run<F> {
         Run::new(Start {
             flow: self.flow,
             settings: self.settings,
@@ -523,13 +529,14 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn run_in(
+    pub fn run_in<'a>(
         self,
-        cx: &Context,
-        name: &str,
-        input: impl Into<<F::State as State>::Input>,
-    ) -> Result<F::State, BoxError> {
-        nested(self.flow, cx, name, self.settings.limit, input.into()).await
+        cx: &'a Context,
+        name: &'a str,
+        input: impl InputOf<F::State>,
+    ) -> BoxFuture<'a, Result<F::State, BoxError>> {
+        let limit = self.settings.limit;
+        Box::pin(nested(self.flow, cx, name, limit, input.into()))
     }
 
     /// The graph of the flow.
@@ -547,3 +554,11 @@ impl<F: Flow> Launch<F> {
         self.flow.plan().graph().clone()
     }
 }
+
+/// The id of a thread in a launch with a store. No type implements it: `Launch::store` returns threads.
+#[diagnostic::on_unimplemented(
+    message = "a thread needs a store, and this launch has none",
+    label = "no store before this",
+    note = "write `.store(&store).thread(..)`; in a test, `store` can be `petalflow::checkpoint::InMemoryStore::new()`"
+)]
+pub trait HasStore {}

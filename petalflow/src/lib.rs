@@ -140,6 +140,6 @@ pub use state::State;
 // would be a path in `__private`.
 #[doc(hidden)]
 pub use __private::{
-    IsState, KeyOf, NeedsDefault, Optional, StoredValue,
-    flow::{ItemsOf, NodeOver, ValueOver},
+    IsState, KeyOf, NeedsDefault, Optional,
+    flow::{HasStore, ItemsOf, NodeOver, ValueOver},
 };

@@ -52,7 +52,7 @@ pub mod prebuilt;
 pub mod stream;
 mod turn;
 
-pub use agent::{Agent, AgentNode};
+pub use agent::{Agent, AgentNode, Answer};
 pub use conversation::{Conversation, ConversationInput, Pending};
 pub use definition::{History, Mode};
 pub use error::AgentError;

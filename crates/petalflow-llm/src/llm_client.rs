@@ -37,6 +37,11 @@ use petalflow::async_trait;
 /// # Cancel safety
 ///
 /// Dropping a future or a stream cancels the call and closes its connection.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model",
+    label = "not a model",
+    note = "`ProviderModel::new(\"gpt-5-mini\")?` is a real model (feature `providers` of `petalflow-llm`), `ScriptedModel::new([\"..\"])` is one for tests; a client of your own implements `LlmClient`"
+)]
 #[async_trait]
 pub trait LlmClient: Send + Sync + 'static {
     /// The provider's name, such as `openai`.
@@ -101,6 +106,7 @@ impl Capabilities {
 
 macro_rules! delegates {
     ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<C: LlmClient + ?Sized> LlmClient for $pointer {
             fn name(&self) -> &str {

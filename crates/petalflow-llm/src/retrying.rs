@@ -192,6 +192,7 @@ fn timed_out(name: &str, limit: Duration) -> LlmError {
     )
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<C: LlmClient> LlmClient for Retrying<C> {
     fn name(&self) -> &str {

@@ -16,6 +16,7 @@ pub(super) struct McpTool {
     pub(super) spec: Arc<ToolSpec>,
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl Tool for McpTool {
     fn spec(&self) -> &Arc<ToolSpec> {

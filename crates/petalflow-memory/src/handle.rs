@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use petalflow::middleware::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -112,9 +113,15 @@ impl Memory {
     /// # Errors
     ///
     /// [`MemoryError::Type`] if the value is of another type. Also fails if the backend fails.
-    pub async fn get_as<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, MemoryError> {
-        let entry = self.get(key).await?;
-        entry.map(|entry| entry.value_as()).transpose()
+    pub fn get_as<'a, T: DeserializeOwned>(
+        &'a self,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<T>, MemoryError>> {
+        // Boxed, so that a type that cannot be read is reported once, and not again by `.await`.
+        Box::pin(async move {
+            let entry = self.get(key).await?;
+            entry.map(|entry| entry.value_as()).transpose()
+        })
     }
 
     /// Stores a value and replaces the previous one.
@@ -122,9 +129,12 @@ impl Memory {
     /// # Errors
     ///
     /// [`MemoryError::Refused`] if the value is not JSON, such as a map whose keys are not texts; or a backend error.
-    pub async fn put(&self, key: &str, value: impl Serialize) -> Result<(), MemoryError> {
-        let value = json(key, value)?;
-        self.backend.put(&self.namespace, key, value, None).await
+    pub fn put<'a>(
+        &'a self,
+        key: &'a str,
+        value: impl Serialize,
+    ) -> BoxFuture<'a, Result<(), MemoryError>> {
+        self.put_until(key, json(key, value), None)
     }
 
     /// Stores a value that expires after this time.
@@ -145,15 +155,23 @@ impl Memory {
     /// # Errors
     ///
     /// Same as [`put`](Self::put).
-    pub async fn put_for(
-        &self,
-        key: &str,
+    pub fn put_for<'a>(
+        &'a self,
+        key: &'a str,
         value: impl Serialize,
         ttl: Duration,
-    ) -> Result<(), MemoryError> {
-        let value = json(key, value)?;
-        let ttl = Some(ttl);
-        self.backend.put(&self.namespace, key, value, ttl).await
+    ) -> BoxFuture<'a, Result<(), MemoryError>> {
+        self.put_until(key, json(key, value), Some(ttl))
+    }
+
+    // Boxed, so that a value that cannot be stored is reported once, and not again by `.await`.
+    fn put_until<'a>(
+        &'a self,
+        key: &'a str,
+        value: Result<Value, MemoryError>,
+        ttl: Option<Duration>,
+    ) -> BoxFuture<'a, Result<(), MemoryError>> {
+        Box::pin(async move { self.backend.put(&self.namespace, key, value?, ttl).await })
     }
 
     /// Deletes an entry. Returns whether it existed.

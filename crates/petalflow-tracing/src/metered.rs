@@ -85,6 +85,7 @@ fn count(totals: &Totals, node: Option<&CurrentNode>, call: &UsageSummary) {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<C: LlmClient> LlmClient for Metered<C> {
     fn name(&self) -> &str {

@@ -168,6 +168,7 @@ impl Drop for ModelSpan {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<C: LlmClient> LlmClient for Traced<C> {
     fn name(&self) -> &str {

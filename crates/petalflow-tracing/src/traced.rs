@@ -92,6 +92,7 @@ impl<T> fmt::Debug for Traced<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<T: Tool> Tool for Traced<T> {
     fn spec(&self) -> &Arc<ToolSpec> {

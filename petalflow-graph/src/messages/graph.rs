@@ -163,10 +163,48 @@ pub const fn mixed_in_arm(targets: &str) -> Text {
 }
 
 /// PF008.
-pub const fn unused_node(name: &str) -> Text {
-    Text::new("node ")
+pub const fn unused_node(name: &str, similar: Option<&str>) -> Text {
+    let text = Text::new("node ")
         .name(name)
-        .push(" is declared, but no edge uses it; add an edge or remove the node")
+        .push(" is declared, but no edge uses it");
+    match similar {
+        Some(similar) => {
+            one_name(text.push(", only"), name, similar).push("add an edge, or remove the node")
+        }
+        None => text.push("; add an edge or remove the node"),
+    }
+}
+
+/// PF009, for a node without an edge into it. `similar` is a node that an edge leads to, and that leads nowhere.
+pub const fn unreachable_node(name: &str, similar: Option<&str>) -> Text {
+    let text = Text::new("node ")
+        .name(name)
+        .push(" is unreachable: no edge leads to it");
+    match similar {
+        Some(similar) => one_name(text.push(", but one leads to"), name, similar)
+            .push("add an edge, such as `START -> ")
+            .push(name)
+            .push("`"),
+        None => text
+            .push("; add an edge, such as `START -> ")
+            .push(name)
+            .push("`, or remove the node"),
+    }
+}
+
+/// The advice for two nodes that may be one with a misspelled name.
+#[expect(
+    clippy::large_types_passed_by_value,
+    reason = "the result of each call is the input of the next"
+)]
+const fn one_name(text: Text, name: &str, similar: &str) -> Text {
+    text.push(" the similar name ")
+        .name(similar)
+        .push("; if they are one node, write ")
+        .name(name)
+        .push(" or ")
+        .name(similar)
+        .push(" in both places, else ")
 }
 
 /// PF003, for a name that the graph itself uses.

@@ -1,5 +1,6 @@
 //! Messages about reads and writes of keys.
 
+use super::list;
 use crate::text::Text;
 
 /// How precise an analysis was. An imprecise one may reject a flow that would run without the mistake.
@@ -157,4 +158,64 @@ pub const fn too_many_keys(state: &str, keys: usize) -> Text {
         .push(" has ")
         .number(keys)
         .push(" keys, but a state can have at most 256; group some of them in a struct")
+}
+
+/// The traits of a key's type. A `true` for serde's traits if the state is not stored.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyTraits {
+    /// `Send` and `Sync`.
+    pub shared: bool,
+    /// `Clone`.
+    pub clone: bool,
+    /// `Serialize`.
+    pub serialize: bool,
+    /// `Deserialize`.
+    pub deserialize: bool,
+}
+
+/// A key whose type lacks a trait. `None` if it has all.
+pub const fn unfit_key(key: &str, ty: &str, traits: KeyTraits) -> Option<Text> {
+    let text = Text::new("key ")
+        .name(key)
+        .push(" cannot be of type ")
+        .name(ty);
+    if !traits.shared {
+        return Some(text.push(", because nodes on several threads read the state, and this type is not `Send` and `Sync`; use `Arc` for `Rc`, a `Mutex` or an atomic for a `Cell`, and `dyn Fn() + Send + Sync` for `dyn Fn()`"));
+    }
+    let (mut missing, mut derive, mut count) = ([""; 3], [""; 3], 0);
+    let named = [
+        (traits.clone, "Clone", "Clone"),
+        (traits.serialize, "Serialize", "serde::Serialize"),
+        (traits.deserialize, "Deserialize", "serde::Deserialize"),
+    ];
+    let mut i = 0;
+    while i < named.len() {
+        if !named[i].0 {
+            (missing[count], derive[count]) = (named[i].1, named[i].2);
+            count += 1;
+        }
+        i += 1;
+    }
+    if count == 0 {
+        return None;
+    }
+    let text = list(
+        text.push(", because it is not "),
+        missing.split_at(count).0,
+        3,
+    );
+    let text = text.push("; derive ");
+    let text = list(text, derive.split_at(count).0, 3).push(" for it");
+    Some(if traits.serialize && traits.deserialize {
+        text.push(", or share it in an `Arc`")
+    } else {
+        text.push(
+            ", or mark the state `#[state(volatile)]`, which is never stored and needs no serde",
+        )
+    })
+}
+
+/// A key with a reference, whose value cannot be read back.
+pub const fn borrowed_key(key: &str, ty: &str) -> Text {
+    Text::new("key ").name(key).push(" cannot be of type ").name(ty).push(", because a thread is stored, and what is read back owns its data; use an owned type such as `String`, or `Cow<'static, str>`, or mark the state `#[state(volatile)]`")
 }

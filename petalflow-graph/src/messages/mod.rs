@@ -14,15 +14,16 @@ use crate::text::Text;
 pub use graph::{
     declared_twice, edge_twice, empty, end_in_join, first_here, first_written_here, into_start,
     matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, named_alike, no_start,
-    out_of_end, reserved_name, route_twice, stored_twice, unknown_node, unused_node,
+    out_of_end, reserved_name, route_twice, stored_twice, unknown_node, unreachable_node,
+    unused_node,
 };
 pub use items::{
     carries_no_items, carries_no_list, each_forgotten, items_unused, needs_item, other_item,
     sends_no_items, takes_no_item,
 };
 pub use keys::{
-    Precision, Writers, conflict, conflict_with_itself, missing_output, too_many_keys,
-    unwritten_guard_read, unwritten_read, written_twice,
+    KeyTraits, Precision, Writers, borrowed_key, conflict, conflict_with_itself, missing_output,
+    too_many_keys, unfit_key, unwritten_guard_read, unwritten_read, written_twice,
 };
 pub use routes::{
     endless_by_choice, missing_routes, no_route, plain_beside_route, stuck_by_many, unknown_route,
@@ -72,6 +73,16 @@ const fn list(mut text: Text, names: &[&str], most: usize) -> Text {
 mod tests {
     use super::*;
 
+    /// A type without `Send` or without serde's traits.
+    fn without(shared: bool, serde: bool) -> KeyTraits {
+        KeyTraits {
+            shared,
+            clone: shared,
+            serialize: serde,
+            deserialize: serde,
+        }
+    }
+
     #[test]
     fn every_message_is_one_line_that_ends_with_the_fix() {
         let some = Some("critique");
@@ -92,7 +103,10 @@ mod tests {
             mixed_operators("`a -> (b & c) | d`", "`a -> b & (c | d)`"),
             mixed_at_length(),
             mixed_in_arm("a & b"),
-            unused_node("a"),
+            unused_node("again", None),
+            unused_node("again", Some("agian")),
+            unreachable_node("polish", None),
+            unreachable_node("polish", Some("polsh")),
             missing_routes("a", &["Publish"], &[]),
             missing_routes("a", &["Publish", "Revise", "Hold"], &["Revise"]),
             unknown_route("a", "Pubish", some, &["Publish"]),
@@ -150,6 +164,9 @@ mod tests {
             caught_twice("a"),
             catches_itself("a"),
             too_many_keys("Essay", 300),
+            borrowed_key("name", "&'static str"),
+            unfit_key("log", "Log", without(false, true)).unwrap(),
+            unfit_key("log", "Log", without(true, false)).unwrap(),
             stuck_by_many("a"),
             endless_by_choice("a"),
         ];

@@ -5,6 +5,7 @@ use crate::analyses::{Exploration, Reach};
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source};
 use crate::idx::NodeIdx;
+use crate::similar::similar;
 
 /// The input of the rules.
 pub(super) struct Cx<'a> {
@@ -39,6 +40,18 @@ impl<'a> Cx<'a> {
     #[inline]
     pub(super) fn is_unused(&self, node: NodeIdx) -> bool {
         self.reach.is_unused(&self.edges, node)
+    }
+
+    /// The name of another node that fits, if a typing mistake can have made two nodes of one. Short names are similar by chance.
+    #[inline]
+    pub(super) fn similar(&self, node: NodeIdx, fits: impl Fn(NodeIdx) -> bool) -> Option<&str> {
+        let others = self
+            .graph
+            .node_indices()
+            .filter(|other| *other != node && fits(*other));
+        let names = others.map(|other| self.name(other));
+        let long = |name: &str| name.len() > 3;
+        similar(self.name(node), names.filter(|name| long(name))).filter(|_| long(self.name(node)))
     }
 
     /// The names along a cycle, as `a -> b -> a`. Joins are left out.

@@ -6,6 +6,7 @@ use crate::components::{cycle_through_reversed, sinks};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::graph::{Source, Target};
 use crate::idx::{JoinIdx, NodeIdx};
+use crate::messages;
 use crate::rule::Rule;
 
 /// PF009: one diagnostic per root cause. A root cause is a node or a cycle that is unreachable, but not because another node is
@@ -83,9 +84,12 @@ fn unreachable(
     }
     let name = cx.name(first);
     let text = if cx.reach.into_node[first.index()].is_empty() {
-        format!(
-            "node `{name}` is unreachable: no edge leads to it; add an edge, such as `START -> {name}`, or remove the node"
-        )
+        // A misspelled name makes two nodes: one where its edges begin, and one where they end.
+        let ends_there = |node| {
+            cx.reach.reaches(Source::Node(node))
+                && (cx.edges.from(Source::Node(node)).iter()).all(|edge| edge.to == Target::End)
+        };
+        messages::unreachable_node(name, cx.similar(first, ends_there)).to_string()
     } else {
         let cycle = cx.show_cycle(&cycle_through_reversed(root, waits, first.index()));
         format!(

@@ -165,10 +165,11 @@ pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let repeated = repeated_nodes(cx);
     for node in cx.graph.node_indices() {
         if cx.is_unused(node) && !repeated.contains_key(&node) {
+            let similar = cx.similar(node, |other| !cx.is_unused(other));
             diagnostics.push(Diagnostic::new(
                 Rule::UnusedNode,
                 Location::Node(node),
-                messages::unused_node(cx.name(node)).as_str(),
+                messages::unused_node(cx.name(node), similar).as_str(),
             ));
         }
     }

@@ -1,6 +1,7 @@
 //! The rules of a node. They only read the model, and emit no code. Each message shows the accepted form.
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::{FnArg, Pat, ReceiverKind, Safety, Signature, Type};
 
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
@@ -236,7 +237,16 @@ fn blocking_node_is_not_spawned(cx: &Cx<'_>, errors: &mut Errors) {
 
 fn result_is_not_impl_trait(cx: &Cx<'_>, errors: &mut Errors) {
     for output in cx.node.returned() {
-        if let Returned::One(ty @ Type::ImplTrait(_)) = output {
+        let Returned::One(ty @ Type::ImplTrait(bounds)) = output else {
+            continue;
+        };
+        if bounds
+            .to_token_stream()
+            .into_iter()
+            .any(|token| matches!(&token, TokenTree::Ident(name) if name == "Future"))
+        {
+            errors.at(ty, format_args!("a node that waits is an `async fn`, and returns what it writes: `async fn {}(..) -> EssayDraft`", cx.sig.ident));
+        } else {
             errors.at(ty, "a node states what it writes, so it cannot return `impl Trait`: name the keys, such as `(EssayDraft, EssayNotes)`");
         }
     }

@@ -39,9 +39,10 @@ pub use node::{
     Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, spawned, written_once,
 };
 pub use petalflow_codec::CodecError;
+pub use petalflow_graph::messages::KeyTraits;
 pub use route::{Carried, Carries, Deliver, NotSent, OneType, Payload, PayloadType, Sent};
 pub use state::{
-    CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,
-    NotClone, PartialEqFor, SharedFor, SkipsZero, StoredValue, applied, debug_newtype,
+    Checked, CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Holds, KeptFor, KeyType, Lacks,
+    Marks, NeedsDefault, NotClone, PartialEqFor, SharedFor, SkipsZero, applied, debug_newtype,
     debug_struct, debug_update, fold_from_first,
 };

@@ -1,9 +1,13 @@
 //! For the code of `#[state]`.
 
 use std::fmt;
+use std::marker::PhantomData;
+
+use petalflow_graph::messages::{self, KeyTraits};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::error::BoxError;
-use crate::state::{CanStore, Durable, KeySet, Write, WriteError, Writes, reduce};
+use crate::state::{KeySet, Shared, Write, WriteError, Writes, reduce};
 
 /// The keys that an update writes.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +173,7 @@ pub fn debug_update(
 }
 
 /// `Clone` for the writes of a key. `CloneWrites(writes).cloned()` also compiles for a type without `Clone`, which
-/// [`StoredValue`] or [`Held`] reports: the inherent method has precedence if it exists.
+/// [`KeyType::check`] reports: the inherent method has precedence if it exists.
 #[derive(Debug)]
 pub struct CloneWrites<'a, T>(pub &'a Writes<T>);
 
@@ -197,31 +201,62 @@ pub trait Holds {
     type Value;
 }
 
-/// The type of a key of a state that can be stored.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be kept in a state that may be stored",
-    label = "needs `Clone`, `Serialize` and `Deserialize`, and to be `Send`, `Sync` and without borrowed data",
-    note = "derive `Clone, serde::Serialize, serde::Deserialize` for it, or mark the state `#[state(volatile)]`, which needs no serde"
-)]
-pub trait StoredValue {
-    const KEPT: () = ();
+/// The traits of a key's type, as constants: an inherent constant has precedence over one of [`Lacks`].
+#[derive(Debug)]
+pub struct KeyType<T: ?Sized>(PhantomData<T>);
+
+impl<T: Clone> KeyType<T> {
+    pub const CLONE: bool = true;
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Sync + 'static> StoredValue for T where Durable: CanStore<T> {}
-
-/// The type of a key of a volatile state.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be kept in a state",
-    label = "needs `Clone`, and to be `Send`, `Sync` and without borrowed data",
-    note = "derive `Clone` for it; share what cannot be cloned in an `Arc`"
-)]
-pub trait Held {
-    const KEPT: () = ();
+impl<T: Send + Sync> KeyType<T> {
+    pub const SHARED: bool = true;
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Sync + 'static> Held for T {}
+impl<T: Serialize> KeyType<T> {
+    pub const SERIALIZE: bool = true;
+}
+
+impl<T: DeserializeOwned> KeyType<T> {
+    pub const DESERIALIZE: bool = true;
+}
+
+pub trait Lacks {
+    const CLONE: bool = false;
+    const SHARED: bool = false;
+    const SERIALIZE: bool = false;
+    const DESERIALIZE: bool = false;
+}
+
+impl<T: ?Sized> Lacks for KeyType<T> {}
+
+impl<T: ?Sized> KeyType<T> {
+    /// Fails if a state cannot keep values of the type.
+    ///
+    /// The struct may depend on the result: rustc reports nothing that follows from a constant that has failed.
+    #[track_caller]
+    pub const fn check(key: &str, ty: &str, traits: KeyTraits) -> usize {
+        match messages::unfit_key(key, ty, traits) {
+            Some(text) => panic!("{}", text.as_str()),
+            None => 0,
+        }
+    }
+
+    /// Fails: a value of this type cannot be read back.
+    #[track_caller]
+    pub const fn borrows(key: &str, ty: &str) -> usize {
+        panic!("{}", messages::borrowed_key(key, ty).as_str())
+    }
+}
+
+/// The same type, if the check with this result has succeeded.
+pub trait Checked<const RESULT: usize> {
+    type Type: ?Sized;
+}
+
+impl<T: ?Sized, const RESULT: usize> Checked<RESULT> for T {
+    type Type = T;
+}
 
 /// The default of a key that is not part of the input.
 #[diagnostic::on_unimplemented(
@@ -284,11 +319,6 @@ conditional! {
     KeptFor: Clone, Shared;
     SharedFor: Shared;
 }
-
-/// A type that can be shared between threads.
-pub trait Shared: Send + Sync + 'static {}
-
-impl<T: Send + Sync + 'static> Shared for T {}
 
 pub trait PartialEqFor<'a>: PartialEq {
     /// `==` without the warning of rustc for function pointers.

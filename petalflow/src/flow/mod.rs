@@ -121,3 +121,13 @@ impl<F: Flow> HasFlow for F {
         self
     }
 }
+
+/// The start of a flow, as a type: for a node `start` that does not exist, rustc suggests this name.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum START {}
+
+/// The end of a flow, as a type.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum END {}

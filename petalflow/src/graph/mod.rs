@@ -40,7 +40,9 @@ mod wire;
 use std::future::Future;
 use std::sync::Arc;
 
-pub use builder::GraphBuilder;
+#[doc(hidden)]
+pub use builder::Runnable;
+pub use builder::{GraphBuilder, GraphNode};
 pub use error::GraphErrors;
 pub use petalflow_graph::{Diagnostic, Location, Metrics, NodeInfo, Role, Rule, Topology, When};
 
@@ -51,7 +53,7 @@ use crate::launch::Launch;
 use crate::node::Requirements;
 use crate::plan::ExecutionPlan;
 use crate::run::Run;
-use crate::state::{Durable, State};
+use crate::state::{InputOf, State, Stored};
 use crate::thread::Threads;
 use gate::BoxGuard;
 use node::DynNode;
@@ -132,7 +134,7 @@ impl<S: State> std::fmt::Debug for Graph<S> {
 
 impl<S: State> Graph<S> {
     /// Runs the graph with the default settings.
-    pub fn run(&self, input: impl Into<S::Input>) -> Run<Self> {
+    pub fn run(&self, input: impl InputOf<S>) -> Run<Self> {
         self.launch().run(input)
     }
 
@@ -174,7 +176,7 @@ impl<S: State> Graph<S> {
     /// ```
     pub fn store(&self, store: &(impl Store + Clone)) -> Threads<Self>
     where
-        S: State<Storage = Durable>,
+        S: Stored,
     {
         self.launch().store(store)
     }

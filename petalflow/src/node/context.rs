@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use super::Scope;
+use super::{Fails, Scope};
 use crate::cancel_token::CancelToken;
 use crate::error::BoxError;
 use crate::event::CustomEvent;
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
+use crate::state::Recorded;
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
@@ -332,19 +333,18 @@ impl Context {
     ///
     /// If the future is dropped, the effect is dropped too. A result that was not yet stored is lost, and the effect
     /// runs again when the node does.
-    pub async fn once<T, E>(
-        &self,
-        name: &str,
-        effect: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, BoxError>
-    where
-        T: serde_core::Serialize + serde_core::de::DeserializeOwned,
-        E: Into<BoxError>,
-    {
-        match &self.0.shared.services {
-            None => effect.await.map_err(Into::into),
-            Some(services) => services.once(&self.0.task_ref(), name, effect).await,
-        }
+    pub fn once<'a, T: Recorded, E: Fails>(
+        &'a self,
+        name: &'a str,
+        effect: impl Future<Output = Result<T, E>> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, BoxError>> {
+        // Boxed for the same reason as in `ask`.
+        Box::pin(async move {
+            match &self.0.shared.services {
+                None => effect.await.map_err(Into::into),
+                Some(services) => services.once(&self.0.task_ref(), name, effect).await,
+            }
+        })
     }
 
     /// Whether the run has a listener: a stream of [events](crate::Run::events) that receives emitted values.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Context, ManagedValues, Scope};
 use crate::error::BoxError;
+use crate::state::Shared;
 
 /// A by-value parameter of a node, which the run provides.
 ///
@@ -60,6 +61,7 @@ pub trait Extract: Sized {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Extract for Context {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
         Ok(scope.context())
@@ -155,7 +157,7 @@ impl<T> std::ops::Deref for Managed<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Extract for Managed<T> {
+impl<T: Shared> Extract for Managed<T> {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
         let value = scope.managed().and_then(ManagedValues::get::<T>);
         value.map(Managed).ok_or_else(|| {

@@ -62,7 +62,8 @@ use crate::state::KeySet;
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
-    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name"
+    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name",
+    note = "a type with a key as its parameter, such as `Llm<{S}Messages>`, is a node only for a key whose value is of the type that its documentation names"
 )]
 pub trait Node<S>: Send + Sync + 'static {
     /// The result of the node: writes and a routing decision.

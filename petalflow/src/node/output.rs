@@ -49,7 +49,7 @@ use crate::state::{KeySet, State};
 #[diagnostic::on_unimplemented(
     message = "a node over `{S}` cannot return `{Self}`",
     label = "not a key of `{S}`, nor a route",
-    note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route (`#[derive(Route)]`) comes last"
+    note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route (`#[derive(Route)]`) comes last, or `Each(items)` for an edge with `each`; a node that waits is an `async fn` that returns the key itself"
 )]
 pub trait Output<S>: Sized {
     /// The keys that it can write. Two nodes that can write the same key conflict in one superstep.

@@ -61,7 +61,7 @@ impl<'a> Values<'a> {
 }
 
 /// The encoding of a type. `Coder::<T>::save(..)` also compiles for a type that cannot be stored, which
-/// [`StoredValue`](crate::__private::StoredValue) reports: an inherent method takes precedence over a trait's.
+/// [`KeyType::check`](crate::__private::KeyType::check) reports: an inherent method takes precedence over a trait's.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Coder<T>(PhantomData<T>);

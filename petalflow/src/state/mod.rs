@@ -17,7 +17,7 @@ pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
 pub use petalflow_codec::Reducer;
 pub use petalflow_graph::KeySet;
-pub use storage::{CanStore, Durable, Volatile};
+pub use storage::{CanStore, Durable, Recorded, Shared, Stored, Stores, Volatile};
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
@@ -100,6 +100,33 @@ pub trait State: Sized + Send + Sync + 'static {
         None
     }
 }
+
+/// What a run over `S` can begin with: its input, or the value of the only key that is marked `input`.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::state::InputOf;
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+/// }
+///
+/// fn begins(_: impl InputOf<Essay>) {}
+///
+/// begins(EssayInput { topic: "petals".into() });
+/// begins("petals".to_string());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a run over `{S}` cannot begin with a `{Self}`",
+    label = "not the input of `{S}`",
+    note = "write `{S}Input {{ .. }}` with every key that is marked `input`; if there is one such key, its value is enough: `\"..\".to_string()` for a `String`; if there is none, write `()`"
+)]
+pub trait InputOf<S: State>: Into<S::Input> {}
+
+#[diagnostic::do_not_recommend]
+impl<S: State, I: Into<S::Input>> InputOf<S> for I {}
 
 /// The compile-time properties of a key.
 ///

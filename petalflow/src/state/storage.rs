@@ -2,6 +2,8 @@
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
+use super::State;
+
 /// The [`Storage`](super::State::Storage) of a state whose runs can be stored: its values implement serde's traits.
 ///
 /// ```
@@ -81,3 +83,42 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static> CanStore<T
 
 #[diagnostic::do_not_recommend]
 impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}
+
+/// A state whose runs can be stored: one without `volatile`.
+#[diagnostic::on_unimplemented(
+    message = "runs over `{Self}` cannot be stored",
+    label = "the state `{Self}` is `volatile`",
+    note = "write `#[state]` for `#[state(volatile)]`, and derive `Clone, serde::Serialize, serde::Deserialize` for the types of its keys; or run the flow without a store"
+)]
+pub trait Stored: State<Storage: Stores> {}
+
+#[diagnostic::do_not_recommend]
+impl<S: State<Storage: Stores>> Stored for S {}
+
+/// [`Durable`].
+pub trait Stores {}
+
+impl Stores for Durable {}
+
+/// A value that a thread can record: a result of [`once`](crate::Context::once), or an
+/// [answer](crate::interrupt::Ask::Answer).
+#[diagnostic::on_unimplemented(
+    message = "a thread cannot record a `{Self}`",
+    label = "not `Serialize` and `Deserialize`",
+    note = "results of `once` and answers are stored with the thread: derive `serde::Serialize` and `serde::Deserialize` for the type"
+)]
+pub trait Recorded: Serialize + DeserializeOwned + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send> Recorded for T {}
+
+/// A type that can be shared between threads.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be shared by nodes that run on several threads",
+    label = "not `Send` and `Sync`",
+    note = "use `Arc` for `Rc`, a `Mutex` or an atomic for a `Cell`, and `dyn Fn() + Send + Sync` for `dyn Fn()`"
+)]
+pub trait Shared: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> Shared for T {}

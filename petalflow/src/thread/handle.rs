@@ -10,12 +10,13 @@ use crate::checkpoint::{Record, ThreadStorage};
 use crate::durable::{self, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
+use crate::future::BoxFuture;
 use crate::ids::Namespace;
 use crate::interrupt::Resume;
 use crate::outcome::{RunError, check_id};
 use crate::question::{AnswerError, Ask};
 use crate::run::Run;
-use crate::state::State;
+use crate::state::InputOf;
 
 /// One thread of a flow. Its runs are stored. Clones are handles to the same thread.
 ///
@@ -84,7 +85,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// A thread that waits for a person refuses a new input with [`Waiting`](ThreadError::Waiting): answer first, or let the
     /// input [discard](ThreadRun::discard_pending) the questions.
-    pub fn run(&self, input: impl Into<<F::State as State>::Input>) -> ThreadRun<F> {
+    pub fn run(&self, input: impl InputOf<F::State>) -> ThreadRun<F> {
         self.begin(Command::Input(input.into()))
     }
 
@@ -106,7 +107,15 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future stops the run at once, as with [`ThreadRun`]. Until the answer is stored, the thread still waits for
     /// it.
-    pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
+    pub fn answer<A: Ask>(
+        &self,
+        answer: A::Answer,
+    ) -> BoxFuture<'_, Result<Outcome<F::State>, RunError>> {
+        // Boxed, so that a type that is not a question is reported once, and not again by `.await`.
+        Box::pin(self.answered::<A>(answer))
+    }
+
+    async fn answered<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
         let refused = |error| RunError::of_thread(error, self.threads.flow.name());
         let snapshot = self.snapshot().await.map_err(refused)?;
         let snapshot = snapshot.ok_or_else(|| refused(self.unknown()))?;
@@ -275,8 +284,12 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
-    pub async fn copy_to(&self, id: impl Into<Arc<str>>) -> Result<Self, ThreadError> {
+    pub fn copy_to(&self, id: impl Into<Arc<str>>) -> BoxFuture<'_, Result<Self, ThreadError>> {
         let other = Thread::new(self.threads.clone(), id.into());
+        Box::pin(self.copied_to(other))
+    }
+
+    async fn copied_to(&self, other: Self) -> Result<Self, ThreadError> {
         let (from, to) = (self.checked()?, other.checked()?);
         if self.id == other.id {
             // A second claim on the same thread would wait for the first.

@@ -229,6 +229,7 @@ impl FuncTool {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl Tool for FuncTool {
     fn spec(&self) -> &Arc<ToolSpec> {

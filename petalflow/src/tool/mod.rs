@@ -145,7 +145,7 @@ use serde_json::Value;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",
-    note = "annotate the function with `#[tool]`, or make a closure one with `FuncTool::new`"
+    note = "a function is given with braces, `find {{}}`, and is annotated with `#[tool]`; a closure becomes a tool with `FuncTool::new`"
 )]
 #[async_trait]
 pub trait Tool: Send + Sync + 'static {
@@ -178,6 +178,7 @@ pub trait Tool: Send + Sync + 'static {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<T: Tool + ?Sized> Tool for Arc<T> {
     fn spec(&self) -> &Arc<ToolSpec> {
@@ -259,6 +260,7 @@ impl Layered {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl Tool for Layered {
     fn spec(&self) -> &Arc<ToolSpec> {

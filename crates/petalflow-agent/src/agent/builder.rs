@@ -135,7 +135,7 @@ impl Agent {
     /// # }
     /// ```
     #[must_use]
-    pub fn output<T: JsonSchema + DeserializeOwned>(self) -> Self {
+    pub fn output<T: Answer>(self) -> Self {
         self.edit(|agent| agent.output = Some(Output::of::<T>()))
     }
 
@@ -236,3 +236,14 @@ impl Agent {
         self.edit(|agent| agent.artifacts = Some(Arc::new(artifacts)))
     }
 }
+
+/// The type of an answer that [`Agent::output`] requests.
+#[diagnostic::on_unimplemented(
+    message = "an agent cannot answer with a `{Self}`",
+    label = "has no JSON Schema, or cannot be read from JSON",
+    note = "derive both for it: `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait Answer: JsonSchema + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + DeserializeOwned> Answer for T {}

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use crate::definition::Definition;
 use petalflow_llm::LlmClient;
 
+pub use builder::Answer;
 pub use node::AgentNode;
 
 /// An agent: a model with tools, instructions and other agents. A clone is cheap.

@@ -1,10 +1,12 @@
 //! Starts runs of an agent.
 
 use super::Agent;
+use crate::Conversation;
 use crate::stream::AgentEvents;
 use crate::turn::{AgentFlow, launch_of};
-use crate::{Conversation, ConversationInput};
 use petalflow::checkpoint::Store;
+use petalflow::middleware::BoxFuture;
+use petalflow::state::InputOf;
 use petalflow::thread::Threads;
 use petalflow::{BoxError, Context, Launch, Run};
 
@@ -19,12 +21,12 @@ impl Agent {
     }
 
     /// Runs one turn, from a message to its answer. `Conversation::next_input` makes the input of the next turn.
-    pub fn run(&self, input: impl Into<ConversationInput>) -> Run<AgentFlow> {
+    pub fn run(&self, input: impl InputOf<Conversation>) -> Run<AgentFlow> {
         self.launch().run(input)
     }
 
     /// Runs one turn as a stream of events. With [`streaming`](Self::streaming), it contains the pieces of answers.
-    pub fn events(&self, input: impl Into<ConversationInput>) -> AgentEvents {
+    pub fn events(&self, input: impl InputOf<Conversation>) -> AgentEvents {
         AgentEvents::new(self.run(input).events())
     }
 
@@ -43,11 +45,11 @@ impl Agent {
     /// # Cancel safety
     ///
     /// Dropping the future stops the turn. If the flow is stored, the turn resumes when the node runs again.
-    pub async fn run_in(
-        &self,
-        cx: &Context,
-        input: impl Into<ConversationInput>,
-    ) -> Result<Conversation, BoxError> {
-        launch_of(&self.0).run_in(cx, &self.0.name, input).await
+    pub fn run_in<'a>(
+        &'a self,
+        cx: &'a Context,
+        input: impl InputOf<Conversation>,
+    ) -> BoxFuture<'a, Result<Conversation, BoxError>> {
+        launch_of(&self.0).run_in(cx, &self.0.name, input)
     }
 }

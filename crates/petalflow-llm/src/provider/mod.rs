@@ -337,6 +337,7 @@ impl ProviderModel {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl LlmClient for ProviderModel {
     fn name(&self) -> &str {

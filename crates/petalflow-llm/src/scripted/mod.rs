@@ -172,6 +172,7 @@ impl ScriptedModel {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl LlmClient for ScriptedModel {
     fn name(&self) -> &str {

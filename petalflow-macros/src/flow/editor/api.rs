@@ -118,7 +118,7 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
             __petalflow::forward_launch! { #own, #state }
 
             /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
-            pub fn run(self, input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<#own> { loop {} }
+            pub fn run(self, input: impl #krate::state::InputOf<#state>) -> #krate::Run<#own> { loop {} }
 
             /// The threads of the flow in a store: `Launch::store` with all node values.
             pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#own> { loop {} }

@@ -141,7 +141,7 @@ pub(crate) fn signatures(krate: &TokenStream, state: &TokenStream) -> [TokenStre
         quote! {
             /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
             #[allow(clippy::self_named_constructors)]
-            pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self>
+            pub fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self>
         },
         quote! {
             /// A launch of the flow, for limits, managed values and middleware.

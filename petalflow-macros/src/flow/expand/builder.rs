@@ -294,7 +294,7 @@ impl FlowCode<'_> {
                 __petalflow::forward_launch! { #name, #state }
 
                 /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
-                pub fn run(self, input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<#name> where #(#bounds)* {
+                pub fn run(self, input: impl #krate::state::InputOf<#state>) -> #krate::Run<#name> where #(#bounds)* {
                     self.0.edit(#fill).run(input)
                 }
 
@@ -354,7 +354,7 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
         impl #name #exists {
             /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
             #[allow(clippy::self_named_constructors)]
-            pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
+            pub fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self> {
                 Self::new().run(input)
             }
         }

@@ -3,8 +3,10 @@
 use petalflow_graph::{Analysis, Graph};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, LitStr, Type, Visibility};
 
+use super::nodes::written;
 use crate::flow::model::{Kind, Model};
 use crate::paths::unique_name;
 
@@ -54,7 +56,7 @@ impl Cx<'_> {
     pub(super) fn exists(&self) -> TokenStream {
         let Cx { krate, state, .. } = self;
         let values = self.values().enumerate().map(|(index, value)| {
-            let ty = value.ty;
+            let ty = written(value.index, value.ty.span());
             quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>)
         });
         quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #(#values,)*)

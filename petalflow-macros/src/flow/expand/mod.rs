@@ -39,6 +39,9 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
         #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
             use #krate::__private::flow as __petalflow;
+            // rustc suggests these names for `end` and `start`.
+            #[allow(unused_imports)]
+            use __petalflow::{END, START};
             #own_name
             #nodes
             #tables

@@ -1,6 +1,6 @@
 //! The constants of the nodes. Each path of the user occurs once, or with equal spans, so that a wrong path is one error.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
@@ -72,7 +72,13 @@ fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
         Kind::Value(_, value) => (value.ty.to_token_stream(), value.ty.span()),
         Kind::Subflow(_) | Kind::Broken => return None,
     };
-    (tokens.into_iter().nth(1).is_some()).then(|| format_ident!("__Written{index}", span = span))
+    let several = tokens.into_iter().nth(1).is_some();
+    (several || matches!(kind, Kind::Value(..))).then(|| written(index, span))
+}
+
+/// The alias of a path or type.
+pub(super) fn written(index: usize, span: Span) -> Ident {
+    format_ident!("__Written{index}", span = span)
 }
 
 /// The state of the user. In contrast to [`alias`], it is valid for a type that is not a state.

@@ -128,12 +128,18 @@ pub(super) fn arms(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<V
 }
 
 fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
+    super::reject_attributes(input, &mut mistakes.errors);
     let mut routes = vec![route_name(input)?];
     while input.parse::<Option<Token![|]>>()?.is_some() {
         routes.push(route_name(input)?);
     }
     if input.peek(Token![->]) {
         return Err(input.error("an arm is written `=>`"));
+    }
+    if super::begins_condition(input) {
+        return Err(
+            input.error("an arm has no condition: let the node return another route for it")
+        );
     }
     if !input.peek(Token![=>]) {
         return Err(input.error(format_args!(

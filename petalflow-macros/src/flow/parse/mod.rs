@@ -21,6 +21,10 @@ pub(super) use self::flow_attr::stored_name;
 use self::recovery::{skip_to_semicolon, up_to_semicolon};
 use self::statement::statement;
 use super::ast::{FlowAst, Mistakes, Statement, Step};
+use crate::errors::Errors;
+
+syn::custom_keyword!(when);
+syn::custom_keyword!(unless);
 
 impl Parse for FlowAst {
     fn parse(input: ParseStream) -> syn::Result<Self> {
@@ -95,6 +99,7 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
             continue;
         }
         let (begin, before) = (input.fork(), mistakes.errors.count());
+        reject_attributes(input, &mut mistakes.errors);
         match statement(input, state, mistakes) {
             Ok(statement) => {
                 statements.extend(statement);
@@ -117,8 +122,35 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
     statements
 }
 
+/// Reports attributes before a statement, or before the arm of a `match`, and skips them.
+fn reject_attributes(input: ParseStream, errors: &mut Errors) {
+    let inner = input.call(Attribute::parse_inner).unwrap_or_default();
+    let outer = input.call(Attribute::parse_outer).unwrap_or_default();
+    if let Some(attr) = inner.first().or(outer.first()) {
+        let message = if attr.path().is_ident("doc") {
+            "only the flow itself has documentation: write this as a comment, `// ..`, or above the name of the flow"
+        } else {
+            "only the flow itself has attributes: write this above the name of the flow, or declare two flows"
+        };
+        errors.at(attr, message);
+    }
+}
+
+/// The error for a condition, which no edge has.
+fn conditional(input: ParseStream) -> syn::Error {
+    input.error("an edge has no condition: let the node before the arrow return a route (`#[derive(Route)]`) or a `bool`, and lead each of its values: `write -> match { true => polish, false => END }`")
+}
+
+/// Whether a word follows that is not a node, but begins a condition.
+fn begins_condition(input: ParseStream) -> bool {
+    input.peek(Token![if]) || (input.peek(Token![where]) || input.peek(when) || input.peek(unless))
+}
+
 /// The error for a token after a statement that seems complete.
 fn unexpected(input: ParseStream) -> syn::Error {
+    if begins_condition(input) {
+        return conditional(input);
+    }
     if input.peek(Token![=>]) {
         return input.error("an edge is written `->`; `=>` is for the arms of a `match`");
     }

@@ -1,5 +1,6 @@
 //! Parsing of the name of a node.
 
+use petalflow_graph::similar;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{AngleBracketedGenericArguments, Ident, Path, PathArguments, Token, token};
@@ -27,6 +28,13 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
         ));
     }
     let node = node?;
+    if let Some(end) = misspelt_end(&node) {
+        let key = node.key();
+        let text = format_args!(
+            "`{key}` is not a node: write `{end}`; a node that has this name needs another one: `node other = {key};`"
+        );
+        return Err(syn::Error::new_spanned(&node, text));
+    }
     if input.peek(token::Paren) {
         return Err(input.error(format_args!(
             "a node is named here, not called: write `{}`",
@@ -51,6 +59,9 @@ fn expected_node(input: ParseStream) -> syn::Error {
     if input.peek(syn::Lit) {
         return input.error("expected the name of a node, without quotes");
     }
+    if input.peek(Token![if]) {
+        return super::conditional(input);
+    }
     if input.peek(Ident::peek_any) {
         let word = input
             .fork()
@@ -65,4 +76,12 @@ fn expected_node(input: ParseStream) -> syn::Error {
         return input.error("expected a node, `START` or `END`");
     }
     input.error("expected a node, such as `write` or `nodes::write`, or `START` or `END`")
+}
+
+/// `START` or `END`, if the node has a similar name. Names of functions have no capitals, so `start` and `end` can be nodes.
+fn misspelt_end(node: &NodeRef) -> Option<&'static str> {
+    let name = node.0.get_ident()?.to_string();
+    let exact = name == "START" || name == "END";
+    let capital = name.starts_with(|first: char| first.is_ascii_uppercase());
+    similar(&name, ["START", "END"].into_iter()).filter(|_| capital && !exact)
 }

@@ -2,6 +2,7 @@
 
 use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::Ident;
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
@@ -165,7 +166,19 @@ fn keep(input: ParseStream) -> syn::Result<()> {
 /// The parameter of `out`: the final state of the sub-flow.
 fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
-        [Pat::Type(typed)] => Some(typed.clone()),
+        [Pat::Type(typed)] => match &*typed.ty {
+            Type::Reference(reference) => {
+                let (name, ty) = (name_of(&typed.pat, "r"), reference.elem.to_token_stream());
+                mistakes.errors.at(
+                    reference,
+                    format_args!(
+                        "`out` takes the final state of the sub-flow by value: write `out: |{name}: {ty}| ..`"
+                    ),
+                );
+                None
+            }
+            _ => Some(typed.clone()),
+        },
         [pat] => {
             mistakes.errors.at(
                 pat,

@@ -57,6 +57,7 @@ pub(crate) fn function(
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
+    let from_run = cx.binder().takes(&node.params);
     let once = node
         .output
         .as_ref()
@@ -75,6 +76,7 @@ pub(crate) fn function(
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             type #state = #written;
+            #from_run
             #node_impl
             #[automatically_derived]
             impl #runtime::__private::Function for #ident {
@@ -243,8 +245,12 @@ impl Cx<'_> {
         let future = quote_spanned! {name=>
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
+        // rustc reports the type as written in the flow, not a bound of its parameters.
+        let generic = self.method && generics.is_some();
+        let unnamed = generic.then(|| quote!(#[diagnostic::do_not_recommend]));
         quote! {
             #[automatically_derived]
+            #unnamed
             impl #generics #of for #ty #where_clause {
                 #output
                 type Item = #item;
@@ -267,6 +273,7 @@ impl Cx<'_> {
         Binder {
             runtime: self.runtime,
             state: self.state,
+            declares: !self.method && self.node.usable,
             owned: self.on_own_thread(),
         }
     }
@@ -345,6 +352,10 @@ impl Cx<'_> {
             return match (self.fallible(), node.is_async) {
                 (true, _) => {
                     quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
+                }
+                // rustc reports a key that cannot be shared at the key, and in this block not again.
+                (false, true) if node.params.iter().any(|param| types::unshared(&param.ty)) => {
+                    quote!(async move { #(#bindings)* #awaited })
                 }
                 (false, true) => quote!(#(#bindings)* #call),
                 (false, false) => {

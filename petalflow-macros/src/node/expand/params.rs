@@ -1,9 +1,9 @@
 //! The parameters: the keys that are read, the values that are bound, and the values that the run must have.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::Type;
 use syn::spanned::Spanned as _;
+use syn::{Index, Type};
 
 use super::super::model::{Param, Shape, Source};
 use crate::paths::{Runtime, local, local_at, name, route_hash};
@@ -14,6 +14,9 @@ pub(crate) struct Binder<'a> {
     pub(crate) runtime: &'a Runtime,
     /// The type of the state.
     pub(crate) state: &'a TokenStream,
+    /// Whether [`takes`](Self::takes) declares how values are taken from the run. Not in an `impl` with parameters, which no
+    /// constant can use.
+    pub(crate) declares: bool,
     /// Whether the code cannot borrow the snapshot. Then it binds clones in `owned0`, `owned1` and so on, which
     /// [`own`](Self::own) defines.
     pub(crate) owned: bool,
@@ -80,23 +83,51 @@ impl Binder<'_> {
 
     /// Statements that add the values that the run must have to the variable `requirements`.
     pub(crate) fn requires(&self, params: &[Param]) -> Vec<TokenStream> {
-        let runtime = self.runtime;
         let needs = params
             .iter()
             .filter(|param| matches!(param.source, Source::Run));
-        let requires = needs.map(|Param { ty, cfgs, .. }| {
-            let (require, requirements) = (
-                of(
-                    runtime,
-                    ty,
-                    &quote!(#runtime::node::Extract),
-                    &quote!(require),
-                ),
-                local("requirements"),
-            );
+        let requires = needs.map(|param| {
+            let (require, requirements) = (self.from_run(param, "require"), local("requirements"));
+            let cfgs = &param.cfgs;
             quote!(#(#cfgs)* #require(#requirements);)
         });
         requires.collect()
+    }
+
+    /// Constants with the functions of `Extract` for each value from the run. With one item for both functions, a type that
+    /// cannot be taken is one error.
+    pub(crate) fn takes(&self, params: &[Param]) -> TokenStream {
+        let runtime = self.runtime;
+        let takes = params.iter().filter(|param| self.declared(param)).map(|param| {
+            let (name, ty, cfgs) = (take(param), &param.ty, &param.cfgs);
+            let (extract, require) = (
+                extract(runtime, ty, "extract"),
+                extract(runtime, ty, "require"),
+            );
+            quote! {
+                #(#cfgs)*
+                const #name: (
+                    fn(&#runtime::node::Scope) -> ::core::result::Result<#ty, #runtime::BoxError>,
+                    fn(&mut #runtime::node::Requirements<'_>),
+                ) = (#extract, #require);
+            }
+        });
+        takes.collect()
+    }
+
+    /// Whether [`takes`](Self::takes) declares the parameter.
+    fn declared(&self, param: &Param) -> bool {
+        let lifetimes = || param.ty.to_token_stream().to_string().contains('\'');
+        self.declares && matches!(param.source, Source::Run) && !lifetimes()
+    }
+
+    /// A function of `Extract` for a parameter: `extract` or `require`.
+    fn from_run(&self, param: &Param, function: &str) -> TokenStream {
+        if !self.declared(param) {
+            return extract(self.runtime, &param.ty, function);
+        }
+        let (name, index) = (take(param), Index::from(usize::from(function == "require")));
+        quote!((#name.#index))
     }
 
     /// `let value0: &str = &state.draft;`
@@ -141,12 +172,7 @@ impl Binder<'_> {
                 quote_spanned!(ident.span()=> #runtime::node::Scope::item::<<Self as #runtime::node::Node<#state>>::Item>(&#scope)?)
             }
             Source::Run => {
-                let extract = of(
-                    runtime,
-                    ty,
-                    &quote!(#runtime::node::Extract),
-                    &quote!(extract),
-                );
+                let extract = self.from_run(param, "extract");
                 let taken = owned
                     .as_ref()
                     .map_or_else(|| quote!(#extract(#scope)?), Ident::to_token_stream);
@@ -158,7 +184,7 @@ impl Binder<'_> {
 
     /// Defines the owned value of a parameter: a clone of the key, or the extracted value.
     pub(crate) fn own(&self, index: usize, param: &Param) -> TokenStream {
-        let (runtime, state) = (self.runtime, self.state);
+        let state = self.state;
         let Param {
             ty, cfgs, source, ..
         } = param;
@@ -175,15 +201,7 @@ impl Binder<'_> {
             // The scope has the item, and it can be cloned.
             Source::Item(_) => return TokenStream::new(),
             Source::Run => {
-                let (extract, scope) = (
-                    of(
-                        runtime,
-                        ty,
-                        &quote!(#runtime::node::Extract),
-                        &quote!(extract),
-                    ),
-                    local("scope"),
-                );
+                let (extract, scope) = (self.from_run(param, "extract"), local("scope"));
                 quote!(#extract(&#scope)?)
             }
         };
@@ -207,6 +225,23 @@ impl Binder<'_> {
         let field = &param.ident;
         quote_spanned!(field.span()=> (*#snapshot).#field)
     }
+}
+
+/// The constant for a value from the run.
+fn take(param: &Param) -> Ident {
+    let name = name(&param.ident).to_uppercase();
+    Ident::new(&format!("__TAKE_{name}"), Span::call_site())
+}
+
+/// A function of `Extract`.
+fn extract(runtime: &Runtime, ty: &Type, function: &str) -> TokenStream {
+    let function = Ident::new(function, Span::call_site());
+    of(
+        runtime,
+        ty,
+        &quote!(#runtime::node::Extract),
+        &quote!(#function),
+    )
 }
 
 /// `<#ty as #of>::#item`, underlined as the type.

@@ -47,8 +47,12 @@ impl Cx<'_> {
             let runtime = self.runtime;
             quote!(for<'__a> #ty: #runtime::__private::SharedFor<'__a>)
         };
+        // A key of a type with its own check makes the state a type without values, so there is nothing else to report.
+        if self.state.keys.iter().any(|key| key.check.is_some()) {
+            return TokenStream::new();
+        }
         let (ident, input, update) = (shared(ident), shared(input), shared(update));
-        quote!(#ident, #input, #update)
+        quote!(#ident, #input, #update,)
     }
 }
 

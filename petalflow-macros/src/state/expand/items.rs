@@ -141,7 +141,7 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
             }
         },
         [key] => {
-            let (field, ty, value) = (&key.field, &key.ty, local("value"));
+            let (field, ty, value) = (&key.field, &key.written, local("value"));
             // See `no_generics`. Here the type is in angle brackets even if it is not generic.
             let bare = !ty
                 .to_token_stream()

@@ -1,9 +1,10 @@
 //! The implementations of a newtype, and the default and the reducer of its key.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens, quote};
 
 use super::cx::{Cx, marks};
+use super::state::written;
 use crate::paths::{local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 
@@ -58,7 +59,8 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let held = cx.ty(key);
     let written = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
     let shared = cx.shared();
-    let storage_check = storage_check(cx, key);
+    let kept =
+        (key.check.is_none()).then(|| quote!(for<'__a> #held: #runtime::__private::KeptFor<'__a>));
     let exclusive = key.exclusive();
     let generics = no_generics(ident);
     let (value, overwrite, to, effects) = (
@@ -99,7 +101,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             type Value = #written;
         }
         #[automatically_derived]
-        impl #runtime::node::Key for #newtype where #shared, for<'__a> #held: #runtime::__private::KeptFor<'__a> {
+        impl #runtime::node::Key for #newtype where #shared #kept {
             type State = #ident;
             type Value = #held;
             const NAME: &'static str = #name;
@@ -133,26 +135,47 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         impl #runtime::node::WriteOutput<#ident> for #newtype where #shared {}
-        #storage_check
     }
 }
 
-/// Checks, at the field's type, that the state can store it. Not for a type with a missing lifetime, which rustc reports.
-fn storage_check(cx: &Cx, key: &Key) -> TokenStream {
-    if with_lifetimes(&key.ty).is_some() {
+/// Checks, at the field's type, that the state can keep it. Not for a type with a missing lifetime, which rustc reports.
+pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
+    if with_lifetimes(&key.written).is_some() {
         return TokenStream::new();
     }
-    let (runtime, ty) = (cx.runtime, cx.ty(key));
-    let storage = if cx.state.volatile {
-        quote!(Held)
+    let (runtime, volatile, ty) = (cx.runtime, cx.state.volatile, &key.written);
+    let (name, written) = (&key.name, written(ty));
+    let of = quote!(<#runtime::__private::KeyType<#ty>>);
+    let call = if !volatile && key.borrows() {
+        quote!(#of::borrows(#name, #written))
     } else {
-        quote!(StoredValue)
+        let serde = |name| {
+            let name = Ident::new(name, Span::call_site());
+            if volatile {
+                quote!(true)
+            } else {
+                quote!(#of::#name)
+            }
+        };
+        let (serialize, deserialize) = (serde("SERIALIZE"), serde("DESERIALIZE"));
+        quote!(#of::check(#name, #written, #runtime::__private::KeyTraits {
+            shared: #of::SHARED, clone: #of::CLONE, serialize: #serialize, deserialize: #deserialize
+        }))
     };
-    let kept = runtime.respan(
-        &key.ty,
-        quote!(<#ty as #runtime::__private::#storage>::KEPT),
-    );
-    quote!(const _: () = #kept;)
+    let call = runtime.respan(ty, call);
+    let constant = key
+        .check
+        .as_ref()
+        .map_or_else(|| quote!(_), Ident::to_token_stream);
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_upper_case_globals)]
+        const #constant: usize = {
+            #[allow(unused_imports)]
+            use #runtime::__private::Lacks as _;
+            #call
+        };
+    }
 }
 
 /// The functions for the default and the reducer of the key. Each expression of the user occurs once, so that a mistake in it is one

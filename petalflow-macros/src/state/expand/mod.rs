@@ -27,12 +27,15 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
         .iter()
         .enumerate()
         .map(|(index, key)| key::impls(&cx, index, key));
+    // Beside the struct, which may depend on them.
+    let checks = state.keys.iter().map(|key| key::type_check(&cx, key));
     let update_impls = update::impls(&cx);
     let state_impl = state::state_impl(&cx);
     quote! {
         #input
         #(#newtypes)*
         #update
+        #(#checks)*
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #input_impls

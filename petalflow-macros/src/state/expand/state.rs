@@ -227,14 +227,14 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         });
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
-        let ty = written(&key.ty);
+        let ty = written(&key.written);
         quote!(.of_type(#ty))
     });
     quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#flags)* #id #ty)
 }
 
 /// The tokens of a type, with spaces only between words.
-fn written(ty: &syn::Type) -> String {
+pub(super) fn written(ty: &syn::Type) -> String {
     let mut text = String::new();
     for token in ty.to_token_stream().to_string().split_whitespace() {
         let word = |c: char| c.is_alphanumeric() || c == '_';

@@ -3,7 +3,7 @@
 use crate::checkpoint::Store;
 use crate::flow::Flow;
 use crate::launch::Launch;
-use crate::state::{Durable, State};
+use crate::state::Stored;
 use crate::thread::Threads;
 
 /// Defines the methods of [`Launch`](crate::Launch) for a builder whose first field is a launch.
@@ -100,6 +100,14 @@ macro_rules! __forward_launch {
             Self(self.0.run_middleware(middleware))
         }
 
+        #[doc(hidden)]
+        pub fn thread(
+            self,
+            id: impl $crate::__private::flow::HasStore,
+        ) -> $crate::thread::Thread<$flow> {
+            self.0.thread(id)
+        }
+
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
         pub fn continue_on_error<
             K: $crate::node::Key<State = $state, Value: $crate::error::FailureLog>,
@@ -129,7 +137,7 @@ pub trait KeptBy<S>: Sized {
         Self: Flow;
 }
 
-impl<S: Store + Clone, F: Flow<State: State<Storage = Durable>>> KeptBy<S> for F {
+impl<S: Store + Clone, F: Flow<State: Stored>> KeptBy<S> for F {
     fn threads(launch: Launch<F>, store: &S) -> Threads<F> {
         launch.store(store)
     }

@@ -27,7 +27,7 @@ pub use petalflow_graph::{
 pub use super::{IsState, KeyOf};
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::error::BoxError;
-pub use crate::flow::{Flow, HasFlow, Step};
+pub use crate::flow::{END, Flow, HasFlow, START, Step};
 pub use crate::interrupt::Guard;
 pub use crate::launch::Launch;
 pub use crate::middleware::RunMiddleware;
@@ -37,6 +37,7 @@ pub use crate::policy::node_policy::NodePolicy;
 pub use crate::state::{KeySet, State};
 pub use crate::subflow::subflow;
 
+pub use crate::launch::HasStore;
 pub use builder::{Given, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use dispatch::{
@@ -371,7 +372,8 @@ impl<S: State, N: FnNode<S>> NodeOver<S> for N {
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
-    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name"
+    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name",
+    note = "a type with a key as its parameter, such as `Llm<{S}Messages>`, is a node only for a key whose value is of the type that its documentation names"
 )]
 pub trait ValueOver<S> {
     /// The properties that its type determines.

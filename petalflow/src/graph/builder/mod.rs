@@ -12,6 +12,7 @@ use super::node::Entry;
 use crate::flow::Flow;
 use crate::node::{Context, Node, Output};
 use crate::policy::NodePolicy;
+use crate::run::Run;
 use crate::state::State;
 
 /// Collects the nodes and edges of a [`Graph`]. A name may be used before its node is added: [`build`](Self::build) checks
@@ -75,6 +76,11 @@ impl<S: State> std::fmt::Debug for GraphBuilder<S> {
 }
 
 impl<S: State> GraphBuilder<S> {
+    #[doc(hidden)]
+    pub fn run(&self, _: impl Runnable) -> Run<Graph<S>> {
+        unreachable!("no input implements the trait")
+    }
+
     pub(super) fn new(name: String) -> Self {
         GraphBuilder {
             name,
@@ -106,7 +112,7 @@ impl<S: State> GraphBuilder<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn node<N: Node<S>>(self, node: N) -> Self {
+    pub fn node<N: GraphNode<S>>(self, node: N) -> Self {
         self.node_as(N::NAME, node)
     }
 
@@ -127,7 +133,7 @@ impl<S: State> GraphBuilder<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn node_as<N: Node<S>>(mut self, name: impl Into<String>, node: N) -> Self {
+    pub fn node_as<N: GraphNode<S>>(mut self, name: impl Into<String>, node: N) -> Self {
         self.nodes.push(Entry::node(name.into(), node));
         self
     }
@@ -221,3 +227,23 @@ impl<S: State> Graph<S> {
         GraphBuilder::new(name.into())
     }
 }
+
+/// A node for the builder: the value of a node.
+#[diagnostic::on_unimplemented(
+    message = "PF025: `{Self}` is not a node over `{S}`",
+    label = "not a node over `{S}`",
+    note = "a function that is annotated with `#[node({S})]` is given with braces: `write {{}}`",
+    note = "a value is a node if its `impl` block is annotated with `#[node({S})]`; a flow is added with `subflow`"
+)]
+pub trait GraphNode<S>: Node<S> {}
+
+#[diagnostic::do_not_recommend]
+impl<S, N: Node<S>> GraphNode<S> for N {}
+
+/// The input of a graph. No type implements it for a builder.
+#[diagnostic::on_unimplemented(
+    message = "a graph runs when it is built, and this is its builder",
+    label = "no `build` before this",
+    note = "write `.build()?` before `.run(..)`"
+)]
+pub trait Runnable {}

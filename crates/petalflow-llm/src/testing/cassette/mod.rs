@@ -161,6 +161,7 @@ impl Recorder {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl LlmClient for Cassette {
     fn name(&self) -> &str {
