@@ -23,14 +23,15 @@ step() {
     printf '\n=== %4ds  %s\n' "$SECONDS" "$*"
 }
 
-# Installs the Debian packages that the tests need: servers for the tests of the database stores, and a C compiler, because
-# SQLite is built from source.
+# Installs what the tests need: servers for the tests of the database stores, a C compiler, because SQLite is built from
+# source, and rust-analyzer.
 install_packages() {
     local packages=(openssl postgresql redis-server)
     command -v cc >/dev/null || packages+=(gcc libc6-dev)
     step "install ${packages[*]}"
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}"
+    rustup component add rust-analyzer
 }
 
 # Prints `package feature` for each feature of each package that is published, and `package` alone for none of them.

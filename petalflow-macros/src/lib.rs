@@ -1,6 +1,7 @@
 //! The macros of petalflow. Depend on `petalflow`, which re-exports them.
 
 mod ask;
+mod editor;
 mod errors;
 mod flow;
 mod node;
@@ -15,6 +16,23 @@ mod tool;
 mod types;
 
 use proc_macro::TokenStream;
+
+/// Defines an attribute, and the same attribute for rust-analyzer.
+macro_rules! for_compilers_and_editors {
+    ($(#[doc = $doc:expr])* $name:ident = $expand:path, $in_editor:ident = $expand_in_editor:path) => {
+        $(#[doc = $doc])*
+        #[proc_macro_attribute]
+        pub fn $name(args: TokenStream, item: TokenStream) -> TokenStream {
+            $expand(args.into(), item.into()).into()
+        }
+
+        $(#[doc = $doc])*
+        #[proc_macro_attribute]
+        pub fn $in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
+            $expand_in_editor(args.into(), item.into()).into()
+        }
+    };
+}
 
 /// Makes a struct a state: each field becomes a typed key.
 ///
@@ -125,6 +143,7 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
     state::expand_after_cfg(&item.into()).into()
 }
 
+for_compilers_and_editors! {
 /// Makes a function a node of flows over a state.
 ///
 /// ```
@@ -227,9 +246,7 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 /// # Ok(())
 /// # }
 /// ```
-#[proc_macro_attribute]
-pub fn node(args: TokenStream, item: TokenStream) -> TokenStream {
-    node::expand(args.into(), item.into()).into()
+node = node::expand, node_in_editor = node::in_editor
 }
 
 /// Makes each variant of an enum a route. A node that returns the enum chooses where the run continues.
@@ -400,4 +417,11 @@ pub fn tools_impl(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn flow_impl(input: TokenStream) -> TokenStream {
     flow::expand(input.into()).into()
+}
+
+/// The same for rust-analyzer, which sees the interface of the flow and the names in it.
+#[doc(hidden)]
+#[proc_macro]
+pub fn flow_in_editor(input: TokenStream) -> TokenStream {
+    flow::in_editor(input.into()).into()
 }

@@ -156,6 +156,12 @@ pub(crate) fn unique_name(ident: &Ident) -> Ident {
     Ident::new(&text, Span::call_site())
 }
 
+/// The name of a generated item, at the name that it is made from. An editor finds the item there, but does not rename it,
+/// because the two names differ.
+pub(crate) fn derived(text: &str, from: &Ident) -> Ident {
+    Ident::new(text, Span::call_site().located_at(from.span()))
+}
+
 /// The text of an identifier without `r#`: the name of a key, a node or a route.
 pub(crate) fn name(ident: &Ident) -> String {
     ident.unraw().to_string()

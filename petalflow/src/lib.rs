@@ -112,6 +112,9 @@ mod upgrade;
 
 pub mod prelude;
 
+#[cfg(rust_analyzer)]
+mod editor;
+
 #[doc(hidden)]
 pub mod __private;
 
@@ -125,10 +128,14 @@ pub use graph::Graph;
 pub use launch::Launch;
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
+#[cfg(not(rust_analyzer))]
+pub use petalflow_macros::node;
+#[cfg(rust_analyzer)]
+pub use petalflow_macros::node_in_editor as node;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
-pub use petalflow_macros::{Route, node, state};
+pub use petalflow_macros::{Route, state};
 pub use run::{Events, Run, RunError};
 pub use state::State;
 

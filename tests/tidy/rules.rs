@@ -58,6 +58,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
         "petalflow",
         &[
             "macros",
+            "editor",
             "ids",
             "clock",
             "error",
@@ -120,7 +121,8 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-macros",
         &[
-            "errors", "types", "options", "paths", "ask", "node", "flow", "route", "state", "tool",
+            "errors", "types", "options", "paths", "editor", "ask", "node", "flow", "route",
+            "state", "tool",
         ],
     ),
 ];

@@ -3,8 +3,28 @@
 //! `TRYBUILD=overwrite cargo test -p petalflow-ui-tests` writes the `.stderr` files anew; read the difference as a
 //! reviewer of prose.
 
+use std::process::Command;
+
+/// The name of the variable with the path of cargo, for the process that runs the tests.
+const CARGO: &str = "PETALFLOW_UI_CARGO";
+
+/// Runs itself again with a cargo that compiles incrementally, as users do.
 #[test]
 fn ui() {
+    if std::env::var_os(CARGO).is_none() {
+        let filters = std::env::args().filter(|argument| argument.starts_with("trybuild="));
+        let status = std::env::current_exe().and_then(|program| {
+            Command::new(program)
+                .args(["ui", "--exact", "--nocapture"])
+                .args(filters)
+                .env(CARGO, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+                .env("CARGO", env!("CARGO_BIN_EXE_petalflow-ui-cargo"))
+                .status()
+        });
+        let passed = status.as_ref().is_ok_and(std::process::ExitStatus::success);
+        assert!(passed, "the programs do not print what is on record: {status:?}");
+        return;
+    }
     let cases = trybuild::TestCases::new();
     cases.pass("*/pass/*.rs");
     cases.compile_fail("*/fail/*.rs");

@@ -2,6 +2,7 @@
 
 mod ast;
 mod check;
+mod editor;
 mod expand;
 mod lower;
 mod model;
@@ -10,7 +11,7 @@ mod parse;
 mod tests;
 
 use petalflow_graph::Analysis;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::bracketed;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
@@ -39,6 +40,20 @@ impl Parse for Input {
 
 /// Expands `[$crate] Name(State) { .. }`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    read(input, expand::flow)
+}
+
+/// Expands the same for rust-analyzer.
+pub(crate) fn in_editor(input: TokenStream) -> TokenStream {
+    let body = match input.clone().into_iter().last() {
+        Some(TokenTree::Group(body)) => body.stream(),
+        _ => TokenStream::new(),
+    };
+    read(input, |cx| editor::flow(cx, body))
+}
+
+/// Reads and checks a flow. `code` generates its code.
+fn read(input: TokenStream, code: impl FnOnce(&expand::Cx<'_>) -> TokenStream) -> TokenStream {
     let mut read = None;
     let parse = |input: ParseStream| {
         read = Some(input.parse::<Input>()?);
@@ -94,7 +109,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         analysis: &analysis,
         lost,
     };
-    let mut code = expand::flow(&cx);
+    let mut code = code(&cx);
     code.extend(mistakes.errors.into_tokens());
     code
 }

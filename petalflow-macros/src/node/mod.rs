@@ -2,11 +2,12 @@
 
 pub(crate) mod ast;
 pub(crate) mod check;
+mod editor;
 mod expand;
 pub(crate) mod model;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
 use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
 use self::check::Form;
@@ -16,21 +17,33 @@ use crate::paths::Runtime;
 
 /// Expands `#[node(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+    read(args, item, |_, code| code)
+}
+
+/// Expands the same for rust-analyzer.
+pub(crate) fn in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
+    read(args, item, editor::node)
+}
+
+/// What becomes of the code of a node.
+type Finish = fn(&editor::Cx<'_>, TokenStream) -> TokenStream;
+
+fn read(args: TokenStream, item: TokenStream, code: Finish) -> TokenStream {
     let mut errors = Errors::default();
     let args = NodeArgs::parse(args, &mut errors);
-    let code = match NodeItem::read(item.clone()) {
-        Ok(NodeItem::Fn(item)) => function(&args, &item, &mut errors),
-        Ok(NodeItem::Impl(item)) => block(&args, &item, &mut errors),
+    let all = match NodeItem::read(item.clone()) {
+        Ok(NodeItem::Fn(item)) => function(&args, &item, code, &mut errors),
+        Ok(NodeItem::Impl(item)) => block(&args, &item, code, &mut errors),
         Err(error) => {
             errors.push(error);
             item
         }
     };
     let errors = errors.into_tokens();
-    quote!(#code #errors)
+    quote!(#all #errors)
 }
 
-fn function(args: &NodeArgs, item: &NodeFn, errors: &mut Errors) -> TokenStream {
+fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors) -> TokenStream {
     let (node, form) = checked(args, item, errors, check::function);
     let runtime = Runtime::new(args.krate.as_ref());
     let code = match form {
@@ -39,15 +52,30 @@ fn function(args: &NodeArgs, item: &NodeFn, errors: &mut Errors) -> TokenStream 
         Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
         Form::Method => None,
     };
+    let cx = editor::Cx {
+        args,
+        node: &node,
+        runtime: &runtime,
+        ty: item.sig.ident.to_token_stream(),
+        generics: None,
+    };
+    let code = code.map(|code| finish(&cx, code));
     let item = item.to_tokens();
     quote!(#item #code)
 }
 
-fn block(args: &NodeArgs, item: &NodeImpl, errors: &mut Errors) -> TokenStream {
+fn block(args: &NodeArgs, item: &NodeImpl, finish: Finish, errors: &mut Errors) -> TokenStream {
     let runtime = Runtime::new(args.krate.as_ref());
     let code = check::block(item, errors).map(|method| {
         let (node, ()) = checked(args, method, errors, check::method);
-        expand::value(args, item, &node, &runtime)
+        let cx = editor::Cx {
+            args,
+            node: &node,
+            runtime: &runtime,
+            ty: item.ty.to_token_stream(),
+            generics: Some(&item.generics),
+        };
+        finish(&cx, expand::value(args, item, &node, &runtime))
     });
     let item = item.to_tokens();
     quote!(#item #code)

@@ -1,10 +1,11 @@
 //! The code for a route. It cannot fail.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::Type;
 
 use super::ast::RouteAst;
+use crate::editor::elsewhere;
 use crate::paths::{Runtime, local, name, route_hash};
 
 /// The implementations for the enum.
@@ -20,12 +21,13 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
     let names = variants.iter().map(|variant| name(&variant.ident));
     let payloads = variants.iter().map(|variant| variant.payload.is_some());
-    let carried_types = carried_types(route, runtime);
+    let (carried_types, arms) = (carried_types(route, runtime), arms(route, runtime));
     let (index, payload) = (index_body(route), payload_body(route, runtime));
     let (output, payload_items) = (output_impl(route, runtime), payload_items(route, runtime));
     quote! {
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #[allow(unexpected_cfgs, clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
+            #arms
             #[automatically_derived]
             impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
                 const NAMES: &'static [&'static str] = &[#(#names),*];
@@ -45,6 +47,23 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
             #output
             #payload_items
+        };
+    }
+}
+
+/// For rust-analyzer, a struct with a field for each variant, at its name: it completes the arms in a flow as fields.
+fn arms(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+    let ident = elsewhere(route.ident.to_token_stream());
+    let names = route.variants.iter().map(|variant| &variant.ident);
+    quote! {
+        #[cfg(rust_analyzer)]
+        #[allow(non_snake_case)]
+        const _: () = {
+            #[allow(non_snake_case)]
+            pub struct Arms { #(#[allow(non_snake_case)] pub #names: (),)* }
+            impl #runtime::__private::editor::Arms for #ident {
+                type Arms = Arms;
+            }
         };
     }
 }

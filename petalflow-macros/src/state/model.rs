@@ -169,7 +169,7 @@ impl State {
         let item = &ast.item;
         let derived = |suffix: &str| {
             let name = format!("{}{suffix}", item.ident.unraw());
-            Ident::new(&name, item.ident.span())
+            paths::derived(&name, &item.ident)
         };
         let mut state = State {
             ident: item.ident.clone(),
@@ -268,7 +268,7 @@ impl Key {
             .iter()
             .filter(|attr| attr.path().is_ident("doc"));
         let mut key = Key {
-            newtype: Ident::new(&newtype, ident.span()),
+            newtype: paths::derived(&newtype, &ident),
             name_clash: None,
             field: ident.clone(),
             name,

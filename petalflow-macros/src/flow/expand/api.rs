@@ -1,7 +1,7 @@
 //! The public interface of a flow: the type, its functions, and the implementation of `Flow`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Visibility, parse_quote};
 
@@ -94,6 +94,7 @@ pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let exists = cx.exists();
+    let [run, new, topology, mermaid, dot] = signatures(krate, &state.to_token_stream());
     let launch = if cx.has_values() {
         builder::code(cx)
     } else {
@@ -105,14 +106,11 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
                 }
             }
             impl #name #exists {
-                /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
-                #[allow(clippy::self_named_constructors)]
-                pub fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self> {
+                #run {
                     Self::new().run(input)
                 }
 
-                /// A launch of the flow, for limits, managed values and middleware.
-                pub fn new() -> #krate::Launch<Self> {
+                #new {
                     static FLOW: ::std::sync::OnceLock<::std::sync::Arc<#name>> = ::std::sync::OnceLock::new();
                     __petalflow::launch(&FLOW, Self)
                 }
@@ -122,25 +120,49 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     quote! {
         #launch
         impl #name {
-            /// The graph as data: its nodes, their roles, and its edges.
-            #[must_use]
-            pub fn topology() -> #krate::graph::Topology {
+            #topology {
                 __petalflow::topology(&__GRAPH.graph())
             }
 
-            /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
-            #[must_use]
-            pub fn mermaid() -> ::std::string::String {
+            #mermaid {
                 __petalflow::mermaid(&__GRAPH.graph())
             }
 
-            /// The graph in the DOT language of Graphviz.
-            #[must_use]
-            pub fn dot() -> ::std::string::String {
+            #dot {
                 __petalflow::dot(&__GRAPH.graph())
             }
         }
     }
+}
+
+/// `run`, `new`, `topology`, `mermaid` and `dot`, without their bodies.
+pub(crate) fn signatures(krate: &TokenStream, state: &TokenStream) -> [TokenStream; 5] {
+    [
+        quote! {
+            /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
+            #[allow(clippy::self_named_constructors)]
+            pub fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self>
+        },
+        quote! {
+            /// A launch of the flow, for limits, managed values and middleware.
+            pub fn new() -> #krate::Launch<Self>
+        },
+        quote! {
+            /// The graph as data: its nodes, their roles, and its edges.
+            #[must_use]
+            pub fn topology() -> #krate::graph::Topology
+        },
+        quote! {
+            /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
+            #[must_use]
+            pub fn mermaid() -> ::std::string::String
+        },
+        quote! {
+            /// The graph in the DOT language of Graphviz.
+            #[must_use]
+            pub fn dot() -> ::std::string::String
+        },
+    ]
 }
 
 /// The implementation of `Flow`.

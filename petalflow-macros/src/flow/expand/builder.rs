@@ -75,6 +75,16 @@ impl Value<'_> {
         )
     }
 
+    /// The documentation of the method that sets it.
+    pub(crate) fn doc(&self) -> String {
+        let name = self.name.unraw();
+        if self.is_required() {
+            format!("Sets the node value `{name}`. It has no default.")
+        } else {
+            format!("Sets the node value `{name}`, which replaces its default.")
+        }
+    }
+
     /// The function that makes the default value.
     fn make(&self) -> Ident {
         numbered("__default", self.index)
@@ -375,14 +385,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
     } else {
         quote!(Self)
     };
-    let doc = if value.is_required() {
-        format!("Sets the node value `{}`. It has no default.", name.unraw())
-    } else {
-        format!(
-            "Sets the node value `{}`, which replaces its default.",
-            name.unraw()
-        )
-    };
+    let doc = value.doc();
     quote! {
         #[doc = #doc]
         pub fn #name(self, #name: #ty) -> #result {

@@ -30,7 +30,7 @@ pub(crate) struct Cx<'a> {
 
 impl Cx<'_> {
     /// The `#[cfg]` attributes of the flow. Every generated item repeats them.
-    pub(super) fn cfgs(&self) -> Vec<&Attribute> {
+    pub(crate) fn cfgs(&self) -> Vec<&Attribute> {
         self.attrs
             .iter()
             .filter(|attr| attr.path().is_ident("cfg"))
@@ -47,7 +47,7 @@ impl Cx<'_> {
         Ident::new("__Flow", Span::call_site().located_at(self.name.span()))
     }
 
-    pub(super) fn has_values(&self) -> bool {
+    pub(crate) fn has_values(&self) -> bool {
         self.values().next().is_some()
     }
 
@@ -63,7 +63,7 @@ impl Cx<'_> {
     }
 
     /// The node values.
-    pub(super) fn values(&self) -> impl Iterator<Item = Value<'_>> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value<'_>> {
         let nodes = self.model.nodes.iter().enumerate();
         nodes.filter_map(|(index, node)| match &node.kind {
             Kind::Value(name, value) => Some(Value {
@@ -78,10 +78,10 @@ impl Cx<'_> {
 }
 
 /// A node value.
-pub(super) struct Value<'a> {
+pub(crate) struct Value<'a> {
     /// The index of the node.
     pub(super) index: usize,
-    pub(super) name: &'a Ident,
-    pub(super) ty: &'a Type,
-    pub(super) default: Option<&'a Expr>,
+    pub(crate) name: &'a Ident,
+    pub(crate) ty: &'a Type,
+    pub(crate) default: Option<&'a Expr>,
 }

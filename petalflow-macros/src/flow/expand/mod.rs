@@ -18,6 +18,7 @@ mod tokens;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+pub(crate) use self::api::signatures;
 pub(crate) use self::cx::Cx;
 
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {

@@ -1,0 +1,131 @@
+//! The interface of a flow without bodies.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote};
+
+use crate::editor::elsewhere;
+use crate::flow::check::is_method;
+use crate::flow::expand::{Cx, signatures};
+use crate::paths::derived;
+
+/// The types and their methods.
+pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+    let Cx {
+        krate,
+        attrs,
+        vis,
+        name,
+        state,
+        ..
+    } = cx;
+    let (state, own) = (
+        elsewhere(state.to_token_stream()),
+        elsewhere(name.to_token_stream()),
+    );
+    let cfgs = cx.cfgs();
+    let [run, new, topology, mermaid, dot] = signatures(krate, &state);
+    let (builder, methods) = if cx.has_values() {
+        builder(cx, &own, &state)
+    } else {
+        Default::default()
+    };
+    let new = if builder.is_empty() {
+        quote!(#new { loop {} })
+    } else {
+        TokenStream::new()
+    };
+    let alone = cx.values().all(|value| value.default.is_some());
+    let run = alone.then(|| {
+        quote! {
+            impl __petalflow::Subflow for #own {
+                fn fresh() -> Self { loop {} }
+            }
+            impl #own {
+                #run { loop {} }
+            }
+        }
+    });
+    quote! {
+        #(#attrs)*
+        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
+        #vis struct #name;
+        #builder
+        #(#cfgs)*
+        #[allow(warnings)]
+        const _: () = {
+            use #krate::__private::flow as __petalflow;
+            impl ::core::default::Default for #own {
+                fn default() -> Self { loop {} }
+            }
+            impl #krate::Flow for #own {
+                type State = #state;
+                fn name(&self) -> &str { loop {} }
+                fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> { loop {} }
+                fn require(&self, _: &mut #krate::node::Requirements<'_>) {}
+                fn step<'a>(
+                    &'a self,
+                    _: u32,
+                    _: &'a mut #krate::__private::flow::Step<'_, #state>,
+                ) -> impl ::core::future::Future<Output = ::core::result::Result<(), #krate::BoxError>> + ::core::marker::Send + 'a {
+                    async move { loop {} }
+                }
+            }
+            #run
+            impl #own {
+                #new
+                #topology { loop {} }
+                #mermaid { loop {} }
+                #dot { loop {} }
+            }
+            #methods
+        };
+    }
+}
+
+/// The builder of a flow with node values, and its methods.
+fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream, TokenStream) {
+    let (krate, vis, cfgs) = (cx.krate, cx.vis, cx.cfgs());
+    let defined = derived(&format!("{}Builder", cx.name), cx.name);
+    let builder = elsewhere(defined.to_token_stream());
+    let setters = cx
+        .values()
+        .filter(|value| !is_method(value.name))
+        .map(|value| {
+            let (name, ty) = (value.name, elsewhere(value.ty.to_token_stream()));
+            let doc = value.doc();
+            quote! {
+                #[doc = #doc]
+                pub fn #name(self, _: #ty) -> Self { loop {} }
+            }
+        });
+    let item = quote! {
+        #(#cfgs)*
+        #[allow(warnings)]
+        #vis struct #defined(#krate::Launch<#own>);
+    };
+    let methods = quote! {
+        impl #own {
+            /// A launch of the flow, for node values, limits, managed values and middleware.
+            pub fn new() -> #builder { loop {} }
+        }
+        impl __petalflow::HasFlow for #builder {
+            type Flow = #own;
+            fn flow(&self) -> &#own { loop {} }
+        }
+        impl #builder {
+            #(#setters)*
+
+            __petalflow::forward_launch! { #own, #state }
+
+            /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
+            pub fn run(self, input: impl #krate::state::InputOf<#state>) -> #krate::Run<#own> { loop {} }
+
+            /// The threads of the flow in a store: `Launch::store` with all node values.
+            pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#own> { loop {} }
+
+            /// The launch with all node values, for several runs.
+            pub fn launch(self) -> #krate::Launch<#own> { loop {} }
+        }
+    };
+    (item, methods)
+}

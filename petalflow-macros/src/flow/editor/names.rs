@@ -1,0 +1,184 @@
+//! The names of the user, each once.
+
+use petalflow_graph::SortedMap;
+use proc_macro2::{Ident, Punct, Spacing, TokenStream, TokenTree};
+use quote::{ToTokens as _, format_ident, quote};
+
+use super::scan::{Of, Part};
+use crate::editor::elsewhere;
+use crate::flow::expand::Cx;
+
+/// A constant that is never used. Its statements have the names.
+pub(super) fn code(cx: &Cx<'_>, parts: &[Part]) -> TokenStream {
+    let (krate, state, cfgs) = (cx.krate, cx.state, cx.cfgs());
+    let names = Names {
+        cx,
+        declared: &declared(parts),
+    };
+    let variables = parts.iter().map(|part| names.variable(part));
+    // What follows a struct would be completed as a struct. So the nodes are first.
+    let (nodes, others): (Vec<_>, Vec<_>) = parts
+        .iter()
+        .partition(|part| matches!(part, Part::Node(_) | Part::Word(..)));
+    let names = nodes.into_iter().chain(others).map(|part| names.part(part));
+    quote! {
+        #(#cfgs)*
+        #[allow(warnings)]
+        const _: () = {
+            use #krate::graph::{END, START};
+            let _: #state;
+            #(#variables)*
+            #(#names)*
+        };
+    }
+}
+
+struct Names<'a> {
+    cx: &'a Cx<'a>,
+    declared: &'a Declared,
+}
+
+impl Names<'_> {
+    /// The variable that a declared node is. A node value is the function that sets it instead, so that both have one name.
+    fn variable(&self, part: &Part) -> TokenStream {
+        match part {
+            Part::Alias { name, node } => {
+                let node = self.node(node);
+                quote!(let #name = #node;)
+            }
+            Part::Subflow { name, ty } => quote!(let #name: #ty;),
+            _ => TokenStream::new(),
+        }
+    }
+
+    /// The statement with a name. It is the same for a word and for the beginning of this word.
+    fn part(&self, part: &Part) -> TokenStream {
+        match part {
+            Part::Node(path) => {
+                let node = self.node(path);
+                quote!(let _ = #node;)
+            }
+            Part::Word(word, keywords) => {
+                let keywords = keywords.iter().map(|keyword| format_ident!("{keyword}"));
+                let node = self.node(&word.to_token_stream());
+                quote!({
+                    #(let #keywords = ();)*
+                    let _ = #node;
+                })
+            }
+            Part::Arm { node, route } => self.arm(node, route),
+            Part::Value { ty, default, .. } if default.is_empty() => quote!(let _: #ty;),
+            Part::Value { ty, default, .. } => quote!(let _: #ty = #default;),
+            Part::Setting { of, name, value } => self.setting(*of, name, value),
+            Part::Guard(guard) => {
+                let keys = self.keys(guard);
+                quote!(let _ = #guard; #keys)
+            }
+            Part::Alias { .. } | Part::Subflow { .. } => TokenStream::new(),
+        }
+    }
+
+    /// The keys that the parameters of a closure name.
+    fn keys(&self, closure: &TokenStream) -> TokenStream {
+        let (krate, state) = (self.cx.krate, elsewhere(self.cx.state.to_token_stream()));
+        let parameters = parameters(closure);
+        quote!(#(let _ = #krate::__private::editor::any::<#state>().#parameters;)*)
+    }
+
+    fn setting(&self, of: Of, name: &Ident, value: &TokenStream) -> TokenStream {
+        let krate = self.cx.krate;
+        let settings = match of {
+            Of::Node => quote!(NodeSettings),
+            Of::Subflow => quote!(SubflowSettings),
+        };
+        let name = match &*name.to_string() {
+            "in" => Ident::new_raw("in", name.span()),
+            _ => name.clone(),
+        };
+        // One token is a number or a duration, such as `30s`, which is no expression.
+        let is_expression = value.clone().into_iter().nth(1).is_some();
+        let value = is_expression.then(|| {
+            let keys = (name == "r#in").then(|| self.keys(value));
+            quote!(let _ = #value; #keys)
+        });
+        quote!(let _ = #krate::__private::editor::#settings { #name: { #value }, ..#krate::__private::editor::any() };)
+    }
+
+    /// A node as an expression. With `()` behind it, a name is completed without them.
+    fn node(&self, path: &TokenStream) -> TokenStream {
+        let name = single(path);
+        let builder = name.filter(|name| self.cx.values().any(|value| value.name == name));
+        let builder = builder.map(|_| {
+            let builder = format_ident!("{}Builder", self.cx.name);
+            let builder = elsewhere(builder.to_token_stream());
+            quote!(#builder::)
+        });
+        let call = ends_with_marker(path).then(|| quote!(()));
+        quote!(#builder #path #call)
+    }
+
+    /// A route as a field, because fields can be completed, and as a variant of what the node chooses from.
+    fn arm(&self, node: &TokenStream, route: &Ident) -> TokenStream {
+        if route == "true" || route == "false" {
+            return TokenStream::new();
+        }
+        let (krate, state) = (self.cx.krate, elsewhere(self.cx.state.to_token_stream()));
+        let declared = single(node).and_then(|name| self.declared.get(&name.to_string()));
+        let node = elsewhere(declared.unwrap_or(node).clone());
+        let editor = quote!(#krate::__private::editor);
+        quote! {
+            let _ = #editor::ArmsOf::<#node, #state> { #route: {}, ..#editor::any() };
+            let _ = <<#node as #editor::Chooses<#state>>::Route>::#route;
+        }
+    }
+}
+
+/// The types of the declared nodes by their names.
+type Declared = SortedMap<String, TokenStream>;
+
+fn declared(parts: &[Part]) -> Declared {
+    let mut declared = Declared::new();
+    for part in parts {
+        match part {
+            Part::Alias { name, node: ty } | Part::Value { name, ty, .. } => {
+                declared.insert(name.to_string(), ty.clone());
+            }
+            _ => {}
+        }
+    }
+    declared
+}
+
+/// The path if it is one word.
+fn single(path: &TokenStream) -> Option<Ident> {
+    let mut tokens = path.clone().into_iter();
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Ident(name)), None) => Some(name),
+        _ => None,
+    }
+}
+
+/// The names of the parameters of a closure, without those that take the item.
+fn parameters(closure: &TokenStream) -> Vec<Ident> {
+    let is = |token: &TokenTree, is: char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == is);
+    let tokens = closure.clone().into_iter();
+    let list = tokens.skip_while(|token| !is(token, '|')).skip(1);
+    let list: Vec<_> = list.take_while(|token| !is(token, '|')).collect();
+    let parameter = |three: &[TokenTree]| match three {
+        [before, TokenTree::Ident(name), colon] if is(before, ',') && is(colon, ':') => {
+            Some(name.clone())
+        }
+        _ => None,
+    };
+    let comma = TokenTree::from(Punct::new(',', Spacing::Alone));
+    let list: Vec<_> = [comma].into_iter().chain(list).collect();
+    list.windows(3).filter_map(parameter).collect()
+}
+
+/// Whether the path ends with what rust-analyzer puts at the cursor before it completes.
+fn ends_with_marker(path: &TokenStream) -> bool {
+    match path.clone().into_iter().last() {
+        Some(TokenTree::Ident(name)) => name.to_string().contains("raCompletionMarker"),
+        _ => false,
+    }
+}

@@ -1,0 +1,4 @@
+//! See `core`.
+#![no_std]
+
+pub use core::*;
