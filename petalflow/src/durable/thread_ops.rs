@@ -11,7 +11,7 @@ use super::restored_frontier::{node_of, restore_frontier};
 use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
 use crate::checkpoint::{
-    Cause, Durability, Record, Retention, StoredCheckpoint, ThreadStorage, WriteName,
+    Cause, Durability, Retention, StoredCheckpoint, ThreadStorage, WriteName,
 };
 use crate::clock::now_ms;
 use crate::error::NodeError;
@@ -273,12 +273,11 @@ pub(crate) async fn prune(
             }
         }
         if let Some(oldest) = oldest {
-            let record = Record::decode(&oldest.bytes).map_err(ThreadError::value(format!(
-                "checkpoint {} of thread `{}`",
-                oldest.seq, storage.thread
-            )))?;
+            let base = oldest.base;
+            let mut records = storage.records(&namespace, &[oldest]).await?;
+            let origin = records.pop().map(|record| record.header.origin);
             // Task results are stored under the origin of the frontier, which may be smaller than the number of the checkpoint.
-            let needed = oldest.base.min(record.header.origin);
+            let needed = base.min(origin.unwrap_or(base));
             storage.store.prune(address, needed).await?;
         }
     }

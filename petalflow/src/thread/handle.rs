@@ -6,7 +6,7 @@ use super::{
     CheckpointInfo, Edit, HistoryQuery, Outcome, Retention, Snapshot, ThreadError, ThreadRun,
     Threads,
 };
-use crate::checkpoint::{Record, ThreadStorage};
+use crate::checkpoint::ThreadStorage;
 use crate::durable::{self, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
@@ -209,10 +209,8 @@ impl<F: Flow> Thread<F> {
             let page = storage.history("", before, PAGE).await?;
             let Some(oldest) = page.last() else { break };
             before = Some(oldest.seq);
-            for checkpoint in &page {
-                let record = Record::decode(&checkpoint.bytes).map_err(ThreadError::value(
-                    format!("checkpoint {} of thread `{}`", checkpoint.seq, self.id),
-                ))?;
+            let records = storage.records("", &page).await?;
+            for (checkpoint, record) in page.iter().zip(records) {
                 let info = CheckpointInfo::of(checkpoint, &record, &plan);
                 if query.covers(&info) && infos.len() < limit {
                     infos.push(info);
@@ -379,6 +377,7 @@ impl<F: Flow> Thread<F> {
             store: Arc::clone(&self.threads.store),
             thread: Arc::clone(&self.id),
             lease: None,
+            begun_writes: Arc::default(),
         }
     }
 
