@@ -266,9 +266,7 @@ impl NodeOutline {
     /// The index of the node with this name.
     #[inline]
     pub(crate) fn position(nodes: &[Self], name: &str) -> Option<usize> {
-        nodes
-            .binary_search_by(|node| (*node.name).cmp(name))
-            .ok()
+        nodes.binary_search_by(|node| (*node.name).cmp(name)).ok()
     }
 
     /// Parses a line after the word `node`.

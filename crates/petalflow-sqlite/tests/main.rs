@@ -4,9 +4,11 @@ mod crash;
 mod damage;
 mod grouping;
 mod locks;
+mod log;
 mod opening;
 mod replaced;
 mod room;
+mod sizes;
 
 use std::path::Path;
 

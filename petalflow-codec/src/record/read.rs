@@ -144,7 +144,9 @@ impl Names<'_> {
         let number: u64 = from.number()?;
         let (index, code) = (number / KEY_CODES, number % KEY_CODES);
         let keys = self.0.map_or(&[][..], |outline| &outline.keys);
-        let key = usize::try_from(index).ok().and_then(|index| keys.get(index));
+        let key = usize::try_from(index)
+            .ok()
+            .and_then(|index| keys.get(index));
         let unknown = || CodecError::Unknown(format!("its base has no key {index}"));
         Ok((key.ok_or_else(unknown)?.id.to_string(), code))
     }

@@ -102,7 +102,9 @@ fn a_record_is_decoded_as_it_was_encoded() {
             let record = Record::decode(9, &bytes, names.map(|_| &base)).unwrap();
             assert_eq!(record.header, *header);
             let found = record.keys.iter();
-            let found: Vec<_> = found.map(|key| entry(&key.id, key.kind, &key.bytes)).collect();
+            let found: Vec<_> = found
+                .map(|key| entry(&key.id, key.kind, &key.bytes))
+                .collect();
             assert_eq!(found, keys[..count]);
         }
     }
@@ -127,7 +129,11 @@ fn a_record_without_its_base_is_an_error() {
         ..header()
     };
     let names = outline().sorted();
-    let bytes = encoded(&plain(&base), Some(&names), &[entry("n", KeyKind::Value, &[1])]);
+    let bytes = encoded(
+        &plain(&base),
+        Some(&names),
+        &[entry("n", KeyKind::Value, &[1])],
+    );
     for (base, problem) in [
         (None, "it builds on another checkpoint, which is missing"),
         (Some(&base), "its base has no node 0"),

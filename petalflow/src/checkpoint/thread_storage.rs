@@ -131,13 +131,20 @@ impl ThreadStorage {
                 let base = base.map(|base| &base.header);
                 Record::decode(checkpoint.seq, &checkpoint.bytes, base).map_err(|problem| {
                     let seq = checkpoint.seq;
-                    self.damaged(namespace, format_args!("checkpoint {seq}"), &problem.to_string())
+                    self.damaged(
+                        namespace,
+                        format_args!("checkpoint {seq}"),
+                        &problem.to_string(),
+                    )
                 })
             };
             let needed = checkpoint.base;
             // Neighbours nearly always have the same base.
             if needed != checkpoint.seq && base.as_ref().is_none_or(|(seq, _)| *seq != needed) {
-                let found = self.history(namespace, needed.checked_add(1), 1).await?.pop();
+                let found = self
+                    .history(namespace, needed.checked_add(1), 1)
+                    .await?
+                    .pop();
                 let found = found.filter(|found| found.seq == needed);
                 let found = found.map(|found| decode(&found, None)).transpose()?;
                 base = found.map(|found| (needed, found));

@@ -10,9 +10,7 @@ use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::restored_frontier::{node_of, restore_frontier};
 use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
-use crate::checkpoint::{
-    Cause, Durability, Retention, StoredCheckpoint, ThreadStorage, WriteName,
-};
+use crate::checkpoint::{Cause, Durability, Retention, StoredCheckpoint, ThreadStorage, WriteName};
 use crate::clock::now_ms;
 use crate::error::NodeError;
 use crate::exec::Committed;
