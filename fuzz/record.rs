@@ -4,7 +4,7 @@ use petalflow_codec::{KeyEntry, Record};
 
 /// A checkpoint is refused, or is the same after it was encoded and decoded again.
 pub(crate) fn record(bytes: &[u8]) {
-    let Ok(record) = Record::decode(bytes) else {
+    let Ok(record) = Record::decode(0, bytes, None) else {
         return;
     };
     let entries = record.keys.iter().map(|key| KeyEntry {
@@ -12,7 +12,7 @@ pub(crate) fn record(bytes: &[u8]) {
         kind: key.kind,
         bytes: &key.bytes,
     });
-    let mut written = record.header.begin();
-    record.header.encode(entries, &mut written);
-    assert_eq!(Record::decode(&written).ok(), Some(record));
+    let mut written = Vec::new();
+    record.header.encode(0, None, entries, &mut written);
+    assert_eq!(Record::decode(0, &written, None).ok(), Some(record));
 }

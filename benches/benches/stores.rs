@@ -1,7 +1,9 @@
-//! Stores and a loop that writes the same bytes by hand, in one process and in alternating order:
-//! `cargo bench --bench stores`.
+//! Stores and the driver below them, `rusqlite`, in one process and in alternating order: `cargo bench --bench stores`.
 //!
-//! A unit is one checkpoint of 300 bytes in its own transaction. Disks differ more than machines, so compare the ratios. The
+//! By hand is the least that keeps the same bytes: one prepared `INSERT` for each checkpoint, which is its own transaction, with
+//! the same settings of the database, on the thread of the caller, without claims, conflicts or checks.
+//!
+//! A unit is one checkpoint in its own transaction. Disks differ more than machines, so compare the ratios. The
 //! files are in the folder for temporary files. Set `TMPDIR` to measure another disk.
 
 #![allow(clippy::cast_precision_loss)]
@@ -10,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Address, Store, StoredCheckpoint};
-use petalflow_benches::chat::Talk;
+use petalflow_benches::chat::{MESSAGE, Talk};
 use petalflow_benches::counter::Count;
 use petalflow_benches::table::wanted;
 use petalflow_sqlite::{SqliteStore, Synchronous};
@@ -40,7 +42,9 @@ fn main() {
         ("full", Synchronous::Full, 30, 20),
     ] {
         if wanted(name) {
-            one_by_one(&one, name, synchronous, rounds, each);
+            for size in [200, 4_096] {
+                one_by_one(&one, name, synchronous, rounds, (each, size));
+            }
             supersteps(&one, name, synchronous, rounds, each);
             at_once(&many, name, synchronous, rounds.min(10), each);
         }
@@ -80,8 +84,8 @@ impl ByHand {
         }
     }
 
-    fn append(&mut self, checkpoints: u64) {
-        let given: Vec<_> = (0..checkpoints).map(checkpoint).collect();
+    fn append(&mut self, checkpoints: u64, size: usize) {
+        let given: Vec<_> = (0..checkpoints).map(|seq| checkpoint(seq, size)).collect();
         self.append_all(&given);
     }
 
@@ -98,30 +102,34 @@ impl ByHand {
     }
 }
 
-fn checkpoint(seq: u64) -> StoredCheckpoint {
+fn checkpoint(seq: u64, size: usize) -> StoredCheckpoint {
     StoredCheckpoint {
         seq,
         base: seq,
         created_ms: 1_750_000_000_000,
-        bytes: vec![7; 300],
+        bytes: vec![7; size],
     }
 }
 
-async fn append(store: &SqliteStore, thread: &str, next: u64, checkpoints: u64) {
+async fn append(store: &SqliteStore, thread: &str, next: u64, (checkpoints, size): (u64, usize)) {
     for seq in next..next + checkpoints {
-        let given = checkpoint(seq);
+        let given = checkpoint(seq, size);
         let after = seq.checked_sub(1).filter(|after| *after > 0);
-        // As the engine does: the writes of the superstep before are removed, although there are none.
-        let settled = after.map_or(0..0, |after| after..seq);
         store
-            .append(Address::root(thread), &given, after, settled)
+            .append(Address::root(thread), &given, after, 0..0)
             .await
             .expect("it is written");
     }
 }
 
 /// One run appends checkpoints one after another.
-fn one_by_one(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
+fn one_by_one(
+    runtime: &Runtime,
+    name: &str,
+    synchronous: Synchronous,
+    rounds: usize,
+    (each, size): (u64, usize),
+) {
     let folder = TempDir::new().expect("a folder can be made");
     let mut hand = ByHand::open(&folder.path().join("hand.db"), synchronous);
     let options = SqliteStore::options(folder.path().join("store.db")).synchronous(synchronous);
@@ -131,9 +139,9 @@ fn one_by_one(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: u
     let mut next = 1;
     let mut pairs: Vec<(f64, f64)> = Vec::new();
     for round in 0..rounds + 2 {
-        let by_hand = time(each, || hand.append(each));
+        let by_hand = time(each, || hand.append(each, size));
         let by_store = time(each, || {
-            runtime.block_on(append(&store, THREAD, next, each));
+            runtime.block_on(append(&store, THREAD, next, (each, size)));
         });
         next += each;
         // The first rounds warm the caches.
@@ -141,7 +149,10 @@ fn one_by_one(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: u
             pairs.push((by_hand, by_store));
         }
     }
-    print(&format!("SQLite, {name}: one after another"), &mut pairs);
+    print(
+        &format!("SQLite, {name}: {size} bytes, one after another"),
+        &mut pairs,
+    );
 }
 
 /// A run with stored supersteps, and the loop that writes the same bytes and runs nothing.
@@ -189,13 +200,13 @@ fn at_once(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usiz
     let mut pairs: Vec<(f64, f64)> = Vec::new();
     let each = each / 4;
     for round in 0..rounds {
-        let by_hand = time(each * RUNS, || hand.append(each * RUNS));
+        let by_hand = time(each * RUNS, || hand.append(each * RUNS, 200));
         let by_store = time(each * RUNS, || {
             runtime.block_on(async {
                 let runs: Vec<_> = (0..RUNS)
                     .map(|run| {
                         let (store, thread) = (store.clone(), format!("{round}-{run}"));
-                        tokio::spawn(async move { append(&store, &thread, 1, each).await })
+                        tokio::spawn(async move { append(&store, &thread, 1, (each, 200)).await })
                     })
                     .collect();
                 for run in runs {
@@ -220,20 +231,26 @@ fn on_disk(runtime: &Runtime) {
     let store = store.expect("the store can be opened");
     let chat = Talk::new().limit(10_000).store(&store).thread(THREAD);
     let _ = runtime.block_on(chat.run(1_000_usize)).expect("it ends");
+    let size = |extension: &str| {
+        let file = path.with_extension(extension).metadata();
+        file.map_or(0, |file| file.len())
+    };
+    let open = size("db") + size("db-wal") + size("db-shm");
     drop((chat, store));
     // The last connection moves the log into the file.
-    let log = path.with_extension("db-wal");
-    while log.exists() {
+    while path.with_extension("db-wal").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let bytes = std::fs::metadata(&path).expect("it is there").len();
-    println!(
-        "{:<52} {:>12} {:>9.3} MB {:>8}",
-        "SQLite: a chat of 1,000 messages on disk",
-        "",
-        bytes as f64 / 1e6,
-        "0.6 MB"
-    );
+    let own = (1_000 * MESSAGE) as f64;
+    for (state, bytes, limit) in [("closed", size("db"), "1.25x"), ("open", open, "")] {
+        println!(
+            "{:<52} {:>9.3} MB {:>9.3} MB {:>7.2}x {limit}",
+            format!("SQLite: a chat of 1,000 messages, {state}"),
+            own / 1e6,
+            bytes as f64 / 1e6,
+            bytes as f64 / own,
+        );
+    }
     let store = runtime.block_on(
         SqliteStore::options(&path)
             .synchronous(Synchronous::Normal)

@@ -4,6 +4,9 @@ use std::hint::black_box;
 
 use petalflow::prelude::*;
 
+/// The bytes of a message.
+pub const MESSAGE: usize = 200;
+
 /// A conversation.
 #[state]
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub struct Chat {
 #[node(Chat)]
 #[inline(never)]
 pub async fn ask(messages: &[String]) -> ChatMessages {
-    ChatMessages(vec![black_box(format!("question {}", messages.len()))])
+    ChatMessages(vec![black_box(format!("question {:>191}", messages.len()))])
 }
 
 /// Appends an answer, and returns whether the run continues.
@@ -28,7 +31,7 @@ pub async fn ask(messages: &[String]) -> ChatMessages {
 #[inline(never)]
 pub async fn answer(messages: &[String], wanted: &usize) -> (ChatMessages, bool) {
     (
-        ChatMessages(vec![black_box(format!("answer {}", messages.len()))]),
+        ChatMessages(vec![black_box(format!("answer {:>193}", messages.len()))]),
         messages.len() + 1 < *wanted,
     )
 }

@@ -2,66 +2,51 @@
 
 use std::hash::Hasher as _;
 
-/// Begins each payload that has a checksum. Its first byte begins no stored value and is no layout of checkpoints.
-const MARKER: [u8; 4] = [0xc1, b'P', b'F', b'C'];
+/// The length of a checksum.
+const LENGTH: usize = size_of::<u32>();
 
-/// The version of the form.
-const VERSION: u8 = 1;
+/// The first bytes of a payload with a checksum in the form of a version that was never released.
+const OLD_MARKER: [u8; 4] = [0xc1, b'P', b'F', b'C'];
 
-/// The length of the marker, the version and the checksum.
-const HEADER: usize = MARKER.len() + 1 + size_of::<u64>();
-
-/// Puts a checksum of the payload and its context before the payload.
+/// Puts a checksum of the payload and its context after the payload.
 #[inline]
 pub fn add(context: &[u8], bytes: &mut Vec<u8>) {
-    let mut header = [0; HEADER];
-    let (marker, rest) = header.split_at_mut(MARKER.len());
-    marker.copy_from_slice(&MARKER);
-    rest[0] = VERSION;
-    rest[1..].copy_from_slice(&checksum(context, bytes));
-    bytes.splice(0..0, header);
+    let checksum = checksum(context, bytes);
+    bytes.extend_from_slice(&checksum);
 }
 
-/// Checks a payload and removes its checksum. Unless it is `required`, a payload may have none.
+/// Checks a payload and removes its checksum.
 ///
 /// # Errors
 ///
 /// What is wrong with the payload.
 #[inline]
-pub fn check_and_remove(context: &[u8], bytes: &mut Vec<u8>, required: bool) -> Result<(), String> {
-    if !bytes.starts_with(&MARKER) && !required {
-        return Ok(());
-    }
-    let Some((header, payload)) = bytes.split_first_chunk::<HEADER>() else {
+pub fn check_and_remove(context: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
+    let Some((payload, found)) = bytes.split_last_chunk::<LENGTH>() else {
         return Err(format!(
             "it has {} bytes, too few for its checksum",
             bytes.len()
         ));
     };
-    let (marker, rest) = header.split_at(MARKER.len());
-    if marker != MARKER {
-        return Err("its first bytes are not those of a checksum".into());
+    if *found != checksum(context, payload) {
+        return Err(if bytes.starts_with(&OLD_MARKER) {
+            "it was stored by a version of petalflow that was never released, and this version cannot read it".into()
+        } else {
+            "its checksum is wrong, so it is not what was stored".into()
+        });
     }
-    if rest[0] != VERSION {
-        return Err(format!(
-            "its checksum has form {}, and this program knows form {VERSION}",
-            rest[0]
-        ));
-    }
-    if rest[1..] != checksum(context, payload) {
-        return Err("its checksum is wrong, so it is not what was stored".into());
-    }
-    bytes.drain(..HEADER);
+    bytes.truncate(payload.len());
     Ok(())
 }
 
 /// A published function with a fixed key: the result must not change between builds.
 #[inline]
-fn checksum(context: &[u8], payload: &[u8]) -> [u8; 8] {
+fn checksum(context: &[u8], payload: &[u8]) -> [u8; LENGTH] {
     let mut hasher = siphasher::sip::SipHasher13::new();
     hasher.write(context);
     hasher.write(payload);
-    hasher.finish().to_be_bytes()
+    let [a, b, c, d, ..] = hasher.finish().to_be_bytes();
+    [a, b, c, d]
 }
 
 #[cfg(test)]
@@ -72,8 +57,8 @@ mod tests {
     fn the_form_is_the_same_in_all_releases() {
         let mut bytes = b"payload".to_vec();
         add(b"context", &mut bytes);
-        assert_eq!(bytes, b"\xc1PFC\x01\x02\xc5\x0e\x92\x85\xce\xb5\x69payload");
-        assert_eq!(check_and_remove(b"context", &mut bytes, true), Ok(()));
+        assert_eq!(bytes, b"payload\x02\xc5\x0e\x92");
+        assert_eq!(check_and_remove(b"context", &mut bytes), Ok(()));
         assert_eq!(bytes, b"payload");
     }
 
@@ -84,23 +69,20 @@ mod tests {
         for bit in 0..8 * stored.len() {
             let mut damaged = stored.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            let result = check_and_remove(b"context", &mut damaged, true);
+            let result = check_and_remove(b"context", &mut damaged);
             assert!(result.is_err(), "bit {bit}");
         }
         for end in 0..stored.len() {
-            let result = check_and_remove(b"context", &mut stored[..end].to_vec(), true);
+            let result = check_and_remove(b"context", &mut stored[..end].to_vec());
             assert!(result.is_err(), "{end} bytes");
         }
-        assert!(check_and_remove(b"another", &mut stored, true).is_err());
+        assert!(check_and_remove(b"another", &mut stored).is_err());
     }
 
     #[test]
-    fn a_payload_may_have_no_checksum_where_none_is_required() {
-        for payload in [&b""[..], b"\x01payload"] {
-            let mut bytes = payload.to_vec();
-            assert_eq!(check_and_remove(b"context", &mut bytes, false), Ok(()));
-            assert_eq!(bytes, payload);
-            assert!(check_and_remove(b"context", &mut bytes, true).is_err());
-        }
+    fn a_payload_of_an_unreleased_form_is_refused_in_words() {
+        let mut old = b"\xc1PFC\x01\x02\xc5\x0e\x92\x85\xce\xb5\x69payload".to_vec();
+        let problem = check_and_remove(b"context", &mut old).unwrap_err();
+        assert!(problem.contains("never released"), "{problem}");
     }
 }

@@ -198,8 +198,13 @@ impl KeyOutline {
     /// The key with this id. The keys are sorted.
     #[inline]
     pub fn find<'a>(keys: &'a [Self], id: &str) -> Option<&'a Self> {
-        let index = keys.binary_search_by(|key| (*key.id).cmp(id));
-        keys.get(index.ok()?)
+        keys.get(Self::position(keys, id)?)
+    }
+
+    /// The index of the key with this id.
+    #[inline]
+    pub(crate) fn position(keys: &[Self], id: &str) -> Option<usize> {
+        keys.binary_search_by(|key| (*key.id).cmp(id)).ok()
     }
 
     /// Parses a line after the word `key`. A type may contain spaces, so the words after it are taken off the end.
@@ -255,8 +260,13 @@ impl NodeOutline {
     /// The node with this name. The nodes are sorted.
     #[inline]
     pub fn find<'a>(nodes: &'a [Self], name: &str) -> Option<&'a Self> {
-        let index = nodes.binary_search_by(|node| (*node.name).cmp(name));
-        nodes.get(index.ok()?)
+        nodes.get(Self::position(nodes, name)?)
+    }
+
+    /// The index of the node with this name.
+    #[inline]
+    pub(crate) fn position(nodes: &[Self], name: &str) -> Option<usize> {
+        nodes.binary_search_by(|node| (*node.name).cmp(name)).ok()
     }
 
     /// Parses a line after the word `node`.

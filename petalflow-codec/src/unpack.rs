@@ -73,6 +73,12 @@ impl<'a> Unpack<'a> {
         T::try_from(number).map_err(|_| wrong("a smaller number", &number.to_string()))
     }
 
+    /// Whether a number follows.
+    #[inline]
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self.rest.first(), Some(0..=0x7f | 0xcc..=0xd3))
+    }
+
     /// A boolean.
     #[inline]
     pub fn boolean(&mut self) -> Result<bool, CodecError> {
@@ -125,7 +131,7 @@ impl<'a> Unpack<'a> {
     }
 
     #[inline]
-    fn items(&mut self) -> Result<usize, CodecError> {
+    pub(super) fn items(&mut self) -> Result<usize, CodecError> {
         match self.marker("a list")? {
             small @ 0x90..=0x9f => Ok(usize::from(small & 0x0f)),
             0xdc => self.length(2),

@@ -62,8 +62,8 @@ fn records() -> Vec<Vec<u8>> {
         bytes: &[0xa1, b'x'],
     });
     let encoded = |header: &Header, keys: &[KeyEntry<'_>]| {
-        let mut bytes = header.begin();
-        header.encode(keys.iter().cloned(), &mut bytes);
+        let mut bytes = Vec::new();
+        header.encode(0, None, keys.iter().cloned(), &mut bytes);
         bytes
     };
     vec![encoded(&small, &[]), encoded(&large, &keys)]

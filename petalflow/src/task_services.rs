@@ -11,7 +11,7 @@ use petalflow_graph::NodeIdx;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::{
-    Claim, Durability, Lease, Moment, Record, StoreError, StoredWrite, ThreadStorage, WriteName,
+    Claim, Durability, Lease, Moment, StoreError, StoredWrite, ThreadStorage, WriteName,
 };
 use crate::clock::now_ms;
 use crate::error::BoxError;
@@ -431,13 +431,13 @@ impl TaskServices {
         }
         let origin = self.origin(task.superstep);
         let namespace = self.namespace.as_str();
-        let newest = self.storage.history(namespace, None, 1).await?.pop();
-        let record = newest.as_ref().map(|newest| Record::decode(&newest.bytes));
-        if !record.is_some_and(|record| record.is_ok_and(|record| record.header.origin == origin)) {
+        let newest = self.storage.history(namespace, None, 1).await?;
+        let record = self.storage.records(namespace, &newest).await?.pop();
+        if record.is_none_or(|record| record.header.origin != origin) {
             return Err(ThreadError::Store(StoreError::Conflict {
                 thread: thread(),
                 expected: Some(origin),
-                found: newest.map(|newest| newest.seq),
+                found: newest.first().map(|newest| newest.seq),
             }));
         }
         let name = WriteName::Once(name).to_string();
@@ -543,6 +543,7 @@ mod tests {
             store: Arc::new(InMemoryStore::new()),
             thread: "ann".into(),
             lease: None,
+            begun_writes: Arc::default(),
         };
         let stored = StoredMark::default();
         stored.set(9);

@@ -142,7 +142,9 @@ mod texts {
                 problem: "a key".into(),
                 diff: vec!["- a".into()],
             },
-            ThreadError::Answer(Answer::deserialize::<MayPay>(unknown, &serde_json::Value::from("no")).unwrap_err()),
+            ThreadError::Answer(
+                Answer::deserialize::<MayPay>(unknown, &serde_json::Value::from("no")).unwrap_err(),
+            ),
             ThreadError::Answer(AnswerError::Unknown {
                 id: unknown,
                 waiting: interrupts.clone(),

@@ -4,6 +4,6 @@
 mod errors;
 mod runs;
 mod state;
-mod threads;
 mod test_context;
+mod threads;
 mod tools;

@@ -17,12 +17,18 @@ fn ui() {
             Command::new(program)
                 .args(["ui", "--exact", "--nocapture"])
                 .args(filters)
-                .env(CARGO, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+                .env(
+                    CARGO,
+                    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+                )
                 .env("CARGO", env!("CARGO_BIN_EXE_petalflow-ui-cargo"))
                 .status()
         });
         let passed = status.as_ref().is_ok_and(std::process::ExitStatus::success);
-        assert!(passed, "the programs do not print what is on record: {status:?}");
+        assert!(
+            passed,
+            "the programs do not print what is on record: {status:?}"
+        );
         return;
     }
     let cases = trybuild::TestCases::new();

@@ -6,44 +6,46 @@ use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, StoredWrite};
 use rusqlite::{Connection, params};
 
 use crate::error::TransactionError;
-use crate::integer::{bounds, read_integer, sql_integer};
+use crate::integer::{bounds, sql_integer};
 use crate::listing;
+use crate::log::{self, Tail};
 
+/// Appends a checkpoint. `known` is where the log ended when this process appended last. Returns where it ends now.
 pub(crate) fn append(
     connection: &Connection,
     address: Address<'_>,
     checkpoint: &StoredCheckpoint,
     after: Option<u64>,
     settled: &Range<u64>,
-) -> Result<(), TransactionError> {
-    let Address { thread, namespace } = address;
-    let found = newest(connection, address)?;
-    if found != after {
-        return Err(TransactionError::Refused(StoreError::Conflict {
-            thread: thread.into(),
-            expected: after,
-            found,
-        }));
+    known: Option<Tail>,
+) -> Result<Tail, TransactionError> {
+    let known = known.filter(|tail| Some(tail.newest) == after);
+    let mut tail = match known {
+        Some(known) => log::add_after(connection, &known, checkpoint)?,
+        None => None,
+    };
+    if tail.is_none() {
+        let last = log::tail(connection, address)?;
+        let found = last.map(|last| last.newest);
+        if found != after {
+            return Err(TransactionError::Refused(StoreError::Conflict {
+                thread: address.thread.into(),
+                expected: after,
+                found,
+            }));
+        }
+        if let Some(last) = last {
+            tail = log::add_after(connection, &last, checkpoint)?;
+        }
     }
-    let insert = "INSERT INTO checkpoints (thread, namespace, seq, base, created_ms, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    connection.prepare_cached(insert)?.execute(params![
-        thread,
-        namespace,
-        sql_integer(checkpoint.seq)?,
-        sql_integer(checkpoint.base)?,
-        sql_integer(checkpoint.created_ms)?,
-        checkpoint.bytes,
-    ])?;
+    let tail = match tail {
+        Some(tail) => tail,
+        None => log::begin(connection, address, checkpoint)?,
+    };
     if let Some((first, last)) = bounds(settled) {
-        delete_between(
-            connection,
-            "DELETE FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
-            address,
-            first,
-            last,
-        )?;
+        delete_writes(connection, address, first, last)?;
     }
-    Ok(())
+    Ok(tail)
 }
 
 pub(crate) fn write(
@@ -76,32 +78,19 @@ pub(crate) fn prune(
     let Some((first, last)) = bounds(&(0..seq)) else {
         return Ok(());
     };
-    if address.namespace.is_empty() {
-        listing::keep_created(connection, address.thread)?;
+    // The last row may change, which would end the status that is listed.
+    let holds = address.namespace.is_empty() && listing::status_holds(connection, address.thread)?;
+    log::prune(connection, address, seq)?;
+    if holds {
+        listing::keep_status(connection, address.thread)?;
     }
-    delete_between(
-        connection,
-        "DELETE FROM checkpoints WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
-        address,
-        first,
-        last,
-    )?;
-    delete_between(
-        connection,
-        "DELETE FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
-        address,
-        first,
-        last,
-    )
+    delete_writes(connection, address, first, last)
 }
 
 pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
-    for delete in [
-        "DELETE FROM checkpoints WHERE thread = ?1",
-        "DELETE FROM writes WHERE thread = ?1",
-    ] {
-        connection.prepare_cached(delete)?.execute([thread])?;
-    }
+    log::delete(connection, thread)?;
+    let delete = "DELETE FROM writes WHERE thread = ?1";
+    connection.prepare_cached(delete)?.execute([thread])?;
     listing::forget(connection, thread)
 }
 
@@ -115,26 +104,16 @@ pub(crate) fn delete_many(
     Ok(())
 }
 
-fn newest(connection: &Connection, address: Address<'_>) -> Result<Option<u64>, TransactionError> {
-    let newest = "SELECT seq FROM checkpoints WHERE thread = ?1 AND namespace = ?2 ORDER BY seq DESC LIMIT 1";
-    let mut newest = connection.prepare_cached(newest)?;
-    let mut rows = newest.query([address.thread, address.namespace])?;
-    let row = rows.next()?;
-    Ok(row.map(|row| read_integer(row, 0)).transpose()?)
-}
-
-fn delete_between(
+fn delete_writes(
     connection: &Connection,
-    delete: &str,
     address: Address<'_>,
     first: i64,
     last: i64,
 ) -> Result<(), TransactionError> {
-    connection.prepare_cached(delete)?.execute(params![
-        address.thread,
-        address.namespace,
-        first,
-        last
-    ])?;
+    let delete =
+        "DELETE FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4";
+    let Address { thread, namespace } = address;
+    let parameters = params![thread, namespace, first, last];
+    connection.prepare_cached(delete)?.execute(parameters)?;
     Ok(())
 }

@@ -9,6 +9,12 @@ use crate::error::{DatabaseFile, TransactionError};
 use crate::options::{SqliteOptions, Synchronous};
 use crate::schema;
 
+/// The size of a page.
+const PAGE_BYTES: i32 = 1024;
+
+/// The most bytes of a log that was moved into the database.
+const LONGEST_LOG: i32 = 900_000;
+
 /// The size of the statement cache: all statements of the store fit.
 const CACHED_STATEMENTS: usize = 64;
 
@@ -34,6 +40,8 @@ pub(crate) fn writer(
     }
     // Has an effect on a new file only. The pages then record their owners, so that free pages can be given back.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    // Has an effect on a new file only. A commit writes whole pages, and most checkpoints are small.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     write_ahead(&connection, file)?;
     let synchronous = match options.synchronous {
         Synchronous::Full => "FULL",
@@ -42,6 +50,8 @@ pub(crate) fn writer(
     connection.pragma_update(None, "synchronous", synchronous)?;
     // The writer thread checkpoints the log while no caller waits, so SQLite need not do it.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    // A log that has become longer is cut when it is begun again.
+    connection.pragma_update_and_check(None, "journal_size_limit", LONGEST_LOG, |_| Ok(()))?;
     schema::migrate(&connection, file, schema::MIGRATIONS)?;
     if let Some(bytes) = options.max_bytes {
         let page: u64 = connection.query_row("PRAGMA page_size", (), |row| {
@@ -125,7 +135,7 @@ mod tests {
         let Ok(connection) = memory(&file) else {
             panic!("memory is there")
         };
-        let newest = "SELECT seq FROM checkpoints WHERE thread = ?1 AND namespace = ?2 ORDER BY seq DESC LIMIT 1";
+        let newest = "SELECT first FROM addresses WHERE thread = ?1 AND namespace = ?2 ORDER BY first DESC LIMIT 1";
         let cached = || connection.prepare_cached(newest).expect("it is SQL");
         for _ in 0..5 {
             let exists = cached().exists(("t", "")).expect("it runs");

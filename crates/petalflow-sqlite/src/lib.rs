@@ -49,7 +49,8 @@
 // | `integer`, `options` | numbers as SQLite stores them; settings |
 // | `schema`, `connection` | opening a file: whether it belongs to this crate, and which layout it has |
 // | `lock_file` | by which processes see which others are alive |
-// | `listing`, `change`, `query`, `claims` | the statements |
+// | `entry`, `log`, `tails` | checkpoints in rows: their bytes, the statements, and where each log ends |
+// | `listing`, `change`, `query`, `claims` | the other statements |
 // | `queued_write`, `transaction`, `writer` | one connection writes; queued writes share commits |
 // | `readers` | a few connections read |
 // | `store`, `database` | the two public interfaces: the store contract, and transactions for other crates |
@@ -60,16 +61,19 @@ mod change;
 mod claims;
 mod connection;
 pub mod database;
+mod entry;
 mod error;
 mod integer;
 mod listing;
 mod lock_file;
+mod log;
 mod options;
 mod query;
 mod queued_write;
 mod readers;
 mod schema;
 mod store;
+mod tails;
 mod transaction;
 mod writer;
 

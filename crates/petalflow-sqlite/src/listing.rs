@@ -12,8 +12,20 @@ use crate::integer::{read_integer, sql_integer};
 /// How many free pages one transaction gives back. The writes of others wait for it.
 const PAGES_AT_ONCE: i64 = 1_000;
 
-/// The newest checkpoint of a thread's own flow. With it, a status holds until the next one.
-const NEWEST: &str = "(SELECT max(seq) FROM checkpoints WHERE thread = ?1 AND namespace = '')";
+/// The end of the log of a thread's own flow: its last row and the length of that. A status holds until it changes.
+macro_rules! end_of_log {
+    ($thread:literal) => {
+        concat!(
+            "(SELECT e.id || ' ' || length(e.bytes) FROM addresses a
+                JOIN log e ON e.id BETWEEN a.number << 32 AND (a.number << 32) + 4294967295
+                WHERE a.thread = ",
+            $thread,
+            " AND a.namespace = '' ORDER BY a.first DESC, e.id DESC LIMIT 1)"
+        )
+    };
+}
+
+const END_OF_LOG: &str = end_of_log!("?1");
 
 pub(crate) fn describe(
     connection: &Connection,
@@ -27,7 +39,7 @@ pub(crate) fn describe(
             due_ms,
         } => {
             let set = format!(
-                "INSERT INTO threads (thread, at, status, flow, due_ms) VALUES (?1, {NEWEST}, ?2, ?3, ?4)
+                "INSERT INTO threads (thread, at, status, flow, due_ms) VALUES (?1, {END_OF_LOG}, ?2, ?3, ?4)
                 ON CONFLICT DO UPDATE SET at = excluded.at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms"
             );
             let due_ms = due_ms.map(sql_integer).transpose()?;
@@ -46,12 +58,19 @@ pub(crate) fn describe(
     Ok(())
 }
 
-/// Stores when the first checkpoint of a thread was created, before it is pruned.
-pub(crate) fn keep_created(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
-    let keep = "INSERT INTO threads (thread, created_ms)
-        SELECT ?1, created_ms FROM checkpoints WHERE thread = ?1 AND namespace = '' ORDER BY seq LIMIT 1
-        ON CONFLICT DO UPDATE SET created_ms = ifnull(created_ms, excluded.created_ms)";
-    connection.prepare_cached(keep)?.execute([thread])?;
+/// Whether the status of a thread is that of its newest checkpoint.
+pub(crate) fn status_holds(
+    connection: &Connection,
+    thread: &str,
+) -> Result<bool, TransactionError> {
+    let holds = format!("SELECT 1 FROM threads WHERE thread = ?1 AND at IS {END_OF_LOG}");
+    Ok(connection.prepare_cached(&holds)?.exists([thread])?)
+}
+
+/// Makes the status of a thread that of its newest checkpoint.
+pub(crate) fn keep_status(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
+    let keep = format!("UPDATE threads SET at = {END_OF_LOG} WHERE thread = ?1");
+    connection.prepare_cached(&keep)?.execute([thread])?;
     Ok(())
 }
 
@@ -124,16 +143,16 @@ pub(crate) fn threads(
     } else {
         format!("AND c.thread IN ({})", candidates.join(" INTERSECT "))
     };
+    let end_of_log = end_of_log!("c.thread");
     // Text compares by bytes here. A range uses the index, which a pattern would not.
     let threads = format!(
         "SELECT * FROM (
-            SELECT c.thread AS id, count(*), sum(length(c.bytes)),
-                min(ifnull(t.created_ms, 0x7fffffffffffffff), min(c.created_ms)), max(c.created_ms) AS updated_ms,
-                ifnull(t.flow, '') AS flow,
-                t.at IS (SELECT max(seq) FROM checkpoints n WHERE n.thread = c.thread AND n.namespace = '') AS holds,
-                t.status AS status, t.due_ms AS due_ms
-            FROM checkpoints c LEFT JOIN threads t ON t.thread = c.thread
-            WHERE c.thread >= ?1 AND (?2 IS NULL OR c.thread < ?2) AND (?3 IS NULL OR c.thread > ?3) {within}
+            SELECT c.thread AS id, sum(l.checkpoints), sum(l.size), min(c.created_ms), max(l.created_ms) AS updated_ms,
+                ifnull(t.flow, '') AS flow, t.at IS {end_of_log} AS holds, t.status AS status, t.due_ms AS due_ms
+            FROM addresses c
+                JOIN log l ON l.id BETWEEN c.number << 32 AND (c.number << 32) + 4294967295
+                LEFT JOIN threads t ON t.thread = c.thread
+            WHERE c.thread <> '' AND c.thread >= ?1 AND (?2 IS NULL OR c.thread < ?2) AND (?3 IS NULL OR c.thread > ?3) {within}
             GROUP BY c.thread ORDER BY c.thread
         )
         WHERE (?5 IS NULL OR ?5 = CASE WHEN holds THEN ifnull(status, 'running') ELSE 'running' END)

@@ -7,40 +7,26 @@ use petalflow::event::TaskId;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::TransactionError;
-use crate::integer::{bounds, read_integer, sql_integer};
+use crate::integer::{bounds, read_integer};
+use crate::log;
 
 pub(crate) fn read(
     connection: &Connection,
     address: Address<'_>,
     seq: Option<u64>,
 ) -> Result<Option<Stored>, TransactionError> {
-    let Some((_, most)) = bounds(&(0..seq.map_or(u64::MAX, |seq| seq.saturating_add(1)))) else {
-        return Ok(None);
-    };
     // One transaction, so that the checkpoint and the writes are of one snapshot. Dropping it ends it.
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    let last = "SELECT seq, base FROM checkpoints WHERE thread = ?1 AND namespace = ?2 AND seq <= ?3 ORDER BY seq DESC LIMIT 1";
-    let last = one(&snapshot, last, address, most, |row| {
-        Ok((read_integer(row, 0)?, read_integer(row, 1)?))
-    })?;
-    let Some((found, base)) = last.filter(|(found, _)| seq.is_none_or(|seq| seq == *found)) else {
+    let last = log::newest(&snapshot, address, seq.unwrap_or(u64::MAX), 1)?.pop();
+    let Some(last) = last.filter(|last| seq.is_none_or(|seq| seq == last.seq)) else {
         return Ok(None);
     };
-    // A damaged base must not hide the checkpoint. The reader of the chain reports the damage.
-    let first = base.min(found);
-    let chain = "SELECT seq, base, created_ms, bytes FROM checkpoints
-        WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq";
-    let chain = all(
-        &snapshot,
-        chain,
-        params![
-            address.thread,
-            address.namespace,
-            sql_integer(first)?,
-            sql_integer(found)?
-        ],
-        checkpoint,
-    )?;
+    let found = last.seq;
+    let chain = if last.base < found {
+        log::range(&snapshot, address, last.base, found)?
+    } else {
+        vec![last]
+    };
     let writes = writes(&snapshot, address, &(found..found.saturating_add(1)))?;
     Ok(Some(Stored {
         chain,
@@ -79,35 +65,28 @@ pub(crate) fn history(
     before: Option<u64>,
     limit: usize,
 ) -> Result<Vec<StoredCheckpoint>, TransactionError> {
-    let Some((_, last)) = bounds(&(0..before.unwrap_or(u64::MAX))) else {
-        return Ok(Vec::new());
-    };
-    let history = "SELECT seq, base, created_ms, bytes FROM checkpoints
-        WHERE thread = ?1 AND namespace = ?2 AND seq <= ?3 ORDER BY seq DESC LIMIT ?4";
-    all(
-        connection,
-        history,
-        params![
-            address.thread,
-            address.namespace,
-            last,
-            at_most(Some(limit))
-        ],
-        checkpoint,
-    )
+    match before {
+        Some(0) => Ok(Vec::new()),
+        before => log::newest(
+            connection,
+            address,
+            before.map_or(u64::MAX, |before| before - 1),
+            limit,
+        ),
+    }
 }
 
 pub(crate) fn namespaces(
     connection: &Connection,
     thread: &str,
 ) -> Result<Vec<String>, TransactionError> {
-    // Uses the index to step from one namespace to the next: a million checkpoints in one namespace take two look-ups.
+    // Uses the index to step from one namespace to the next: a million writes in one namespace take two look-ups.
     let namespaces = "
         WITH RECURSIVE
             beside (namespace) AS (
-                SELECT min(namespace) FROM checkpoints WHERE thread = ?1
+                SELECT min(namespace) FROM addresses WHERE thread = ?1
                 UNION ALL
-                SELECT (SELECT min(c.namespace) FROM checkpoints c WHERE c.thread = ?1 AND c.namespace > beside.namespace)
+                SELECT (SELECT min(c.namespace) FROM addresses c WHERE c.thread = ?1 AND c.namespace > beside.namespace)
                 FROM beside WHERE beside.namespace IS NOT NULL
             ),
             waiting (namespace) AS (
@@ -121,35 +100,6 @@ pub(crate) fn namespaces(
         SELECT namespace FROM waiting WHERE namespace IS NOT NULL
         ORDER BY namespace";
     all(connection, namespaces, [thread], |row| row.get(0))
-}
-
-fn at_most(limit: Option<usize>) -> i64 {
-    limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
-}
-
-fn checkpoint(row: &Row<'_>) -> rusqlite::Result<StoredCheckpoint> {
-    Ok(StoredCheckpoint {
-        seq: read_integer(row, 0)?,
-        base: read_integer(row, 1)?,
-        created_ms: read_integer(row, 2)?,
-        bytes: row.get(3)?,
-    })
-}
-
-fn one<T>(
-    connection: &Connection,
-    sql: &str,
-    address: Address<'_>,
-    most: i64,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Option<T>, TransactionError> {
-    let rows = all(
-        connection,
-        sql,
-        params![address.thread, address.namespace, most],
-        read,
-    )?;
-    Ok(rows.into_iter().next())
 }
 
 fn all<T>(

@@ -5,24 +5,36 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use crate::error::{DatabaseFile, TransactionError};
 
-/// The application id of a file of this crate: `PFCP`, petalflow checkpoints.
-pub(crate) const APPLICATION: i32 = 0x5046_4350;
+/// The application id of a file of this crate: `PFLG`, petalflow log.
+pub(crate) const APPLICATION: i32 = 0x5046_4c47;
+
+/// The application id of files with layouts that were never released: `PFCP`.
+const UNRELEASED: i64 = 0x5046_4350;
 
 /// The statements from layout 0, an empty file, to 1, and so on. `PRAGMA user_version` counts those that are done.
 ///
 /// An entry that was released never changes. A new layout is a new entry.
 pub(crate) const MIGRATIONS: &[&str] = &[
-    // Without rowids a table is one tree in the order of its key: an append changes one page, and a chain, a history or a
-    // listing reads adjacent rows. `seq` and the times are below 2^63 by contract.
-    "CREATE TABLE checkpoints (
+    // `log` describes the rows of the log. An append changes its last row, so it writes one page. Without rowids a table is one
+    // tree in the order of its key. The row without a thread has the number that was given last. The text of all this is stored
+    // in each file.
+    "CREATE TABLE log (
+        id INTEGER PRIMARY KEY,
+        carried INTEGER NOT NULL,
+        checkpoints INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        bytes BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE addresses (
         thread TEXT NOT NULL,
         namespace TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        base INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        number INTEGER NOT NULL,
         created_ms INTEGER NOT NULL,
-        bytes BLOB NOT NULL,
-        PRIMARY KEY (thread, namespace, seq)
+        PRIMARY KEY (thread, namespace, first)
     ) WITHOUT ROWID, STRICT;
+    INSERT INTO addresses (thread, namespace, first, number, created_ms) VALUES ('', '', 0, 0, 0);
     CREATE TABLE writes (
         thread TEXT NOT NULL,
         namespace TEXT NOT NULL,
@@ -49,12 +61,11 @@ pub(crate) const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (namespace, key)
     ) WITHOUT ROWID, STRICT;
     CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;",
-    // What is listed of threads beside their checkpoints. `at` is the newest checkpoint when the status was set, and `created_ms` is
-    // set when a thread is pruned. A thread may have labels and no row, and the other way round.
+    // What is listed of threads beside their checkpoints. `at` is the end of the log when the status was set. A thread may have
+    // labels and no row, and the other way round.
     "CREATE TABLE threads (
         thread TEXT NOT NULL PRIMARY KEY,
-        created_ms INTEGER,
-        at INTEGER,
+        at TEXT,
         status TEXT,
         flow TEXT,
         due_ms INTEGER
@@ -120,6 +131,11 @@ fn layout(
     let application = number("PRAGMA application_id")?;
     let found = number("PRAGMA user_version")?;
     let untouched = application == 0 && found == 0 && objects == 0;
+    if application == UNRELEASED {
+        return Err(TransactionError::Refused(DatabaseFile::refused(format!(
+            "`{path}` was written by a version of petalflow that was never released, and this version cannot read it: name another file"
+        ))));
+    }
     if application != i64::from(APPLICATION) && !untouched {
         return Err(TransactionError::Refused(DatabaseFile::refused(format!(
             "`{path}` is a database of another program (application id {application}, {objects} tables and indices): name another file"
@@ -173,8 +189,8 @@ mod tests {
         let connection = Connection::open_in_memory().expect("memory is there");
         let steps = [
             MIGRATIONS[0],
-            "ALTER TABLE checkpoints ADD COLUMN label TEXT NOT NULL DEFAULT 'none';",
-            "CREATE INDEX labels ON checkpoints (label);",
+            "ALTER TABLE claims ADD COLUMN label TEXT NOT NULL DEFAULT 'none';",
+            "CREATE INDEX labels ON claims (label);",
         ];
         for known in 1..=steps.len() {
             assert!(migrate(&connection, &file(), &steps[..known]).is_ok());

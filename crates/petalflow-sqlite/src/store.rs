@@ -16,8 +16,9 @@ use rusqlite::Connection;
 use crate::error::{DatabaseFile, TransactionError};
 use crate::options::{SqliteOptions, Synchronous};
 use crate::readers::Readers;
+use crate::tails::Tails;
 use crate::writer::Writer;
-use crate::{change, claims, listing, query, transaction};
+use crate::{change, claims, listing, log, query, transaction};
 
 /// Writes of more bytes always run on the writer's thread: copying them would block the caller's thread for too long.
 const MAX_BYTES_HERE: usize = 64 * 1024;
@@ -59,6 +60,7 @@ struct Inner {
     /// Whether small writes run on the caller's thread if the writer is idle. A commit without a sync only writes to the page
     /// cache, which takes less time than the way to another thread and back.
     writes_here: bool,
+    tails: Tails,
     /// Releases that failed, because the disk was full or another process held the lock for too long.
     failed_releases: Arc<Mutex<Vec<Release>>>,
 }
@@ -126,6 +128,7 @@ impl SqliteStore {
             writer,
             readers: None,
             writes_here: true,
+            tails: Tails::default(),
             failed_releases: Arc::default(),
         })))
     }
@@ -156,11 +159,21 @@ impl SqliteStore {
         size: usize,
         work: impl FnOnce(&Connection) -> Result<T, TransactionError>,
     ) -> Option<Result<T, StoreError>> {
+        self.run_here(thread, size, |connection| {
+            transaction::commit_one(connection, work)
+        })
+    }
+
+    /// Writes on the caller's thread if that is quick. `work` begins and ends its own transaction.
+    fn run_here<T>(
+        &self,
+        thread: Option<&str>,
+        size: usize,
+        work: impl FnOnce(&Connection) -> Result<T, TransactionError>,
+    ) -> Option<Result<T, StoreError>> {
         let writer = &self.0.writer;
         if self.0.readers.is_none() {
-            return Some(writer.run_here(thread, |connection| {
-                transaction::commit_one(connection, work)
-            }));
+            return Some(writer.run_here(thread, work));
         }
         (self.0.writes_here && size <= MAX_BYTES_HERE)
             .then(|| writer.try_here(thread, work))
@@ -226,6 +239,7 @@ impl SqliteOptions {
             writer,
             readers: Some(readers),
             writes_here,
+            tails: Tails::default(),
             failed_releases: Arc::default(),
         })))
     }
@@ -296,19 +310,33 @@ impl Store for SqliteStore {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> Result<(), StoreError> {
-        self.write_now_or_later(
-            Some(address.thread),
-            checkpoint.bytes.len(),
-            |connection| change::append(connection, address, checkpoint, after, &settled),
+        let (thread, size) = (Some(address.thread), checkpoint.bytes.len());
+        let known = self.0.tails.get(address);
+        if let Some(tail) = known.filter(|tail| settled.is_empty() && Some(tail.newest) == after)
+            && let Some(Ok(Some(added))) = self.run_here(thread, size, |connection| {
+                transaction::alone(connection, |connection| {
+                    log::add_to_last_row(connection, &tail, checkpoint)
+                })
+            })
+        {
+            self.0.tails.set(address, added);
+            return Ok(());
+        }
+        let added = self.write_now_or_later(
+            thread,
+            size,
+            |connection| change::append(connection, address, checkpoint, after, &settled, known),
             || {
                 let (owned, checkpoint) = (OwnedAddress::from(address), checkpoint.clone());
                 let settled = settled.clone();
                 move |connection: &Connection| {
-                    change::append(connection, owned.address(), &checkpoint, after, &settled)
+                    let address = owned.address();
+                    change::append(connection, address, &checkpoint, after, &settled, known)
                 }
             },
-        )
-        .await
+        );
+        self.0.tails.set(address, added.await?);
+        Ok(())
     }
 
     async fn write(

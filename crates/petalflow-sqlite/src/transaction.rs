@@ -21,6 +21,16 @@ pub(crate) fn commit_one<T>(
     result
 }
 
+/// Runs one statement that is a transaction of its own.
+pub(crate) fn alone<T>(
+    connection: &Connection,
+    statement: impl FnOnce(&Connection) -> Result<T, TransactionError>,
+) -> Result<T, TransactionError> {
+    // A panic may have left a transaction open.
+    roll_back(connection);
+    statement(connection)
+}
+
 /// Runs writes that share one commit. One that fails does not undo the others.
 pub(crate) fn commit_group(
     connection: &Connection,

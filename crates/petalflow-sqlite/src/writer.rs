@@ -26,8 +26,8 @@ use crate::transaction::{commit_group, commit_one};
 /// The most writes that share a commit. With more, the first of them would wait too long.
 const MAX_GROUP: usize = 512;
 
-/// The write-ahead log is moved into the database when it has grown by this many pages.
-const LOG_PAGES: i32 = 1_000;
+/// The write-ahead log is moved into the database when it has grown by this many pages, so that it has less than a megabyte.
+const LOG_PAGES: i32 = 850;
 
 /// The length of the log is checked once per this many writes: a check is slow compared with a small write.
 const CHECK_LOG_EVERY: u32 = 8;
@@ -140,8 +140,8 @@ impl Writer {
             .unwrap_or_else(|_| Err(thread_ended(&self.0.file)))
     }
 
-    /// Writes on the caller's thread. `None`, without any effect, if other writes are queued, another process is writing, or a
-    /// transaction is being committed.
+    /// Writes on the caller's thread, in transactions of its own. `None`, without any effect, if other writes are queued, another
+    /// process is writing, or a transaction is being committed.
     pub(crate) fn try_here<T>(
         &self,
         thread: Option<&str>,
@@ -158,7 +158,7 @@ impl Writer {
             return None;
         }
         let present = self.0.file.check_present();
-        let result = present.and_then(|()| commit_one(connection, work));
+        let result = present.and_then(|()| work(connection));
         if matches!(&result, Err(failure) if failure.is_busy()) {
             return None;
         }

@@ -5,9 +5,11 @@ mod crash;
 mod damage;
 mod grouping;
 mod locks;
+mod log;
 mod opening;
 mod replaced;
 mod room;
+mod sizes;
 mod space;
 
 use std::path::Path;

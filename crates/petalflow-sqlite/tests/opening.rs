@@ -79,8 +79,8 @@ async fn an_older_layout_is_migrated() {
     // Layout 0 is an empty file.
     let older = [
         "PRAGMA user_version = 0;",
-        "PRAGMA application_id = 0x50464350; PRAGMA user_version = 0;",
-        "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x50464350;",
+        "PRAGMA application_id = 0x50464c47; PRAGMA user_version = 0;",
+        "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x50464c47;",
     ];
     for sql in older {
         let folder = TempDir::new().expect("a folder can be made");
@@ -102,7 +102,7 @@ async fn a_newer_layout_is_refused() {
     let path = folder.path().join("essays.db");
     fixture(
         &path,
-        "PRAGMA application_id = 0x50464350; PRAGMA user_version = 1000; CREATE TABLE runs (id INTEGER);",
+        "PRAGMA application_id = 0x50464c47; PRAGMA user_version = 1000; CREATE TABLE runs (id INTEGER);",
     );
     let error = SqliteStore::open(&path).await.expect_err("it is refused");
     assert!(
@@ -115,6 +115,17 @@ async fn a_newer_layout_is_refused() {
         ),
         "{error:?}"
     );
+}
+
+#[tokio::test]
+async fn a_layout_that_was_never_released_is_refused() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    fixture(
+        &path,
+        "PRAGMA application_id = 0x50464350; PRAGMA user_version = 2; CREATE TABLE checkpoints (id INTEGER);",
+    );
+    refused(&path, "never released").await;
 }
 
 #[tokio::test]

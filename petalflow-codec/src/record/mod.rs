@@ -17,7 +17,28 @@ use crate::Outline;
 pub use decision::DecisionKind;
 
 /// The version of the layout, in the first byte.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+
+/// The bits of the second byte.
+mod flag {
+    /// The code of the cause.
+    pub(super) const CAUSE: u8 = 0b0000_0111;
+    /// The checkpoint has the program, and does not take it from its base. Names are texts unless it has the outline.
+    pub(super) const PROGRAM: u8 = 0b0000_1000;
+    /// The fields that most checkpoints have in common are left out.
+    pub(super) const PLAIN: u8 = 0b0001_0000;
+    /// The frontier is one task without an item, and only its node is stored.
+    pub(super) const ONE_TASK: u8 = 0b0010_0000;
+}
+
+/// The first bytes of a list of one write that is no overwrite. They are left out, and the key has a kind of its own.
+const ONE_WRITE: [u8; 3] = [0x91, 0x92, 0xc2];
+
+/// The kind of a key with one write that is no overwrite.
+const ONE_WRITE_CODE: u8 = 3;
+
+/// How many kinds of keys there are in storage. A known key is stored as its index times this, plus its kind.
+const KEY_CODES: u64 = 4;
 
 /// Why a checkpoint was created.
 ///
@@ -40,10 +61,11 @@ const VERSION: u8 = 2;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cause {
     /// A run began with an input: a new thread, or a new turn.
+    #[default]
     Input,
     /// A superstep was committed.
     Superstep,
@@ -200,8 +222,16 @@ pub struct AnswerEntry {
     pub bytes: Vec<u8>,
 }
 
+impl TaskEntry {
+    /// Whether only the node says which task it is.
+    #[inline]
+    fn is_bare(&self) -> bool {
+        self.send.is_none() && self.item.is_none()
+    }
+}
+
 /// All of a checkpoint except its keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     pub flow: Arc<str>,
     pub graph: u64,

@@ -1,15 +1,21 @@
 //! Decodes a checkpoint.
 
+use std::sync::Arc;
+
 use super::{
-    AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record,
-    TaskEntry, VERSION,
+    AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KEY_CODES, KeyKind, ONE_WRITE,
+    ONE_WRITE_CODE, Outline, OwnedKey, Record, TaskEntry, VERSION, flag,
 };
 use crate::{CodecError, Unpack, unpack};
 
 impl Record {
-    /// Decodes a checkpoint.
+    /// Decodes the checkpoint with this number. `base` is the header of its base; `None` if it is its own base.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are not a checkpoint of this layout, or it needs another base.
     #[inline]
-    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+    pub fn decode(seq: u64, bytes: &[u8], base: Option<&Header>) -> Result<Self, CodecError> {
         let body = match bytes.split_first() {
             Some((&VERSION, body)) => body,
             Some((version, _)) => {
@@ -20,57 +26,158 @@ impl Record {
             None => return Err(CodecError::Unknown("a checkpoint has no bytes".into())),
         };
         let (header, keys) = unpack(body, |from| {
-            from.tuple(10)?;
-            Ok((Header::decode(from)?, from.list(OwnedKey::decode)?))
+            let flags = from.marker("flags")?;
+            let mut header = Header::decode_program(from, flags, base)?;
+            // Taken out, so that names can be read from it while the header is filled.
+            let own = header.outline.take();
+            let names = Names(own.as_ref().or_else(|| base?.outline.as_ref()));
+            header.decode_rest(from, seq, flags, &names)?;
+            let keys = decode_keys(from, &names)?;
+            header.outline = own;
+            Ok((header, keys))
         })?;
         Ok(Record { header, keys })
     }
 }
 
 impl Header {
-    /// Decodes everything before the keys.
+    /// The program: in a base its own, otherwise that of the base.
     #[inline]
-    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
-        from.tuple(4)?;
-        let (flow, graph) = (from.str()?.into(), from.number()?);
-        let (version, schema) = (from.number()?, from.number()?);
-        from.tuple(6)?;
-        let cause = Cause::decode(from)?;
-        let parent = from.option(Unpack::number)?;
-        let (origin, turn, superstep) = (from.number()?, from.number()?, from.number()?);
-        let owner = from.option(Unpack::bytes)?.map(TryInto::try_into);
-        let owner = owner.transpose().map_err(|_| {
-            CodecError::Unknown("the id of the parent task does not have 16 bytes".into())
-        })?;
-        Ok(Header {
-            flow,
-            graph,
-            version,
-            schema,
-            cause,
-            parent,
-            origin,
-            turn,
-            superstep,
-            owner,
-            frontier: from.list(TaskEntry::decode)?,
-            deferred: from.list(TaskEntry::decode)?,
-            joins: from.list(|from| {
+    fn decode_program(
+        from: &mut Unpack<'_>,
+        flags: u8,
+        base: Option<&Header>,
+    ) -> Result<Self, CodecError> {
+        let mut header = Header {
+            cause: Cause::decode(flags & flag::CAUSE)?,
+            ..Header::default()
+        };
+        if flags & flag::PROGRAM != 0 {
+            (header.flow, header.graph) = (from.str()?.into(), from.number()?);
+            (header.version, header.schema) = (from.number()?, from.number()?);
+            header.outline = from.option(Outline::decode)?;
+        } else if let Some(base) = base {
+            (header.flow, header.graph) = (Arc::clone(&base.flow), base.graph);
+            (header.version, header.schema) = (base.version, base.schema);
+        } else {
+            return Err(CodecError::Unknown(
+                "it builds on another checkpoint, which is missing".into(),
+            ));
+        }
+        Ok(header)
+    }
+
+    /// Everything else before the keys.
+    #[inline]
+    fn decode_rest(
+        &mut self,
+        from: &mut Unpack<'_>,
+        seq: u64,
+        flags: u8,
+        names: &Names<'_>,
+    ) -> Result<(), CodecError> {
+        (self.turn, self.superstep) = (from.number()?, from.number()?);
+        if flags & flag::PLAIN != 0 {
+            (self.parent, self.origin) = (seq.checked_sub(1), seq);
+        } else {
+            self.parent = from.option(Unpack::number)?;
+            self.origin = from.number()?;
+            let owner = from.option(Unpack::bytes)?.map(TryInto::try_into);
+            self.owner = owner.transpose().map_err(|_| {
+                CodecError::Unknown("the id of the parent task does not have 16 bytes".into())
+            })?;
+            self.deferred = names.tasks(from)?;
+            self.joins = from.list(|from| {
                 from.tuple(2)?;
                 Ok((from.text()?, from.list(Unpack::text)?))
-            })?,
-            gates: from.list(Unpack::text)?,
-            answers: from.list(AnswerEntry::decode)?,
-            notes: from.list(DecisionRecord::decode)?,
-            outline: from.option(Outline::decode)?,
+            })?;
+            self.gates = from.list(Unpack::text)?;
+            self.answers = from.list(AnswerEntry::decode)?;
+            self.notes = from.list(DecisionRecord::decode)?;
+        }
+        self.frontier = if flags & flag::ONE_TASK == 0 {
+            names.tasks(from)?
+        } else {
+            vec![TaskEntry {
+                node: names.node(from)?,
+                send: None,
+                item: None,
+            }]
+        };
+        Ok(())
+    }
+}
+
+/// The outline whose parts a checkpoint names by index.
+struct Names<'a>(Option<&'a Outline>);
+
+impl Names<'_> {
+    #[inline]
+    fn node(&self, from: &mut Unpack<'_>) -> Result<String, CodecError> {
+        if !from.is_number() {
+            return from.text();
+        }
+        let index: usize = from.number()?;
+        let node = self.0.and_then(|outline| outline.graph.nodes.get(index));
+        node.map(|node| node.name.clone())
+            .ok_or_else(|| CodecError::Unknown(format!("its base has no node {index}")))
+    }
+
+    #[inline]
+    fn tasks(&self, from: &mut Unpack<'_>) -> Result<Vec<TaskEntry>, CodecError> {
+        from.list(|from| {
+            from.tuple(3)?;
+            Ok(TaskEntry {
+                node: self.node(from)?,
+                send: from.option(Unpack::number)?,
+                item: from.option(Unpack::bytes)?.map(Into::into),
+            })
         })
     }
+
+    /// The id of a key, and the code of its kind.
+    #[inline]
+    fn key(&self, from: &mut Unpack<'_>) -> Result<(String, u64), CodecError> {
+        if !from.is_number() {
+            return Ok((from.text()?, from.number()?));
+        }
+        let number: u64 = from.number()?;
+        let (index, code) = (number / KEY_CODES, number % KEY_CODES);
+        let keys = self.0.map_or(&[][..], |outline| &outline.keys);
+        let key = usize::try_from(index)
+            .ok()
+            .and_then(|index| keys.get(index));
+        let unknown = || CodecError::Unknown(format!("its base has no key {index}"));
+        Ok((key.ok_or_else(unknown)?.id.to_string(), code))
+    }
+}
+
+/// The keys. The bytes of the last one end with the checkpoint.
+#[inline]
+fn decode_keys(from: &mut Unpack<'_>, names: &Names<'_>) -> Result<Vec<OwnedKey>, CodecError> {
+    let mut left = from.items()?;
+    let mut keys = Vec::with_capacity(left.min(16));
+    while left > 0 {
+        left -= 1;
+        let (id, code) = names.key(from)?;
+        let value = if left == 0 {
+            std::mem::take(&mut from.rest)
+        } else {
+            from.bytes()?
+        };
+        let (kind, bytes) = if code == u64::from(ONE_WRITE_CODE) {
+            (KeyKind::Delta, [&ONE_WRITE, value].concat())
+        } else {
+            (KeyKind::decode(code)?, value.to_vec())
+        };
+        keys.push(OwnedKey { id, kind, bytes });
+    }
+    Ok(keys)
 }
 
 impl Cause {
     #[inline]
-    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
-        let code: u8 = from.number()?;
+    fn decode(code: u8) -> Result<Self, CodecError> {
         let mut known = Cause::ALL.into_iter();
         known.find(|known| known.code() == code).ok_or_else(|| {
             CodecError::Unknown(format!("{code} is not a known cause of a checkpoint"))
@@ -80,35 +187,11 @@ impl Cause {
 
 impl KeyKind {
     #[inline]
-    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
-        let code: u8 = from.number()?;
+    fn decode(code: u64) -> Result<Self, CodecError> {
         let mut known = KeyKind::ALL.into_iter();
         known
-            .find(|known| known.code() == code)
+            .find(|known| u64::from(known.code()) == code)
             .ok_or_else(|| CodecError::Decode(format!("{code} is not a known kind of key")))
-    }
-}
-
-impl OwnedKey {
-    #[inline]
-    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
-        from.tuple(3)?;
-        let id = from.text()?;
-        let kind = KeyKind::decode(from)?;
-        let bytes = from.bytes()?.to_vec();
-        Ok(OwnedKey { id, kind, bytes })
-    }
-}
-
-impl TaskEntry {
-    #[inline]
-    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
-        from.tuple(3)?;
-        Ok(TaskEntry {
-            node: from.text()?,
-            send: from.option(Unpack::number)?,
-            item: from.option(Unpack::bytes)?.map(Into::into),
-        })
     }
 }
 

@@ -49,41 +49,124 @@ fn header() -> Header {
     }
 }
 
+fn encoded(header: &Header, names: Option<&Outline>, keys: &[KeyEntry<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    header.encode(9, names, keys.iter().cloned(), &mut bytes);
+    bytes
+}
+
+fn entry<'a>(id: &'a str, kind: KeyKind, bytes: &'a [u8]) -> KeyEntry<'a> {
+    KeyEntry { id, kind, bytes }
+}
+
+/// A header of which most parts are left out.
+fn plain(base: &Header) -> Header {
+    let task = TaskEntry {
+        node: "b".into(),
+        send: None,
+        item: None,
+    };
+    Header {
+        cause: Cause::Superstep,
+        parent: Some(8),
+        origin: 9,
+        turn: 6,
+        superstep: 300,
+        frontier: vec![task],
+        flow: Arc::clone(&base.flow),
+        graph: base.graph,
+        version: base.version,
+        schema: base.schema,
+        ..Header::default()
+    }
+}
+
 #[test]
 fn a_record_is_decoded_as_it_was_encoded() {
-    let keys = [KeyEntry {
-        id: "draft",
-        kind: KeyKind::Delta,
-        bytes: &[1, 2, 3],
-    }];
-    let mut bytes = header().begin();
-    header().encode(keys.into_iter(), &mut bytes);
-    let record = Record::decode(&bytes).unwrap();
-    assert_eq!(record.header, header());
-    assert_eq!(record.keys[0].bytes, [1, 2, 3]);
-    assert_eq!(record.keys[0].kind, KeyKind::Delta);
+    let keys = [
+        entry("n", KeyKind::Delta, &[0x91, 0x92, 0xc2, 7]),
+        entry("draft", KeyKind::Delta, &[1, 2, 3]),
+        entry("m", KeyKind::Unset, &[]),
+        entry("n", KeyKind::Value, &[4]),
+    ];
+    let base = Header {
+        outline: Some(outline().sorted()),
+        ..header()
+    };
+    let outline = base.outline.as_ref();
+    let mut builds = header();
+    builds.outline = None;
+    for (header, names) in [(&base, None), (&builds, outline), (&plain(&base), outline)] {
+        for count in 0..=keys.len() {
+            let bytes = encoded(header, names, &keys[..count]);
+            let record = Record::decode(9, &bytes, names.map(|_| &base)).unwrap();
+            assert_eq!(record.header, *header);
+            let found = record.keys.iter();
+            let found: Vec<_> = found
+                .map(|key| entry(&key.id, key.kind, &key.bytes))
+                .collect();
+            assert_eq!(found, keys[..count]);
+        }
+    }
+}
+
+/// What most checkpoints of a chat have beside the message.
+#[test]
+fn the_usual_record_is_short() {
+    let base = Header {
+        outline: Some(outline().sorted()),
+        ..header()
+    };
+    let keys = [entry("n", KeyKind::Delta, &[0x91, 0x92, 0xc2, 0x91, 0xa0])];
+    let bytes = encoded(&plain(&base), base.outline.as_ref(), &keys);
+    assert_eq!(bytes.len(), 11, "{bytes:?}");
+}
+
+#[test]
+fn a_record_without_its_base_is_an_error() {
+    let base = Header {
+        outline: Some(Outline::default()),
+        ..header()
+    };
+    let names = outline().sorted();
+    let bytes = encoded(
+        &plain(&base),
+        Some(&names),
+        &[entry("n", KeyKind::Value, &[1])],
+    );
+    for (base, problem) in [
+        (None, "it builds on another checkpoint, which is missing"),
+        (Some(&base), "its base has no node 0"),
+    ] {
+        let error = Record::decode(9, &bytes, base).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
 }
 
 #[test]
 fn damaged_bytes_are_errors() {
-    let mut bytes = header().begin();
-    header().encode([].into_iter(), &mut bytes);
+    let bytes = encoded(&header(), None, &[]);
     for end in 0..bytes.len() {
-        assert!(Record::decode(&bytes[..end]).is_err(), "{end}");
+        assert!(Record::decode(9, &bytes[..end], None).is_err(), "{end}");
     }
-    for at in 0..bytes.len() {
-        for bit in 0..8 {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 1 << bit;
-            // It may still be a record with other values. It must not panic.
-            let _ = Record::decode(&damaged);
+    let keys = [entry("n", KeyKind::Value, &[1])];
+    let short = encoded(&plain(&header()), header().outline.as_ref(), &keys);
+    for bytes in [bytes, short] {
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                // It may still be a record with other values. It must not panic.
+                let _ = Record::decode(9, &damaged, Some(&header()));
+            }
         }
     }
-    for other in [1, 9] {
+    for other in [1, 2, 9] {
+        let mut bytes = encoded(&header(), None, &[]);
         bytes[0] = other;
-        let error = Record::decode(&bytes).unwrap_err().to_string();
+        let error = Record::decode(9, &bytes, None).unwrap_err().to_string();
         let layouts =
-            format!("layout {other} of checkpoints, and this version of petalflow reads layout 2");
+            format!("layout {other} of checkpoints, and this version of petalflow reads layout 3");
         assert!(error.contains(&layouts), "{error}");
     }
 }

@@ -1,59 +1,73 @@
 //! Encodes a checkpoint.
 
-use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, Outline, TaskEntry, VERSION};
-use crate::pack;
+use super::{
+    AnswerEntry, DecisionRecord, Header, KEY_CODES, KeyEntry, KeyKind, ONE_WRITE, ONE_WRITE_CODE,
+    Outline, TaskEntry, VERSION, flag,
+};
+use crate::{KeyOutline, NodeOutline, pack};
 
 impl Header {
-    /// The first bytes of every checkpoint of this program.
+    /// Encodes a checkpoint with this number. `names` is the outline in the base of a checkpoint that builds on another. With
+    /// `None` the checkpoint contains the program and all names, as a base does.
     #[inline]
-    pub fn begin(&self) -> Vec<u8> {
-        let out = &mut vec![VERSION];
-        pack::array(10, out);
-        pack::array(4, out);
-        pack::text(&self.flow, out);
-        pack::number(self.graph, out);
-        pack::number(self.version.into(), out);
-        pack::number(self.schema, out);
-        std::mem::take(out)
-    }
-
-    /// Encodes the rest of the header, and the keys.
-    #[inline]
-    pub fn encode<'k>(&self, keys: impl ExactSizeIterator<Item = KeyEntry<'k>>, out: &mut Vec<u8>) {
-        pack::array(6, out);
-        pack::number(self.cause.code().into(), out);
-        pack::option(self.parent, out, pack::number);
-        pack::number(self.origin, out);
+    pub fn encode<'k>(
+        &self,
+        seq: u64,
+        names: Option<&Outline>,
+        keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
+        out: &mut Vec<u8>,
+    ) {
+        let plain = self.is_plain(seq);
+        let one = self.frontier.len() == 1 && self.frontier[0].is_bare();
+        let flags = [
+            (flag::PROGRAM, names.is_none()),
+            (flag::PLAIN, plain),
+            (flag::ONE_TASK, one),
+        ];
+        let set = flags.iter().filter(|(_, set)| *set);
+        let cause = self.cause.code();
+        out.extend_from_slice(&[VERSION, set.fold(cause, |sum, (flag, _)| sum | flag)]);
+        if names.is_none() {
+            pack::text(&self.flow, out);
+            pack::number(self.graph, out);
+            pack::number(self.version.into(), out);
+            pack::number(self.schema, out);
+            pack::option(self.outline.as_ref(), out, Outline::encode);
+        }
         pack::number(self.turn, out);
         pack::number(self.superstep, out);
-        pack::option(self.owner.as_ref(), out, |owner, out| {
-            pack::bytes(owner, out);
-        });
-        pack::list(self.frontier.iter(), out, TaskEntry::encode);
-        self.encode_rest(out);
-        pack::list(keys, out, |key, out| {
-            pack::array(3, out);
-            pack::text(key.id, out);
-            pack::number(key.kind.code().into(), out);
-            pack::bytes(key.bytes, out);
-        });
+        if !plain {
+            self.encode_rest(names, out);
+        }
+        if one {
+            node(&self.frontier[0].node, names, out);
+        } else {
+            tasks(&self.frontier, names, out);
+        }
+        encode_keys(names, keys, out);
     }
 
-    /// Encodes the lists that are empty in most checkpoints.
+    /// Whether the fields that most checkpoints have in common have their usual values.
     #[inline]
-    fn encode_rest(&self, out: &mut Vec<u8>) {
-        let none = self.deferred.is_empty()
+    fn is_plain(&self, seq: u64) -> bool {
+        self.parent == seq.checked_sub(1)
+            && self.origin == seq
+            && self.owner.is_none()
+            && self.deferred.is_empty()
             && self.joins.is_empty()
             && self.gates.is_empty()
             && self.answers.is_empty()
             && self.notes.is_empty()
-            && self.outline.is_none();
-        if none {
-            // Five empty lists, and no outline.
-            out.extend_from_slice(&[0x90, 0x90, 0x90, 0x90, 0x90, 0xc0]);
-            return;
-        }
-        pack::list(self.deferred.iter(), out, TaskEntry::encode);
+    }
+
+    /// Encodes the fields that most checkpoints have in common.
+    fn encode_rest(&self, names: Option<&Outline>, out: &mut Vec<u8>) {
+        pack::option(self.parent, out, pack::number);
+        pack::number(self.origin, out);
+        pack::option(self.owner.as_ref(), out, |owner, out| {
+            pack::bytes(owner, out);
+        });
+        tasks(&self.deferred, names, out);
         pack::list(self.joins.iter(), out, |(join, sides), out| {
             pack::array(2, out);
             pack::text(join, out);
@@ -62,23 +76,60 @@ impl Header {
         texts(&self.gates, out);
         pack::list(self.answers.iter(), out, AnswerEntry::encode);
         pack::list(self.notes.iter(), out, DecisionRecord::encode);
-        pack::option(self.outline.as_ref(), out, Outline::encode);
     }
+}
+
+/// The keys, without the length of the last one: its bytes end with the checkpoint.
+#[inline]
+fn encode_keys<'k>(
+    names: Option<&Outline>,
+    keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
+    out: &mut Vec<u8>,
+) {
+    let last = keys.len().wrapping_sub(1);
+    pack::array(keys.len(), out);
+    for (index, key) in keys.enumerate() {
+        let (code, bytes) = match (key.kind, key.bytes.strip_prefix(&ONE_WRITE)) {
+            (KeyKind::Delta, Some(value)) => (ONE_WRITE_CODE, value),
+            _ => (key.kind.code(), key.bytes),
+        };
+        match names.and_then(|names| KeyOutline::position(&names.keys, key.id)) {
+            Some(position) => pack::number(position as u64 * KEY_CODES + u64::from(code), out),
+            None => {
+                pack::text(key.id, out);
+                pack::number(code.into(), out);
+            }
+        }
+        if index == last {
+            out.extend_from_slice(bytes);
+        } else {
+            pack::bytes(bytes, out);
+        }
+    }
+}
+
+/// The stored name of a node: its index in the outline, or the name if it is not there.
+#[inline]
+fn node(node: &str, names: Option<&Outline>, out: &mut Vec<u8>) {
+    match names.and_then(|names| NodeOutline::position(&names.graph.nodes, node)) {
+        Some(position) => pack::number(position as u64, out),
+        None => pack::text(node, out),
+    }
+}
+
+#[inline]
+fn tasks(tasks: &[TaskEntry], names: Option<&Outline>, out: &mut Vec<u8>) {
+    pack::list(tasks.iter(), out, |task, out| {
+        pack::array(3, out);
+        node(&task.node, names, out);
+        pack::option(task.send.map(u64::from), out, pack::number);
+        pack::option(task.item.as_deref(), out, pack::bytes);
+    });
 }
 
 #[inline]
 fn texts(texts: &[String], out: &mut Vec<u8>) {
     pack::list(texts.iter(), out, |text, out| pack::text(text, out));
-}
-
-impl TaskEntry {
-    #[inline]
-    fn encode(&self, out: &mut Vec<u8>) {
-        pack::array(3, out);
-        pack::text(&self.node, out);
-        pack::option(self.send.map(u64::from), out, pack::number);
-        pack::option(self.item.as_deref(), out, pack::bytes);
-    }
 }
 
 impl AnswerEntry {

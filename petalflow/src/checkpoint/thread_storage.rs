@@ -3,10 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{
-    Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadStatus,
+    Address, Lease, Record, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadStatus,
 };
 use crate::future::BoxFuture;
 use petalflow_codec::checksum;
@@ -18,6 +19,8 @@ pub(crate) struct ThreadStorage {
     pub(crate) thread: Arc<str>,
     /// The claim of the run that uses the thread, if it can expire.
     pub(crate) lease: Option<Arc<Lease>>,
+    /// How many writes have begun, in all namespaces.
+    pub(crate) begun_writes: Arc<AtomicU64>,
 }
 
 impl ThreadStorage {
@@ -51,6 +54,7 @@ impl ThreadStorage {
         seq: u64,
         mut writes: Vec<StoredWrite>,
     ) -> Result<(), StoreError> {
+        self.begun_writes.fetch_add(1, Ordering::Relaxed);
         if self.store.needs_checksums() {
             for write in &mut writes {
                 checksum::add(&write_key(seq, write), &mut write.bytes);
@@ -130,6 +134,44 @@ impl ThreadStorage {
         self.store.describe(&self.thread, change).await
     }
 
+    /// Decodes checkpoints of a history, which may build on others.
+    #[inline]
+    pub(crate) async fn records(
+        &self,
+        namespace: &str,
+        checkpoints: &[StoredCheckpoint],
+    ) -> Result<Vec<Record>, StoreError> {
+        let mut base: Option<(u64, Record)> = None;
+        let mut records = Vec::with_capacity(checkpoints.len());
+        for checkpoint in checkpoints {
+            let decode = |checkpoint: &StoredCheckpoint, base: Option<&Record>| {
+                let base = base.map(|base| &base.header);
+                Record::decode(checkpoint.seq, &checkpoint.bytes, base).map_err(|problem| {
+                    let seq = checkpoint.seq;
+                    self.damaged(
+                        namespace,
+                        format_args!("checkpoint {seq}"),
+                        &problem.to_string(),
+                    )
+                })
+            };
+            let needed = checkpoint.base;
+            // Neighbours nearly always have the same base.
+            if needed != checkpoint.seq && base.as_ref().is_none_or(|(seq, _)| *seq != needed) {
+                let found = self
+                    .history(namespace, needed.checked_add(1), 1)
+                    .await?
+                    .pop();
+                let found = found.filter(|found| found.seq == needed);
+                let found = found.map(|found| decode(&found, None)).transpose()?;
+                base = found.map(|found| (needed, found));
+            }
+            let base = base.as_ref().filter(|_| needed != checkpoint.seq);
+            records.push(decode(checkpoint, base.map(|(_, base)| base))?);
+        }
+        Ok(records)
+    }
+
     /// Checks the bytes of a checkpoint, and removes their checksum.
     #[inline]
     fn check(&self, namespace: &str, checkpoint: &mut StoredCheckpoint) -> Result<(), StoreError> {
@@ -141,9 +183,10 @@ impl ThreadStorage {
                 within(namespace)
             )));
         }
-        let numbers = checkpoint_numbers(checkpoint);
-        let required = self.store.needs_checksums();
-        checksum::check_and_remove(&numbers, &mut checkpoint.bytes, required)
+        if !self.store.needs_checksums() {
+            return Ok(());
+        }
+        checksum::check_and_remove(&checkpoint_numbers(checkpoint), &mut checkpoint.bytes)
             .map_err(|problem| self.damaged(namespace, format_args!("checkpoint {seq}"), &problem))
     }
 
@@ -155,9 +198,10 @@ impl ThreadStorage {
         seq: u64,
         write: &mut StoredWrite,
     ) -> Result<(), StoreError> {
-        let key = write_key(seq, write);
-        let required = self.store.needs_checksums();
-        checksum::check_and_remove(&key, &mut write.bytes, required).map_err(|problem| {
+        if !self.store.needs_checksums() {
+            return Ok(());
+        }
+        checksum::check_and_remove(&write_key(seq, write), &mut write.bytes).map_err(|problem| {
             let what = format_args!("`{}` beside checkpoint {seq}", write.name);
             self.damaged(namespace, what, &problem)
         })

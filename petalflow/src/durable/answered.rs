@@ -2,7 +2,7 @@
 
 use super::load::waiting;
 use super::thread_start::Command;
-use crate::checkpoint::{AnswerEntry, DecisionKind, Record, StoredCheckpoint, ThreadStorage};
+use crate::checkpoint::{AnswerEntry, DecisionKind, ThreadStorage};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
@@ -64,8 +64,8 @@ pub(crate) async fn check_unanswered(
     if targets.is_empty() || (approves && waits_for_approval(storage, plan).await?) {
         return Ok(());
     }
-    for checkpoint in storage.history("", None, SEARCHED).await? {
-        let record = decode(storage, &checkpoint)?;
+    let newest = storage.history("", None, SEARCHED).await?;
+    for record in storage.records("", &newest).await? {
         let mut entries = record.header.answers.into_iter();
         let answered = |entry: &AnswerEntry| targets.iter().any(|to| to.is_answered_by(entry));
         if let Some(entry) = entries.find(answered) {
@@ -90,19 +90,14 @@ async fn waits_for_approval(
     else {
         return Ok(false);
     };
-    let record = decode(storage, &newest)?;
+    let mut records = storage.records("", std::slice::from_ref(&newest)).await?;
+    let Some(record) = records.pop() else {
+        return Ok(false);
+    };
     if record.header.origin != newest.seq {
         writes = storage.writes("", record.header.origin).await?;
     }
     let waiting = waiting(storage, "", plan, &record, &writes)?;
     let is_approval = |interrupt: &Interrupt| !matches!(interrupt.kind, InterruptKind::Ask { .. });
     Ok(waiting.iter().any(|(_, interrupt)| is_approval(interrupt)))
-}
-
-#[inline]
-fn decode(storage: &ThreadStorage, checkpoint: &StoredCheckpoint) -> Result<Record, ThreadError> {
-    Record::decode(&checkpoint.bytes).map_err(ThreadError::value(format!(
-        "checkpoint {} of thread `{}`",
-        checkpoint.seq, storage.thread
-    )))
 }

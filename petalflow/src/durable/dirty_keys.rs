@@ -129,6 +129,11 @@ impl KeyEntries {
             .push((S::KEYS[key].id, kind, start..self.bytes.len()));
     }
 
+    /// The bytes of all entries.
+    pub(crate) fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     pub(crate) fn get(&self) -> impl ExactSizeIterator<Item = KeyEntry<'_>> {
         self.keys.iter().map(|(id, kind, range)| KeyEntry {
             id,

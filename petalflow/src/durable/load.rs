@@ -51,8 +51,8 @@ pub(crate) async fn load_checkpoint<S: State>(
         seq: CheckpointSeq::new(seq),
         base: CheckpointSeq::new(newest.base),
         size: ChainSize {
-            first: chain.first().map_or(0, size),
-            rest: chain.iter().skip(1).map(size).sum(),
+            bytes: chain.iter().map(size).sum(),
+            limit: 0,
         },
     };
     let own_bytes = size(newest);
@@ -85,14 +85,15 @@ pub(super) fn records(
     storage: &ThreadStorage,
     chain: &[StoredCheckpoint],
 ) -> Result<Vec<Record>, ThreadError> {
-    let records = chain
-        .iter()
-        .map(|checkpoint| {
-            Record::decode(&checkpoint.bytes).map_err(|problem| {
+    let mut records: Vec<Record> = Vec::with_capacity(chain.len());
+    for checkpoint in chain {
+        let base = records.first().map(|first| &first.header);
+        let record =
+            Record::decode(checkpoint.seq, &checkpoint.bytes, base).map_err(|problem| {
                 damaged(storage, format!("checkpoint {}: {problem}", checkpoint.seq))
-            })
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+            })?;
+        records.push(record);
+    }
     // Protection covers each checkpoint, but not that all of them are present.
     let parents = records.iter().skip(1).map(|record| record.header.parent);
     let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::checkpoint::{Record, Retention, ThreadStorage};
+use crate::checkpoint::{Retention, ThreadStorage};
 use crate::clock::now_ms;
 use crate::outcome::ThreadError;
 
@@ -38,12 +38,11 @@ pub(crate) async fn prune(
             }
         }
         if let Some(oldest) = oldest {
-            let record = Record::decode(&oldest.bytes).map_err(ThreadError::value(format!(
-                "checkpoint {} of thread `{}`",
-                oldest.seq, storage.thread
-            )))?;
+            let base = oldest.base;
+            let mut records = storage.records(&namespace, &[oldest]).await?;
+            let origin = records.pop().map(|record| record.header.origin);
             // Task results are stored under the origin of the frontier, which may be smaller than the number of the checkpoint.
-            let needed = oldest.base.min(record.header.origin);
+            let needed = base.min(origin.unwrap_or(base));
             storage.store.prune(address, needed).await?;
         }
         retained += newer as u64;

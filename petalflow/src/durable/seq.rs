@@ -52,11 +52,13 @@ impl Origin {
     }
 }
 
-/// The bytes of a chain of checkpoints: of the first, which builds on no other, and of those after it.
+/// A chain of checkpoints, from the one that builds on no other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ChainSize {
-    pub(crate) first: u64,
-    pub(crate) rest: u64,
+    /// The bytes of all of them.
+    pub(crate) bytes: u64,
+    /// With this many bytes the chain may be worth a new base. Zero if that is not known.
+    pub(crate) limit: u64,
 }
 
 /// The position of a checkpoint in the store.

@@ -77,7 +77,7 @@ pub(super) async fn restore_subflows(
                 seq: seq_of_copy,
                 base: seq_of_copy,
                 created_ms: now_ms(),
-                bytes: encode(&copy),
+                bytes: encode(seq_of_copy, &copy),
             },
             namespace,
         });
@@ -108,10 +108,10 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
     for namespace in namespaces {
         let mut checkpoints = from.history(&namespace, None, usize::MAX).await?;
         checkpoints.reverse();
+        let records = from.records(&namespace, &checkpoints).await?;
         let mut after = None;
-        for mut checkpoint in checkpoints {
+        for (mut checkpoint, mut record) in checkpoints.into_iter().zip(records) {
             let seq = checkpoint.seq;
-            let mut record = decode(from, &checkpoint)?;
             if namespace.is_empty() {
                 tasks.insert(fork_of(&from.thread, seq), fork_of(&to.thread, seq));
             }
@@ -123,7 +123,7 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
                 .and_then(|owner| tasks.get(&owner).copied())
             {
                 record.header.owner = Some(owner);
-                checkpoint.bytes = encode(&record);
+                checkpoint.bytes = encode(seq, &record);
             }
             to.append(&namespace, &mut checkpoint, after, 0..0).await?;
             after = Some(seq);
@@ -251,29 +251,21 @@ async fn headers(
             return Ok(headers);
         };
         before = Some(oldest.seq);
-        for checkpoint in &page {
-            headers.push((checkpoint.seq, decode(storage, checkpoint)?.header));
-        }
+        let records = storage.records(namespace, &page).await?;
+        let found = page.iter().zip(records);
+        headers.extend(found.map(|(checkpoint, record)| (checkpoint.seq, record.header)));
     }
 }
 
 #[inline]
-fn decode(storage: &ThreadStorage, checkpoint: &StoredCheckpoint) -> Result<Record, ThreadError> {
-    Record::decode(&checkpoint.bytes).map_err(ThreadError::value(format!(
-        "checkpoint {} of thread `{}`",
-        checkpoint.seq, storage.thread
-    )))
-}
-
-#[inline]
-fn encode(record: &Record) -> Vec<u8> {
-    let mut bytes = record.header.begin();
+fn encode(seq: u64, record: &Record) -> Vec<u8> {
+    let mut bytes = Vec::new();
     let keys = record.keys.iter().map(|key| KeyEntry {
         id: &key.id,
         kind: key.kind,
         bytes: &key.bytes,
     });
-    record.header.encode(keys, &mut bytes);
+    record.header.encode(seq, None, keys, &mut bytes);
     bytes
 }
 

@@ -7,7 +7,7 @@ use super::{
     CheckpointInfo, Edit, HistoryQuery, Outcome, Retention, Snapshot, ThreadError, ThreadRun,
     Threads,
 };
-use crate::checkpoint::{Record, ThreadChange, ThreadInfo, ThreadQuery, ThreadStorage};
+use crate::checkpoint::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStorage};
 use crate::durable::{self, AnswerTarget, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
@@ -138,10 +138,7 @@ impl<F: Flow> Thread<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn begin(
-        &self,
-        input: impl InputOf<F::State>,
-    ) -> Result<ThreadRun<F>, RunError> {
+    pub async fn begin(&self, input: impl InputOf<F::State>) -> Result<ThreadRun<F>, RunError> {
         self.run(input).begin().await
     }
 
@@ -328,10 +325,8 @@ impl<F: Flow> Thread<F> {
             let page = storage.history("", before, PAGE).await?;
             let Some(oldest) = page.last() else { break };
             before = Some(oldest.seq);
-            for checkpoint in &page {
-                let record = Record::decode(&checkpoint.bytes).map_err(ThreadError::value(
-                    format!("checkpoint {} of thread `{}`", checkpoint.seq, self.id),
-                ))?;
+            let records = storage.records("", &page).await?;
+            for (checkpoint, record) in page.iter().zip(records) {
                 let info = CheckpointInfo::of(checkpoint, &record, &plan);
                 if query.covers(&info) && infos.len() < limit {
                     infos.push(info);
@@ -625,6 +620,7 @@ impl<F: Flow> Thread<F> {
             store: Arc::clone(&self.threads.store),
             thread: Arc::clone(&self.id),
             lease: None,
+            begun_writes: Arc::default(),
         }
     }
 

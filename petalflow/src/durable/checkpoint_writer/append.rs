@@ -1,5 +1,7 @@
 //! Encodes a checkpoint and appends it to the store, in the order that the durability asks for.
 
+use std::sync::atomic::Ordering;
+
 use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
 use crate::checkpoint::{Cause, Durability, StoreError};
 use crate::clock::now_ms;
@@ -8,8 +10,12 @@ use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::state::State;
 
-/// A checkpoint builds on no other only if the checkpoints since the last such one have at least this many bytes.
+/// A chain of checkpoints with fewer bytes gets no new base.
 const SMALLEST_CHAIN: u64 = 32 * 1024;
+
+/// A new base is written when the chain has this many times its bytes. A chain of writes to lists never has: all of it is part
+/// of the state, and a base would store it again.
+const WORTH_A_BASE: u64 = 3;
 
 impl<S: State> CheckpointWriter<S> {
     /// Writes a checkpoint of an input, an answer or an edit. An answer or an edit is in the store when this returns, with any
@@ -73,47 +79,49 @@ impl<S: State> CheckpointWriter<S> {
         &mut self,
         Committed { state, written }: Committed<'_, S>,
     ) -> Result<(), ThreadError> {
-        let ChainSize { first, rest } = self.size;
-        let is_base = self.builds_on.is_none()
-            || self.builds_on != self.newest
-            || rest >= SMALLEST_CHAIN.max(first.saturating_mul(2));
         let next = &mut self.next;
+        let mut is_base = self.builds_on.is_none() || self.builds_on != self.newest;
+        if !is_base && self.size.bytes >= self.size.limit.max(SMALLEST_CHAIN) {
+            next.keys.save_all(&self.codec, state, written)?;
+            self.size.limit = next.keys.size().saturating_mul(WORTH_A_BASE);
+            is_base = self.size.bytes >= self.size.limit;
+        } else if is_base {
+            next.keys.save_all(&self.codec, state, written)?;
+        }
         if is_base {
             self.dirty.clear();
-            next.keys.save_all(&self.codec, state, written)?;
         } else {
             let keys = &mut next.keys;
             self.dirty.take(&self.codec, state, written, keys)?;
         }
         // The changes are encoded. Until this checkpoint is known to be in the store, the next one must not build on another.
         self.builds_on = None;
+        let outline = &self.fingerprint.outline;
         // Nearly always it is `None` before and after.
         if is_base {
-            self.header.outline = Some(self.fingerprint.outline.clone());
+            self.header.outline = Some(outline.clone());
         } else if self.header.outline.is_some() {
             self.header.outline = None;
         }
         let checkpoint = &mut next.checkpoint;
         checkpoint.bytes.clear();
-        if next.prefix.is_empty() {
-            next.prefix = self.header.begin();
-        }
-        checkpoint.bytes.extend_from_slice(&next.prefix);
-        self.header.encode(next.keys.get(), &mut checkpoint.bytes);
         checkpoint.seq = self.seq.get();
         checkpoint.base = if is_base { self.seq } else { self.base }.get();
         checkpoint.created_ms = now_ms();
+        let (seq, names) = (checkpoint.seq, (!is_base).then_some(outline));
+        self.header
+            .encode(seq, names, next.keys.get(), &mut checkpoint.bytes);
         let size = checkpoint.bytes.len() as u64;
         self.pruning.add(size);
         next.size = if is_base {
             ChainSize {
-                first: size,
-                rest: 0,
+                bytes: size,
+                limit: size.saturating_mul(WORTH_A_BASE),
             }
         } else {
             ChainSize {
-                first,
-                rest: rest + size,
+                bytes: self.size.bytes + size,
+                ..self.size
             }
         };
         Ok(())
@@ -151,7 +159,14 @@ impl<S: State> CheckpointWriter<S> {
     /// Appends the next checkpoint. With `Durability::Async` this only starts the write.
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
-        let removed_results = self.oldest_results.get()..self.header.origin;
+        let begun_writes = self.storage.begun_writes.load(Ordering::Relaxed);
+        // Nothing was written since the results of earlier supersteps were removed.
+        let removed_results = if self.settled_writes == Some(begun_writes) {
+            0..0
+        } else {
+            self.oldest_results.get()..self.header.origin
+        };
+        self.next.begun_writes = begun_writes;
         let checkpoint = &mut self.next.checkpoint;
         if self.durability == Durability::Async {
             let (storage, namespace) = (self.storage.clone(), self.namespace.clone());
@@ -172,6 +187,7 @@ impl<S: State> CheckpointWriter<S> {
     pub(in crate::durable) fn mark_appended(&mut self) {
         let seq = CheckpointSeq::new(self.next.checkpoint.seq);
         self.unreported = Some(seq);
+        self.settled_writes = Some(self.next.begun_writes);
         self.base = CheckpointSeq::new(self.next.checkpoint.base);
         self.size = self.next.size;
         self.newest = Some(seq);

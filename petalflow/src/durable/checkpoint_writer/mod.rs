@@ -47,6 +47,8 @@ pub(crate) struct CheckpointWriter<S: State> {
     seq: CheckpointSeq,
     /// The oldest frontier whose task results may still be in the store.
     oldest_results: Origin,
+    /// How many writes had begun when those of earlier supersteps were removed. `None` if an earlier run may have left some.
+    settled_writes: Option<u64>,
     /// The header of the last barrier.
     header: Header,
     frontier: TaskEntries,
@@ -78,8 +80,8 @@ struct NextCheckpoint {
     checkpoint: StoredCheckpoint,
     /// The bytes from its base on.
     size: ChainSize,
-    /// The first bytes of every checkpoint of this program.
-    prefix: Vec<u8>,
+    /// How many writes had begun when it was appended.
+    begun_writes: u64,
 }
 
 /// The superstep of the parent flow in which this flow runs.
@@ -120,6 +122,7 @@ impl<S: State> CheckpointWriter<S> {
             size: ChainSize::default(),
             seq: CheckpointSeq::after(newest),
             oldest_results: Origin::default(),
+            settled_writes: None,
             frontier: TaskEntries::default(),
             deferred: TaskEntries::default(),
             dirty: DirtyKeys::default(),

@@ -1,0 +1,461 @@
+//! The log of an address: its checkpoints in the order of their numbers, packed into rows.
+//!
+//! An address is a thread and a namespace. It has a number, and its rows have the ids from that number times 2^32: the rest of an
+//! id is the number of the first checkpoint that ends in the row, counted from the first checkpoint of the address. If that
+//! takes more than 32 bits, the address gets another number for the checkpoints from there on, which is a new segment.
+//!
+//! An append changes the last row. It names the length that the row had, so another writer's append is noticed without a query.
+//! Numbers of addresses are never used again, so a row with the id and length that a writer knows is the row that it knows.
+
+use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint};
+use rusqlite::{Connection, Row as SqlRow, params};
+
+use crate::entry::{Reference, Row, encode};
+use crate::error::TransactionError;
+use crate::integer::{read_integer, sql_integer};
+
+/// The bytes that fit into a row on one page of 1,024 bytes. A row with more is complete, and nothing is added to it.
+const FULL: usize = 968;
+
+/// How many rows are read at once when the newest checkpoints are read first.
+const ROWS_AT_ONCE: i64 = 64;
+
+/// The bits of a row's id below the number of its segment.
+const SEGMENT: u32 = 32;
+
+/// Checkpoints of an address whose rows have ids with the same number.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    number: i64,
+    /// The number of its first checkpoint.
+    first: u64,
+}
+
+/// The end of a log: where the next checkpoint is added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tail {
+    segment: Segment,
+    /// The last row, and the length of its bytes.
+    id: i64,
+    len: usize,
+    reference: Option<Reference>,
+    pub(crate) newest: u64,
+}
+
+impl Segment {
+    /// The id of a row in which the checkpoint `seq` is the first that ends. `None` if it is in another segment.
+    fn id(self, seq: u64) -> Option<i64> {
+        let distance = seq.checked_sub(self.first)?;
+        Some(self.start() | i64::from(u32::try_from(distance).ok()?))
+    }
+
+    /// The largest id of a row with checkpoints up to `seq`. `None` if the segment has no such row.
+    fn last_id(self, seq: u64) -> Option<i64> {
+        let distance = seq.checked_sub(self.first)?;
+        Some(self.start() | i64::from(u32::try_from(distance).unwrap_or(u32::MAX)))
+    }
+
+    fn start(self) -> i64 {
+        self.number << SEGMENT
+    }
+
+    fn end(self) -> i64 {
+        self.start() | i64::from(u32::MAX)
+    }
+}
+
+/// Adds a checkpoint in one statement, if the log still ends at `tail` and the checkpoint fits into its last row.
+pub(crate) fn add_to_last_row(
+    connection: &Connection,
+    tail: &Tail,
+    checkpoint: &StoredCheckpoint,
+) -> Result<Option<Tail>, TransactionError> {
+    if tail.len + checkpoint.bytes.len() >= FULL || tail.segment.id(checkpoint.seq).is_none() {
+        return Ok(None);
+    }
+    let bytes = encode(checkpoint, tail.reference);
+    let len = tail.len + bytes.len();
+    if len > FULL {
+        return Ok(None);
+    }
+    let add = "UPDATE log SET checkpoints = checkpoints + 1, size = size + ?3, created_ms = max(created_ms, ?4), bytes = CAST(bytes || ?5 AS BLOB)
+        WHERE id = ?1 AND length(bytes) = ?2";
+    let added = connection.prepare_cached(add)?.execute(params![
+        tail.id,
+        sql_len(tail.len)?,
+        sql_len(checkpoint.bytes.len())?,
+        sql_integer(checkpoint.created_ms)?,
+        bytes,
+    ])?;
+    Ok((added == 1).then(|| Tail {
+        len,
+        reference: Some(tail.reference.unwrap_or(Reference::to(checkpoint))),
+        newest: checkpoint.seq,
+        ..*tail
+    }))
+}
+
+/// Adds a checkpoint if the log still ends at `tail`. Within a transaction.
+pub(crate) fn add_after(
+    connection: &Connection,
+    tail: &Tail,
+    checkpoint: &StoredCheckpoint,
+) -> Result<Option<Tail>, TransactionError> {
+    let Some(id) = tail.segment.id(checkpoint.seq) else {
+        return Ok(None);
+    };
+    if let Some(added) = add_to_last_row(connection, tail, checkpoint)? {
+        return Ok(Some(added));
+    }
+    let bytes = encode(checkpoint, None);
+    // At least one byte is left for the row in which the checkpoint ends.
+    let begun = FULL.saturating_sub(tail.len).min(bytes.len() - 1);
+    let (begun, bytes) = bytes.split_at(begun);
+    let len = sql_len(tail.len)?;
+    let ends_there = if begun.is_empty() {
+        // The row is complete, so another writer would have left it as it is.
+        let last = "SELECT 1 FROM log WHERE id = ?1 AND length(bytes) = ?2
+            AND id = (SELECT max(id) FROM log WHERE id BETWEEN ?1 AND ?3)";
+        let mut last = connection.prepare_cached(last)?;
+        last.exists([tail.id, len, tail.segment.end()])?
+    } else {
+        let fill =
+            "UPDATE log SET bytes = CAST(bytes || ?3 AS BLOB) WHERE id = ?1 AND length(bytes) = ?2";
+        let mut fill = connection.prepare_cached(fill)?;
+        fill.execute(params![tail.id, len, begun])? == 1
+    };
+    if !ends_there {
+        return Ok(None);
+    }
+    let carried = if begun.is_empty() { 0 } else { bytes.len() };
+    insert_row(
+        connection,
+        id,
+        carried,
+        std::slice::from_ref(checkpoint),
+        bytes,
+    )?;
+    Ok(Some(Tail {
+        id,
+        len: bytes.len(),
+        reference: (carried == 0).then(|| Reference::to(checkpoint)),
+        newest: checkpoint.seq,
+        ..*tail
+    }))
+}
+
+/// Adds a checkpoint to a log that is empty, or whose last segment does not reach this far. Within a transaction.
+pub(crate) fn begin(
+    connection: &Connection,
+    address: Address<'_>,
+    checkpoint: &StoredCheckpoint,
+) -> Result<Tail, TransactionError> {
+    let segment = new_segment(connection, address, checkpoint)?;
+    let (id, bytes) = (segment.start(), encode(checkpoint, None));
+    insert_row(connection, id, 0, std::slice::from_ref(checkpoint), &bytes)?;
+    Ok(Tail {
+        segment,
+        id,
+        len: bytes.len(),
+        reference: Some(Reference::to(checkpoint)),
+        newest: checkpoint.seq,
+    })
+}
+
+/// Inserts a row in which these checkpoints end.
+fn insert_row(
+    connection: &Connection,
+    id: i64,
+    carried: usize,
+    ended: &[StoredCheckpoint],
+    bytes: &[u8],
+) -> Result<(), TransactionError> {
+    let insert = "INSERT INTO log (id, carried, checkpoints, size, created_ms, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let size = ended.iter().map(|checkpoint| checkpoint.bytes.len()).sum();
+    let created_ms = ended.iter().map(|checkpoint| checkpoint.created_ms).max();
+    connection.prepare_cached(insert)?.execute(params![
+        id,
+        sql_len(carried)?,
+        sql_len(ended.len())?,
+        sql_len(size)?,
+        sql_integer(created_ms.unwrap_or(0))?,
+        bytes,
+    ])?;
+    Ok(())
+}
+
+/// Gives an address a number that no address has had.
+fn new_segment(
+    connection: &Connection,
+    address: Address<'_>,
+    first: &StoredCheckpoint,
+) -> Result<Segment, TransactionError> {
+    let next = "UPDATE addresses SET number = number + 1 WHERE thread = '' RETURNING number";
+    let number: i64 = connection
+        .prepare_cached(next)?
+        .query_row((), |row| row.get(0))?;
+    if number > i64::from(i32::MAX) {
+        return Err(rusqlite::Error::IntegralValueOutOfRange(0, number).into());
+    }
+    let insert = "INSERT INTO addresses (thread, namespace, first, number, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let Address { thread, namespace } = address;
+    connection.prepare_cached(insert)?.execute(params![
+        thread,
+        namespace,
+        sql_integer(first.seq)?,
+        number,
+        sql_integer(first.created_ms)?
+    ])?;
+    Ok(Segment {
+        number,
+        first: first.seq,
+    })
+}
+
+/// The end of the log of an address. `None` if the address has no checkpoint.
+pub(crate) fn tail(
+    connection: &Connection,
+    address: Address<'_>,
+) -> Result<Option<Tail>, TransactionError> {
+    let Some(segment) = segments(connection, address)?.pop() else {
+        return Ok(None);
+    };
+    let rows = last_rows(connection, segment.start(), segment.end(), 2)?;
+    let last = rows.last().map(|row| (row.id, row.bytes.len()));
+    let decoded = decode(address, rows)?;
+    let newest = decoded.iter().flat_map(|row| &row.checkpoints).next_back();
+    let (Some((id, len)), Some(newest)) = (last, newest) else {
+        return Err(damaged(address, "a log has no rows"));
+    };
+    Ok(Some(Tail {
+        segment,
+        id,
+        len,
+        reference: decoded.last().and_then(|row| row.reference),
+        newest: newest.seq,
+    }))
+}
+
+/// The checkpoints with these numbers, the oldest first.
+pub(crate) fn range(
+    connection: &Connection,
+    address: Address<'_>,
+    from: u64,
+    to: u64,
+) -> Result<Vec<StoredCheckpoint>, TransactionError> {
+    let mut found = Vec::new();
+    for segment in segments(connection, address)? {
+        let Some(end) = segment.last_id(to) else {
+            break;
+        };
+        // The first of them ends in the last row with a smaller id, or begins there.
+        let start = match segment.last_id(from) {
+            Some(id) if id > segment.start() => last_rows(connection, segment.start(), id - 1, 1)?
+                .pop()
+                .map(|row| row.id),
+            _ => None,
+        };
+        let rows = "SELECT id, carried, bytes FROM log WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+        let mut rows = connection.prepare_cached(rows)?;
+        let rows = rows.query_map([start.unwrap_or(segment.start()), end], LogRow::read)?;
+        let rows = decode(address, rows.collect::<rusqlite::Result<_>>()?)?;
+        let checkpoints = rows.into_iter().flat_map(|row| row.checkpoints);
+        found.extend(checkpoints.filter(|found| (from..=to).contains(&found.seq)));
+    }
+    Ok(found)
+}
+
+/// At most `limit` checkpoints with numbers up to `to`, the newest first.
+pub(crate) fn newest(
+    connection: &Connection,
+    address: Address<'_>,
+    to: u64,
+    limit: usize,
+) -> Result<Vec<StoredCheckpoint>, TransactionError> {
+    let mut found = Vec::new();
+    // One more than may be needed: a checkpoint may begin in the row before.
+    let rows_at_once = i64::try_from(limit).map_or(ROWS_AT_ONCE, |limit| {
+        ROWS_AT_ONCE.min(limit.saturating_add(1))
+    });
+    'segments: for segment in segments(connection, address)?.into_iter().rev() {
+        let mut to = to;
+        while let Some(end) = segment.last_id(to) {
+            if found.len() >= limit {
+                break 'segments;
+            }
+            let rows = last_rows(connection, segment.start(), end, rows_at_once)?;
+            let rows = decode(address, rows)?;
+            let checkpoints = rows
+                .into_iter()
+                .rev()
+                .flat_map(|row| row.checkpoints.into_iter().rev());
+            let checkpoints: Vec<_> = checkpoints.filter(|found| found.seq <= to).collect();
+            let Some(before) = checkpoints
+                .last()
+                .and_then(|oldest| oldest.seq.checked_sub(1))
+            else {
+                found.extend(checkpoints);
+                break;
+            };
+            found.extend(checkpoints);
+            to = before;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Removes the checkpoints with numbers below `seq`.
+pub(crate) fn prune(
+    connection: &Connection,
+    address: Address<'_>,
+    seq: u64,
+) -> Result<(), TransactionError> {
+    for segment in segments(connection, address)? {
+        let Some(id) = segment.last_id(seq) else {
+            break;
+        };
+        let mut rows = last_rows(connection, segment.start(), id, 2)?;
+        let Some(last) = rows.last() else { continue };
+        let (last, carried, whole) = (last.id, last.carried, rows.len() < 2);
+        if !whole && carried == 0 {
+            rows.remove(0);
+        }
+        let Some(row) = decode(address, rows)?.pop() else {
+            continue;
+        };
+        let (removed, retained): (Vec<_>, Vec<_>) = row
+            .checkpoints
+            .into_iter()
+            .partition(|found| found.seq < seq);
+        let untouched = removed.is_empty() && carried == 0;
+        delete_rows(
+            connection,
+            segment.start(),
+            if untouched { last - 1 } else { last },
+        )?;
+        if untouched {
+            continue;
+        }
+        if let Some(first) = retained.first() {
+            let mut bytes = encode(first, None);
+            for checkpoint in &retained[1..] {
+                bytes.extend(encode(checkpoint, Some(Reference::to(first))));
+            }
+            bytes.extend(row.begun);
+            let id = segment.id(first.seq).unwrap_or(last);
+            insert_row(connection, id, 0, &retained, &bytes)?;
+        } else if !row.begun.is_empty() {
+            let put_before = "UPDATE log SET carried = 0, bytes = CAST(?3 || bytes AS BLOB)
+                WHERE id = (SELECT min(id) FROM log WHERE id BETWEEN ?1 AND ?2)";
+            let parameters = params![segment.start(), segment.end(), row.begun];
+            connection.prepare_cached(put_before)?.execute(parameters)?;
+        }
+        let exists = "SELECT 1 FROM log WHERE id BETWEEN ?1 AND ?2";
+        let mut exists = connection.prepare_cached(exists)?;
+        if !exists.exists([segment.start(), segment.end()])? {
+            let delete =
+                "DELETE FROM addresses WHERE thread = ?1 AND namespace = ?2 AND number = ?3";
+            let Address { thread, namespace } = address;
+            let parameters = params![thread, namespace, segment.number];
+            connection.prepare_cached(delete)?.execute(parameters)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the logs of all addresses of a thread.
+pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
+    let numbers = "DELETE FROM addresses WHERE thread = ?1 RETURNING number, first";
+    let segments: Vec<Segment> = connection
+        .prepare_cached(numbers)?
+        .query_map([thread], Segment::read)?
+        .collect::<rusqlite::Result<_>>()?;
+    for segment in segments {
+        delete_rows(connection, segment.start(), segment.end())?;
+    }
+    Ok(())
+}
+
+fn delete_rows(connection: &Connection, from: i64, to: i64) -> Result<(), TransactionError> {
+    let delete = "DELETE FROM log WHERE id BETWEEN ?1 AND ?2";
+    connection.prepare_cached(delete)?.execute([from, to])?;
+    Ok(())
+}
+
+/// The segments of an address in the order of their numbers. There is nearly always one.
+fn segments(
+    connection: &Connection,
+    address: Address<'_>,
+) -> Result<Vec<Segment>, TransactionError> {
+    let segments =
+        "SELECT number, first FROM addresses WHERE thread = ?1 AND namespace = ?2 ORDER BY first";
+    let mut segments = connection.prepare_cached(segments)?;
+    let segments = segments.query_map([address.thread, address.namespace], Segment::read)?;
+    Ok(segments.collect::<rusqlite::Result<_>>()?)
+}
+
+impl Segment {
+    fn read(row: &SqlRow<'_>) -> rusqlite::Result<Self> {
+        Ok(Segment {
+            number: row.get(0)?,
+            first: read_integer(row, 1)?,
+        })
+    }
+}
+
+/// A row of the log.
+struct LogRow {
+    id: i64,
+    carried: usize,
+    bytes: Vec<u8>,
+}
+
+impl LogRow {
+    fn read(row: &SqlRow<'_>) -> rusqlite::Result<Self> {
+        Ok(LogRow {
+            id: row.get(0)?,
+            carried: usize::try_from(read_integer(row, 1)?).unwrap_or(usize::MAX),
+            bytes: row.get(2)?,
+        })
+    }
+}
+
+/// The last rows with these ids, in the order of the ids.
+fn last_rows(
+    connection: &Connection,
+    from: i64,
+    to: i64,
+    limit: i64,
+) -> Result<Vec<LogRow>, TransactionError> {
+    let rows =
+        "SELECT id, carried, bytes FROM log WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3";
+    let mut rows = connection.prepare_cached(rows)?;
+    let rows = rows.query_map([from, to, limit], LogRow::read)?;
+    let mut rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    rows.reverse();
+    Ok(rows)
+}
+
+/// Decodes rows that follow each other.
+fn decode(address: Address<'_>, rows: Vec<LogRow>) -> Result<Vec<Row>, TransactionError> {
+    let mut decoded: Vec<Row> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let begun = decoded.last_mut().map(|row| std::mem::take(&mut row.begun));
+        let row = Row::decode(&row.bytes, row.carried, begun)
+            .ok_or_else(|| damaged(address, "a row of its log cannot be read"))?;
+        decoded.push(row);
+    }
+    Ok(decoded)
+}
+
+fn damaged(address: Address<'_>, problem: &str) -> TransactionError {
+    TransactionError::Refused(StoreError::Damaged {
+        thread: address.thread.into(),
+        problem: format!("{problem}; restore it from a backup"),
+    })
+}
+
+fn sql_len(len: usize) -> Result<i64, TransactionError> {
+    sql_integer(len as u64)
+}
