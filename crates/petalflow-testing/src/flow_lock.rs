@@ -67,6 +67,66 @@ macro_rules! assert_flow_lock {
     };
 }
 
+/// Checks that recorded answers to a question can be read in this program, like [`assert_flow_lock!`](crate::assert_flow_lock)
+/// for a flow. The lock of a flow does not have the questions of its nodes.
+///
+/// ```
+/// #[derive(serde::Serialize, petalflow::interrupt::Ask)]
+/// #[ask(answer = u32, name = "amount")]
+/// struct Amount;
+///
+/// # let lock = std::env::temp_dir().join(format!("petalflow-doc-question-{}.lock", std::process::id()));
+/// # std::fs::write(&lock, "question amount: u32\n")?;
+/// fn recorded_answers_are_read() {
+///     petalflow_testing::assert_question_lock!(Amount, "flow.lock");
+/// }
+/// # petalflow_testing::assert_question_lock!(Amount, &lock);
+/// # std::fs::remove_file(&lock)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Panics
+///
+/// When the type of the answer differs from the file, or the file cannot be read or written.
+#[macro_export]
+macro_rules! assert_question_lock {
+    ($question:ty, $path:expr $(,)?) => {
+        $crate::__private::check_flow_lock(
+            &::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path),
+            |lock| lock.check_question::<$question>(),
+            |lock| lock.record_question::<$question>(),
+        )
+    };
+}
+
+/// Checks that recorded results of an effect can be read in this program, like
+/// [`assert_question_lock!`](crate::assert_question_lock) for a question.
+///
+/// ```
+/// # let lock = std::env::temp_dir().join(format!("petalflow-doc-effect-{}.lock", std::process::id()));
+/// # std::fs::write(&lock, "effect receipt: u32\n")?;
+/// fn recorded_effects_are_read() {
+///     petalflow_testing::assert_effect_lock!("receipt": u32, "flow.lock");
+/// }
+/// # petalflow_testing::assert_effect_lock!("receipt": u32, &lock);
+/// # std::fs::remove_file(&lock)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Panics
+///
+/// When the type of the result differs from the file, or the file cannot be read or written.
+#[macro_export]
+macro_rules! assert_effect_lock {
+    ($name:literal : $result:ty, $path:expr $(,)?) => {
+        $crate::__private::check_flow_lock(
+            &::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path),
+            |lock| lock.check_effect::<$result>($name),
+            |lock| lock.record_effect::<$result>($name),
+        )
+    };
+}
+
 /// The function behind the macro: `check` compares the flow with a lock, `record` writes it into one.
 ///
 /// # Panics

@@ -79,7 +79,7 @@ async fn watch(mut events: Events<DocAudit>, progress: &Progress) -> petalflow::
     while let Some(event) = events.next().await {
         match event.kind {
             EventKind::SuperstepStarted { nodes } => progress.start(stage(&nodes[0]), nodes.len()),
-            EventKind::NodeFinished { .. } => progress.step(),
+            EventKind::NodeFinished { .. } | EventKind::NodeRestored { .. } => progress.step(),
             EventKind::Finished { state } => return Ok(state),
             EventKind::Failed { error } => return Err(error.into()),
             _ => {}

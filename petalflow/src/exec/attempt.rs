@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll::{Pending, Ready};
 
 use super::Extras;
@@ -22,6 +23,9 @@ pub(super) async fn run_attempts<F: Flow>(
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
+    if extras.sink.is_some() {
+        scope.info = Some(Arc::new(scope.task_info()));
+    }
     let cached = extras
         .find_cached
         .and_then(|find| find(flow.name(), scope, state));

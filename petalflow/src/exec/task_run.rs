@@ -102,6 +102,7 @@ impl<S: State> TaskRun<S> {
         self.scope.send = task.send.into();
         self.scope.item = task.item.map(ItemIdx::as_u32).into();
         self.scope.delivery = task.delivery;
+        self.scope.info = None;
         self.effects.clear();
         self.end = TaskEnd::Done;
     }

@@ -55,6 +55,8 @@ pub struct Scope {
     // The index of this task's item in the delivery. Without an index, the task takes the whole delivery.
     pub(crate) item: OptionalIndex,
     pub(crate) delivery: Option<Delivery>,
+    // Present if the run has a listener, which receives it with each event of the task.
+    pub(crate) info: Option<Arc<TaskInfo>>,
     // Present if the attempt has an idle timeout.
     pub(crate) activity: Option<Arc<LastActivity>>,
 }
@@ -87,6 +89,7 @@ impl Scope {
             send: OptionalIndex::default(),
             item: OptionalIndex::default(),
             delivery: None,
+            info: None,
             activity: None,
         }
     }
@@ -145,8 +148,12 @@ impl Scope {
     }
 
     pub(crate) fn task_id(&self) -> TaskId {
-        self.shared
-            .task_id(self.superstep, self.node, self.send.get())
+        match &self.info {
+            Some(info) => info.id,
+            None => self
+                .shared
+                .task_id(self.superstep, self.node, self.send.get()),
+        }
     }
 }
 
@@ -163,6 +170,12 @@ impl Scope {
 
     /// This task, for events.
     pub(crate) fn task_info(&self) -> TaskInfo {
+        if let Some(info) = &self.info {
+            return TaskInfo {
+                attempt: self.attempt,
+                ..TaskInfo::clone(info)
+            };
+        }
         TaskInfo {
             node: self.node().into(),
             id: self.task_id(),

@@ -105,9 +105,8 @@ impl<F: Flow> Run<F> {
 
     /// On a thread: runs until what the run begins with is in the store.
     pub(crate) async fn begin(mut self) -> Result<Self, RunError> {
-        let mut start = match self.0 {
-            Progress::Ready(start) => start,
-            _ => return Ok(self),
+        let Progress::Ready(mut start) = self.0 else {
+            return Ok(self);
         };
         let Begin::Stored(stored) = &mut start.begin else {
             return Ok(Run(Progress::Ready(start)));

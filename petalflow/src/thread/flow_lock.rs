@@ -1,9 +1,12 @@
 //! Compares a flow with its `flow.lock`.
 
+use std::any::type_name;
+
 pub use crate::upgrade::FlowLock;
 
 use crate::durable::Fingerprint;
 use crate::flow::{Flow, HasFlow};
+use crate::question::Ask;
 use crate::state::{Durable, State};
 use crate::upgrade::{Locked, check_lock};
 
@@ -36,6 +39,64 @@ impl FlowLock {
         let (name, locked) = locked(flow.flow());
         self.set(&name, locked);
     }
+
+    /// Checks that recorded answers to a question can be read in this program. The lock of a flow does not have the questions
+    /// of its nodes, because they are in the bodies of functions.
+    ///
+    /// # Errors
+    ///
+    /// The type of the answer differs from the lock, or the question is not in the lock.
+    ///
+    /// ```
+    /// use petalflow::interrupt::Ask;
+    /// use petalflow::thread::FlowLock;
+    ///
+    /// #[derive(serde::Serialize, Ask)]
+    /// #[ask(answer = u64, name = "amount")]
+    /// struct Amount;
+    ///
+    /// let mut lock = FlowLock::parse("question amount: u32\n");
+    /// assert!(lock.check_question::<Amount>().unwrap_err().to_string().contains("from `u32` to `u64`"));
+    /// lock.record_question::<Amount>();
+    /// assert!(lock.check_question::<Amount>().is_ok());
+    /// ```
+    pub fn check_question<A: Ask>(&self) -> Result<(), FlowLockError> {
+        let checked = self.check_type(&question::<A>(), type_name::<A::Answer>());
+        checked.map_err(FlowLockError)
+    }
+
+    /// Adds a question, or replaces its record.
+    pub fn record_question<A: Ask>(&mut self) {
+        self.set_type(question::<A>(), type_name::<A::Answer>());
+    }
+
+    /// Checks that the recorded results of an effect with this name ([`Context::once`](crate::Context::once)) can be read as `T`.
+    ///
+    /// # Errors
+    ///
+    /// The type differs from the lock, or the effect is not in the lock.
+    ///
+    /// ```
+    /// use petalflow::thread::FlowLock;
+    ///
+    /// let mut lock = FlowLock::parse("");
+    /// lock.record_effect::<u32>("receipt");
+    /// assert!(lock.check_effect::<u32>("receipt").is_ok());
+    /// assert!(lock.check_effect::<String>("receipt").is_err());
+    /// ```
+    pub fn check_effect<T>(&self, name: &str) -> Result<(), FlowLockError> {
+        let checked = self.check_type(&format!("effect {name}"), type_name::<T>());
+        checked.map_err(FlowLockError)
+    }
+
+    /// Adds an effect, or replaces its record.
+    pub fn record_effect<T>(&mut self, name: &str) {
+        self.set_type(format!("effect {name}"), type_name::<T>());
+    }
+}
+
+fn question<A: Ask>() -> String {
+    format!("question {}", A::NAME)
 }
 
 fn locked<F: Flow>(flow: &F) -> (String, Locked) {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::changes::{Change, changes, difference};
+use super::reads;
 use crate::checkpoint::{Outline, key_lines};
 use crate::migration::Named;
 
@@ -43,7 +44,11 @@ const HEAD: &str = "\
 /// # Ok::<(), petalflow::BoxError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FlowLock(Named<Locked>);
+pub struct FlowLock {
+    flows: Named<Locked>,
+    /// The types of answers and of results of effects, by `question NAME` and `effect NAME`.
+    types: Named<String>,
+}
 
 /// The record of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,11 +64,16 @@ impl FlowLock {
     #[inline]
     pub fn parse(text: &str) -> Self {
         let mut flows: Named<Locked> = Named::default();
+        let mut types = Named::default();
         let mut current = String::new();
         for line in text.lines() {
             if let Some(name) = line.strip_prefix("flow ") {
                 current = name.trim().into();
                 flows.get_or(&current, Locked::default);
+            } else if (line.starts_with("question ") || line.starts_with("effect "))
+                && let Some((what, ty)) = line.rsplit_once(": ")
+            {
+                types.insert(what.into(), ty.trim().into());
             } else if let Some(line) = line.strip_prefix("  ")
                 && let Some(locked) = flows.get_mut(&current)
             {
@@ -74,17 +84,49 @@ impl FlowLock {
             locked.outline = locked.outline.sorted();
             (name, locked)
         };
-        FlowLock(flows.into_iter().map(sorted).collect())
+        FlowLock {
+            flows: flows.into_iter().map(sorted).collect(),
+            types,
+        }
     }
 
     #[inline]
     pub(crate) fn get(&self, flow: &str) -> Option<&Locked> {
-        self.0.get(flow)
+        self.flows.get(flow)
     }
 
     #[inline]
     pub(crate) fn set(&mut self, flow: &str, locked: Locked) {
-        self.0.insert(flow.into(), locked);
+        self.flows.insert(flow.into(), locked);
+    }
+
+    /// Checks the type of an answer or of the result of an effect.
+    #[inline]
+    pub(crate) fn check_type(&self, what: &str, ty: &str) -> Result<(), String> {
+        let (is, accept) = (short(ty), "`PETALFLOW_LOCK=write cargo test`");
+        let Some(was) = self.types.get(what) else {
+            return Err(format!(
+                "the {what} is not in the lock yet: write it with {accept}, and commit the file"
+            ));
+        };
+        if *was == is {
+            return Ok(());
+        }
+        let changed = format!("the {what} has changed from `{was}` to `{is}`");
+        Err(if reads(was, &is) {
+            format!(
+                "{changed}. What is stored can be read: write the lock again with {accept}, and commit it"
+            )
+        } else {
+            format!(
+                "{changed}, and a thread with a recorded one may be unable to resume: give it another name, or fork such threads at their newest checkpoint. If there are no such threads, accept the change with {accept}"
+            )
+        })
+    }
+
+    #[inline]
+    pub(crate) fn set_type(&mut self, what: String, ty: &str) {
+        self.types.insert(what, short(ty));
     }
 }
 
@@ -93,7 +135,13 @@ impl fmt::Display for FlowLock {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HEAD)?;
-        for (name, locked) in self.0.iter() {
+        for (what, ty) in self.types.iter() {
+            write!(f, "\n{what}: {ty}")?;
+        }
+        if self.types.iter().next().is_some() {
+            writeln!(f)?;
+        }
+        for (name, locked) in self.flows.iter() {
             write!(f, "\nflow {name}\n  {}\n", locked.state_line())?;
             for lines in [
                 key_lines(&locked.outline.keys),
@@ -124,6 +172,21 @@ impl Locked {
             self.outline.add_line(line);
         }
     }
+}
+
+/// A type without the modules in its name.
+#[inline]
+fn short(ty: &str) -> String {
+    let mut text = String::new();
+    let mut word = 0;
+    for (at, c) in ty.char_indices() {
+        if !(c.is_alphanumeric() || c == '_' || c == ':') {
+            text.push_str(ty[word..at].rsplit("::").next().unwrap_or_default());
+            text.push(c);
+            word = at + c.len_utf8();
+        }
+    }
+    text + ty[word..].rsplit("::").next().unwrap_or_default()
 }
 
 /// Checks that the program `is` can replace the recorded one. The error says what to do, also if only the record is old.
@@ -214,6 +277,30 @@ mod tests {
         // A checkout on Windows may contain such line ends.
         assert_eq!(FlowLock::parse(&text.replace('\n', "\r\n")), lock);
         assert_eq!(FlowLock::parse("? \n flow\n  key a"), FlowLock::default());
+    }
+
+    #[test]
+    fn the_types_of_answers_and_effects_are_compared() {
+        let mut lock = FlowLock::default();
+        lock.set("Write", locked(0, &["node w"]));
+        lock.set_type(
+            "question amount".into(),
+            "core::option::Option<alloc::string::String>",
+        );
+        lock.set_type("effect a: b".into(), "u32");
+        let text = lock.to_string();
+        assert_eq!(
+            text.strip_prefix(HEAD).unwrap(),
+            "\neffect a: b: u32\nquestion amount: Option<String>\n\nflow Write\n  state Essay version 0\n  node w\n"
+        );
+        assert_eq!(FlowLock::parse(&text), lock);
+        assert_eq!(lock.check_type("effect a: b", "u32"), Ok(()));
+        let error = |what, ty| lock.check_type(what, ty).unwrap_err();
+        assert!(error("effect a: b", "u64").contains("What is stored can be read"));
+        assert!(
+            error("effect a: b", "app::Receipt").contains("from `u32` to `Receipt`, and a thread")
+        );
+        assert!(error("effect other", "u32").contains("is not in the lock yet"));
     }
 
     #[test]

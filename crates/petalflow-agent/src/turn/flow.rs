@@ -117,7 +117,8 @@ impl Ask {
         let ctx = ctx(&roster, conversation, &cx)?;
         // A listener may stop the run when it receives an event.
         cx.events_received().await;
-        let step = ask::ask(ctx).await?;
+        // Boxed: every step of a turn has room for the largest one.
+        let step = Box::pin(ask::ask(ctx)).await?;
         let then = match step.next {
             Next::Ask => Then::Ask,
             Next::Call(calls) => Then::Call(calls),
@@ -147,7 +148,7 @@ impl Call {
         let roster = self.0.roster()?;
         let ctx = ctx(&roster, conversation, &cx)?;
         cx.events_received().await;
-        let outcome = call::call(ctx, pending).await;
+        let outcome = Box::pin(call::call(ctx, pending)).await;
         Ok(ConversationOutcomes(vec![outcome]))
     }
 }

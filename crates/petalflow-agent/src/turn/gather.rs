@@ -43,10 +43,14 @@ pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     if let Some(mut results) = results {
         spans::merged(&results);
-        let credentials =
-            calls.and_then(|calls| credential::request_event(calls, &results, ctx.event(4)));
-        let confirmations =
-            calls.and_then(|calls| confirmation::request_event(calls, &results, ctx.event(1)));
+        let actions = &results.actions;
+        // Few calls ask a person, so the events are made for those only.
+        let credentials = calls
+            .filter(|_| !actions.requested_credentials.is_empty())
+            .and_then(|calls| credential::request_event(calls, &results, ctx.event(4)));
+        let confirmations = calls
+            .filter(|_| !actions.requested_confirmations.is_empty())
+            .and_then(|calls| confirmation::request_event(calls, &results, ctx.event(1)));
         let answer = answer(ctx, &results);
         let target = results.actions.transfer_to_agent.clone();
         let finished = delegation::finished_task(ctx, &mut results);

@@ -16,10 +16,9 @@ use crate::paths::local;
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
     list(cx.model.gates.iter().enumerate().map(|(index, gate)| {
         let (node, after, guarded) = (int(gate.node.as_u32()), gate.after, gate.guard.is_some());
-        let reads = match &gate.guard {
-            Some(guard) => keys(index, guard),
-            None => quote!(__petalflow::KeySet::NONE),
-        };
+        let none = || quote!(__petalflow::KeySet::NONE);
+        let reads = gate.guard.as_ref();
+        let reads = reads.map_or_else(none, |guard| keys(index, guard));
         quote!(__petalflow::GateRow { node: #node, after: #after, guarded: #guarded, reads: #reads })
     }))
 }
