@@ -132,3 +132,49 @@ pub(crate) fn borrows_static(ty: &Type) -> bool {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{borrows_static, unshared};
+
+    fn all(judge: fn(&syn::Type) -> bool, types: &[&str]) -> Vec<bool> {
+        let judge = |ty: &&str| judge(&syn::parse_str(ty).unwrap());
+        types.iter().map(judge).collect()
+    }
+
+    #[test]
+    fn types_that_one_thread_uses_are_found_by_their_tokens() {
+        let one_thread = [
+            "Rc<String>",
+            "Option<std::rc::Rc<str>>",
+            "(u8, [Cell<u32>; 2])",
+            "Arc<dyn Fn()>",
+            "Box<dyn FnMut(&str) -> u8 + Send>",
+            "Arc<dyn std::any::Any>",
+            "*const u8",
+        ];
+        assert_eq!(all(unshared, &one_thread), [true; 7]);
+        let shared = [
+            "Arc<String>",
+            "Cell",
+            "Arc<dyn Fn(&str) + Send + Sync>",
+            "Arc<dyn Store>",
+            "fn(&str) -> u8",
+            "HashMap<Rc, u8>",
+        ];
+        assert_eq!(all(unshared, &shared), [false; 6]);
+    }
+
+    #[test]
+    fn references_for_the_whole_program_are_found() {
+        let borrowed = ["&'static str", "Vec<(u8, &'static [u8])>"];
+        assert_eq!(all(borrows_static, &borrowed), [true; 2]);
+        let owned = [
+            "String",
+            "Cow<'static, str>",
+            "PhantomData<&'static str>",
+            "fn(&'static str)",
+        ];
+        assert_eq!(all(borrows_static, &owned), [false; 4]);
+    }
+}

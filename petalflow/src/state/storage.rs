@@ -100,12 +100,11 @@ pub trait Stores {}
 
 impl Stores for Durable {}
 
-/// A value that a thread can record: a result of [`once`](crate::Context::once), or an
-/// [answer](crate::interrupt::Ask::Answer).
+/// A result that [`Context::once`](crate::Context::once) can record.
 #[diagnostic::on_unimplemented(
-    message = "a thread cannot record a `{Self}`",
+    message = "`once` cannot record a `{Self}`",
     label = "not `Serialize` and `Deserialize`",
-    note = "results of `once` and answers are stored with the thread: derive `serde::Serialize` and `serde::Deserialize` for the type"
+    note = "the result is stored, so that a crash does not repeat the effect: derive `serde::Serialize` and `serde::Deserialize` for it, or let the effect return a part that has both"
 )]
 pub trait Recorded: Serialize + DeserializeOwned + Send {}
 

@@ -145,7 +145,12 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     }
     let (runtime, volatile, ty) = (cx.runtime, cx.state.volatile, &key.written);
     let (name, written) = (&key.name, written(ty));
-    let of = quote!(<#runtime::__private::KeyType<#ty>>);
+    // The struct depends on the constant, so here the type cannot be that of the field.
+    let checked = match &key.check {
+        Some(_) => ty.to_token_stream(),
+        None => cx.ty(key),
+    };
+    let of = quote!(<#runtime::__private::KeyType<__Type>>);
     let call = if !volatile && key.borrows() {
         quote!(#of::borrows(#name, #written))
     } else {
@@ -173,6 +178,7 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         const #constant: usize = {
             #[allow(unused_imports)]
             use #runtime::__private::Lacks as _;
+            type __Type = #checked;
             #call
         };
     }
