@@ -48,6 +48,19 @@ pub(crate) fn same(a: &Type, b: &Type) -> bool {
     ungroup(a).to_token_stream().to_string() == ungroup(b).to_token_stream().to_string()
 }
 
+/// The tokens of a type, with spaces only between words.
+pub(crate) fn written(ty: &Type) -> String {
+    let mut text = String::new();
+    for token in ty.to_token_stream().to_string().split_whitespace() {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(word) && token.starts_with(word) {
+            text.push(' ');
+        }
+        text.push_str(token);
+    }
+    text
+}
+
 /// The owned form of the type, for a type behind `&`: `<str as ToOwned>::Owned` for `str`.
 pub(crate) fn owned(ty: &Type) -> TokenStream {
     let ty = ungroup(ty);

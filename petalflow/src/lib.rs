@@ -119,6 +119,8 @@ pub use error::{BoxError, NodeError, Result};
 pub use event::Event;
 pub use flow::Flow;
 pub use graph::Graph;
+#[doc(hidden)]
+pub use launch::HasStore;
 pub use launch::Launch;
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
@@ -134,5 +136,5 @@ pub use state::State;
 #[doc(hidden)]
 pub use __private::{
     IsState, KeyOf, NeedsDefault, Optional,
-    flow::{HasStore, ItemsOf, NodeOver, ValueOver},
+    flow::{ItemsOf, NodeOver, ValueOver},
 };

@@ -85,6 +85,20 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static> CanStore<T
 impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}
 
 /// A state whose runs can be stored: one without `volatile`.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::state::Stored;
+///
+/// #[state]
+/// struct Essay { draft: String }
+///
+/// fn stored<S: Stored>() -> &'static str {
+///     S::NAME
+/// }
+///
+/// assert_eq!(stored::<Essay>(), "Essay");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "runs over `{Self}` cannot be stored",
     label = "the state `{Self}` is `volatile`",
@@ -95,12 +109,31 @@ pub trait Stored: State<Storage: Stores> {}
 #[diagnostic::do_not_recommend]
 impl<S: State<Storage: Stores>> Stored for S {}
 
-/// [`Durable`].
+/// The [`Storage`](super::State::Storage) of a [`Stored`] state: [`Durable`].
+///
+/// ```
+/// use petalflow::state::{Durable, Stores};
+///
+/// fn stores<S: Stores>() {}
+///
+/// stores::<Durable>();
+/// ```
 pub trait Stores {}
 
 impl Stores for Durable {}
 
 /// A result that [`Context::once`](crate::Context::once) can record.
+///
+/// ```
+/// use petalflow::state::Recorded;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Receipt(String);
+///
+/// fn record<T: Recorded>(_: &T) {}
+///
+/// record(&Receipt("receipt 7".into()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`once` cannot record a `{Self}`",
     label = "not `Serialize` and `Deserialize`",
@@ -111,7 +144,15 @@ pub trait Recorded: Serialize + DeserializeOwned + Send {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send> Recorded for T {}
 
-/// A type that can be shared between threads.
+/// A type that can be shared between threads: a [`Managed`](crate::Managed) value, for example.
+///
+/// ```
+/// use petalflow::state::Shared;
+///
+/// fn share<T: Shared>(_: T) {}
+///
+/// share(std::sync::Arc::new("petals".to_string()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shared by nodes that run on several threads",
     label = "not `Send` and `Sync`",
