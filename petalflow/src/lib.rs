@@ -125,6 +125,8 @@ pub use flow::Flow;
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
 pub use graph::Graph;
+#[doc(hidden)]
+pub use launch::HasStore;
 pub use launch::Launch;
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
@@ -144,5 +146,5 @@ pub use state::State;
 #[doc(hidden)]
 pub use __private::{
     IsState, KeyOf, NeedsDefault, Optional,
-    flow::{HasStore, ItemsOf, NodeOver, ValueOver},
+    flow::{ItemsOf, NodeOver, ValueOver},
 };

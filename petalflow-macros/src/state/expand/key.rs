@@ -4,9 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::cx::{Cx, marks};
-use super::state::written;
 use crate::paths::{local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
+use crate::types;
 
 /// Everything that is emitted for one key in the state's `const` block.
 pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
@@ -146,8 +146,13 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     let (runtime, ty) = (cx.runtime, &key.written);
     // Neither is stored.
     let volatile = cx.state.volatile || key.flags.untracked.is_some();
-    let (name, written) = (&key.name, written(ty));
-    let of = quote!(<#runtime::__private::KeyType<#ty>>);
+    let (name, written) = (&key.name, types::written(ty));
+    // The struct depends on the constant, so here the type cannot be that of the field.
+    let checked = match &key.check {
+        Some(_) => ty.to_token_stream(),
+        None => cx.ty(key),
+    };
+    let of = quote!(<#runtime::__private::KeyType<__Type>>);
     let call = if !volatile && key.borrows() {
         quote!(#of::borrows(#name, #written))
     } else {
@@ -175,6 +180,7 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         const #constant: usize = {
             #[allow(unused_imports)]
             use #runtime::__private::Lacks as _;
+            type __Type = #checked;
             #call
         };
     }

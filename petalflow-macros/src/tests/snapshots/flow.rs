@@ -30,6 +30,8 @@ pub use __petalflow_WriteEssay::WriteEssay as WriteEssay;
 #[allow(long_running_const_eval, unused_qualifications)]
 const _: () = {
     use petalflow::__private::flow as __petalflow;
+    #[allow(unused_imports)]
+    use __petalflow::{END, START};
     type __Flow = __petalflow_WriteEssay::WriteEssay;
     type __State = <Essay as __petalflow::IsState>::State;
     trait __Over {
@@ -266,7 +268,7 @@ const _: () = {
         /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
         #[allow(clippy::self_named_constructors)]
         pub fn run(
-            input: impl ::core::convert::Into<<Essay as petalflow::State>::Input>,
+            input: impl petalflow::state::InputOf<Essay>,
         ) -> petalflow::Run<Self> {
             Self::new().run(input)
         }

@@ -22,6 +22,25 @@ pub struct EssayUpdate {
     >,
     __petalflow_marks: ::petalflow::__private::Marks<1usize>,
 }
+#[doc(hidden)]
+#[allow(non_upper_case_globals)]
+const _: usize = {
+    #[allow(unused_imports)]
+    use ::petalflow::__private::Lacks as _;
+    type __Type = <EssayTopic as ::petalflow::__private::Holds>::Value;
+    <::petalflow::__private::KeyType<
+        __Type,
+    >>::check(
+        "topic",
+        "String",
+        ::petalflow::__private::KeyTraits {
+            shared: <::petalflow::__private::KeyType<__Type>>::SHARED,
+            clone: <::petalflow::__private::KeyType<__Type>>::CLONE,
+            serialize: <::petalflow::__private::KeyType<__Type>>::SERIALIZE,
+            deserialize: <::petalflow::__private::KeyType<__Type>>::DESERIALIZE,
+        },
+    )
+};
 #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
 const _: () = {
     #[automatically_derived]
@@ -257,7 +276,6 @@ const _: () = {
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {}
-    const _: () = <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::StoredValue>::KEPT;
     #[automatically_derived]
     impl EssayUpdate {
         ///The writes to the key `topic`.
