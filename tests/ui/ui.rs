@@ -17,17 +17,23 @@ fn ui() {
             Command::new(program)
                 .args(["ui", "--exact", "--nocapture"])
                 .args(filters)
-                .env(CARGO, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+                .env(
+                    CARGO,
+                    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+                )
                 .env("CARGO", env!("CARGO_BIN_EXE_petalflow-ui-cargo"))
                 .status()
         });
         let passed = status.as_ref().is_ok_and(std::process::ExitStatus::success);
-        assert!(passed, "the programs do not print what is on record: {status:?}");
+        assert!(
+            passed,
+            "the programs do not print what is on record: {status:?}"
+        );
         return;
     }
-    let cases = trybuild::TestCases::new();
-    cases.pass("*/pass/*.rs");
-    cases.compile_fail("*/fail/*.rs");
+    trybuild::TestCases::new().pass("*/pass/*.rs");
+    // By themselves, so that one cargo checks all of them.
+    trybuild::TestCases::new().compile_fail("*/fail/*.rs");
 }
 
 /// The README's program compiles as it stands there, and each of the mistakes that it shows says what it shows.

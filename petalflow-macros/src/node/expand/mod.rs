@@ -79,6 +79,7 @@ pub(crate) fn function(
             #from_run
             #node_impl
             #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = Self {};
             }
@@ -113,6 +114,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
         #(#cfgs)*
         const _: () = {
             #[automatically_derived]
+            #[doc(hidden)]
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
                 type Output = #runtime::__private::Broken;
                 type Item = ();
@@ -123,6 +125,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
                 }
             }
             #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = ::core::unreachable!();
             }
@@ -250,6 +253,7 @@ impl Cx<'_> {
         let unnamed = generic.then(|| quote!(#[diagnostic::do_not_recommend]));
         quote! {
             #[automatically_derived]
+            #[doc(hidden)]
             #unnamed
             impl #generics #of for #ty #where_clause {
                 #output
@@ -306,6 +310,7 @@ impl Cx<'_> {
         }
         quote! {
             #[automatically_derived]
+            #[doc(hidden)]
             impl #generics #runtime::node::AcceptsItem<<Self as #runtime::node::Node<#state>>::Item> for #ty #where_clause {}
         }
     }
@@ -381,7 +386,7 @@ impl Cx<'_> {
             )
         } else {
             (
-                quote!(spawned),
+                quote!(spawn),
                 quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
             )
         };

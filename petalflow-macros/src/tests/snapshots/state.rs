@@ -22,6 +22,24 @@ pub struct EssayUpdate {
     >,
     __petalflow_marks: ::petalflow::__private::Marks<1usize>,
 }
+#[doc(hidden)]
+#[allow(non_upper_case_globals)]
+const _: usize = {
+    #[allow(unused_imports)]
+    use ::petalflow::__private::Lacks as _;
+    <::petalflow::__private::KeyType<
+        String,
+    >>::check(
+        "topic",
+        "String",
+        ::petalflow::__private::KeyTraits {
+            shared: <::petalflow::__private::KeyType<String>>::SHARED,
+            clone: <::petalflow::__private::KeyType<String>>::CLONE,
+            serialize: <::petalflow::__private::KeyType<String>>::SERIALIZE,
+            deserialize: <::petalflow::__private::KeyType<String>>::DESERIALIZE,
+        },
+    )
+};
 #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
 const _: () = {
     #[automatically_derived]
@@ -31,6 +49,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::default::Default for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DefaultFor<
@@ -45,6 +64,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::clone::Clone for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -59,6 +79,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -107,6 +128,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl<'de> ::petalflow::__private::Deserialize<'de> for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DataFor<
@@ -136,6 +158,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::clone::Clone for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -147,6 +170,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -158,6 +182,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::cmp::PartialEq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::PartialEqFor<
@@ -169,6 +194,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::cmp::Eq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::EqFor<
@@ -176,6 +202,7 @@ const _: () = {
         >,
     {}
     impl EssayTopic {
+        #[doc(hidden)]
         #[inline]
         fn __push(
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
@@ -191,6 +218,7 @@ const _: () = {
         type Value = String;
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::Key for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -226,6 +254,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::Output<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -251,13 +280,13 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::WriteOutput<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {}
-    const _: () = <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::StoredValue>::KEPT;
     #[automatically_derived]
     impl EssayUpdate {
         ///The writes to the key `topic`.
@@ -291,6 +320,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayUpdate
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -308,6 +338,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::state::Update<Essay> for EssayUpdate
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -332,6 +363,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::State for Essay
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
