@@ -23,17 +23,18 @@ macro_rules! for_compilers_and_editors {
         $(#[doc = $doc])*
         #[proc_macro_attribute]
         pub fn $name(args: TokenStream, item: TokenStream) -> TokenStream {
-            $expand(args.into(), item.into()).into()
+            $expand(&args.into(), &item.into()).into()
         }
 
         $(#[doc = $doc])*
         #[proc_macro_attribute]
         pub fn $in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
-            $expand_in_editor(args.into(), item.into()).into()
+            $expand_in_editor(&args.into(), &item.into()).into()
         }
     };
 }
 
+for_compilers_and_editors! {
 /// Makes a struct a state: each field becomes a typed key.
 ///
 /// ```
@@ -131,9 +132,7 @@ macro_rules! for_compilers_and_editors {
 /// | `volatile` | the types of keys need not implement the traits of serde, and runs cannot be stored |
 /// | `version = 1, migrate = path` | the version of stored values, and the function that migrates threads of lower versions: `fn(u32, &mut petalflow::state::Migration) -> petalflow::Result<()>` |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
-#[proc_macro_attribute]
-pub fn state(args: TokenStream, item: TokenStream) -> TokenStream {
-    state::expand(&args.into(), &item.into()).into()
+state = state::expand, state_in_editor = state::in_editor
 }
 
 /// Replaces `#[state]` if a field has `#[cfg]`. Not for users.

@@ -130,14 +130,14 @@ pub use launch::HasStore;
 pub use launch::Launch;
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
-#[cfg(not(rust_analyzer))]
-pub use petalflow_macros::node;
-#[cfg(rust_analyzer)]
-pub use petalflow_macros::node_in_editor as node;
+pub use petalflow_macros::Route;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
-pub use petalflow_macros::{Route, state};
+#[cfg(not(rust_analyzer))]
+pub use petalflow_macros::{node, state};
+#[cfg(rust_analyzer)]
+pub use petalflow_macros::{node_in_editor as node, state_in_editor as state};
 pub use run::{Events, Run, RunError};
 pub use state::State;
 
@@ -145,6 +145,7 @@ pub use state::State;
 // would be a path in `__private`.
 #[doc(hidden)]
 pub use __private::{
-    IsState, KeyOf, NeedsDefault, Optional,
-    flow::{ItemsOf, NodeOver, ValueOver},
+    Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero,
+    flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver},
+    flow_impl, spawn,
 };

@@ -32,8 +32,7 @@ impl Client {
         let package = package(text);
         let mut process = Command::new("rust-analyzer")
             .current_dir(&package)
-            // Apart from the workspace's, whose lock this test's own cargo may hold.
-            .env("CARGO_TARGET_DIR", package.with_file_name("editor-target"))
+            .env("CARGO_TARGET_DIR", target())
             .env("CARGO_NET_OFFLINE", "true")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -224,8 +223,13 @@ fn read(output: &mut impl BufRead) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
+/// The folder of what the package is built to. Apart from the workspace's, whose lock this test's own cargo may hold.
+pub(crate) fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor-target")
+}
+
 /// A package with this program that depends on petalflow, with the versions of this workspace.
-fn package(text: &str) -> PathBuf {
+pub(crate) fn package(text: &str) -> PathBuf {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = format!(

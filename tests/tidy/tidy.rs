@@ -1,5 +1,5 @@
 //! Tests of the repository itself: which crate and which module may use which, no circles, file lengths, words, cited
-//! paths, public names.
+//! paths, public names, recorded compile errors.
 //!
 //! The tables that these tests hold are in `rules.rs`. An error names the file and the line, and says what to do.
 
@@ -7,6 +7,7 @@ mod circles;
 mod crates;
 mod files;
 mod layers;
+mod messages;
 mod public;
 mod rules;
 mod source;

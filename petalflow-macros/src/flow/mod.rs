@@ -12,9 +12,9 @@ mod tests;
 
 use petalflow_graph::Analysis;
 use proc_macro2::{TokenStream, TokenTree};
-use syn::bracketed;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{bracketed, parse_quote};
 
 use ast::FlowAst;
 
@@ -40,7 +40,17 @@ impl Parse for Input {
 
 /// Expands `[$crate] Name(State) { .. }`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    read(input, expand::flow)
+    read(input, |cx| {
+        let with = |cfg| cx.attrs.iter().cloned().chain([cfg]).collect::<Vec<_>>();
+        let (compiled, documented) = (
+            with(parse_quote!(#[cfg(not(doc))])),
+            with(parse_quote!(#[cfg(doc)])),
+        );
+        let of = |attrs| expand::Cx { attrs, ..*cx };
+        let mut code = expand::flow(&of(&compiled));
+        code.extend(editor::interface(&of(&documented)));
+        code
+    })
 }
 
 /// Expands the same for rust-analyzer.

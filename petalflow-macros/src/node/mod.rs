@@ -16,13 +16,13 @@ use crate::errors::Errors;
 use crate::paths::Runtime;
 
 /// Expands `#[node(args)] item`.
-pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
-    read(args, item, |_, code| code)
+pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
+    read(args.clone(), item.clone(), |_, code| code)
 }
 
 /// Expands the same for rust-analyzer.
-pub(crate) fn in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
-    read(args, item, editor::node)
+pub(crate) fn in_editor(args: &TokenStream, item: &TokenStream) -> TokenStream {
+    read(args.clone(), item.clone(), editor::node)
 }
 
 /// What becomes of the code of a node.

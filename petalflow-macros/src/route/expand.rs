@@ -29,6 +29,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         const _: () = {
             #arms
             #[automatically_derived]
+            #[doc(hidden)]
             impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
                 const NAMES: &'static [&'static str] = &[#(#names),*];
                 const PAYLOADS: &'static [bool] = &[#(#payloads),*];
@@ -137,6 +138,7 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     });
     quote! {
         #[automatically_derived]
+        #[doc(hidden)]
         impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
@@ -166,13 +168,14 @@ fn payload_items(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         let hash = route_hash(&name(variant));
         quote! {
             #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Carries<#hash> for #ident {
                 type Payload = #ty;
             }
         }
     });
     let checks = carried(route).map(|(_, ty)| {
-        let sent = runtime.respan(ty, quote!(as #runtime::__private::Sent>::SENT));
+        let sent = runtime.respan(ty, quote!(as #runtime::__private::Deliverable>::SENT));
         let open = runtime.respan(ty, quote!(<));
         quote!(const _: () = #open #ty #sent;)
     });

@@ -6,7 +6,7 @@ mod expand;
 mod model;
 mod nil;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
@@ -28,6 +28,40 @@ pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
         };
     }
     expand_parsed(&parsed, item, errors, true)
+}
+
+/// Expands the same for rust-analyzer, which does not rename the generated types: their names have another text.
+pub(crate) fn in_editor(args: &TokenStream, item: &TokenStream) -> TokenStream {
+    let words: Vec<String> = words(item.clone()).collect();
+    derived_names(expand(args, item), &words)
+}
+
+/// The identifiers of the user.
+fn words(tokens: TokenStream) -> impl Iterator<Item = String> {
+    tokens.into_iter().flat_map(|token| match token {
+        TokenTree::Ident(word) => vec![word.to_string()],
+        TokenTree::Group(group) => words(group.stream()).collect(),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
+    })
+}
+
+/// The tokens, with the hygiene of the macro for each identifier that is not one of these.
+fn derived_names(tokens: TokenStream, words: &[String]) -> TokenStream {
+    let tokens = tokens.into_iter().map(|mut token| {
+        match &mut token {
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), derived_names(group.stream(), words));
+                inner.set_span(group.span());
+                return inner.into();
+            }
+            TokenTree::Ident(word) if !words.contains(&word.to_string()) => {
+                word.set_span(Span::call_site().located_at(word.span()));
+            }
+            _ => {}
+        }
+        token
+    });
+    tokens.collect()
 }
 
 /// Expands the derive that replaces the attribute if a field has `#[cfg]`.

@@ -169,7 +169,7 @@ impl State {
         let item = &ast.item;
         let derived = |suffix: &str| {
             let name = format!("{}{suffix}", item.ident.unraw());
-            paths::derived(&name, &item.ident)
+            Ident::new(&name, item.ident.span())
         };
         let mut state = State {
             ident: item.ident.clone(),
@@ -268,7 +268,7 @@ impl Key {
             .iter()
             .filter(|attr| attr.path().is_ident("doc"));
         let mut key = Key {
-            newtype: paths::derived(&newtype, &ident),
+            newtype: Ident::new(&newtype, ident.span()),
             name_clash: None,
             field: ident.clone(),
             name,

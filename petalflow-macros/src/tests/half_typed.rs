@@ -127,11 +127,11 @@ fn an_incomplete_state_has_its_types() {
 #[test]
 fn an_incomplete_node_is_a_node() {
     each(NODE, |item| {
-        let expansion = crate::node::expand(quote::quote!(Essay), item.clone());
+        let expansion = crate::node::expand(&quote::quote!(Essay), &item);
         at_most_one_error(&item, expansion);
     });
     each(VALUE, |item| {
-        let expansion = crate::node::expand(quote::quote!(K::State), item.clone());
+        let expansion = crate::node::expand(&quote::quote!(K::State), &item);
         at_most_one_error(&item, expansion);
     });
 }
@@ -162,7 +162,7 @@ fn complete_parts_are_expanded() {
         "async fn write(topic: &str, dra) -> EssayDraft { EssayDraft(topic.into()) }",
         "async fn write(topic: &str, #[item] x: , cx: Context) -> EssayDraft { EssayDraft(topic.into()) }",
     ] {
-        let expansion = crate::node::expand(quote::quote!(Essay), item.parse().expect("tokens"));
+        let expansion = crate::node::expand(&quote::quote!(Essay), &item.parse().expect("tokens"));
         assert_eq!(messages(expansion.clone()), [""; 0], "rustc has said it");
         assert_eq!(types(expansion), ["write"]);
     }
@@ -176,7 +176,7 @@ fn a_node_with_broken_options_is_a_node() {
         }
     );
     each(NODE_OPTIONS, |options| {
-        let expansion = crate::node::expand(options.clone(), item.clone());
+        let expansion = crate::node::expand(&options, &item);
         are_reworded(&errors(expansion.clone()), &options);
         assert!(
             types(expansion).iter().any(|name| name == "write"),

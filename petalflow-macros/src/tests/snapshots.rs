@@ -44,6 +44,6 @@ fn a_node() {
             EssayDraft(format!("about {topic}"))
         }
     };
-    let expansion = crate::node::expand(quote!(Essay), node);
+    let expansion = crate::node::expand(&quote!(Essay), &node);
     check(expansion, &expect_file!["snapshots/node.rs"]);
 }

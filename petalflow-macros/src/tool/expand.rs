@@ -239,8 +239,13 @@ impl Cx<'_> {
                 Source::Argument(_) => return None,
                 Source::ToolContext => quote!(::core::clone::Clone::clone(#cx)),
                 Source::Run => {
-                    let extract = runtime.respan(ty, quote!(#runtime::__private::tool::extract));
-                    quote!(#extract::<#ty>(#text, #cx)?)
+                    // Not through a function with a bound, which rustc would show.
+                    let open = runtime.respan(ty, quote!(<));
+                    let rest = runtime.respan(
+                        ty,
+                        quote!(as #runtime::__private::tool::ToolHandle>::from_context),
+                    );
+                    quote!(#runtime::__private::tool::extracted(#text, #open #ty #rest(#cx))?)
                 }
             };
             Some(quote!(#(#cfgs)* let #value: #ty = #taken;))
@@ -302,10 +307,12 @@ impl Cx<'_> {
             Returned::Result(ty, error) => {
                 let value = value(ty);
                 let (ok, wrong) = (local("ok"), local("wrong"));
-                let failed = quote!(#runtime::__private::tool::failed);
-                let failed = error.as_ref().map_or(failed.clone(), |error| {
-                    let (failed, named) = (runtime.respan(error, failed), nameable(error));
-                    quote!(#failed::<#named>)
+                let fails = quote!(#runtime::__private::tool::ToolFails);
+                let failed = error.as_ref().map_or(quote!(#fails::failed), |error| {
+                    let open = runtime.respan(error, quote!(<));
+                    let rest = runtime.respan(error, quote!(as #fails>::failed));
+                    let named = nameable(error);
+                    quote!(#open #named #rest)
                 });
                 quote! {
                     match #call {

@@ -153,7 +153,7 @@ pub async fn blocking<R: Send + 'static>(
 }
 
 /// Runs a future as a tokio task. The task is aborted if this future is dropped.
-pub async fn spawned<R: Send + 'static>(
+pub async fn spawn<R: Send + 'static>(
     work: impl Future<Output = Result<R, BoxError>> + Send + 'static,
 ) -> Result<R, BoxError> {
     struct AbortOnDrop<R>(tokio::task::JoinHandle<R>);

@@ -26,7 +26,7 @@ impl<T: Send + Sync + 'static> Deliver for Payload<T> {
     }
 }
 
-/// A payload that cannot be delivered. [`Sent`] reports it.
+/// A payload that cannot be delivered. [`Deliverable`] reports it.
 pub trait NotSent {
     fn deliver(&self) -> Delivery;
 }
@@ -43,12 +43,12 @@ impl<T> NotSent for Payload<T> {
     label = "needs to be `Send`, `Sync` and without borrowed data",
     note = "the node that takes it may run on another thread: use `Arc` for `Rc`, and owned values"
 )]
-pub trait Sent {
+pub trait Deliverable {
     const SENT: () = ();
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Send + Sync + 'static> Sent for T {}
+impl<T: Send + Sync + 'static> Deliverable for T {}
 
 /// The type of a payload, by the same precedence as [`Payload`].
 #[derive(Debug)]

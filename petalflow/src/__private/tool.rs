@@ -8,10 +8,11 @@ use ::schemars::JsonSchema;
 use petalflow_graph::{Rule, messages};
 use serde::de::DeserializeOwned;
 
+use crate::error::BoxError;
 use crate::policy::Retry;
-use crate::tool::{Tool, ToolContext, ToolError, ToolFails, ToolHandle, ToolSet, ToolSpec, schema};
+use crate::tool::{Tool, ToolContext, ToolError, ToolSet, ToolSpec, schema};
 
-pub use crate::tool::{Entry, ToolConfirm, question, schemars};
+pub use crate::tool::{Entry, ToolConfirm, ToolFails, ToolHandle, question, schemars};
 pub use serde;
 pub use serde_json::Value;
 
@@ -67,15 +68,11 @@ fn text(doc: &[&str]) -> String {
     lines.join("\n").trim().into()
 }
 
-/// Extracts a parameter of a tool from its context.
-pub fn extract<T: ToolHandle>(tool: &str, cx: &ToolContext) -> Result<T, ToolError> {
-    T::from_context(cx).map_err(|error| {
+/// A parameter of a tool from its context.
+pub fn extracted<T>(tool: &str, value: Result<T, BoxError>) -> Result<T, ToolError> {
+    value.map_err(|error| {
         ToolError::Failed(format!("tool `{tool}` cannot be called here: {error}").into())
     })
-}
-
-pub fn failed<E: ToolFails>(error: E) -> ToolError {
-    ToolError::Failed(error.into())
 }
 
 /// Runs blocking code on another thread.

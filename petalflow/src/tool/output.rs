@@ -38,10 +38,17 @@ impl<T: Serialize> ToolOutput for T {
     label = "not an error",
     note = "implement `std::error::Error` for it (`#[derive(thiserror::Error)]`), or use `petalflow::Result`; it must be `Send` and `Sync`"
 )]
-pub trait ToolFails: Into<BoxError> {}
+pub trait ToolFails {
+    /// The error of the tool.
+    fn failed(self) -> ToolError;
+}
 
 #[diagnostic::do_not_recommend]
-impl<E: Into<BoxError>> ToolFails for E {}
+impl<E: Into<BoxError>> ToolFails for E {
+    fn failed(self) -> ToolError {
+        ToolError::Failed(self.into())
+    }
+}
 
 /// Converts a tool's result to an object, as providers require: an object is unchanged, `null` becomes `{}`, any other
 /// value `{"result": …}`.

@@ -1,11 +1,11 @@
-//! The interface of a flow without bodies.
+//! The interface of a flow without bodies and internal bounds: for rust-analyzer and rustdoc.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
 use crate::editor::elsewhere;
 use crate::flow::check::is_method;
-use crate::flow::expand::{Cx, signatures};
+use crate::flow::expand::{Cx, Generics, Value, builder_doc, docs, signatures};
 use crate::paths::derived;
 
 /// The types and their methods.
@@ -34,9 +34,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } else {
         TokenStream::new()
     };
+    let docs = docs(cx);
     let alone = cx.values().all(|value| value.default.is_some());
     let run = alone.then(|| {
         quote! {
+            #[doc(hidden)]
             impl __petalflow::Subflow for #own {
                 fn fresh() -> Self { loop {} }
             }
@@ -47,6 +49,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     });
     quote! {
         #(#attrs)*
+        #docs
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #vis struct #name;
         #builder
@@ -87,32 +90,46 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
     let (krate, vis, cfgs) = (cx.krate, cx.vis, cx.cfgs());
     let defined = derived(&format!("{}Builder", cx.name), cx.name);
     let builder = elsewhere(defined.to_token_stream());
-    let setters = cx
-        .values()
+    let values: Vec<Value<'_>> = cx.values().collect();
+    let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
+    let generics = Generics::of(&required);
+    let (params, arguments) = (elsewhere(generics.params), elsewhere(generics.arguments));
+    let none = Generics::none(&required);
+    let setters = values
+        .iter()
         .filter(|value| !is_method(value.name))
         .map(|value| {
             let (name, ty) = (value.name, elsewhere(value.ty.to_token_stream()));
             let doc = value.doc();
+            let result = if value.is_required() {
+                let arguments = elsewhere(Generics::with(value, &required));
+                quote!(#builder<#arguments>)
+            } else {
+                quote!(Self)
+            };
             quote! {
                 #[doc = #doc]
-                pub fn #name(self, _: #ty) -> Self { loop {} }
+                pub fn #name(self, _: #ty) -> #result { loop {} }
             }
         });
+    let doc = builder_doc(cx.name);
     let item = quote! {
         #(#cfgs)*
+        #[doc = #doc]
         #[allow(warnings)]
-        #vis struct #defined(#krate::Launch<#own>);
+        #[must_use = "nothing runs before `run`"]
+        #vis struct #defined<#params>(#krate::Launch<#own>);
     };
     let methods = quote! {
         impl #own {
             /// A launch of the flow, for node values, limits, managed values and middleware.
-            pub fn new() -> #builder { loop {} }
+            pub fn new() -> #builder<#none> { loop {} }
         }
-        impl __petalflow::HasFlow for #builder {
+        impl<#params> __petalflow::HasFlow for #builder<#arguments> {
             type Flow = #own;
             fn flow(&self) -> &#own { loop {} }
         }
-        impl #builder {
+        impl<#params> #builder<#arguments> {
             #(#setters)*
 
             __petalflow::forward_launch! { #own, #state }

@@ -13,6 +13,11 @@ use quote::quote;
 
 use super::expand::Cx;
 
+/// The interface, for rustdoc: without the bounds that only compile errors need.
+pub(super) fn interface(cx: &Cx<'_>) -> TokenStream {
+    api::code(cx)
+}
+
 /// The code for an editor. `body` has the statements.
 pub(super) fn flow(cx: &Cx<'_>, body: TokenStream) -> TokenStream {
     let statements = scan::statements(body);

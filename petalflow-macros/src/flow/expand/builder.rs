@@ -23,9 +23,7 @@ pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
         let given = value.given();
         quote!(const #given: bool)
     }));
-    let doc = format!(
-        "The settings of a run of [`{name}`]: node values, limits, managed values and middleware."
-    );
+    let doc = builder_doc(name);
     quote! {
         #[doc(hidden)]
         pub(super) trait __Holds {
@@ -50,6 +48,13 @@ pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
     }
 }
 
+/// The documentation of the builder of this flow.
+pub(crate) fn builder_doc(flow: &Ident) -> String {
+    format!(
+        "The settings of a run of [`{flow}`]: node values, limits, managed values and middleware."
+    )
+}
+
 fn builder(cx: &Cx<'_>) -> Ident {
     format_ident!("{}Builder", cx.name)
 }
@@ -62,7 +67,7 @@ fn paths(cx: &Cx<'_>) -> (TokenStream, TokenStream) {
 }
 
 impl Value<'_> {
-    fn is_required(&self) -> bool {
+    pub(crate) fn is_required(&self) -> bool {
         self.default.is_none()
     }
 
@@ -96,11 +101,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let values: Vec<Value<'_>> = cx.values().collect();
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
     let (name, builder) = paths(cx);
-    let given = || required.iter().map(|value| value.given());
+    let Generics { params, arguments } = Generics::of(&required);
     let code = FlowCode {
         cx,
-        params: list(given().map(|given| quote!(const #given: bool))),
-        arguments: list(given().map(|given| quote!({ #given }))),
+        params,
+        arguments,
         exists: cx.exists(),
         name,
         builder,
@@ -115,6 +120,39 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         run_is_rejected(cx)
     };
     quote!(#storage #markers #traits #new #methods #run)
+}
+
+/// The parameters of the builder, and the same as its arguments: one per required value.
+pub(crate) struct Generics {
+    pub(crate) params: TokenStream,
+    pub(crate) arguments: TokenStream,
+}
+
+impl Generics {
+    pub(crate) fn of(required: &[&Value<'_>]) -> Self {
+        let given = || required.iter().map(|value| value.given());
+        Generics {
+            params: list(given().map(|given| quote!(const #given: bool))),
+            arguments: list(given().map(|given| quote!({ #given }))),
+        }
+    }
+
+    /// The arguments before any value is set.
+    pub(crate) fn none(required: &[&Value<'_>]) -> TokenStream {
+        list(required.iter().map(|_| quote!(false)))
+    }
+
+    /// The arguments after this value is set.
+    pub(crate) fn with(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
+        list(required.iter().map(|other| {
+            let given = other.given();
+            if other.index == value.index {
+                quote!(true)
+            } else {
+                quote!({ #given })
+            }
+        }))
+    }
 }
 
 /// The parts of the code of a flow with node values.
@@ -180,8 +218,8 @@ impl FlowCode<'_> {
         let given = self.required.iter().zip(&names).map(|(value, marker)| {
             let others = others(value, self.required).into_iter();
             let params = list(others.map(|given| quote!(const #given: bool)));
-            let arguments = with_bit(value, self.required);
-            quote!(impl<#params> __petalflow::Given<__values::#marker> for #builder<#arguments> #exists {})
+            let arguments = Generics::with(value, self.required);
+            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
         });
         quote! {
             #[allow(non_camel_case_types)]
@@ -250,7 +288,7 @@ impl FlowCode<'_> {
             ..
         } = self;
         let (krate, fields) = (cx.krate, self.fields());
-        let none_given = list(self.required.iter().map(|_| quote!(false)));
+        let none_given = Generics::none(self.required);
         quote! {
             #[allow(private_interfaces, private_bounds)]
             impl #name #exists {
@@ -283,7 +321,7 @@ impl FlowCode<'_> {
         let names = self.marker_names();
         let bounds: Vec<_> = names
             .iter()
-            .map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,))
+            .map(|marker| quote!(Self: __petalflow::HasValue<__values::#marker>,))
             .collect();
         let fill = self.fill();
         quote! {
@@ -380,7 +418,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
     let Value { name, ty, .. } = value;
     let (_, builder) = paths(cx);
     let result = if value.is_required() {
-        let bits = with_bit(value, required);
+        let bits = Generics::with(value, required);
         quote!(#builder<#bits>)
     } else {
         quote!(Self)
@@ -392,18 +430,6 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
             #builder(self.0.edit(|flow| flow.values.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))
         }
     }
-}
-
-/// The parameters of the builder after this value is set.
-fn with_bit(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
-    list(required.iter().map(|other| {
-        let given = other.given();
-        if other.index == value.index {
-            quote!(true)
-        } else {
-            quote!({ #given })
-        }
-    }))
 }
 
 fn others(value: &Value<'_>, required: &[&Value<'_>]) -> Vec<Ident> {

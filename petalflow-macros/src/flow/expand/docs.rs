@@ -8,7 +8,7 @@ use syn::Type;
 use super::cx::Cx;
 
 /// The state and the diagram, after the documentation of the user.
-pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+pub(crate) fn code(cx: &Cx<'_>) -> TokenStream {
     let path = cx.state.to_token_stream().to_string().replace(' ', "");
     let state = match cx.state {
         Type::Path(_) => format!("State: [`{path}`]"),

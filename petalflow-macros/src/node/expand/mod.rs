@@ -80,6 +80,7 @@ pub(crate) fn function(
             #from_run
             #node_impl
             #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = Self {};
             }
@@ -114,6 +115,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
         #(#cfgs)*
         const _: () = {
             #[automatically_derived]
+            #[doc(hidden)]
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
                 type Output = #runtime::__private::Broken;
                 type Item = ();
@@ -124,6 +126,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
                 }
             }
             #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = ::core::unreachable!();
             }
@@ -252,6 +255,7 @@ impl Cx<'_> {
         };
         quote! {
             #[automatically_derived]
+            #[doc(hidden)]
             #(#diagnostics)*
             impl #generics #of for #ty #where_clause {
                 #output
@@ -308,6 +312,7 @@ impl Cx<'_> {
         }
         quote! {
             #[automatically_derived]
+            #[doc(hidden)]
             impl #generics #runtime::node::AcceptsItem<<Self as #runtime::node::Node<#state>>::Item> for #ty #where_clause {}
         }
     }
@@ -383,7 +388,7 @@ impl Cx<'_> {
             )
         } else {
             (
-                quote!(spawned),
+                quote!(spawn),
                 quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
             )
         };

@@ -42,6 +42,7 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl<'de> #runtime::__private::Deserialize<'de> for #input #where_data #zero {
             fn deserialize<__D: #runtime::__private::Deserializer<'de>>(#deserializer: __D) -> ::core::result::Result<Self, __D::Error> {
                 #[allow(unused_mut)]

@@ -108,18 +108,21 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
     quote! {
         #from
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::default::Default for #input #where_default {
             fn default() -> Self {
                 #input { #(#fields: #defaults,)* }
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::clone::Clone for #input #where_clone {
             fn clone(&self) -> Self {
                 #input { #(#fields: ::core::clone::Clone::clone(&self.#fields),)* }
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::fmt::Debug for #input #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #runtime::__private::debug_struct(#f, #text, &[#((#names, &self.#fields)),*])

@@ -23,24 +23,28 @@ fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
     let (other, f) = (local("other"), local("f"));
     quote! {
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::clone::Clone for #newtype where for<'__a> #ty: #runtime::__private::CloneFor<'__a> {
             fn clone(&self) -> Self {
                 #newtype(::core::clone::Clone::clone(&self.0))
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::fmt::Debug for #newtype where for<'__a> #ty: #runtime::__private::DebugFor<'__a> {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #runtime::__private::debug_newtype(#f, #text, &self.0)
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::cmp::PartialEq for #newtype where for<'__a> #ty: #runtime::__private::PartialEqFor<'__a> {
             fn eq(&self, #other: &Self) -> bool {
                 #runtime::__private::PartialEqFor::same(&self.0, &#other.0)
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::cmp::Eq for #newtype where for<'__a> #ty: #runtime::__private::EqFor<'__a> {}
     }
 }
@@ -91,6 +95,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     };
     quote! {
         impl #newtype {
+            #[doc(hidden)]
             #[inline]
             fn __push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
                 #skip
@@ -101,6 +106,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             type Value = #written;
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::node::Key for #newtype where #shared #kept {
             type State = #ident;
             type Value = #held;
@@ -124,6 +130,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::node::Output<#ident> for #newtype where #shared {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
@@ -134,6 +141,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::node::WriteOutput<#ident> for #newtype where #shared {}
     }
 }

@@ -51,6 +51,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     let shared = cx.shared();
     quote! {
         #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::State for #ident where #shared {
             type Input = #input;
             type Update = #update;

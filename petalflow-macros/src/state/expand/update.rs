@@ -63,12 +63,14 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::fmt::Debug for #update #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#((#names, &self.#fields)),*])
             }
         }
         #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::state::Update<#ident> for #update where #shared {
             #[inline]
             fn written(&self) -> #runtime::state::KeySet {

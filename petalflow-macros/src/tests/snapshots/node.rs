@@ -15,6 +15,7 @@ struct write {}
 const _: () = {
     type __PetalflowState = Essay;
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::Node<__PetalflowState> for write {
         type Output = <EssayDraft as ::petalflow::__private::Itself>::Type;
         type Item = ();
@@ -42,6 +43,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::__private::Function for write {
         const ITSELF: Self = Self {};
     }

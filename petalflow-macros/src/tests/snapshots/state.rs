@@ -27,17 +27,16 @@ pub struct EssayUpdate {
 const _: usize = {
     #[allow(unused_imports)]
     use ::petalflow::__private::Lacks as _;
-    type __Type = <EssayTopic as ::petalflow::__private::Holds>::Value;
     <::petalflow::__private::KeyType<
-        __Type,
+        String,
     >>::check(
         "topic",
         "String",
         ::petalflow::__private::KeyTraits {
-            shared: <::petalflow::__private::KeyType<__Type>>::SHARED,
-            clone: <::petalflow::__private::KeyType<__Type>>::CLONE,
-            serialize: <::petalflow::__private::KeyType<__Type>>::SERIALIZE,
-            deserialize: <::petalflow::__private::KeyType<__Type>>::DESERIALIZE,
+            shared: <::petalflow::__private::KeyType<String>>::SHARED,
+            clone: <::petalflow::__private::KeyType<String>>::CLONE,
+            serialize: <::petalflow::__private::KeyType<String>>::SERIALIZE,
+            deserialize: <::petalflow::__private::KeyType<String>>::DESERIALIZE,
         },
     )
 };
@@ -50,6 +49,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::default::Default for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DefaultFor<
@@ -64,6 +64,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::clone::Clone for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -78,6 +79,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -126,6 +128,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl<'de> ::petalflow::__private::Deserialize<'de> for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DataFor<
@@ -155,6 +158,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::clone::Clone for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -166,6 +170,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -177,6 +182,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::cmp::PartialEq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::PartialEqFor<
@@ -188,6 +194,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::cmp::Eq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::EqFor<
@@ -195,6 +202,7 @@ const _: () = {
         >,
     {}
     impl EssayTopic {
+        #[doc(hidden)]
         #[inline]
         fn __push(
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
@@ -210,6 +218,7 @@ const _: () = {
         type Value = String;
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::Key for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -245,6 +254,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::Output<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -270,6 +280,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::WriteOutput<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -309,6 +320,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayUpdate
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -326,6 +338,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::state::Update<Essay> for EssayUpdate
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -350,6 +363,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::State for Essay
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,

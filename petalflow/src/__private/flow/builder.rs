@@ -119,7 +119,7 @@ pub use crate::__forward_launch as forward_launch;
     label = "`{Value}` is missing",
     note = "give it with `.{Value}(..)` before this"
 )]
-pub trait Given<Value> {}
+pub trait HasValue<Value> {}
 
 /// A store can contain the threads of the flow. The store is a parameter, because rustc reports a bound without parameters
 /// that does not hold, as for a state that cannot be stored. `Flow` is not a supertrait for the same reason.
