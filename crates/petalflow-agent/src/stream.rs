@@ -16,7 +16,6 @@ use petalflow::{Event, Events, RunError};
 /// An event of an agent's run, and its origin: an item of [`AgentEvents`].
 ///
 /// ```
-/// use futures_util::StreamExt;
 /// use petalflow_agent::Agent;
 /// use petalflow_agent::stream::AgentStreamItem;
 /// use petalflow_llm::ScriptedModel;
@@ -79,7 +78,6 @@ impl AgentStreamItem {
 /// run. Dropping it stops the run at once.
 ///
 /// ```
-/// use futures_util::StreamExt;
 /// use petalflow_agent::{Agent, stream::AgentEventKind};
 /// use petalflow_llm::{Reply, ScriptedModel};
 ///
@@ -161,6 +159,17 @@ impl AgentEvents {
             task: event.task.clone(),
             kind,
         });
+    }
+}
+
+impl AgentEvents {
+    /// The next event. `None` after the last one. Programs need no other crate to read the stream with it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no event. The run stops until the stream is polled again.
+    pub async fn next(&mut self) -> Option<AgentStreamItem> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 }
 

@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::error::TransactionError;
 use crate::integer::{bounds, read_integer, sql_integer};
+use crate::listing;
 
 pub(crate) fn append(
     connection: &Connection,
@@ -75,6 +76,9 @@ pub(crate) fn prune(
     let Some((first, last)) = bounds(&(0..seq)) else {
         return Ok(());
     };
+    if address.namespace.is_empty() {
+        listing::keep_created(connection, address.thread)?;
+    }
     delete_between(
         connection,
         "DELETE FROM checkpoints WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
@@ -97,6 +101,16 @@ pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), Transa
         "DELETE FROM writes WHERE thread = ?1",
     ] {
         connection.prepare_cached(delete)?.execute([thread])?;
+    }
+    listing::forget(connection, thread)
+}
+
+pub(crate) fn delete_many(
+    connection: &Connection,
+    threads: &[impl AsRef<str>],
+) -> Result<(), TransactionError> {
+    for thread in threads {
+        delete(connection, thread.as_ref())?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::options::{SqliteOptions, Synchronous};
 use crate::schema;
 
 /// The size of the statement cache: all statements of the store fit.
-const CACHED_STATEMENTS: usize = 48;
+const CACHED_STATEMENTS: usize = 64;
 
 /// Opens the connection that writes. Creates the file if it does not exist, and runs its migrations.
 pub(crate) fn writer(
@@ -32,6 +32,8 @@ pub(crate) fn writer(
             None,
         )));
     }
+    // Has an effect on a new file only. The pages then record their owners, so that free pages can be given back.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     write_ahead(&connection, file)?;
     let synchronous = match options.synchronous {
         Synchronous::Full => "FULL",

@@ -49,7 +49,7 @@
 // | `integer`, `options` | numbers as SQLite stores them; settings |
 // | `schema`, `connection` | opening a file: whether it belongs to this crate, and which layout it has |
 // | `lock_file` | by which processes see which others are alive |
-// | `change`, `query`, `claims` | the statements |
+// | `listing`, `change`, `query`, `claims` | the statements |
 // | `queued_write`, `transaction`, `writer` | one connection writes; queued writes share commits |
 // | `readers` | a few connections read |
 // | `store`, `database` | the two public interfaces: the store contract, and transactions for other crates |
@@ -62,6 +62,7 @@ mod connection;
 pub mod database;
 mod error;
 mod integer;
+mod listing;
 mod lock_file;
 mod options;
 mod query;

@@ -49,6 +49,25 @@ pub(crate) const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (namespace, key)
     ) WITHOUT ROWID, STRICT;
     CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;",
+    // What is listed of threads beside their checkpoints. `at` is the newest checkpoint when the status was set, and `created_ms` is
+    // set when a thread is pruned. A thread may have labels and no row, and the other way round.
+    "CREATE TABLE threads (
+        thread TEXT NOT NULL PRIMARY KEY,
+        created_ms INTEGER,
+        at INTEGER,
+        status TEXT,
+        flow TEXT,
+        due_ms INTEGER
+    ) WITHOUT ROWID, STRICT;
+    CREATE INDEX threads_by_status ON threads (status);
+    CREATE INDEX threads_by_due ON threads (due_ms) WHERE due_ms IS NOT NULL;
+    CREATE TABLE labels (
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        thread TEXT NOT NULL,
+        PRIMARY KEY (name, value, thread)
+    ) WITHOUT ROWID, STRICT;
+    CREATE INDEX labels_by_thread ON labels (thread);",
 ];
 
 /// Refuses the file of another program before anything is changed. Returns how many migrations have been done.

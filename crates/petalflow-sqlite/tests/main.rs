@@ -8,6 +8,7 @@ mod locks;
 mod opening;
 mod replaced;
 mod room;
+mod space;
 
 use std::path::Path;
 

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use indicatif::{ProgressBar, ProgressStyle};
 use petalflow::event::EventKind;
 use petalflow::prelude::*;

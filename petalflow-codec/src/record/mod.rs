@@ -9,6 +9,7 @@ mod decision;
 mod read;
 mod write;
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::Outline;
@@ -52,6 +53,19 @@ pub enum Cause {
     Fork,
     /// A person ended the run by a rejection.
     Rejected,
+}
+
+impl fmt::Display for Cause {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Input => "input",
+            Cause::Superstep => "superstep",
+            Cause::Update => "update",
+            Cause::Fork => "fork",
+            Cause::Rejected => "rejected",
+        })
+    }
 }
 
 impl Cause {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{
     Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadStatus,
 };
 use crate::future::BoxFuture;
 use petalflow_codec::checksum;
@@ -111,6 +112,22 @@ impl ThreadStorage {
             self.check(namespace, checkpoint)?;
         }
         Ok(checkpoints)
+    }
+
+    /// Sets what is listed of the last run on the thread.
+    #[inline]
+    pub(crate) async fn describe(
+        &self,
+        flow: &str,
+        status: ThreadStatus,
+        due_ms: Option<u64>,
+    ) -> Result<(), StoreError> {
+        let change = ThreadChange::Status {
+            flow,
+            status,
+            due_ms,
+        };
+        self.store.describe(&self.thread, change).await
     }
 
     /// Checks the bytes of a checkpoint, and removes their checksum.

@@ -9,7 +9,6 @@ use petalflow::event::CustomEvent;
 /// the payload of a [`CustomEvent`] of the deciding node and attempt.
 ///
 /// ```
-/// use futures_util::StreamExt;
 /// use petalflow::event::EventKind;
 /// use petalflow_llm::ScriptedModel;
 /// use petalflow_llm::nodes::Model;

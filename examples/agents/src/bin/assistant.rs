@@ -11,7 +11,6 @@
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
 use petalflow_agent::stream::{AgentEventKind, AgentEvents};

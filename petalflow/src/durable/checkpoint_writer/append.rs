@@ -104,6 +104,7 @@ impl<S: State> CheckpointWriter<S> {
         checkpoint.base = if is_base { self.seq } else { self.base }.get();
         checkpoint.created_ms = now_ms();
         let size = checkpoint.bytes.len() as u64;
+        self.pruning.add(size);
         next.size = if is_base {
             ChainSize {
                 first: size,
@@ -120,11 +121,15 @@ impl<S: State> CheckpointWriter<S> {
 
     /// Writes the checkpoint that was encoded. With `Durability::Async` this only starts the write.
     pub(in crate::durable) fn write_encoded(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        if self.in_flight.is_none() && self.parent_barrier.is_none() {
+        let prunes = self.pruning.is_due(self.header.superstep);
+        if self.in_flight.is_none() && self.parent_barrier.is_none() && !prunes {
             return self.append();
         }
         Box::pin(async move {
             self.wait_for_earlier_writes().await?;
+            if prunes {
+                self.prune().await?;
+            }
             self.append().await
         })
     }
