@@ -168,6 +168,43 @@ impl<F: Flow> Launch<F> {
         self
     }
 
+    /// Sets how many levels of sub-flows may be inside each other; 16 by default. A deeper call is an error of its node.
+    ///
+    /// Each level uses the stack of the thread that runs the flow: up to 65 kB without optimization. For more levels than
+    /// the default, run the flow on threads with a larger stack, for example with `thread_stack_size` of tokio's runtime
+    /// builder: a stack overflow ends the process.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Count {
+    ///     #[key(input)]
+    ///     n: u32,
+    /// }
+    ///
+    /// #[node(Count)]
+    /// async fn down(n: &u32, cx: Context) -> petalflow::Result<()> {
+    ///     if *n > 0 {
+    ///         Down::new().run_in(&cx, "inner", n - 1).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// flow!(Down(Count) { down });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert!(Down::new().max_depth(3).run(3).await.is_ok());
+    /// assert!(Down::new().max_depth(3).run(4).await.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_depth(mut self, levels: u32) -> Self {
+        self.settings.max_depth = levels;
+        self
+    }
+
     /// Sets the maximum number of nodes that run at the same time; unlimited by default. Other nodes wait in order.
     ///
     /// # Panics

@@ -65,6 +65,7 @@
 /// | `node reply: Llm<EssayMessages> = Llm::new("…");` | a node value with a default; `WriteEssay::new().reply(..)` replaces it |
 /// | `node reply: Llm<EssayMessages>;` | a node value without a default, which `WriteEssay::new().reply(..)` must set |
 /// | `node review: ReviewEssay { in: \|draft: &str\| .., out: \|r: Review\| .. };` | another flow as a node |
+/// | `node review: ReviewEssay { in: \|#[item] part: &Part, topic: &str\| .., out: .. };` | a sub-flow that takes an item, as the target of `each` or of a route with a payload: it runs once per item |
 /// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, but the thread retains the state of the sub-flow. Without `keep` the state is new each time |
 /// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts. They replace those of `#[node(..)]` |
 /// | `with fetch { cache: 1h };` | how long a result is valid for the same values of the keys that the node reads, if the launch has a [cache](crate::cache) |
@@ -77,8 +78,8 @@
 /// `plan -> each dig -> gather; catch dig -> recover; recover -> gather`, the path through `recover` is longer, so `gather` would
 /// run twice. With `defer gather` it runs once, after all of them.
 ///
-/// A flow can contain itself. At most 16 levels of flows can be inside each other: a deeper call is an error of its node, which
-/// no retry repeats.
+/// A flow can contain itself. At most 16 levels of flows can be inside each other, or as many as
+/// [`Launch::max_depth`](crate::Launch::max_depth) allows: a deeper call is an error of its node, which no retry repeats.
 ///
 /// # Generated items
 ///

@@ -7,7 +7,7 @@ use crate::cache::RunCache;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{OnBusy, Retention};
 use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
-use crate::error::{BoxError, MAX_DEPTH, TooDeep};
+use crate::error::{BoxError, TooDeep};
 use crate::event::Sink;
 use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::flow::Flow;
@@ -64,9 +64,12 @@ async fn inside<C: Flow>(
     keep: bool,
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
-    if shared.depth >= MAX_DEPTH {
-        let flow = child.name().to_string();
-        return Err(TooDeep { flow }.into());
+    if shared.depth >= shared.max_depth {
+        let error = TooDeep {
+            flow: child.name().to_string(),
+            max_depth: shared.max_depth,
+        };
+        return Err(error.into());
     }
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached::<C::State> as _);
@@ -80,6 +83,7 @@ async fn inside<C: Flow>(
     });
     let settings = Settings {
         limit,
+        max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),

@@ -66,7 +66,7 @@ fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
         .edge("sends", "takes");
     assert_eq!(
         refusal(forgotten),
-        "PF020: node `sends` returns items and `takes` takes one, but this edge delivers none; write `sends -> each takes`"
+        "PF020: node `sends` returns items and `takes` takes one, but this edge delivers none; write `.each(\"sends\", \"takes\")`"
     );
     let neither = graph()
         .node(a {})

@@ -65,7 +65,7 @@ async fn a_flow_can_contain_itself_to_a_depth_of_16() {
 async fn a_deeper_recursion_is_an_error_with_flow_and_depth() {
     let problem = |flow| {
         format!(
-            "`{flow}` would run 17 levels inside the first flow, and at most 16 are possible; if a flow contains itself, end the recursion earlier, or write a loop"
+            "`{flow}` would run 17 levels inside the first flow, and at most 16 are allowed; if a flow contains itself, end the recursion earlier, write a loop, or raise `.max_depth(..)`"
         )
     };
     let store = InMemoryStore::new();

@@ -13,6 +13,39 @@ pub const fn takes_no_item(node: &str, from: &str) -> Text {
         .push(" a parameter `#[item] item: &..`, or lead the edge to a node that takes an item")
 }
 
+/// PF020, in the builder: an item is delivered to a node that takes none; `fix` says how to add one that does.
+pub const fn cannot_take_item(node: &str, from: &str, fix: &str) -> Text {
+    Text::new("node ")
+        .name(node)
+        .push(" takes no item, but the edge from ")
+        .name(from)
+        .push(" delivers one; ")
+        .push(fix)
+        .push(", or lead the edge to a node that takes an item")
+}
+
+/// PF020, in the builder: a plain edge between a node that returns items and one that takes one.
+pub const fn each_edge_forgotten(node: &str, from: &str) -> Text {
+    Text::new("node ")
+        .name(from)
+        .push(" returns items and ")
+        .name(node)
+        .push(" takes one, but this edge delivers none; write `.each(\"")
+        .push(from)
+        .push("\", \"")
+        .push(node)
+        .push("\")`")
+}
+
+/// PF020, in the builder: a node returns items that no edge takes.
+pub const fn items_of_no_edge(node: &str) -> Text {
+    Text::new("node ")
+        .name(node)
+        .push(" returns items (`Each`), but no `each` edge takes them; add one, such as `.each(\"")
+        .push(node)
+        .push("\", \"target\")`")
+}
+
 /// PF020: a node takes an item and the edge delivers none.
 pub const fn needs_item(node: &str, from: &str) -> Text {
     Text::new("node ").name(node).push(" takes an item, but the edge from ").name(from).push(" delivers none; lead to it with `each` from a node that returns `Each<..>`, or with a route that carries the item, or remove the `#[item]` parameter")

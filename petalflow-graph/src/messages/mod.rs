@@ -17,8 +17,8 @@ pub use graph::{
     out_of_end, reserved_name, route_twice, stored_twice, unknown_node, unused_node,
 };
 pub use items::{
-    carries_no_items, carries_no_list, each_forgotten, items_unused, needs_item, other_item,
-    sends_no_items, takes_no_item,
+    cannot_take_item, carries_no_items, carries_no_list, each_edge_forgotten, each_forgotten,
+    items_of_no_edge, items_unused, needs_item, other_item, sends_no_items, takes_no_item,
 };
 pub use keys::{
     Precision, Writers, conflict, conflict_with_itself, missing_output, too_many_keys,
@@ -118,7 +118,10 @@ mod tests {
             sends_no_items("a", true),
             carries_no_items("a", "R", false),
             each_forgotten("a", "b"),
+            each_edge_forgotten("a", "b"),
+            cannot_take_item("a", "b", "add another one"),
             items_unused("a"),
+            items_of_no_edge("a"),
             other_item("a", "Topic", "b", "String"),
             missing_output("k", "a", Precision::Deliveries),
             tool_twice("search"),

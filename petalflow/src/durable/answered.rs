@@ -1,9 +1,11 @@
 //! Finds out whether what a caller answers has an answer already.
 
+use super::load::waiting;
 use super::thread_start::Command;
-use crate::checkpoint::{AnswerEntry, DecisionKind, Record, ThreadStorage};
+use crate::checkpoint::{AnswerEntry, DecisionKind, Record, StoredCheckpoint, ThreadStorage};
 use crate::outcome::ThreadError;
-use crate::question::{AnswerError, InterruptId};
+use crate::plan::ExecutionPlan;
+use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::State;
 
 /// The number of checkpoints that are searched for an answer, newest first.
@@ -44,7 +46,10 @@ impl<S: State> Command<S> {
         let approvals = resume.approvals.iter();
         let approvals =
             approvals.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
-        answers.chain(approvals).collect()
+        let mut targets: Vec<AnswerTarget> = approvals.chain(answers).collect();
+        // Known by its position in `check_unanswered`.
+        targets.sort_by_key(|target| !matches!(target, AnswerTarget::Approvals));
+        targets
     }
 }
 
@@ -52,16 +57,15 @@ impl<S: State> Command<S> {
 #[inline]
 pub(crate) async fn check_unanswered(
     storage: &ThreadStorage,
+    plan: &ExecutionPlan,
     targets: &[AnswerTarget],
 ) -> Result<(), ThreadError> {
-    if targets.is_empty() {
+    let approves = matches!(targets, [AnswerTarget::Approvals, ..]);
+    if targets.is_empty() || (approves && waits_for_approval(storage, plan).await?) {
         return Ok(());
     }
     for checkpoint in storage.history("", None, SEARCHED).await? {
-        let record = Record::decode(&checkpoint.bytes).map_err(ThreadError::value(format!(
-            "checkpoint {} of thread `{}`",
-            checkpoint.seq, storage.thread
-        )))?;
+        let record = decode(storage, &checkpoint)?;
         let mut entries = record.header.answers.into_iter();
         let answered = |entry: &AnswerEntry| targets.iter().any(|to| to.is_answered_by(entry));
         if let Some(entry) = entries.find(answered) {
@@ -72,4 +76,33 @@ pub(crate) async fn check_unanswered(
         }
     }
     Ok(())
+}
+
+/// Whether the thread still waits for an approval. Earlier decisions were then for other approvals.
+#[inline]
+async fn waits_for_approval(
+    storage: &ThreadStorage,
+    plan: &ExecutionPlan,
+) -> Result<bool, ThreadError> {
+    let stored = storage.read("", None).await?;
+    let Some((newest, mut writes)) =
+        stored.and_then(|mut stored| Some((stored.chain.pop()?, stored.writes)))
+    else {
+        return Ok(false);
+    };
+    let record = decode(storage, &newest)?;
+    if record.header.origin != newest.seq {
+        writes = storage.writes("", record.header.origin).await?;
+    }
+    let waiting = waiting(storage, "", plan, &record, &writes)?;
+    let is_approval = |interrupt: &Interrupt| !matches!(interrupt.kind, InterruptKind::Ask { .. });
+    Ok(waiting.iter().any(|(_, interrupt)| is_approval(interrupt)))
+}
+
+#[inline]
+fn decode(storage: &ThreadStorage, checkpoint: &StoredCheckpoint) -> Result<Record, ThreadError> {
+    Record::decode(&checkpoint.bytes).map_err(ThreadError::value(format!(
+        "checkpoint {} of thread `{}`",
+        checkpoint.seq, storage.thread
+    )))
 }

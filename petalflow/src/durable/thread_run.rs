@@ -18,6 +18,7 @@ use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
 use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
+use crate::plan::ExecutionPlan;
 use crate::state::State;
 
 impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
@@ -69,9 +70,11 @@ async fn run_claimed<F: Flow>(
         None
     } else {
         let targets = start.command.targets();
+        let (storage, on_busy) = (&start.storage, start.on_busy);
         let claimed = claim(
-            &start.storage,
-            start.on_busy,
+            storage,
+            on_busy,
+            &flow.plan(),
             &targets,
             &mut settings.cancel,
         )
@@ -133,6 +136,7 @@ fn status<S>(ended: &Result<S, RunError>) -> Option<(ThreadStatus, Option<u64>)>
 async fn claim(
     storage: &ThreadStorage,
     on_busy: OnBusy,
+    plan: &ExecutionPlan,
     targets: &[AnswerTarget],
     cancel: &mut Option<CancelToken>,
 ) -> Result<ThreadClaim, ThreadError> {
@@ -140,7 +144,7 @@ async fn claim(
     while !targets.is_empty() && wait < Duration::from_millis(200) {
         match ThreadClaim::get(storage, OnBusy::Refuse, cancel).await {
             Err(busy @ ThreadError::Busy { .. }) => {
-                check_unanswered(storage, targets).await?;
+                check_unanswered(storage, plan, targets).await?;
                 if on_busy == OnBusy::Refuse && wait > Duration::from_millis(100) {
                     return Err(busy);
                 }
@@ -182,7 +186,7 @@ async fn load<F: Flow>(
         Ok(opened) => opened,
         Err(error) => {
             // Another caller may have answered in the meantime.
-            let unanswered = check_unanswered(&storage, &targets).await;
+            let unanswered = check_unanswered(&storage, &plan, &targets).await;
             return Err(refused(match unanswered {
                 Err(answered @ ThreadError::Answer(_)) => answered,
                 _ => error,

@@ -11,7 +11,7 @@ use std::error::Error;
 pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
 pub use panic::{Panicked, catch_panic};
-pub(crate) use too_deep::{MAX_DEPTH, TooDeep};
+pub(crate) use too_deep::{DEFAULT_MAX_DEPTH, TooDeep};
 
 /// The error type of nodes: any error.
 ///

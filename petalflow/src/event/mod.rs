@@ -162,7 +162,8 @@ pub enum EventKind<S: State> {
         /// The state.
         state: S,
     },
-    /// A checkpoint of the thread was stored.
+    /// A checkpoint of the thread was stored. With [`Durability::Async`](crate::thread::Durability::Async), its write has begun. At a
+    /// barrier, this comes before [`SuperstepFinished`](EventKind::SuperstepFinished) and then [`Values`](EventKind::Values).
     Checkpoint {
         /// The number of the checkpoint.
         checkpoint: u64,

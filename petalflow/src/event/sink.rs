@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use super::{CustomEvent, Event, EventKind, NestedEvent, TaskInfo};
 use crate::ids::Namespace;
@@ -23,15 +24,28 @@ pub(crate) trait Listener: Send + Sync {
 
     /// Whether to send states, which are cloned for each event.
     fn wants_values(&self) -> bool;
+
+    /// Completes when the stream has returned all events.
+    fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()>;
 }
 
 /// Copies a state for a listener.
 pub(crate) type CopyState<S> = fn(&S) -> S;
 
+/// Events that the stream has not returned yet, and the tasks that wait until it has.
+pub(crate) struct Queue<S: State> {
+    events: VecDeque<Event<S>>,
+    waiting: Vec<Waker>,
+    /// Whether the stream polls the run. It then looks for events itself.
+    polling: bool,
+    /// Wakes the task that awaits the stream, for events of nodes on other threads.
+    stream: Option<Waker>,
+}
+
 /// The receiver of the events of a run over `S`.
 pub(crate) enum Sink<S: State> {
     Queue {
-        events: Mutex<VecDeque<Event<S>>>,
+        events: Mutex<Queue<S>>,
         /// Copies the state, if the listener wants it.
         copy_state: OnceLock<CopyState<S>>,
     },
@@ -44,7 +58,12 @@ pub(crate) enum Sink<S: State> {
 impl<S: State> Sink<S> {
     pub(crate) fn queue() -> Arc<Self> {
         Arc::new(Sink::Queue {
-            events: Mutex::default(),
+            events: Mutex::new(Queue {
+                events: VecDeque::new(),
+                waiting: Vec::new(),
+                polling: false,
+                stream: None,
+            }),
             copy_state: OnceLock::new(),
         })
     }
@@ -66,7 +85,19 @@ impl<S: State> Sink<S> {
 
     pub(crate) fn send(&self, event: Event<S>) {
         match self {
-            Sink::Queue { events, .. } => lock(events).push_back(event),
+            Sink::Queue { events, .. } => {
+                let mut queue = lock(events);
+                queue.events.push_back(event);
+                let stream = if queue.polling {
+                    None
+                } else {
+                    queue.stream.take()
+                };
+                drop(queue);
+                if let Some(stream) = stream {
+                    stream.wake();
+                }
+            }
             Sink::Parent { listener, .. } => listener.nested(
                 event.namespace.clone(),
                 event.superstep,
@@ -76,9 +107,35 @@ impl<S: State> Sink<S> {
         }
     }
 
-    pub(crate) fn pop(&self) -> Option<Event<S>> {
+    /// The next event, before the stream polls the run.
+    pub(crate) fn begin_poll(&self) -> Option<Event<S>> {
+        self.pop(|queue, is_empty| queue.polling = is_empty)
+    }
+
+    /// The next event, after the stream has polled the run. Without one, the task is woken when there is one.
+    pub(crate) fn end_poll(&self, cx: &Context<'_>) -> Option<Event<S>> {
+        self.pop(|queue, is_empty| {
+            queue.polling = false;
+            let known = queue.stream.as_ref();
+            if is_empty && !known.is_some_and(|stream| stream.will_wake(cx.waker())) {
+                queue.stream = Some(cx.waker().clone());
+            }
+        })
+    }
+
+    fn pop(&self, change: impl FnOnce(&mut Queue<S>, bool)) -> Option<Event<S>> {
         match self {
-            Sink::Queue { events, .. } => lock(events).pop_front(),
+            Sink::Queue { events, .. } => {
+                let mut queue = lock(events);
+                let event = queue.events.pop_front();
+                change(&mut queue, event.is_none());
+                if queue.events.is_empty() && !queue.waiting.is_empty() {
+                    let waiting = std::mem::take(&mut queue.waiting);
+                    drop(queue);
+                    waiting.into_iter().for_each(Waker::wake);
+                }
+                event
+            }
             Sink::Parent { .. } => None,
         }
     }
@@ -118,9 +175,29 @@ impl<S: State> Listener for Sink<S> {
             Sink::Parent { listener, .. } => listener.wants_values(),
         }
     }
+
+    fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Sink::Queue { events, .. } => {
+                let mut queue = lock(events);
+                if queue.events.is_empty() {
+                    return Poll::Ready(());
+                }
+                if !queue
+                    .waiting
+                    .iter()
+                    .any(|waker| waker.will_wake(cx.waker()))
+                {
+                    queue.waiting.push(cx.waker().clone());
+                }
+                Poll::Pending
+            }
+            Sink::Parent { listener, .. } => listener.poll_received(cx),
+        }
+    }
 }
 
-fn lock<T>(queue: &Mutex<VecDeque<T>>) -> MutexGuard<'_, VecDeque<T>> {
+fn lock<S: State>(queue: &Mutex<Queue<S>>) -> MutexGuard<'_, Queue<S>> {
     // A panic cannot leave the queue in an inconsistent state.
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

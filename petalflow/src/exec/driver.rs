@@ -50,6 +50,7 @@ impl<F: Flow> Driver<F> {
     ) -> Self {
         let Settings {
             limit: launch_limit,
+            max_depth,
             parent,
             cancel,
             managed,
@@ -76,6 +77,7 @@ impl<F: Flow> Driver<F> {
             limit: launch_limit.saturating_add(superstep),
             launch_limit,
             depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
+            max_depth,
             parent,
             retried: Mutex::default(),
             thread,

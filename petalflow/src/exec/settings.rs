@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::cached::FindCached;
 use crate::cancel_token::CancelToken;
-use crate::error::NodeError;
+use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::Namespace;
 use crate::middleware::{Middleware, RunMiddleware};
@@ -21,6 +21,8 @@ pub(crate) type RecordFailure<S> = fn(NodeError, &mut <S as State>::Update);
 /// The settings of a run. Small, because a server holds one per run; what few runs have is in [`Extras`].
 pub(crate) struct Settings<S: State> {
     pub(crate) limit: u64,
+    /// How many levels of sub-flows may be inside the outermost flow.
+    pub(crate) max_depth: u32,
     /// For a sub-flow: the run of its parent.
     pub(crate) parent: Option<Arc<RunShared>>,
     pub(crate) cancel: Option<CancelToken>,
@@ -55,6 +57,7 @@ impl<S: State> Default for Settings<S> {
     fn default() -> Self {
         Settings {
             limit: DEFAULT_LIMIT,
+            max_depth: DEFAULT_MAX_DEPTH,
             parent: None,
             cancel: None,
             managed: None,
@@ -70,6 +73,7 @@ impl<S: State> Clone for Settings<S> {
     fn clone(&self) -> Self {
         Settings {
             limit: self.limit,
+            max_depth: self.max_depth,
             parent: self.parent.clone(),
             cancel: self.cancel.clone(),
             managed: self.managed.clone(),

@@ -4,10 +4,15 @@ use std::any::TypeId;
 
 use petalflow_graph::{Diagnostic, Edge, Location, Rule, Source, Target, Text, Via, messages};
 
-use super::node::Entry;
+use super::node::{Entry, EntryKind};
 use super::{END, START};
 use crate::error::NodeError;
 use crate::state::State;
+
+/// What to do so that a node takes items.
+const CLOSURE: &str =
+    "a closure takes none: add an annotated function with a parameter `#[item] item: &..`";
+const SUBFLOW: &str = "add the sub-flow with `.subflow_with_item(..)`";
 
 /// PF020: edges deliver the items that their targets take.
 pub(super) fn items_match<S: State>(
@@ -57,7 +62,7 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     // The type of the item, if it is known.
     let sent = match &edge.via {
         Via::Plain if takes && source.is_some_and(|source| source.spec.sends) => {
-            return Some(messages::each_forgotten(name, from));
+            return Some(messages::each_edge_forgotten(name, from));
         }
         Via::Plain => return takes.then(|| messages::needs_item(name, from)),
         Via::Each => {
@@ -90,7 +95,11 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     };
     let target = target?;
     if !takes {
-        return Some(messages::takes_no_item(name, from));
+        return Some(match target.kind {
+            EntryKind::Node => messages::takes_no_item(name, from),
+            EntryKind::Closure => messages::cannot_take_item(name, from, CLOSURE),
+            EntryKind::Subflow => messages::cannot_take_item(name, from, SUBFLOW),
+        });
     }
     let (ty, sends) = sent?;
     (ty != target.item_types.taken.0)

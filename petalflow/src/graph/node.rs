@@ -4,13 +4,14 @@ use std::any::{TypeId, type_name};
 use std::future::Future;
 
 use petalflow_graph::{KeySet, NodeFacts};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::delivery::TypeName;
 use crate::error::BoxError;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::{
-    Carried, Context, Effects, Node, Output, Requirements, Routing, Scope, node_spec,
+    Carried, Context, Effects, ItemCodec, Node, Output, Requirements, Routing, Scope, node_spec,
 };
 use crate::plan::NodeSpec;
 use crate::policy::Policy;
@@ -53,6 +54,14 @@ impl ItemTypes {
     }
 }
 
+/// How a node was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EntryKind {
+    Node,
+    Closure,
+    Subflow,
+}
+
 /// A node of the builder.
 pub(super) struct Entry<S: State> {
     pub(super) name: String,
@@ -60,7 +69,7 @@ pub(super) struct Entry<S: State> {
     pub(super) item_types: ItemTypes,
     /// The exclusive keys that one result writes twice.
     pub(super) written_twice: KeySet,
-    pub(super) subflow: bool,
+    pub(super) kind: EntryKind,
     pub(super) node: Box<dyn DynNode<S>>,
 }
 
@@ -74,6 +83,7 @@ impl<S: State> Entry<S> {
         Entry {
             spec: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
             item_types,
+            kind: EntryKind::Node,
             ..Self::with_output::<N::Output>(name, Box::new(Typed(node)))
         }
     }
@@ -96,6 +106,22 @@ impl<S: State> Entry<S> {
         M: Fn(C::State) -> O + Send + Sync + 'static,
         O: Output<S> + 'static,
     {
+        Self::with_input(
+            name,
+            child,
+            move |state: &S, _: &Scope| Ok(input(state)),
+            out,
+        )
+    }
+
+    /// A flow whose input is made from the state and the item.
+    fn with_input<C, I, M, O>(name: String, child: C, input: I, out: M) -> Self
+    where
+        C: Flow + Clone,
+        I: Fn(&S, &Scope) -> Result<<C::State as State>::Input, BoxError> + Send + Sync + 'static,
+        M: Fn(C::State) -> O + Send + Sync + 'static,
+        O: Output<S> + 'static,
+    {
         let node = Box::new(Sub {
             child,
             input,
@@ -103,9 +129,26 @@ impl<S: State> Entry<S> {
             retains_state: false,
         });
         Entry {
-            subflow: true,
+            kind: EntryKind::Subflow,
             ..Self::with_output::<O>(name, node)
         }
+    }
+
+    /// A flow that takes an item.
+    pub(super) fn subflow_with_item<C, T, I, M, O>(name: String, child: C, input: I, out: M) -> Self
+    where
+        C: Flow + Clone,
+        T: Serialize + DeserializeOwned + Send + Sync + 'static,
+        I: Fn(&S, &T) -> <C::State as State>::Input + Send + Sync + 'static,
+        M: Fn(C::State) -> O + Send + Sync + 'static,
+        O: Output<S> + 'static,
+    {
+        let input = move |state: &S, scope: &Scope| Ok(input(state, scope.item::<T>()?));
+        let mut entry = Self::with_input(name, child, input, out);
+        entry.spec.facts.takes_item = true;
+        entry.spec.item = Some(ItemCodec::of::<T>());
+        entry.item_types.taken = (TypeId::of::<T>(), type_name::<T>());
+        entry
     }
 
     /// A node with this output that may read all keys and takes no item.
@@ -115,7 +158,7 @@ impl<S: State> Entry<S> {
             spec: node_spec!(S, O, name: "", reads: KeySet::NONE, all: true, takes: false, policy: Policy::NONE, item: None),
             item_types: ItemTypes::of_output::<S, O>(),
             written_twice: O::WRITES_TWICE.intersection(S::EXCLUSIVE),
-            subflow: false,
+            kind: EntryKind::Closure,
             node,
         }
     }
@@ -178,7 +221,7 @@ impl<S, C, I, M, O> DynNode<S> for Sub<C, I, M>
 where
     S: State,
     C: Flow + Clone,
-    I: Fn(&S) -> <C::State as State>::Input + Send + Sync + 'static,
+    I: Fn(&S, &Scope) -> Result<<C::State as State>::Input, BoxError> + Send + Sync + 'static,
     M: Fn(C::State) -> O + Send + Sync + 'static,
     O: Output<S> + 'static,
 {
@@ -192,7 +235,7 @@ where
             subflow(
                 self.child.clone(),
                 scope,
-                (self.input)(state),
+                (self.input)(state, scope)?,
                 &self.out,
                 effects,
                 self.retains_state,

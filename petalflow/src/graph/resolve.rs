@@ -9,7 +9,7 @@ use petalflow_graph::{
 
 use super::builder::{GraphBuilder, Trigger};
 use super::gate::NamedGate;
-use super::node::Entry;
+use super::node::{Entry, EntryKind};
 use super::{END, START};
 use crate::state::State;
 
@@ -73,7 +73,7 @@ fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
         name: node.name.clone().into(),
         deferred: builder.deferred.contains(&node.name),
         many: node.spec.facts.many,
-        subflow: node.subflow,
+        subflow: node.kind == EntryKind::Subflow,
         before: when(false),
         after: when(true),
         stored: stored.map(|(_, id)| id.clone().into()),

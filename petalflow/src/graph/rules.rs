@@ -45,7 +45,7 @@ pub(super) fn routes_match<S: State>(
             diagnostics.push(Diagnostic::new(
                 Rule::ItemMismatch,
                 Location::Node(index),
-                messages::items_unused(&node.name).as_str(),
+                messages::items_of_no_edge(&node.name).as_str(),
             ));
         }
     }

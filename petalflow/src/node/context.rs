@@ -1,6 +1,6 @@
 //! The handle to the run that a node can take as a parameter.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
 use super::Scope;
@@ -271,6 +271,43 @@ impl Context {
         self.heartbeat();
         if self.has_listener() {
             self.send(make().into());
+        }
+    }
+
+    /// Waits until the listener has received all events of the run that were sent before. Without a listener, this completes at
+    /// once.
+    ///
+    /// A listener can stop the run when it receives an event. A node that waits here does nothing before that.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use futures_util::StreamExt;
+    ///
+    /// #[node(Log)]
+    /// async fn delete(cx: Context) -> LogLines {
+    ///     cx.emit("about to delete everything");
+    ///     cx.events_received().await;
+    ///     panic!("the listener has stopped the run");
+    /// }
+    ///
+    /// flow!(Delete(Log) { delete });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut events = Delete::run(()).events().custom();
+    /// assert!(events.next().await.is_some());
+    /// drop(events);
+    /// # }
+    /// ```
+    pub async fn events_received(&self) {
+        if let Some(listener) = &self.0.shared.listener {
+            poll_fn(|cx| listener.poll_received(cx)).await;
         }
     }
 

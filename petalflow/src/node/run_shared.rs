@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use petalflow_graph::{Graph, Node, NodeIdx};
 
 use crate::cancel_token::CancelToken;
-use crate::error::NodeError;
+use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Listener;
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
@@ -30,6 +30,8 @@ pub(crate) struct RunShared {
     pub(crate) parent: Option<Arc<RunShared>>,
     /// In how many flows this run is.
     pub(crate) depth: u32,
+    /// How many flows this run may be in.
+    pub(crate) max_depth: u32,
     /// The tasks of this run and its sub-flows whose last attempt failed and that are tried again.
     pub(crate) retried: Mutex<Vec<(TaskId, NodeError)>>,
     pub(crate) thread: OnceLock<Arc<str>>,
@@ -93,6 +95,7 @@ impl RunShared {
             launch_limit: 1,
             parent: None,
             depth: 0,
+            max_depth: DEFAULT_MAX_DEPTH,
             retried: Mutex::default(),
             thread: OnceLock::new(),
             services: None,

@@ -141,7 +141,7 @@ impl<F: Flow> Stream for Events<F> {
     type Item = Event<F::State>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(event) = self.sink.pop() {
+        if let Some(event) = self.sink.begin_poll() {
             return Poll::Ready(Some(event));
         }
         let Some(run) = &mut self.run else {
@@ -171,7 +171,7 @@ impl<F: Flow> Stream for Events<F> {
         }
         // The run can queue events before it returns `Pending`: these are returned first.
         self.sink
-            .pop()
+            .end_poll(cx)
             .map_or(Poll::Pending, |event| Poll::Ready(Some(event)))
     }
 }

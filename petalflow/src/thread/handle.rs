@@ -223,7 +223,8 @@ impl<F: Flow> Thread<F> {
             [interrupt] => interrupt.answer::<A>(answer),
             [] => {
                 let question = AnswerTarget::Question(A::NAME);
-                durable::check_unanswered(&self.storage(), &[question]).await?;
+                let plan = self.threads.flow.plan();
+                durable::check_unanswered(&self.storage(), &plan, &[question]).await?;
                 Err(AnswerError::Value(format!(
                     "thread `{}` does not wait for an answer to `{}`",
                     self.id,

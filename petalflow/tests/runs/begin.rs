@@ -240,6 +240,41 @@ async fn one_of_two_approvals_is_accepted() {
     assert!(answered(&late), "{late}");
 }
 
+flow!(ApproveTwice(Order) { pack; interrupt before pack; interrupt after pack; });
+
+#[tokio::test]
+async fn an_earlier_approval_is_not_taken_for_the_open_one() {
+    let store = InMemoryStore::new();
+    let threads = ApproveTwice::new().manage(AtomicU32::new(0)).store(&store);
+    let thread = threads.thread("order");
+    thread
+        .run("lamp".to_string())
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap_err();
+    thread
+        .resume(Decision::approve())
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap_err();
+    // Another process has the thread for a moment, without an answer.
+    store.claim("order", "another process").await.unwrap();
+    let error = thread.resume(Decision::approve()).await.unwrap_err();
+    assert!(
+        matches!(error.thread_error(), Some(ThreadError::Busy { .. })),
+        "{error}"
+    );
+    store.release("order", "another process");
+    thread
+        .resume(Decision::approve())
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
+}
+
 #[tokio::test]
 async fn a_thread_that_never_asked_has_no_answer() {
     let threads = Pack::new()

@@ -2,7 +2,10 @@
 
 mod answer_types;
 mod begin;
+mod built_items;
+mod depth;
 mod order;
+mod received;
 mod siblings;
 mod stops;
 mod untracked;

@@ -1,7 +1,8 @@
 //! The order of what a run waits for.
 
+use futures_util::StreamExt as _;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::interrupt::{Ask, Interrupt};
+use petalflow::interrupt::{Ask, Decision, Interrupt, Resume};
 use petalflow::prelude::*;
 
 #[state]
@@ -101,3 +102,86 @@ async fn approvals_after_nodes_come_in_the_same_order() {
     let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(names(&snapshot.interrupts), ["k_gated", "a_gated"]);
 }
+
+#[node(Work)]
+async fn publish(cx: Context) -> petalflow::Result<()> {
+    cx.ask(Pick { n: 3 }).await?;
+    Ok(())
+}
+
+flow! {
+    Twice(Work) {
+        k_gated -> publish;
+        interrupt after k_gated;
+        interrupt before publish;
+    }
+}
+flow! {
+    Together(Work) {
+        START -> k_gated & a_gated;
+        interrupt before k_gated;
+        interrupt before a_gated;
+    }
+}
+
+#[tokio::test]
+async fn stops_at_two_moments_take_two_approvals() {
+    let thread = Twice::new().store(&InMemoryStore::new()).thread("twice");
+    let paused = thread.run(()).await.unwrap();
+    assert_eq!(names(paused.interrupts()), ["k_gated"]);
+    let paused = thread.resume(Decision::approve()).await.unwrap();
+    assert_eq!(names(paused.interrupts()), ["publish"]);
+    let paused = thread.resume(Decision::approve()).await.unwrap();
+    assert_eq!(names(paused.interrupts()), ["publish 3"]);
+    thread
+        .answer::<Pick>(1)
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
+}
+
+#[tokio::test]
+async fn one_decision_decides_all_approvals_of_a_pause() {
+    let threads = Together::new().store(&InMemoryStore::new());
+    let paused = threads.thread("all").run(()).await.unwrap();
+    assert_eq!(paused.interrupts().len(), 2);
+    let done = threads
+        .thread("all")
+        .resume(Decision::approve())
+        .await
+        .unwrap();
+    done.into_finished().unwrap();
+    let thread = threads.thread("one by one");
+    let paused = thread.run(()).await.unwrap();
+    let one = Resume::new().decide(paused.interrupts()[0].id, Decision::approve());
+    let paused = thread.resume(one).await.unwrap();
+    assert_eq!(names(paused.interrupts()), ["a_gated"]);
+}
+
+#[tokio::test]
+async fn the_events_of_a_barrier_have_an_order() {
+    let thread = After::new().store(&InMemoryStore::new()).thread("events");
+    let events: Vec<_> = thread.run(()).events().with_values().collect().await;
+    let names: Vec<_> = events.iter().map(|event| event.kind.name()).collect();
+    assert_eq!(names[..2], ["run started", "checkpoint"]);
+    let thread = Plain::new().store(&InMemoryStore::new()).thread("events");
+    let events: Vec<_> = thread.run(()).events().with_values().collect().await;
+    let names: Vec<_> = events.iter().map(|event| event.kind.name()).collect();
+    assert_eq!(
+        names,
+        [
+            "run started",
+            "checkpoint",
+            "superstep started",
+            "node started",
+            "node finished",
+            "checkpoint",
+            "superstep finished",
+            "values",
+            "finished"
+        ]
+    );
+}
+
+flow!(Plain(Work) { k_gated });

@@ -58,7 +58,7 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         });
     }
     if !call.events.is_empty() {
-        ctx.yield_to_listener().await;
+        ctx.cx.events_received().await;
     }
     let response = model::respond(ctx, &mut call).await?;
     let answer = answer_event(ctx, response, call.events.len(), &source_tools);

@@ -96,11 +96,4 @@ impl<'a> Ctx<'a> {
             .flat_map(AgentEvent::calls)
             .find(|call| call.id == id)
     }
-
-    /// Lets a listener receive the events before the next step, because it may stop the run.
-    pub(super) async fn yield_to_listener(&self) {
-        if self.cx.has_listener() {
-            tokio::task::yield_now().await;
-        }
-    }
 }

@@ -115,7 +115,8 @@ impl Ask {
     > {
         let roster = self.0.roster()?;
         let ctx = ctx(&roster, conversation, &cx)?;
-        ctx.yield_to_listener().await;
+        // A listener may stop the run when it receives an event.
+        cx.events_received().await;
         let step = ask::ask(ctx).await?;
         let then = match step.next {
             Next::Ask => Then::Ask,
@@ -145,7 +146,7 @@ impl Call {
     ) -> Result<ConversationOutcomes, BoxError> {
         let roster = self.0.roster()?;
         let ctx = ctx(&roster, conversation, &cx)?;
-        ctx.yield_to_listener().await;
+        cx.events_received().await;
         let outcome = call::call(ctx, pending).await;
         Ok(ConversationOutcomes(vec![outcome]))
     }
@@ -160,7 +161,7 @@ impl Execute {
     ) -> Result<ConversationEvents, BoxError> {
         let roster = self.0.roster()?;
         let ctx = ctx(&roster, conversation, &cx)?;
-        ctx.yield_to_listener().await;
+        cx.events_received().await;
         Ok(ConversationEvents(vec![code::execute(ctx).await?]))
     }
 }

@@ -5,6 +5,8 @@ mod settings;
 
 use std::future::Future;
 
+use serde_core::{Serialize, de::DeserializeOwned};
+
 pub(super) use self::edges::{NamedEdge, Trigger};
 use super::Graph;
 use super::gate::NamedGate;
@@ -211,6 +213,62 @@ impl<S: State> GraphBuilder<S> {
     {
         self.nodes
             .push(Entry::subflow(name.into(), flow, input, out));
+        self
+    }
+
+    /// Adds a flow as a node that takes an item, as the target of [`each`](Self::each) or of a route with a payload. `input` makes
+    /// its input from the state of this graph and the item.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Page {
+    ///     #[key(input)]
+    ///     number: u32,
+    ///     text: String,
+    /// }
+    ///
+    /// #[node(Page)]
+    /// async fn fetch(number: &u32) -> PageText {
+    ///     PageText(format!("page {number}"))
+    /// }
+    ///
+    /// flow!(FetchPage(Page) { fetch });
+    ///
+    /// #[state]
+    /// struct Book {
+    ///     #[key(append)]
+    ///     texts: Vec<String>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let graph = Graph::<Book>::builder("book")
+    ///     .node_fn("list", |_: &Book, _| async { Each(vec![1_u32, 2]) })
+    ///     .subflow_with_item("page", FetchPage::default(), |_: &Book, page: &u32| (*page).into(), |page| BookTexts(vec![page.text]))
+    ///     .each("list", "page")
+    ///     .build()?;
+    /// assert_eq!(graph.run(()).await?.texts, ["page 1", "page 2"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn subflow_with_item<C, T, I, M, O>(
+        mut self,
+        name: impl Into<String>,
+        flow: C,
+        input: I,
+        out: M,
+    ) -> Self
+    where
+        C: Flow + Clone,
+        T: Serialize + DeserializeOwned + Send + Sync + 'static,
+        I: Fn(&S, &T) -> <C::State as State>::Input + Send + Sync + 'static,
+        M: Fn(C::State) -> O + Send + Sync + 'static,
+        O: Output<S> + 'static,
+    {
+        let entry = Entry::subflow_with_item(name.into(), flow, input, out);
+        self.nodes.push(entry);
         self
     }
 }
