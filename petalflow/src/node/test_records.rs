@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
@@ -100,5 +101,9 @@ impl Listener for TestRecords {
 
     fn wants_values(&self) -> bool {
         false
+    }
+
+    fn poll_received(&self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
     }
 }
