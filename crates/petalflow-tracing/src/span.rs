@@ -115,3 +115,18 @@ pub fn agent_span(name: &str, description: Option<&str>, thread: Option<&str>) -
         gen_ai.conversation.id = thread,
     )
 }
+
+#[cfg(all(test, feature = "tool"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_tools_are_found_in_the_errors_around_them() {
+        let failed = || ToolError::failed("no book `My diary`");
+        assert!(quotes_content(&failed()));
+        assert!(quotes_content(&InvokeError(failed())));
+        let timeout = ToolError::Timeout("find".into(), std::time::Duration::from_secs(1));
+        assert!(!quotes_content(&InvokeError(timeout)));
+        assert!(!quotes_content(&std::io::Error::other("the disk is full")));
+    }
+}

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The state of a refund.
 #[state]
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Refund {
     /// The amount in cents.
     #[key(input)]

@@ -21,11 +21,11 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures_util::{Stream, stream};
-use petalflow::checkpoint::ThreadQuery;
+use petalflow::checkpoint::{ThreadQuery, ThreadStatus};
 use petalflow::event::EventKind;
-use petalflow::interrupt::{Answer, InterruptId, InterruptKind};
+use petalflow::interrupt::{Answer, InterruptId};
 use petalflow::run::CancelToken;
-use petalflow::thread::{Snapshot, ThreadRun, Threads};
+use petalflow::thread::{ThreadRun, Threads};
 use petalflow_sqlite::SqliteStore;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
@@ -67,18 +67,24 @@ impl App {
     /// If the store fails.
     pub async fn recover(&self) -> petalflow::Result<usize> {
         let mut recovered = 0;
-        for info in self.threads.list(ThreadQuery::default()).await? {
-            let thread = self.threads.thread(info.id.clone());
-            let Some(snapshot) = thread.snapshot().await? else {
-                continue;
+        // Interrupted by a crash, or stopped by a shutdown.
+        for status in [ThreadStatus::Running, ThreadStatus::Stopped] {
+            let query = ThreadQuery {
+                status: Some(status),
+                ..ThreadQuery::default()
             };
-            if status(&snapshot) != "running" {
-                continue;
-            }
-            // Another process may run it: then it is busy, and not lost.
-            if let Ok(run) = thread.resume(()).begin().await {
-                self.follow(info.id, run);
-                recovered += 1;
+            for info in self.threads.list(query).await? {
+                // Another process may run it: then it is busy, and not lost.
+                if let Ok(run) = self
+                    .threads
+                    .thread(info.id.clone())
+                    .resume(())
+                    .begin()
+                    .await
+                {
+                    self.follow(info.id, run);
+                    recovered += 1;
+                }
             }
         }
         Ok(recovered)
@@ -152,38 +158,14 @@ async fn begin(
 }
 
 async fn show(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Value>, Refusal> {
-    let snapshot = app
-        .threads
-        .thread(id)
-        .snapshot()
-        .await?
-        .ok_or_else(Refusal::unknown)?;
-    let questions = snapshot
-        .interrupts
-        .iter()
-        .map(|interrupt| match &interrupt.kind {
-            InterruptKind::Ask { question, .. } => {
-                json!({ "id": interrupt.id.to_string(), "question": question })
-            }
-            _ => json!({ "id": interrupt.id.to_string() }),
-        });
+    let thread = app.threads.thread(id);
+    let info = thread.info().await?.ok_or_else(Refusal::unknown)?;
+    let snapshot = thread.snapshot().await?.ok_or_else(Refusal::unknown)?;
     Ok(Json(json!({
-        "status": status(&snapshot),
+        "status": info.status.as_str(),
         "log": snapshot.state.log,
-        "questions": questions.collect::<Vec<_>>(),
+        "questions": snapshot.interrupts,
     })))
-}
-
-fn status(snapshot: &Snapshot<Refund>) -> &'static str {
-    if snapshot.is_finished() {
-        "finished"
-    } else if !snapshot.interrupts.is_empty() {
-        "waiting"
-    } else if snapshot.tasks.iter().any(|task| task.error.is_some()) {
-        "failed"
-    } else {
-        "running"
-    }
 }
 
 /// Answers one question. The store accepts one answer, also if two clerks answer in two processes at the same time.
@@ -224,15 +206,9 @@ async fn events(
     Sse::new(events).keep_alive(KeepAlive::default())
 }
 
-/// One event for a client: its kind, its node and what the node emitted.
+/// An event as JSON. The event `finished` has the state.
 fn sse(event: &petalflow::Event<Refund>) -> Event {
-    let node = event.task.as_ref().map(|task| &*task.node);
-    let value = match &event.kind {
-        EventKind::Custom(emitted) => emitted.value().ok(),
-        _ => None,
-    };
-    let data = json!({ "node": node, "superstep": event.superstep, "value": value });
-    Event::default()
-        .event(event.kind.name())
-        .data(data.to_string())
+    let named = Event::default().event(event.kind.name());
+    let failed = |error: axum::Error| Event::default().event("unreadable").data(error.to_string());
+    named.json_data(event).unwrap_or_else(failed)
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use petalflow_graph::{Graph, Node, NodeIdx};
 
 use crate::cancel_token::CancelToken;
-use crate::error::NodeError;
+use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Listener;
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
@@ -95,7 +95,7 @@ impl RunShared {
             launch_limit: 1,
             parent: None,
             depth: 0,
-            max_depth: 0,
+            max_depth: DEFAULT_MAX_DEPTH,
             retried: Mutex::default(),
             thread: OnceLock::new(),
             services: None,
