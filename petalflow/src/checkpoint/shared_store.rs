@@ -11,94 +11,43 @@ use super::{
     ThreadInfo, ThreadQuery,
 };
 
-/// So `Arc<dyn Store>` is a store, for programs that choose one when they run.
-#[async_trait]
-impl<S: Store + ?Sized> Store for Arc<S> {
-    async fn append(
-        &self,
-        address: Address<'_>,
-        checkpoint: &StoredCheckpoint,
-        after: Option<u64>,
-        settled: Range<u64>,
-    ) -> Result<(), StoreError> {
-        (**self).append(address, checkpoint, after, settled).await
-    }
+/// Implements `Store` for an `Arc`: each method calls that of the store in it.
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        /// So `Arc<dyn Store>` is a store, for programs that choose one when they run.
+        #[async_trait]
+        impl<S: Store + ?Sized> Store for Arc<S> {
+            $(async fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {
+                (**self).$name($($argument),*).await
+            })*
 
-    async fn write(
-        &self,
-        address: Address<'_>,
-        seq: u64,
-        writes: &[StoredWrite],
-    ) -> Result<(), StoreError> {
-        (**self).write(address, seq, writes).await
-    }
+            fn release(&self, thread: &str, owner: &str) {
+                (**self).release(thread, owner);
+            }
 
-    async fn read(
-        &self,
-        address: Address<'_>,
-        seq: Option<u64>,
-    ) -> Result<Option<Stored>, StoreError> {
-        (**self).read(address, seq).await
-    }
+            fn claim_lasts(&self) -> Option<Duration> {
+                (**self).claim_lasts()
+            }
 
-    async fn writes(
-        &self,
-        address: Address<'_>,
-        seqs: Range<u64>,
-    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
-        (**self).writes(address, seqs).await
-    }
+            fn needs_checksums(&self) -> bool {
+                (**self).needs_checksums()
+            }
+        }
+    };
+}
 
-    async fn history(
-        &self,
-        address: Address<'_>,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
-        (**self).history(address, before, limit).await
-    }
-
-    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
-        (**self).namespaces(thread).await
-    }
-
-    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
-        (**self).threads(query).await
-    }
-
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
-        (**self).describe(thread, change).await
-    }
-
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
-        (**self).prune(address, seq).await
-    }
-
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        (**self).delete(thread).await
-    }
-
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
-        (**self).delete_many(threads).await
-    }
-
-    async fn reclaim(&self) -> Result<(), StoreError> {
-        (**self).reclaim().await
-    }
-
-    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
-        (**self).claim(thread, owner).await
-    }
-
-    fn release(&self, thread: &str, owner: &str) {
-        (**self).release(thread, owner);
-    }
-
-    fn claim_lasts(&self) -> Option<Duration> {
-        (**self).claim_lasts()
-    }
-
-    fn needs_checksums(&self) -> bool {
-        (**self).needs_checksums()
-    }
+forward! {
+    append(address: Address<'_>, checkpoint: &StoredCheckpoint, after: Option<u64>, settled: Range<u64>) -> ();
+    write(address: Address<'_>, seq: u64, writes: &[StoredWrite]) -> ();
+    read(address: Address<'_>, seq: Option<u64>) -> Option<Stored>;
+    writes(address: Address<'_>, seqs: Range<u64>) -> Vec<(u64, StoredWrite)>;
+    history(address: Address<'_>, before: Option<u64>, limit: usize) -> Vec<StoredCheckpoint>;
+    namespaces(thread: &str) -> Vec<String>;
+    threads(query: ThreadQuery<'_>) -> Vec<ThreadInfo>;
+    describe(thread: &str, change: ThreadChange<'_>) -> ();
+    prune(address: Address<'_>, seq: u64) -> ();
+    delete(thread: &str) -> ();
+    delete_many(threads: &[&str]) -> ();
+    reclaim() -> ();
+    claim(thread: &str, owner: &str) -> Claim;
 }

@@ -41,24 +41,19 @@ pub enum ThreadStatus {
 }
 
 impl ThreadStatus {
-    const ALL: [Self; 5] = [
-        ThreadStatus::Running,
-        ThreadStatus::Waiting,
-        ThreadStatus::Stopped,
-        ThreadStatus::Failed,
-        ThreadStatus::Finished,
+    /// With their names, in the order of the declaration.
+    const ALL: [(Self, &str); 5] = [
+        (ThreadStatus::Running, "running"),
+        (ThreadStatus::Waiting, "waiting"),
+        (ThreadStatus::Stopped, "stopped"),
+        (ThreadStatus::Failed, "failed"),
+        (ThreadStatus::Finished, "finished"),
     ];
 
     /// Its name in a store, such as `waiting`.
     #[inline]
     pub fn as_str(self) -> &'static str {
-        match self {
-            ThreadStatus::Running => "running",
-            ThreadStatus::Waiting => "waiting",
-            ThreadStatus::Stopped => "stopped",
-            ThreadStatus::Failed => "failed",
-            ThreadStatus::Finished => "finished",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// The status with this name.
@@ -71,7 +66,8 @@ impl ThreadStatus {
     /// ```
     #[inline]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
+        let found = Self::ALL.into_iter().find(|(_, known)| *known == name);
+        found.map(|(status, _)| status)
     }
 }
 

@@ -19,12 +19,16 @@ pub(crate) async fn prune(
         return Ok(retained);
     }
     let now = now_ms();
+    // One more than is retained shows that there are others.
+    let page = retention
+        .max_checkpoints
+        .map_or(100, |most| most.saturating_add(1).min(100));
     for namespace in storage.store.namespaces(&storage.thread).await? {
         let address = storage.address(&namespace);
         let (mut before, mut newer, mut bytes) = (None, 0, 0);
         let mut oldest = None;
         'pages: loop {
-            let page = storage.history(&namespace, before, 100).await?;
+            let page = storage.history(&namespace, before, page).await?;
             let Some(last) = page.last() else { break };
             before = Some(last.seq);
             for checkpoint in &page {

@@ -68,13 +68,10 @@ impl<F: Flow> Threads<F> {
                 }
             }
             // A run may have changed a thread after it was listed and before it was claimed.
-            let unchanged = pages.read_again(self).await?;
-            let mut ids = Vec::new();
-            for (id, _) in &claims {
-                if unchanged.iter().any(|info| info.id == *id) {
-                    ids.push(*id);
-                }
-            }
+            let unchanged = pages.read(self, 0, 2 * PAGE).await?;
+            let is_unchanged = |id: &&str| unchanged.iter().any(|info| info.id == *id);
+            let ids = claims.iter().map(|(id, _)| *id).filter(is_unchanged);
+            let ids: Vec<&str> = ids.collect();
             self.store.delete_many(&ids).await?;
             deleted += ids.len();
         }
@@ -289,12 +286,7 @@ impl<'a> Pages<'a> {
         &mut self,
         threads: &Threads<F>,
     ) -> Result<Option<Vec<ThreadInfo>>, ThreadError> {
-        let page = ThreadQuery {
-            after: self.after[1].as_deref(),
-            limit: Some(self.left.min(PAGE)),
-            ..self.query
-        };
-        let page = threads.list(page).await?;
+        let page = self.read(threads, 1, self.left.min(PAGE)).await?;
         let Some(last) = page.last() else {
             return Ok(None);
         };
@@ -304,14 +296,16 @@ impl<'a> Pages<'a> {
         Ok(Some(page))
     }
 
-    /// The last page as it is now. It may have further threads at its end.
-    async fn read_again<F: Flow>(
+    /// The threads after the page before the last one (0) or after the last one (1).
+    async fn read<F: Flow>(
         &self,
         threads: &Threads<F>,
+        after: usize,
+        limit: usize,
     ) -> Result<Vec<ThreadInfo>, ThreadError> {
         let page = ThreadQuery {
-            after: self.after[0].as_deref(),
-            limit: Some(2 * PAGE),
+            after: self.after[after].as_deref(),
+            limit: Some(limit),
             ..self.query
         };
         threads.list(page).await

@@ -95,28 +95,22 @@ impl ThreadHistories {
         }
         let updated_ms = newest?;
         let created = self.all().filter_map(|(_, history)| history.created_ms());
-        let Description {
-            flow,
-            status,
-            due_ms,
-            at,
-            labels,
-        } = &self.description;
-        let (status, due_ms) = if *at == self.root.newest() {
-            (*status, *due_ms)
-        } else {
-            (ThreadStatus::Running, None)
-        };
+        let set = &self.description;
+        let holds = set.at == self.root.newest();
         Some(ThreadInfo {
             id: id.into(),
             checkpoints,
             bytes,
             created_ms: created.min().unwrap_or(updated_ms),
             updated_ms,
-            flow: flow.clone(),
-            status,
-            due_ms,
-            labels: labels.clone(),
+            flow: set.flow.clone(),
+            status: if holds {
+                set.status
+            } else {
+                ThreadStatus::Running
+            },
+            due_ms: set.due_ms.filter(|_| holds),
+            labels: set.labels.clone(),
         })
     }
 }

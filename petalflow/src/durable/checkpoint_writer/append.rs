@@ -136,7 +136,9 @@ impl<S: State> CheckpointWriter<S> {
         Box::pin(async move {
             self.wait_for_earlier_writes().await?;
             if prunes {
-                self.prune().await?;
+                self.pruning
+                    .prune(&self.storage, self.header.superstep)
+                    .await?;
             }
             self.append().await
         })

@@ -17,8 +17,8 @@ use super::fingerprint::Fingerprint;
 use super::seq::{ChainSize, CheckpointSeq, Origin, Position};
 use super::task_entries::TaskEntries;
 use crate::checkpoint::{
-    AnswerEntry, Cause, DecisionRecord, Durability, Header, Outline, StoreError, StoredCheckpoint,
-    ThreadStorage,
+    AnswerEntry, Cause, DecisionRecord, Durability, Header, Outline, Retention, StoreError,
+    StoredCheckpoint, ThreadStorage,
 };
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
@@ -142,6 +142,11 @@ impl<S: State> CheckpointWriter<S> {
     /// Sets the outline of the program that wrote the checkpoint that was loaded.
     pub(super) fn set_previous_outline(&mut self, outline: Outline) {
         self.previous_outline = outline;
+    }
+
+    /// Sets which checkpoints remain while the run continues.
+    pub(super) fn set_retention(&mut self, retention: Retention) {
+        self.pruning.retention = retention;
     }
 
     /// Sets the task of the parent flow for which this flow runs.

@@ -1,10 +1,8 @@
 //! Removes old checkpoints while the run continues, so that a run that never ends has a bounded history.
 
-use super::CheckpointWriter;
-use crate::checkpoint::{Retention, StoreError};
+use crate::checkpoint::{Retention, StoreError, ThreadStorage};
 use crate::durable::prune::prune;
 use crate::outcome::ThreadError;
-use crate::state::State;
 
 /// The fewest supersteps, and the fewest bytes of checkpoints, between two prunings.
 const FEWEST: (u64, u64) = (64, 1024 * 1024);
@@ -14,7 +12,8 @@ const FEWEST: (u64, u64) = (64, 1024 * 1024);
 /// A pruning reads what it retains. So there are at least as many supersteps between two of them.
 #[derive(Default)]
 pub(super) struct Pruning {
-    retention: Retention,
+    /// Which checkpoints remain while the run continues.
+    pub(super) retention: Retention,
     /// The superstep and the number of retained checkpoints at the last pruning.
     last: (u64, u64),
     /// The bytes that were written since.
@@ -36,22 +35,20 @@ impl Pruning {
     pub(super) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
-}
 
-impl<S: State> CheckpointWriter<S> {
-    /// Sets which checkpoints remain while the run continues.
-    pub(in crate::durable) fn set_retention(&mut self, retention: Retention) {
-        self.pruning.retention = retention;
-    }
-
-    pub(super) async fn prune(&mut self) -> Result<(), StoreError> {
-        let pruned = prune(&self.storage, self.pruning.retention).await;
-        let retained = pruned.map_err(|error| match error {
+    /// Removes the checkpoints that need not be retained, in all flows of the thread.
+    pub(super) async fn prune(
+        &mut self,
+        storage: &ThreadStorage,
+        superstep: u64,
+    ) -> Result<(), StoreError> {
+        let retained = prune(storage, self.retention).await;
+        let retained = retained.map_err(|error| match error {
             ThreadError::Store(error) => error,
             error => StoreError::Other(error.into()),
         })?;
-        self.pruning.last = (self.header.superstep, retained);
-        self.pruning.bytes = 0;
+        self.last = (superstep, retained);
+        self.bytes = 0;
         Ok(())
     }
 }
