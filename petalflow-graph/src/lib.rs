@@ -11,7 +11,7 @@
 //! | `rules` | the rules that depend only on the graph |
 //! | `tables` | the graph and its analysis as constants |
 //! | `diagnose` | the rules that depend on the types of the nodes |
-//! | `diagram`, `topology` | graphs as diagrams and as data |
+//! | `diagram`, `picture`, `topology` | graphs as diagrams and as data |
 //!
 //! Nearly every function is `#[inline]`, so that it is compiled only where it is called. A program that builds no graph at run
 //! time does not compile the analyses. They would take a quarter of its build time.
@@ -28,6 +28,7 @@ mod graph;
 mod idx;
 mod keys;
 pub mod messages;
+mod picture;
 mod rule;
 mod rules;
 mod similar;
@@ -56,6 +57,7 @@ pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
 pub use idx::to_u32;
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
+pub use picture::picture;
 pub use rule::Rule;
 pub use rules::{check, check_with};
 pub use similar::{same, similar};

@@ -113,6 +113,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "tables",
             "diagnose",
             "diagram",
+            "picture",
             "rules",
             "topology",
         ],
