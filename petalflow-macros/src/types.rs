@@ -48,6 +48,19 @@ pub(crate) fn same(a: &Type, b: &Type) -> bool {
     ungroup(a).to_token_stream().to_string() == ungroup(b).to_token_stream().to_string()
 }
 
+/// The tokens of a type, with spaces only between words.
+pub(crate) fn written(ty: &Type) -> String {
+    let mut text = String::new();
+    for token in ty.to_token_stream().to_string().split_whitespace() {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(word) && token.starts_with(word) {
+            text.push(' ');
+        }
+        text.push_str(token);
+    }
+    text
+}
+
 /// The owned form of the type, for a type behind `&`: `<str as ToOwned>::Owned` for `str`.
 pub(crate) fn owned(ty: &Type) -> TokenStream {
     let ty = ungroup(ty);
@@ -130,5 +143,51 @@ pub(crate) fn borrows_static(ty: &Type) -> bool {
         ty => last_segment(ty).is_some_and(|last| {
             last.ident != "PhantomData" && arguments(last).into_iter().any(borrows_static)
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{borrows_static, unshared};
+
+    fn all(judge: fn(&syn::Type) -> bool, types: &[&str]) -> Vec<bool> {
+        let judge = |ty: &&str| judge(&syn::parse_str(ty).unwrap());
+        types.iter().map(judge).collect()
+    }
+
+    #[test]
+    fn types_that_one_thread_uses_are_found_by_their_tokens() {
+        let one_thread = [
+            "Rc<String>",
+            "Option<std::rc::Rc<str>>",
+            "(u8, [Cell<u32>; 2])",
+            "Arc<dyn Fn()>",
+            "Box<dyn FnMut(&str) -> u8 + Send>",
+            "Arc<dyn std::any::Any>",
+            "*const u8",
+        ];
+        assert_eq!(all(unshared, &one_thread), [true; 7]);
+        let shared = [
+            "Arc<String>",
+            "Cell",
+            "Arc<dyn Fn(&str) + Send + Sync>",
+            "Arc<dyn Store>",
+            "fn(&str) -> u8",
+            "HashMap<Rc, u8>",
+        ];
+        assert_eq!(all(unshared, &shared), [false; 6]);
+    }
+
+    #[test]
+    fn references_for_the_whole_program_are_found() {
+        let borrowed = ["&'static str", "Vec<(u8, &'static [u8])>"];
+        assert_eq!(all(borrows_static, &borrowed), [true; 2]);
+        let owned = [
+            "String",
+            "Cow<'static, str>",
+            "PhantomData<&'static str>",
+            "fn(&'static str)",
+        ];
+        assert_eq!(all(borrows_static, &owned), [false; 4]);
     }
 }

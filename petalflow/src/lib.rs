@@ -122,6 +122,8 @@ pub use error::{BoxError, NodeError, Result};
 pub use event::Event;
 pub use flow::Flow;
 pub use graph::Graph;
+#[doc(hidden)]
+pub use launch::HasStore;
 pub use launch::Launch;
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
@@ -141,6 +143,6 @@ pub use state::State;
 #[doc(hidden)]
 pub use __private::{
     Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero,
-    flow::{HasStore, HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver},
+    flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver},
     flow_documented, flow_impl, spawn,
 };

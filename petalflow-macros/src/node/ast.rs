@@ -120,6 +120,8 @@ pub(crate) struct NodeFn {
 /// An `impl` block with its contents.
 pub(crate) struct NodeImpl {
     pub(crate) attrs: Vec<Attribute>,
+    /// The attributes `#[diagnostic::..]`. They are for the implementation of `Node`.
+    pub(crate) diagnostics: Vec<Attribute>,
     pub(crate) unsafety: Option<Token![unsafe]>,
     pub(crate) impl_token: Token![impl],
     pub(crate) generics: Generics,
@@ -255,6 +257,10 @@ pub(crate) fn is_ours(attr: &Attribute) -> bool {
 
 impl NodeImpl {
     fn parse(attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
+        let (diagnostics, attrs) = attrs.into_iter().partition(|attr| {
+            let first = attr.path().segments.first();
+            first.is_some_and(|first| first.ident == "diagnostic")
+        });
         let unsafety = input.parse()?;
         let impl_token = input.parse()?;
         let mut generics: Generics = if input.peek(Token![<]) {
@@ -292,6 +298,7 @@ impl NodeImpl {
         read.parse2(body.stream())?;
         Ok(NodeImpl {
             attrs,
+            diagnostics,
             unsafety,
             impl_token,
             generics,
@@ -307,6 +314,7 @@ impl NodeImpl {
     pub(crate) fn to_tokens(&self) -> TokenStream {
         let NodeImpl {
             attrs,
+            diagnostics: _,
             unsafety,
             impl_token,
             generics,

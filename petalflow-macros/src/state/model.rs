@@ -223,11 +223,11 @@ impl State {
                     &key.written,
                     format_ident!("__{}_{}", self.ident.unraw(), key.name),
                 );
-                let ty = runtime.respan(
-                    ty,
-                    quote!(<#ty as #runtime::__private::Checked<#check>>::Type),
+                let (open, rest) = (
+                    runtime.respan(ty, quote!(<)),
+                    runtime.respan(ty, quote!(as #runtime::__private::Checked<#check>>::Type)),
                 );
-                key.ty = Type::Verbatim(ty);
+                key.ty = Type::Verbatim(quote!(#open #ty #rest));
                 field.ty = key.ty.clone();
                 key.check = Some(check);
             }

@@ -171,7 +171,6 @@ impl Cx<'_> {
         let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
         quote! {
             #[automatically_derived]
-            #[diagnostic::do_not_recommend]
             impl #runtime::tool::Tool for #ident {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                     static SPEC: ::std::sync::OnceLock<::std::sync::Arc<#runtime::tool::ToolSpec>> = ::std::sync::OnceLock::new();
@@ -204,7 +203,6 @@ impl Cx<'_> {
         let ident = &tool.call;
         quote! {
             #[automatically_derived]
-            #[diagnostic::do_not_recommend]
             impl #runtime::tool::Tool for #ident {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                     ::core::unreachable!()

@@ -85,6 +85,20 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static> CanStore<T
 impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}
 
 /// A state whose runs can be stored: one without `volatile`.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::state::Stored;
+///
+/// #[state]
+/// struct Essay { draft: String }
+///
+/// fn stored<S: Stored>() -> &'static str {
+///     S::NAME
+/// }
+///
+/// assert_eq!(stored::<Essay>(), "Essay");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "runs over `{Self}` cannot be stored",
     label = "the state `{Self}` is `volatile`",
@@ -95,24 +109,50 @@ pub trait Stored: State<Storage: Stores> {}
 #[diagnostic::do_not_recommend]
 impl<S: State<Storage: Stores>> Stored for S {}
 
-/// [`Durable`].
+/// The [`Storage`](super::State::Storage) of a [`Stored`] state: [`Durable`].
+///
+/// ```
+/// use petalflow::state::{Durable, Stores};
+///
+/// fn stores<S: Stores>() {}
+///
+/// stores::<Durable>();
+/// ```
 pub trait Stores {}
 
 impl Stores for Durable {}
 
-/// A value that a thread can record: a result of [`once`](crate::Context::once), or an
-/// [answer](crate::interrupt::Ask::Answer).
+/// A result that [`Context::once`](crate::Context::once) can record.
+///
+/// ```
+/// use petalflow::state::Recorded;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Receipt(String);
+///
+/// fn record<T: Recorded>(_: &T) {}
+///
+/// record(&Receipt("receipt 7".into()));
+/// ```
 #[diagnostic::on_unimplemented(
-    message = "a thread cannot record a `{Self}`",
+    message = "`once` cannot record a `{Self}`",
     label = "not `Serialize` and `Deserialize`",
-    note = "results of `once` and answers are stored with the thread: derive `serde::Serialize` and `serde::Deserialize` for the type"
+    note = "the result is stored, so that a crash does not repeat the effect: derive `serde::Serialize` and `serde::Deserialize` for it, or let the effect return a part that has both"
 )]
 pub trait Recorded: Serialize + DeserializeOwned + Send {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send> Recorded for T {}
 
-/// A type that can be shared between threads.
+/// A type that can be shared between threads: a [`Managed`](crate::Managed) value, for example.
+///
+/// ```
+/// use petalflow::state::Shared;
+///
+/// fn share<T: Shared>(_: T) {}
+///
+/// share(std::sync::Arc::new("petals".to_string()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shared by nodes that run on several threads",
     label = "not `Send` and `Sync`",

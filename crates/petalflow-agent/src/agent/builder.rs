@@ -238,6 +238,21 @@ impl Agent {
 }
 
 /// The type of an answer that [`Agent::output`] requests.
+///
+/// ```
+/// use petalflow_agent::{Agent, Answer};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Flower {
+///     petals: u32,
+/// }
+///
+/// fn asks<T: Answer>(agent: Agent) -> Agent {
+///     agent.output::<T>()
+/// }
+///
+/// asks::<Flower>(Agent::named("botanist"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an agent cannot answer with a `{Self}`",
     label = "has no JSON Schema, or cannot be read from JSON",

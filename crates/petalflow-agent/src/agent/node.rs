@@ -54,6 +54,7 @@ impl Agent {
 }
 
 #[node(Out::State)]
+#[diagnostic::do_not_recommend]
 impl<In, Out> AgentNode<In, Out>
 where
     In: Key<Value = String>,

@@ -178,6 +178,7 @@ impl<K> Llm<K> {
 }
 
 #[node(K::State)]
+#[diagnostic::do_not_recommend]
 impl<K: Key<Value: MessageHistory>> Llm<K> {
     async fn run(&self, #[key(K)] history: &K::Value, cx: Context) -> petalflow::Result<K> {
         let client = model_of_node(self.client.as_ref(), &cx)?;

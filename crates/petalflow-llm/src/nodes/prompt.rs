@@ -176,6 +176,7 @@ impl<Q, A: Key> Prompt<Q, A> {
 }
 
 #[node(A::State)]
+#[diagnostic::do_not_recommend]
 impl<Q, A> Prompt<Q, A>
 where
     Q: Key<State = A::State, Value = String>,

@@ -153,6 +153,7 @@ impl Ask for ConfirmCall {
 }
 
 #[node(K::State)]
+#[diagnostic::do_not_recommend]
 impl<K: Key<Value: MessageHistory>> Tools<K> {
     async fn run(&self, #[key(K)] history: &K::Value, cx: Context) -> petalflow::Result<K> {
         let messages = history.messages();

@@ -148,6 +148,45 @@ fn c39_g021_unreachable_node_is_refused() {
 }
 
 #[test]
+fn a_similar_node_that_ends_where_this_one_begins_is_named() {
+    // `write -> polsh; polish -> audit`
+    let edges = |to| vec![start(0), plain(0, node(1)), plain(1, to), plain(2, node(3))];
+    let text = "node `polish` is unreachable: no edge leads to it, but one leads to the similar name `polsh`; if they are one node, write `polish` or `polsh` in both places, else add an edge, such as `START -> polish`";
+    says(
+        "write polsh polish audit",
+        edges(end()),
+        Rule::UnreachableNode,
+        Location::Node(NodeIdx::new(2)),
+        text,
+    );
+    let other = "node `polish` is unreachable: no edge leads to it; add an edge, such as `START -> polish`, or remove the node";
+    for (nodes, to) in [
+        ("write polsh polish audit", node(3)),
+        ("write check polish audit", end()),
+    ] {
+        says(
+            nodes,
+            edges(to),
+            Rule::UnreachableNode,
+            Location::Node(NodeIdx::new(2)),
+            other,
+        );
+    }
+}
+
+#[test]
+fn a_similar_node_that_edges_use_is_named() {
+    let text = "node `again` is declared, but no edge uses it, only the similar name `agian`; if they are one node, write `again` or `agian` in both places, else add an edge, or remove the node";
+    says(
+        "agian again",
+        vec![start(0)],
+        Rule::UnusedNode,
+        Location::Node(NodeIdx::new(1)),
+        text,
+    );
+}
+
+#[test]
 fn c39_what_follows_an_unreachable_node_is_silent() {
     let text = "node `b` is unreachable: no edge leads to it; add an edge, such as `START -> b`, or remove the node";
     // Neither the chain after it, nor its cycle without a way out, nor a join that waits for it.

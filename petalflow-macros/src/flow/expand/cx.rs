@@ -6,7 +6,7 @@ use quote::quote;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, LitStr, Type, Visibility};
 
-use super::nodes::written;
+use super::tokens::written;
 use crate::flow::model::{Kind, Model};
 use crate::paths::unique_name;
 

@@ -1,12 +1,12 @@
 //! The constants of the nodes. Each path of the user occurs once, or with equal spans, so that a wrong path is one error.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use super::subflow;
-use super::tokens::{CHUNK, list, number, numbered};
+use super::tokens::{CHUNK, list, number, numbered, written};
 use crate::flow::model::Kind;
 
 /// The aliases of the state and the nodes, and the table of their associated constants.
@@ -74,11 +74,6 @@ fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
     };
     let several = tokens.into_iter().nth(1).is_some();
     (several || matches!(kind, Kind::Value(..))).then(|| written(index, span))
-}
-
-/// The alias of a path or type.
-pub(super) fn written(index: usize, span: Span) -> Ident {
-    format_ident!("__Written{index}", span = span)
 }
 
 /// The state of the user. In contrast to [`alias`], it is valid for a type that is not a state.

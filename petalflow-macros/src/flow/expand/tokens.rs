@@ -56,3 +56,8 @@ pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     });
     respanned.collect()
 }
+
+/// The alias of the path or type of a node.
+pub(super) fn written(index: usize, span: Span) -> Ident {
+    format_ident!("__Written{index}", span = span)
+}

@@ -7,6 +7,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
 
+use super::misplaced::{begins_condition, reject_attributes};
 use super::mixed_operators::{self, Operator, Position};
 use super::node_ref::node_ref;
 use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
@@ -128,7 +129,7 @@ pub(super) fn arms(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<V
 }
 
 fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
-    super::reject_attributes(input, &mut mistakes.errors);
+    reject_attributes(input, &mut mistakes.errors);
     let mut routes = vec![route_name(input)?];
     while input.parse::<Option<Token![|]>>()?.is_some() {
         routes.push(route_name(input)?);
@@ -136,7 +137,7 @@ fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
     if input.peek(Token![->]) {
         return Err(input.error("an arm is written `=>`"));
     }
-    if super::begins_condition(input) {
+    if begins_condition(input) {
         return Err(
             input.error("an arm has no condition: let the node return another route for it")
         );

@@ -6,6 +6,7 @@ mod declare;
 mod flow_attr;
 mod group;
 mod interrupt;
+mod misplaced;
 mod mixed_operators;
 mod node_ref;
 mod recovery;
@@ -18,13 +19,10 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Token, Type, Visibility, braced, parenthesized, token};
 
 pub(super) use self::flow_attr::stored_name;
+use self::misplaced::{begins_condition, conditional, reject_attributes};
 use self::recovery::{skip_to_semicolon, up_to_semicolon};
 use self::statement::statement;
 use super::ast::{FlowAst, Mistakes, Statement, Step};
-use crate::errors::Errors;
-
-syn::custom_keyword!(when);
-syn::custom_keyword!(unless);
 
 impl Parse for FlowAst {
     fn parse(input: ParseStream) -> syn::Result<Self> {
@@ -120,30 +118,6 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
         }
     }
     statements
-}
-
-/// Reports attributes before a statement, or before the arm of a `match`, and skips them.
-fn reject_attributes(input: ParseStream, errors: &mut Errors) {
-    let inner = input.call(Attribute::parse_inner).unwrap_or_default();
-    let outer = input.call(Attribute::parse_outer).unwrap_or_default();
-    if let Some(attr) = inner.first().or(outer.first()) {
-        let message = if attr.path().is_ident("doc") {
-            "only the flow itself has documentation: write this as a comment, `// ..`, or above the name of the flow"
-        } else {
-            "only the flow itself has attributes: write this above the name of the flow, or declare two flows"
-        };
-        errors.at(attr, message);
-    }
-}
-
-/// The error for a condition, which no edge has.
-fn conditional(input: ParseStream) -> syn::Error {
-    input.error("an edge has no condition: let the node before the arrow return a route (`#[derive(Route)]`) or a `bool`, and lead each of its values: `write -> match { true => polish, false => END }`")
-}
-
-/// Whether a word follows that is not a node, but begins a condition.
-fn begins_condition(input: ParseStream) -> bool {
-    input.peek(Token![if]) || (input.peek(Token![where]) || input.peek(when) || input.peek(unless))
 }
 
 /// The error for a token after a statement that seems complete.

@@ -5,6 +5,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{AngleBracketedGenericArguments, Ident, Path, PathArguments, Token, token};
 
+use super::misplaced::conditional;
 use crate::flow::ast::NodeRef;
 
 /// A path that names a node.
@@ -60,7 +61,7 @@ fn expected_node(input: ParseStream) -> syn::Error {
         return input.error("expected the name of a node, without quotes");
     }
     if input.peek(Token![if]) {
-        return super::conditional(input);
+        return conditional(input);
     }
     if input.peek(Ident::peek_any) {
         let word = input

@@ -54,6 +54,7 @@ pub(crate) fn function(
         text: node_name(args, name(ident)),
         state_name: last_name(written),
         method: false,
+        diagnostics: &[],
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
@@ -163,6 +164,7 @@ pub(crate) fn value(
         text: node_name(args, last_name(ty)),
         state_name: last_name(written),
         method: true,
+        diagnostics: &block.diagnostics,
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
@@ -206,6 +208,8 @@ struct Cx<'a> {
     /// The name of the state.
     state_name: String,
     method: bool,
+    /// The attributes of the implementation.
+    diagnostics: &'a [Attribute],
 }
 
 impl Cx<'_> {
@@ -218,6 +222,7 @@ impl Cx<'_> {
             where_clause,
             text,
             node,
+            diagnostics,
             ..
         } = self;
         let output = self.output();
@@ -248,13 +253,10 @@ impl Cx<'_> {
         let future = quote_spanned! {name=>
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
-        // rustc reports the type as written in the flow, not a bound of its parameters.
-        let generic = self.method && generics.is_some();
-        let unnamed = generic.then(|| quote!(#[diagnostic::do_not_recommend]));
         quote! {
             #[automatically_derived]
             #[doc(hidden)]
-            #unnamed
+            #(#diagnostics)*
             impl #generics #of for #ty #where_clause {
                 #output
                 type Item = #item;

@@ -4,9 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::cx::{Cx, marks};
-use super::state::written;
 use crate::paths::{local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
+use crate::types;
 
 /// Everything that is emitted for one key in the state's `const` block.
 pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
@@ -152,8 +152,13 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         return TokenStream::new();
     }
     let (runtime, volatile, ty) = (cx.runtime, cx.state.volatile, &key.written);
-    let (name, written) = (&key.name, written(ty));
-    let of = quote!(<#runtime::__private::KeyType<#ty>>);
+    let (name, written) = (&key.name, types::written(ty));
+    // The struct depends on the constant, so here the type cannot be that of the field.
+    let checked = match &key.check {
+        Some(_) => ty.to_token_stream(),
+        None => cx.ty(key),
+    };
+    let of = quote!(<#runtime::__private::KeyType<__Type>>);
     let call = if !volatile && key.borrows() {
         quote!(#of::borrows(#name, #written))
     } else {
@@ -181,6 +186,7 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         const #constant: usize = {
             #[allow(unused_imports)]
             use #runtime::__private::Lacks as _;
+            type __Type = #checked;
             #call
         };
     }

@@ -1,13 +1,14 @@
 //! `impl State`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::quote;
 
 use super::cx::{Cx, marks};
 use super::key::{folding, zero};
 use super::update::per_written;
 use crate::paths::{local, local_at, name, option};
 use crate::state::model::{BuiltIn, Key, Reducer, State};
+use crate::types;
 
 pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     let State {
@@ -228,23 +229,10 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         });
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
-        let ty = written(&key.written);
+        let ty = types::written(&key.written);
         quote!(.of_type(#ty))
     });
     quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#flags)* #id #ty)
-}
-
-/// The tokens of a type, with spaces only between words.
-pub(super) fn written(ty: &syn::Type) -> String {
-    let mut text = String::new();
-    for token in ty.to_token_stream().to_string().split_whitespace() {
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        if text.ends_with(word) && token.starts_with(word) {
-            text.push(' ');
-        }
-        text.push_str(token);
-    }
-    text
 }
 
 /// How the keys are stored.

@@ -100,14 +100,6 @@ macro_rules! __forward_launch {
             Self(self.0.run_middleware(middleware))
         }
 
-        #[doc(hidden)]
-        pub fn thread(
-            self,
-            id: impl $crate::__private::flow::HasStore,
-        ) -> $crate::thread::Thread<$flow> {
-            self.0.thread(id)
-        }
-
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
         pub fn continue_on_error<
             K: $crate::node::Key<State = $state, Value: $crate::error::FailureLog>,

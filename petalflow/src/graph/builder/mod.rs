@@ -228,7 +228,26 @@ impl<S: State> Graph<S> {
     }
 }
 
-/// A node for the builder: the value of a node.
+/// A node for the builder: the value of a node. A function that is annotated has the value `write {}`.
+///
+/// ```
+/// use petalflow::graph::GraphNode;
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay { draft: String }
+///
+/// #[node(Essay)]
+/// async fn write() -> EssayDraft {
+///     EssayDraft("…".into())
+/// }
+///
+/// fn named(name: &str, node: impl GraphNode<Essay>) -> Graph<Essay> {
+///     Graph::builder("essay").node_as(name, node).build().unwrap()
+/// }
+///
+/// assert_eq!(named("draft", write {}).launch().graph().nodes()[0].name, "draft");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
