@@ -93,7 +93,7 @@ pub fn dot(graph: &Graph) -> String {
 
 /// The name of a node, with a pause sign on each side on which the run stops.
 #[inline]
-fn marked(node: &Node) -> Cow<'_, str> {
+pub(crate) fn marked(node: &Node) -> Cow<'_, str> {
     let sign = |when, sign| if when == When::Never { "" } else { sign };
     let (before, after) = (sign(node.before, "⏸ "), sign(node.after, " ⏸"));
     if before.is_empty() && after.is_empty() {
@@ -156,7 +156,7 @@ pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
 }
 
 #[inline]
-fn label(via: &Via) -> Option<String> {
+pub(crate) fn label(via: &Via) -> Option<String> {
     match via {
         Via::Plain => None,
         Via::Each => Some("each".into()),

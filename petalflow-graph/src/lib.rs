@@ -11,7 +11,7 @@
 //! | `diagnose` | the rules that depend on the types of the nodes |
 //! | `analyses` | the possible runs of a graph; with the feature `analysis` |
 //! | `rules` | the rules that depend only on the graph; with the feature `analysis` |
-//! | `diagram`, `topology` | graphs as diagrams and as data |
+//! | `diagram`, `picture`, `topology` | graphs as diagrams and as data |
 //!
 //! The macros and the run-time builder need the feature `analysis`. Other programs read the analysis from constants.
 //!
@@ -36,6 +36,7 @@ mod graph;
 mod idx;
 mod keys;
 pub mod messages;
+mod picture;
 mod rule;
 #[cfg(feature = "analysis")]
 mod rules;
@@ -65,6 +66,7 @@ pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
 pub use idx::to_u32;
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
+pub use picture::picture;
 pub use rule::Rule;
 #[cfg(feature = "analysis")]
 pub use rules::{check, check_with};

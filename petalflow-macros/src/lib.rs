@@ -424,3 +424,10 @@ pub fn flow_impl(input: TokenStream) -> TokenStream {
 pub fn flow_in_editor(input: TokenStream) -> TokenStream {
     flow::in_editor(input.into()).into()
 }
+
+/// The same for rustdoc, which sees the interface of the flow and a picture of its graph.
+#[doc(hidden)]
+#[proc_macro]
+pub fn flow_documented(input: TokenStream) -> TokenStream {
+    flow::documented(input.into()).into()
+}

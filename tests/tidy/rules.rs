@@ -114,6 +114,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "messages",
             "diagnose",
             "diagram",
+            "picture",
             "rules",
             "topology",
         ],

@@ -12,6 +12,7 @@ mod tests;
 
 use petalflow_graph::Analysis;
 use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{bracketed, parse_quote};
@@ -40,17 +41,25 @@ impl Parse for Input {
 
 /// Expands `[$crate] Name(State) { .. }`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let documented = input.clone();
     read(input, |cx| {
-        let with = |cfg| cx.attrs.iter().cloned().chain([cfg]).collect::<Vec<_>>();
-        let (compiled, documented) = (
-            with(parse_quote!(#[cfg(not(doc))])),
-            with(parse_quote!(#[cfg(doc)])),
-        );
-        let of = |attrs| expand::Cx { attrs, ..*cx };
-        let mut code = expand::flow(&of(&compiled));
-        code.extend(editor::interface(&of(&documented)));
-        code
+        let (krate, compiled) = (cx.krate, parse_quote!(#[cfg(not(doc))]));
+        let attrs: Vec<_> = cx.attrs.iter().cloned().chain([compiled]).collect();
+        let code = expand::flow(&expand::Cx {
+            attrs: &attrs,
+            ..*cx
+        });
+        quote! {
+            #code
+            #[cfg(doc)]
+            #krate::flow_documented! { #documented }
+        }
     })
+}
+
+/// Expands the same for rustdoc: the interface without the bounds that only errors need, with a picture of the graph.
+pub(crate) fn documented(input: TokenStream) -> TokenStream {
+    read(input, editor::interface)
 }
 
 /// Expands the same for rust-analyzer.

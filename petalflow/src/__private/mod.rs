@@ -22,13 +22,13 @@ mod state;
 #[cfg(feature = "tool")]
 pub mod tool;
 
-pub use petalflow_macros::StateAfterCfg;
 #[cfg(not(rust_analyzer))]
 pub use petalflow_macros::flow_impl;
 #[cfg(rust_analyzer)]
 pub use petalflow_macros::flow_in_editor as flow_impl;
 #[cfg(feature = "tool")]
 pub use petalflow_macros::tools_impl;
+pub use petalflow_macros::{StateAfterCfg, flow_documented};
 pub use serde_core::Serialize;
 
 pub use crate::delivery::{ItemProbe, NoItemCodec};

@@ -5,11 +5,11 @@ use quote::{ToTokens as _, quote};
 
 use crate::editor::elsewhere;
 use crate::flow::check::is_method;
-use crate::flow::expand::{Cx, Generics, Value, builder_doc, docs, signatures};
+use crate::flow::expand::{Cx, Generics, Value, builder_doc, signatures};
 use crate::paths::derived;
 
 /// The types and their methods.
-pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     let Cx {
         krate,
         attrs,
@@ -34,7 +34,6 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } else {
         TokenStream::new()
     };
-    let docs = docs(cx);
     let alone = cx.values().all(|value| value.default.is_some());
     let run = alone.then(|| {
         quote! {

@@ -11,16 +11,19 @@ mod scan;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::expand::Cx;
+use super::expand::{Cx, diagram, docs, drawing};
 
-/// The interface, for rustdoc: without the bounds that only compile errors need.
+/// The interface, for rustdoc.
 pub(super) fn interface(cx: &Cx<'_>) -> TokenStream {
-    api::code(cx)
+    api::code(cx, docs(cx, &drawing(cx)))
 }
 
 /// The code for an editor. `body` has the statements.
 pub(super) fn flow(cx: &Cx<'_>, body: TokenStream) -> TokenStream {
     let statements = scan::statements(body);
-    let (api, names) = (api::code(cx), names::code(cx, &statements));
+    let (api, names) = (
+        api::code(cx, docs(cx, &diagram(cx))),
+        names::code(cx, &statements),
+    );
     quote!(#api #names)
 }

@@ -14,7 +14,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let Cx {
         attrs, vis, name, ..
     } = cx;
-    let docs = docs::code(cx);
+    let docs = docs::code(cx, &docs::diagram(cx));
     let (module, cfgs, reach) = (cx.module(), cx.cfgs(), from_within(vis));
     let (of_docs, of_type): (Vec<_>, Vec<_>) =
         attrs.iter().partition(|attr| attr.path().is_ident("doc"));

@@ -21,7 +21,7 @@ use quote::quote;
 pub(crate) use self::api::signatures;
 pub(crate) use self::builder::{Generics, builder_doc};
 pub(crate) use self::cx::{Cx, Value};
-pub(crate) use self::docs::code as docs;
+pub(crate) use self::docs::{code as docs, diagram, drawing};
 
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;

@@ -27,16 +27,17 @@ pub struct EssayUpdate {
 const _: usize = {
     #[allow(unused_imports)]
     use ::petalflow::__private::Lacks as _;
+    type __Type = <EssayTopic as ::petalflow::__private::Holds>::Value;
     <::petalflow::__private::KeyType<
-        String,
+        __Type,
     >>::check(
         "topic",
         "String",
         ::petalflow::__private::KeyTraits {
-            shared: <::petalflow::__private::KeyType<String>>::SHARED,
-            clone: <::petalflow::__private::KeyType<String>>::CLONE,
-            serialize: <::petalflow::__private::KeyType<String>>::SERIALIZE,
-            deserialize: <::petalflow::__private::KeyType<String>>::DESERIALIZE,
+            shared: <::petalflow::__private::KeyType<__Type>>::SHARED,
+            clone: <::petalflow::__private::KeyType<__Type>>::CLONE,
+            serialize: <::petalflow::__private::KeyType<__Type>>::SERIALIZE,
+            deserialize: <::petalflow::__private::KeyType<__Type>>::DESERIALIZE,
         },
     )
 };
@@ -49,7 +50,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::default::Default for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DefaultFor<
@@ -64,7 +64,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::clone::Clone for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -79,7 +78,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -128,7 +126,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl<'de> ::petalflow::__private::Deserialize<'de> for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DataFor<
@@ -158,7 +155,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::clone::Clone for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -170,7 +166,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -182,7 +177,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::cmp::PartialEq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::PartialEqFor<
@@ -194,7 +188,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::cmp::Eq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::EqFor<
@@ -202,7 +195,6 @@ const _: () = {
         >,
     {}
     impl EssayTopic {
-        #[doc(hidden)]
         #[inline]
         fn __push(
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
@@ -218,7 +210,6 @@ const _: () = {
         type Value = String;
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::petalflow::node::Key for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -254,7 +245,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::petalflow::node::Output<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -280,7 +270,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::petalflow::node::WriteOutput<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -320,7 +309,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayUpdate
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -338,7 +326,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::petalflow::state::Update<Essay> for EssayUpdate
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -363,7 +350,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[doc(hidden)]
     impl ::petalflow::State for Essay
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,

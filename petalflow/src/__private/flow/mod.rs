@@ -37,7 +37,6 @@ pub use crate::policy::node_policy::NodePolicy;
 pub use crate::state::{KeySet, State};
 pub use crate::subflow::subflow;
 
-pub use crate::launch::HasStore;
 pub use builder::{HasValue, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use dispatch::{

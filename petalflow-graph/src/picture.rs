@@ -1,0 +1,572 @@
+//! Graphs as pictures: SVG in layers, from START at the top to END at the bottom.
+
+use std::fmt::Write;
+
+use crate::diagram::{edges, label, marked};
+use crate::graph::{Edge, Graph, Source, Target, Via};
+
+/// The distance between two layers, and the height of a node.
+const LAYER: usize = 64;
+const HEIGHT: usize = 28;
+/// The space between two vertices of a layer, and the width of the lane of an edge that leads back.
+const GAP: usize = 24;
+const LANE: usize = 18;
+
+/// The graph as an SVG drawing without blank lines, so that it can be part of Markdown. It has the color of the text around it.
+///
+/// ```
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, picture};
+/// let graph = Graph {
+///     nodes: vec![Node::named("write")].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) }].into(),
+///     joins: 0,
+/// };
+/// let svg = picture(&graph);
+/// assert!(svg.starts_with("<svg") && svg.contains(">write</text>") && !svg.contains("\n\n"));
+/// ```
+#[inline]
+pub fn picture(graph: &Graph) -> String {
+    let drawing = Drawing::of(graph);
+    let (width, height) = drawing.size();
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" style=\"max-width:100%;height:auto\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\" fill=\"none\" stroke=\"currentColor\">\n"
+    );
+    drawing.edges(&mut svg);
+    drawing.vertices(&mut svg);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// What a vertex looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Node,
+    Subflow,
+    /// START and END.
+    End,
+    Join,
+    /// A bend of an edge over several layers.
+    Bend,
+}
+
+struct Vertex {
+    text: String,
+    look: Look,
+    layer: usize,
+    /// The middle.
+    x: usize,
+    /// The width of the text at an edge from above.
+    label: usize,
+}
+
+impl Vertex {
+    fn width(&self) -> usize {
+        match self.look {
+            Look::Bend => 2,
+            Look::Join => HEIGHT,
+            Look::Node | Look::Subflow | Look::End => self.text.chars().count() * 8 + 20,
+        }
+    }
+
+    /// The width that it takes in its layer.
+    fn room(&self) -> usize {
+        self.width().max(self.label)
+    }
+
+    fn y(&self) -> usize {
+        self.layer * LAYER + HEIGHT
+    }
+}
+
+/// An edge through its bends.
+struct Line {
+    path: Vec<usize>,
+    text: String,
+    dashed: bool,
+    /// Whether it leads to the same layer or one above.
+    back: bool,
+}
+
+struct Drawing {
+    vertices: Vec<Vertex>,
+    lines: Vec<Line>,
+    /// The vertices of each layer, from left to right.
+    layers: Vec<Vec<usize>>,
+}
+
+impl Drawing {
+    fn of(graph: &Graph) -> Self {
+        let (nodes, joins) = (graph.nodes.len(), graph.joins as usize);
+        let (start, end) = (nodes + joins, nodes + joins + 1);
+        let vertex = |text: String, look| Vertex {
+            text,
+            look,
+            layer: 0,
+            x: 0,
+            label: 0,
+        };
+        let mut vertices: Vec<Vertex> = Vec::new();
+        for node in graph.nodes.iter() {
+            let look = if node.subflow {
+                Look::Subflow
+            } else {
+                Look::Node
+            };
+            vertices.push(vertex(marked(node).into_owned(), look));
+        }
+        vertices.extend((0..joins).map(|_| vertex("&".to_owned(), Look::Join)));
+        vertices.push(vertex("START".to_owned(), Look::End));
+        vertices.push(vertex("END".to_owned(), Look::End));
+        let ends = |edge: &Edge| {
+            let from = match edge.from {
+                Source::Start => start,
+                Source::Node(node) => node.index(),
+                Source::Join(join) => nodes + join.index(),
+            };
+            let to = match edge.to {
+                Target::Node(node) => node.index(),
+                Target::Join(join) => nodes + join.index(),
+                Target::End => end,
+            };
+            (from, to)
+        };
+        let mut lines: Vec<Line> = Vec::new();
+        for edge in edges(graph) {
+            let (from, to) = ends(&edge);
+            let text = label(&edge.via).unwrap_or_default();
+            let same = lines.iter_mut().find(|line| line.path == [from, to]);
+            if let Some(line) = same {
+                line.text = format!("{}, {text}", line.text);
+                continue;
+            }
+            lines.push(Line {
+                path: vec![from, to],
+                text,
+                dashed: !matches!(edge.via, Via::Plain | Via::Each),
+                back: false,
+            });
+        }
+        let mut drawing = Drawing {
+            vertices,
+            lines,
+            layers: Vec::new(),
+        };
+        drawing.find_backward(start, end);
+        drawing.assign_layers(end);
+        drawing.bend();
+        drawing.order();
+        drawing.place();
+        drawing
+    }
+
+    /// Marks the edges that lead back, from START in the order of the edges.
+    fn find_backward(&mut self, start: usize, end: usize) {
+        let count = self.vertices.len();
+        // 0: not seen, 1: on the path, 2: done.
+        let mut state = vec![0; count];
+        for root in std::iter::once(start).chain(0..count) {
+            if state[root] != 0 || root == end {
+                continue;
+            }
+            state[root] = 1;
+            let mut stack = vec![(root, 0)];
+            while let Some((at, next)) = stack.last_mut() {
+                let (at, from) = (*at, *next);
+                let found = (from..self.lines.len()).find(|&i| self.lines[i].path[0] == at);
+                let Some(found) = found else {
+                    state[at] = 2;
+                    stack.pop();
+                    continue;
+                };
+                *next = found + 1;
+                let to = self.lines[found].path[1];
+                match state[to] {
+                    0 => {
+                        state[to] = 1;
+                        stack.push((to, 0));
+                    }
+                    1 => self.lines[found].back = true,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Each vertex is below all that lead to it.
+    fn assign_layers(&mut self, end: usize) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for line in self.lines.iter().filter(|line| !line.back) {
+                let (from, to) = (line.path[0], line.path[1]);
+                let below = self.vertices[from].layer + 1;
+                if self.vertices[to].layer < below {
+                    self.vertices[to].layer = below;
+                    changed = true;
+                }
+            }
+        }
+        let last = self.vertices.iter().map(|vertex| vertex.layer).max();
+        self.vertices[end].layer = last.unwrap_or(0);
+    }
+
+    /// Adds a bend in each layer that an edge crosses.
+    fn bend(&mut self) {
+        let Drawing {
+            vertices, lines, ..
+        } = self;
+        for line in lines.iter_mut().filter(|line| !line.back) {
+            let (from, to) = (line.path[0], line.path[1]);
+            let mut path = vec![from];
+            for layer in vertices[from].layer + 1..vertices[to].layer {
+                path.push(vertices.len());
+                vertices.push(Vertex {
+                    text: String::new(),
+                    look: Look::Bend,
+                    layer,
+                    x: 0,
+                    label: 0,
+                });
+            }
+            path.push(to);
+            let next = &mut vertices[path[1]];
+            next.label = next.label.max(line.text.chars().count() * 7);
+            line.path = path;
+        }
+    }
+
+    /// Orders each layer by the middle of the neighbors, several times down and up.
+    fn order(&mut self) {
+        let last = self.vertices.iter().map(|vertex| vertex.layer).max();
+        self.layers = vec![Vec::new(); last.unwrap_or(0) + 1];
+        for (index, vertex) in self.vertices.iter().enumerate() {
+            self.layers[vertex.layer].push(index);
+        }
+        let mut position = vec![0; self.vertices.len()];
+        let mut neighbors = vec![[Vec::new(), Vec::new()]; self.vertices.len()];
+        for line in self.lines.iter().filter(|line| !line.back) {
+            for step in line.path.windows(2) {
+                neighbors[step[1]][0].push(step[0]);
+                neighbors[step[0]][1].push(step[1]);
+            }
+        }
+        for round in 0..8 {
+            for layer in &self.layers {
+                for (at, &vertex) in layer.iter().enumerate() {
+                    position[vertex] = at * 1000 / layer.len();
+                }
+            }
+            let side = round % 2;
+            let count = self.layers.len();
+            for at in 0..count {
+                let at = if side == 0 { at } else { count - 1 - at };
+                let middle = |vertex: &usize| {
+                    let near = &neighbors[*vertex][side];
+                    let sum: usize = near.iter().map(|&near| position[near]).sum();
+                    sum.checked_div(near.len()).unwrap_or(position[*vertex])
+                };
+                let layer = &mut self.layers[at];
+                layer.sort_by_key(middle);
+                for (place, &vertex) in layer.iter().enumerate() {
+                    position[vertex] = place * 1000 / layer.len();
+                }
+            }
+        }
+    }
+
+    /// Places the vertices of each layer side by side, around one axis.
+    fn place(&mut self) {
+        let width = |drawing: &Self, layer: &[usize]| {
+            let widths = layer.iter().map(|&vertex| drawing.vertices[vertex].room());
+            widths.sum::<usize>() + GAP * layer.len().saturating_sub(1)
+        };
+        let widths: Vec<usize> = self.layers.iter().map(|layer| width(self, layer)).collect();
+        let axis = widths.iter().max().copied().unwrap_or(0) / 2 + GAP / 2;
+        for (layer, width) in self.layers.clone().into_iter().zip(widths) {
+            let mut x = axis - width / 2;
+            for vertex in layer {
+                let vertex = &mut self.vertices[vertex];
+                let room = vertex.room();
+                vertex.x = x + room / 2;
+                x += room + GAP;
+            }
+        }
+    }
+
+    /// The right end of all vertices.
+    fn right(&self) -> usize {
+        let ends = self
+            .vertices
+            .iter()
+            .map(|vertex| vertex.x + vertex.width() / 2);
+        ends.max().unwrap_or(0)
+    }
+
+    fn size(&self) -> (usize, usize) {
+        let back = self.lines.iter().filter(|line| line.back);
+        let labels = back.clone().map(|line| line.text.chars().count() * 8).max();
+        let lanes = back.count() * LANE + labels.map_or(0, |width| width + GAP);
+        (self.right() + GAP / 2 + lanes, self.layers.len() * LAYER)
+    }
+
+    fn edges(&self, svg: &mut String) {
+        let mut lane = self.right();
+        for line in &self.lines {
+            let dash = if line.dashed {
+                " stroke-dasharray=\"4 3\""
+            } else {
+                ""
+            };
+            let (from, to) = (
+                &self.vertices[line.path[0]],
+                &self.vertices[line.path[line.path.len() - 1]],
+            );
+            let (x, y, head);
+            let mut path;
+            if line.back {
+                lane += LANE;
+                let (begin, end) = (from.x + from.width() / 2, to.x + to.width() / 2);
+                let (below, above) = (from.y(), to.y() + 4);
+                path = format!(
+                    "M{begin} {below}C{lane} {below} {lane} {below} {lane} {}",
+                    below.saturating_sub(GAP).max(above)
+                );
+                let _ = write!(
+                    path,
+                    "L{lane} {}C{lane} {above} {lane} {above} {} {above}",
+                    above + GAP.min(below.saturating_sub(above)),
+                    end + 6
+                );
+                (x, y) = (
+                    lane + line.text.chars().count() * 4 + 4,
+                    usize::midpoint(above, below),
+                );
+                head = format!("M{end} {above}l7 -4v8z");
+            } else {
+                path = format!("M{} {}", from.x, from.y() + HEIGHT / 2);
+                for step in line.path.windows(2) {
+                    let (above, below) = (&self.vertices[step[0]], &self.vertices[step[1]]);
+                    let height = if below.look == Look::Bend {
+                        0
+                    } else {
+                        HEIGHT / 2 + 6
+                    };
+                    let (top, bottom) = (
+                        above.y()
+                            + if above.look == Look::Bend {
+                                0
+                            } else {
+                                HEIGHT / 2
+                            },
+                        below.y() - height,
+                    );
+                    let middle = usize::midpoint(top, bottom);
+                    let _ = write!(
+                        path,
+                        "C{} {middle} {} {middle} {} {bottom}",
+                        above.x, below.x, below.x
+                    );
+                }
+                let next = &self.vertices[line.path[1]];
+                // Nearer to the source, where the edges of one node are apart from those of others.
+                (x, y) = (
+                    usize::midpoint(from.x, next.x),
+                    usize::midpoint(from.y(), next.y()) + 4,
+                );
+                head = format!("M{} {}l-4 -7h8z", to.x, to.y() - HEIGHT / 2);
+            }
+            let _ = writeln!(
+                svg,
+                "<path d=\"{path}\"{dash}/><path d=\"{head}\" fill=\"currentColor\"/>"
+            );
+            if !line.text.is_empty() {
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{x}\" y=\"{y}\" fill=\"currentColor\" stroke=\"none\" font-size=\"11\" font-style=\"italic\">{}</text>",
+                    escaped(&line.text)
+                );
+            }
+        }
+    }
+
+    fn vertices(&self, svg: &mut String) {
+        for vertex in &self.vertices {
+            let (x, y, width) = (vertex.x, vertex.y(), vertex.width());
+            let (left, top) = (x - width / 2, y - HEIGHT / 2);
+            let round = match vertex.look {
+                Look::Bend => continue,
+                Look::End | Look::Join => HEIGHT / 2,
+                Look::Node | Look::Subflow => 4,
+            };
+            let _ = write!(
+                svg,
+                "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"{round}\"/>"
+            );
+            if vertex.look == Look::Subflow {
+                let _ = write!(
+                    svg,
+                    "<path d=\"M{} {top}v{HEIGHT}M{} {top}v{HEIGHT}\"/>",
+                    left + 5,
+                    left + width - 5
+                );
+            }
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x}\" y=\"{}\" fill=\"currentColor\" stroke=\"none\">{}</text>",
+                y + 4,
+                escaped(&vertex.text)
+            );
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Node;
+    use crate::idx::{JoinIdx, NodeIdx};
+
+    fn node(index: u32) -> NodeIdx {
+        NodeIdx::new(index)
+    }
+
+    fn edge(from: Source, via: Via, to: Target) -> Edge {
+        Edge { from, via, to }
+    }
+
+    fn route(from: u32, name: &'static str, to: Target) -> Edge {
+        edge(Source::Node(node(from)), Via::Route(name.into()), to)
+    }
+
+    /// A loop, routes, a join, a sub-flow and an edge over several layers.
+    fn essay() -> Graph {
+        let (both, plain) = (JoinIdx::new(0), Via::Plain);
+        let review = Node {
+            subflow: true,
+            ..Node::named("review")
+        };
+        let publish = Node::named("publish<now>");
+        Graph {
+            nodes: vec![
+                Node::named("write"),
+                Node::named("critique"),
+                Node::named("polish"),
+                review,
+                publish,
+            ]
+            .into(),
+            edges: vec![
+                edge(Source::Start, plain.clone(), Target::Node(node(0))),
+                edge(Source::Node(node(0)), plain.clone(), Target::Node(node(1))),
+                route(1, "Revise", Target::Node(node(0))),
+                route(1, "Polish", Target::Node(node(2))),
+                route(1, "Review", Target::Node(node(3))),
+                route(1, "Stop", Target::End),
+                edge(Source::Node(node(2)), plain.clone(), Target::Join(both)),
+                edge(Source::Node(node(3)), plain.clone(), Target::Join(both)),
+                edge(Source::Join(both), plain, Target::Node(node(4))),
+            ]
+            .into(),
+            joins: 1,
+        }
+    }
+
+    #[test]
+    fn a_picture_has_every_name_and_no_blank_line() {
+        let svg = picture(&essay());
+        for text in [
+            "START",
+            "END",
+            "write",
+            "critique",
+            "polish",
+            "review",
+            "publish&lt;now&gt;",
+            "Revise",
+            "Polish",
+            "Review",
+            "Stop",
+            "&amp;",
+        ] {
+            assert!(
+                svg.contains(&format!(">{text}</text>")),
+                "no `{text}` in {svg}"
+            );
+        }
+        assert!(
+            !svg.contains("\n\n"),
+            "Markdown would end the drawing there: {svg}"
+        );
+        assert_eq!(
+            svg,
+            picture(&essay()),
+            "the same graph has the same picture"
+        );
+    }
+
+    #[test]
+    fn vertices_are_below_what_leads_to_them_and_do_not_overlap() {
+        let drawing = Drawing::of(&essay());
+        for line in &drawing.lines {
+            for step in line.path.windows(2) {
+                let (from, to) = (&drawing.vertices[step[0]], &drawing.vertices[step[1]]);
+                assert_eq!(
+                    line.back,
+                    to.layer <= from.layer,
+                    "{} to {}",
+                    from.text,
+                    to.text
+                );
+            }
+        }
+        for layer in &drawing.layers {
+            for pair in layer.windows(2) {
+                let (left, right) = (&drawing.vertices[pair[0]], &drawing.vertices[pair[1]]);
+                assert!(
+                    left.x + left.width() / 2 < right.x - right.width() / 2,
+                    "{} and {}",
+                    left.text,
+                    right.text
+                );
+            }
+        }
+        let (width, height) = drawing.size();
+        for vertex in &drawing.vertices {
+            assert!(
+                vertex.x + vertex.width() / 2 < width && vertex.y() + HEIGHT / 2 < height,
+                "{}",
+                vertex.text
+            );
+        }
+    }
+
+    #[test]
+    fn graphs_of_any_shape_have_a_picture() {
+        let count = 40;
+        let nodes: Vec<Node> = (0..count)
+            .map(|index| Node::named(format!("n{index}")))
+            .collect();
+        // Multiplication spreads the targets: forward, backward, and to the node itself.
+        let leads = (0..count * 2).map(|at| {
+            edge(
+                Source::Node(node(at % count)),
+                Via::Plain,
+                Target::Node(node(at * 17 % count)),
+            )
+        });
+        let first = edge(Source::Start, Via::Plain, Target::Node(node(0)));
+        let graph = Graph {
+            nodes: nodes.into(),
+            edges: std::iter::once(first).chain(leads).collect(),
+            joins: 0,
+        };
+        assert_eq!(picture(&graph).matches("<rect").count(), 42);
+        assert!(picture(&Graph::default()).contains("START"));
+    }
+}
