@@ -89,6 +89,7 @@ mod future;
 pub mod graph;
 mod ids;
 pub mod interrupt;
+mod json;
 mod launch;
 pub mod middleware;
 mod migration;

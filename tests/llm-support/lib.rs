@@ -6,7 +6,6 @@ pub mod server;
 #[cfg(feature = "spans")]
 pub mod spans;
 
-use futures_util::StreamExt;
 use petalflow::event::EventKind;
 use petalflow::{Flow, Run};
 use petalflow_llm::nodes::NodeOutput;

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
 use tokio::time::sleep;

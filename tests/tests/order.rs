@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use tokio::time::sleep;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use petalflow::NodeError;
 use petalflow::error::FailureKind;
 use petalflow::event::EventKind;

@@ -76,6 +76,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "node",
             "interrupt",
             "snapshot",
+            "json",
             "middleware",
             "cache",
             "superstep",

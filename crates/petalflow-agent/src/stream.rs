@@ -164,6 +164,17 @@ impl AgentEvents {
     }
 }
 
+impl AgentEvents {
+    /// The next event. `None` after the last one. Programs need no other crate to read the stream with it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no event. The run stops until the stream is polled again.
+    pub async fn next(&mut self) -> Option<AgentStreamItem> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+}
+
 impl Stream for AgentEvents {
     type Item = AgentStreamItem;
 

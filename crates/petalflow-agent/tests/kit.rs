@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Once};
 
-use futures_util::StreamExt as _;
 use petalflow::BoxError;
 use petalflow::tool::{FuncTool, ToolCall, ToolContext, ToolResult, ToolSpec};
 use petalflow_agent::stream::{AgentEventKind, AgentEvents};

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use petalflow::async_trait;
 use petalflow::tool::{ToolRegistry, ToolSet};
 use petalflow::{BoxError, Context};

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-use futures_util::StreamExt as _;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
 use petalflow::RunError;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::event::EventKind;

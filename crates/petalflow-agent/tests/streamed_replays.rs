@@ -7,8 +7,6 @@ use petalflow_llm::response::Status;
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::json;
 
-use futures_util::StreamExt as _;
-
 use super::kit::{all, events, results, shape, tool};
 use petalflow_llm_test_support::httprr;
 use petalflow_llm_test_support::replay::Replay;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
 use petalflow::policy::Retry;
 use petalflow_agent::Agent;
 use petalflow_agent::stream::AgentEventKind;

@@ -1,6 +1,5 @@
 //! How a turn goes from the user's words to an answer.
 
-use futures_util::StreamExt as _;
 use petalflow::tool::Actions;
 use petalflow_agent::stream::AgentEventKind;
 use petalflow_agent::{Agent, AgentEvent, ConversationInput};

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow_envelope::{Changes, Envelope, FuncNode, NodeFailure, NodeKind, RouteDecision};
 use petalflow_llm::stream::Delta;

@@ -374,6 +374,17 @@ async fn unless_cancelled(
     }
 }
 
+impl LlmStream {
+    /// The next chunk. `None` after the last one. Programs need no other crate to read the stream with it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no chunk.
+    pub async fn next(&mut self) -> Option<StreamChunk> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+}
+
 impl Stream for LlmStream {
     type Item = StreamChunk;
 

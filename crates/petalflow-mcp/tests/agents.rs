@@ -1,7 +1,6 @@
 //! Recorded agents whose tool is one of an MCP server, which a person may have to confirm: the real provider's code at one end,
 //! a real server of tools at the other.
 
-use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow_agent::human::CONFIRMATION;
 use petalflow_agent::stream::AgentEventKind;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use futures_util::future::join_all;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;

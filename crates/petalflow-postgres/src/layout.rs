@@ -41,6 +41,23 @@ const MIGRATIONS: &[&str] = &[
         session bigint NOT NULL
     );
     "#,
+    // What is listed of threads beside their checkpoints. `begun_ms` is the time of the first checkpoint, which may be pruned, and
+    // `status_at` the newest checkpoint when the status was set.
+    r#"
+    ALTER TABLE lines ADD COLUMN begun_ms bigint;
+    CREATE TABLE threads (
+        thread text COLLATE "C" PRIMARY KEY,
+        status_at bigint,
+        status text,
+        flow text COLLATE "C",
+        due_ms bigint,
+        label_names text[] NOT NULL DEFAULT '{}',
+        label_values text[] NOT NULL DEFAULT '{}'
+    );
+    CREATE INDEX threads_by_status ON threads (status);
+    CREATE INDEX threads_by_due ON threads (due_ms) WHERE due_ms IS NOT NULL;
+    CREATE INDEX threads_by_label ON threads USING gin (label_values);
+    "#,
 ];
 
 /// The version of the layout that this crate writes.

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use petalflow::checkpoint::{StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo};
+use petalflow::checkpoint::{
+    StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadStatus,
+};
 use petalflow::event::TaskId;
 use tokio_postgres::Row;
 
@@ -80,13 +82,23 @@ pub(crate) fn write(thread: &str, row: &Row) -> Result<(u64, StoredWrite), Store
     Ok((number(row, 0), write))
 }
 
-/// Reads the columns thread, count, bytes, time.
+/// Reads the columns of [`THREADS`](super::sql::THREADS).
 pub(crate) fn thread_info(row: &Row) -> ThreadInfo {
+    let status: Option<&str> = row.get(6);
+    let texts = |column| {
+        row.get::<_, Option<Vec<String>>>(column)
+            .unwrap_or_default()
+    };
     ThreadInfo {
         id: row.get(0),
         checkpoints: number(row, 1),
         bytes: number(row, 2),
-        updated_ms: number(row, 3),
+        created_ms: number(row, 3),
+        updated_ms: number(row, 4),
+        flow: row.get(5),
+        status: status.and_then(ThreadStatus::named).unwrap_or_default(),
+        due_ms: row.get::<_, Option<i64>>(7).map(i64::cast_unsigned),
+        labels: texts(8).into_iter().zip(texts(9)).collect(),
     }
 }
 

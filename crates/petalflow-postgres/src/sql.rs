@@ -6,8 +6,9 @@
 /// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers. No row means a conflict.
 pub(crate) const APPEND_FIRST: &str = "
     WITH head AS (
-        INSERT INTO lines AS line (thread, namespace, newest) VALUES ($1, $2, $3)
-        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest WHERE line.newest IS NULL
+        INSERT INTO lines AS line (thread, namespace, newest, begun_ms) VALUES ($1, $2, $3, $5)
+        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms
+        WHERE line.newest IS NULL
         RETURNING line.id
     ), appended AS (
         INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
@@ -80,12 +81,43 @@ pub(crate) const NAMESPACES: &str = "
     ORDER BY namespace";
 
 /// `$1` the lowest id, `$2` null or the id after which the list begins, `$3` null or the id before which it ends, `$4` null or
-/// the limit.
+/// the limit. The other parameters are conditions, which do not apply if they are null: `$5` the status, `$6` the flow, `$7` and
+/// `$8` the name and the value of a label, `$9` the time after the newest checkpoint, `$10` the time at which the thread is due.
+///
+/// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set.
 pub(crate) const THREADS: &str = "
-    SELECT thread, count(*), sum(octet_length(bytes)), max(created_ms)
-    FROM lines JOIN checkpoints ON line = id
-    WHERE thread >= $1 AND ($2::text IS NULL OR thread > $2) AND ($3::text IS NULL OR thread < $3)
-    GROUP BY thread ORDER BY thread LIMIT $4";
+    SELECT line.thread, count(*), sum(octet_length(bytes)),
+        LEAST(min(line.begun_ms), min(checkpoints.created_ms)), max(checkpoints.created_ms),
+        COALESCE(described.flow, ''),
+        CASE WHEN described.status_at = root.newest THEN described.status END,
+        CASE WHEN described.status_at = root.newest THEN described.due_ms END,
+        described.label_names, described.label_values
+    FROM lines AS line JOIN checkpoints ON line = line.id
+        LEFT JOIN threads AS described ON described.thread = line.thread
+        LEFT JOIN lines AS root ON root.thread = line.thread AND root.namespace = ''
+    WHERE line.thread >= $1 AND ($2::text IS NULL OR line.thread > $2) AND ($3::text IS NULL OR line.thread < $3)
+        AND ($5::text IS NULL OR $5 = CASE WHEN described.status_at = root.newest THEN described.status ELSE 'running' END)
+        AND ($6::text IS NULL OR COALESCE(described.flow, '') = $6)
+        AND ($7::text IS NULL OR described.label_values @> ARRAY[$8::text] AND EXISTS (
+            SELECT FROM unnest(described.label_names, described.label_values) AS label (name, value)
+            WHERE label.name = $7 AND label.value = $8
+        ))
+        AND ($10::bigint IS NULL OR described.status_at = root.newest AND described.due_ms <= $10)
+    GROUP BY line.thread, described.thread, root.newest
+    HAVING ($9::bigint IS NULL OR max(checkpoints.created_ms) < $9)
+    ORDER BY line.thread LIMIT $4";
+
+/// `$1` thread, `$2` status, `$3` flow, `$4` null or the time at which the thread is due.
+pub(crate) const SET_STATUS: &str = "
+    INSERT INTO threads (thread, status_at, status, flow, due_ms)
+    VALUES ($1, (SELECT newest FROM lines WHERE thread = $1 AND namespace = ''), $2, $3, $4)
+    ON CONFLICT (thread) DO UPDATE SET
+        status_at = excluded.status_at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms";
+
+/// `$1` thread, then one array each of `$2` names and `$3` values.
+pub(crate) const SET_LABELS: &str = "
+    INSERT INTO threads (thread, label_names, label_values) VALUES ($1, $2, $3)
+    ON CONFLICT (thread) DO UPDATE SET label_names = excluded.label_names, label_values = excluded.label_values";
 
 /// `$1` thread, `$2` namespace, `$3` the last number to remove.
 pub(crate) const PRUNE: &str = "
@@ -100,8 +132,12 @@ pub(crate) const PRUNE: &str = "
     )
     DELETE FROM checkpoints USING at WHERE line = at.id AND seq <= $3";
 
-/// `$1` thread. The foreign keys delete its checkpoints and writes.
-pub(crate) const DELETE: &str = "DELETE FROM lines WHERE thread = $1";
+/// `$1` an array of threads. The foreign keys delete their checkpoints and writes.
+pub(crate) const DELETE: &str = "
+    WITH described AS (
+        DELETE FROM threads WHERE thread = ANY ($1)
+    )
+    DELETE FROM lines WHERE thread = ANY ($1)";
 
 /// Lets the server detect within half a minute that the machine of a session is unreachable.
 pub(crate) const SESSION: &str = "SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3";

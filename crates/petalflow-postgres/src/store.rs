@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
-    ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
+    ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use tokio::runtime::Handle;
 
@@ -44,6 +44,10 @@ use crate::{layout, rows, sql};
 /// the store has connected again; a run that continued in the meantime gets a [`Conflict`](StoreError::Conflict) with its next
 /// checkpoint. Claims do not work through a proxy that runs each statement in another session, such as `PgBouncer` in transaction
 /// mode.
+///
+/// **Space** of removed checkpoints is used again after the server's autovacuum has run, which is on by default.
+/// [`reclaim`](Store::reclaim) does nothing. To make the files smaller after a large deletion, run `VACUUM FULL` on the tables of the
+/// schema while no program uses them.
 ///
 /// **While the database cannot be reached** calls fail with [`Unavailable`](StoreError::Unavailable). They work again as soon as it
 /// can. A statement runs a second time only if it reads, or if the first attempt certainly had no effect.
@@ -302,16 +306,54 @@ impl Store for PostgresStore {
         let limit = query
             .limit
             .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        let rows = self
-            .0
-            .pool
-            .query(
-                Rerun::Harmless,
-                sql::THREADS,
-                &[&from, &query.after, &end, &limit],
-            )
-            .await?;
+        let status = query.status.map(ThreadStatus::as_str);
+        let (name, value) = query.label.unzip();
+        // All times that are stored are below 2^63.
+        let updated_before = query
+            .updated_before_ms
+            .and_then(|time| i64::try_from(time).ok());
+        let due_by = query
+            .due_by_ms
+            .map(|time| i64::try_from(time).unwrap_or(i64::MAX));
+        let params: &Params<'_> = &[
+            &from,
+            &query.after,
+            &end,
+            &limit,
+            &status,
+            &query.flow,
+            &name,
+            &value,
+            &updated_before,
+            &due_by,
+        ];
+        let pool = &self.0.pool;
+        let rows = pool.query(Rerun::Harmless, sql::THREADS, params).await?;
         Ok(rows.iter().map(rows::thread_info).collect())
+    }
+
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        let pool = &self.0.pool;
+        match change {
+            ThreadChange::Status {
+                flow,
+                status,
+                due_ms,
+            } => {
+                let due_ms = due_ms.map(rows::to_time);
+                let params: &Params<'_> = &[&thread, &status.as_str(), &flow, &due_ms];
+                pool.query(Rerun::Never, sql::SET_STATUS, params).await?;
+            }
+            ThreadChange::Labels(labels) => {
+                let (names, values): (Vec<&str>, Vec<&str>) = labels
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), value.as_str()))
+                    .unzip();
+                let params: &Params<'_> = &[&thread, &names, &values];
+                pool.query(Rerun::Never, sql::SET_LABELS, params).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
@@ -325,10 +367,12 @@ impl Store for PostgresStore {
     }
 
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.0
-            .pool
-            .query(Rerun::Never, sql::DELETE, &[&thread])
-            .await?;
+        self.delete_many(&[thread]).await
+    }
+
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        let pool = &self.0.pool;
+        pool.query(Rerun::Never, sql::DELETE, &[&threads]).await?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{Claim, Store, StoreError};
+use petalflow::checkpoint::{Claim, Store, StoreError, ThreadQuery};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_test_servers::store_tests::{
     ESSAY, ServerStore, append, busy, checkpoint, granted_within, is_away, is_back,
@@ -178,14 +178,19 @@ async fn an_older_layout_is_migrated() {
     let store = open(&server.url, &schema).await.unwrap();
     append(&store, 1, None).await.unwrap();
     drop(store);
-    // The second layout added claims.
-    let back = format!("DROP TABLE {schema}.claims; UPDATE {schema}.layout SET version = 1");
+    // The second layout added claims, the third what is listed of threads.
+    let back = format!(
+        "DROP TABLE {schema}.claims, {schema}.threads; ALTER TABLE {schema}.lines DROP COLUMN begun_ms;
+        UPDATE {schema}.layout SET version = 1"
+    );
     sql(&server.url, &back).await;
 
     let store = open(&server.url, &schema).await.unwrap();
     let read = store.read(ESSAY, None).await.unwrap();
     assert_eq!(read.unwrap().chain, [checkpoint(1)]);
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+    let listed = store.threads(ThreadQuery::default()).await.unwrap();
+    assert_eq!(listed[0].created_ms, checkpoint(1).created_ms);
 }
 
 #[tokio::test]

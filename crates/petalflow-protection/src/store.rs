@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
-    ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
+    ThreadInfo, ThreadQuery,
 };
 
 use crate::Protection;
@@ -16,7 +16,8 @@ use crate::Protection;
 /// A store over another store, with a [`Protection`] of each payload: of the bytes of checkpoints, and of what tasks have
 /// left beside them. Clones share the inner store.
 ///
-/// Threads, namespaces, numbers, times, task ids, names of writes, and the length of each payload are not protected. Each
+/// Threads, namespaces, numbers, times, task ids, names of writes, the length of each payload, and what is listed of threads (their
+/// flow, status and labels) are not protected. Each
 /// payload is bound to its location, so a payload that was moved is refused, like one that was changed. The sizes of threads
 /// are those of sealed payloads.
 ///
@@ -174,12 +175,24 @@ impl Store for ProtectedStore {
         self.store.threads(query).await
     }
 
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        self.store.describe(thread, change).await
+    }
+
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
         self.store.prune(address, seq).await
     }
 
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
         self.store.delete(thread).await
+    }
+
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        self.store.delete_many(threads).await
+    }
+
+    async fn reclaim(&self) -> Result<(), StoreError> {
+        self.store.reclaim().await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

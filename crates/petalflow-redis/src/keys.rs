@@ -11,12 +11,17 @@ use siphasher::sip::SipHasher13;
 /// The number of shards. It is part of the layout: changing it means moving keys.
 pub(crate) const SHARDS: u64 = 16;
 
-/// All keys of a thread except the key of its claim, in the order in which the scripts take them.
+/// All keys of a thread except the key of its claim.
 pub(crate) struct Keys {
     /// The ids of the shard's threads that have checkpoints, sorted by bytes.
     pub(crate) threads: String,
-    /// The number of checkpoints, their bytes and the newest time of each thread.
+    /// For each thread: the number of its checkpoints, their bytes, the newest and the first time, and the newest number of its own
+    /// flow, if it has one.
     pub(crate) infos: String,
+    /// For each thread: its status with what belongs to it.
+    pub(crate) states: String,
+    /// For each thread: its labels.
+    pub(crate) labels: String,
     /// Namespace, NUL, number, base and time of each checkpoint, sorted by bytes.
     pub(crate) seqs: String,
     /// The bytes of each checkpoint, by namespace, NUL and number.
@@ -32,11 +37,13 @@ pub(crate) struct Keys {
 impl Keys {
     pub(crate) fn new(prefix: &str, thread: &str) -> Self {
         let shard = shard_of(thread);
-        let (threads, infos) = list_keys(prefix, shard);
+        let [threads, infos, states, labels] = list_keys(prefix, shard);
         let key = |what: &str| format!("{prefix}{{{shard}}}:{what}:{thread}");
         Keys {
             threads,
             infos,
+            states,
+            labels,
             seqs: key("seqs"),
             bytes: key("bytes"),
             marks: key("marks"),
@@ -45,6 +52,7 @@ impl Keys {
         }
     }
 
+    /// The keys of checkpoints and writes, in the order in which the scripts take them.
     pub(crate) fn all(&self) -> [&str; 7] {
         [
             &self.threads,
@@ -58,12 +66,9 @@ impl Keys {
     }
 }
 
-/// The keys of a shard's list of threads: their ids, and the information about each.
-pub(crate) fn list_keys(prefix: &str, shard: u64) -> (String, String) {
-    (
-        format!("{prefix}{{{shard}}}:threads"),
-        format!("{prefix}{{{shard}}}:infos"),
-    )
+/// The keys of a shard's list of threads: their ids, and what is listed of each.
+pub(crate) fn list_keys(prefix: &str, shard: u64) -> [String; 4] {
+    ["threads", "infos", "states", "labels"].map(|what| format!("{prefix}{{{shard}}}:{what}"))
 }
 
 pub(crate) fn claim_key(prefix: &str, thread: &str) -> String {
@@ -75,7 +80,7 @@ pub(crate) fn layout_key(prefix: &str) -> String {
 }
 
 /// Uses a published hash function with fixed keys, because the result must not change between builds.
-fn shard_of(thread: &str) -> u64 {
+pub(crate) fn shard_of(thread: &str) -> u64 {
     let mut hasher = SipHasher13::new();
     hasher.write(thread.as_bytes());
     hasher.finish() % SHARDS

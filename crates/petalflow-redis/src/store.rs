@@ -1,5 +1,6 @@
 //! The store itself: the [`Store`] contract as scripts.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,20 +9,23 @@ use std::time::Duration;
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, PendingReleases, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    ThreadChange, ThreadInfo, ThreadQuery,
 };
 use redis::{Script, ScriptInvocation};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use crate::connection::Connection;
-use crate::keys::{Keys, SHARDS, claim_key, digits, layout_key, list_keys};
+use crate::keys::{Keys, SHARDS, claim_key, digits, layout_key, list_keys, shard_of};
 use crate::options::RedisOptions;
 use crate::values::Pairs;
 use crate::{scripts, values};
 
 /// The version of the layout of keys.
 const LAYOUT: u32 = 1;
+
+/// How many threads of a shard are read at once where only some of them are listed.
+const FILTERED_PAGE: i64 = 256;
 
 /// Stores checkpoints in a Redis server, version 6 or newer, or in a compatible one (Valkey). Clones share their connection.
 ///
@@ -49,6 +53,9 @@ const LAYOUT: u32 = 1;
 ///
 /// **Claims** last for [`RedisOptions::claim_lasts`] and are renewed by claiming again. The threads of a killed process are free
 /// after that time: unlike SQLite and PostgreSQL, Redis has nothing that ends with the process.
+///
+/// **Space** of removed threads is free in the server's memory at once. [`reclaim`](Store::reclaim) does nothing. The server makes
+/// its append-only file smaller as `auto-aof-rewrite-percentage` says, or with the command `BGREWRITEAOF`.
 ///
 /// **While the server cannot be reached** calls fail with [`Unavailable`](StoreError::Unavailable). They work again as soon as it
 /// can. A call whose connection breaks is sent once more; an append that was done the first time is recognized.
@@ -279,25 +286,77 @@ impl Store for RedisStore {
             // No text contains this byte, so the bound is greater than every id with the prefix.
             end = [b"(", query.prefix.as_bytes(), b"\xff"].concat();
         }
-        let limit = query
-            .limit
-            .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-
-        let mut shards = JoinSet::new();
-        for shard in 0..SHARDS {
-            let (threads, infos) = list_keys(&self.0.options.prefix, shard);
-            let mut script = with_keys(&scripts::THREADS, &[&threads, &infos]);
-            script.arg(&from).arg(end.as_slice()).arg(limit);
-            let connection = self.0.connection.clone();
-            shards.spawn(async move { values::infos(connection.invoke(&script).await?) });
-        }
+        let page = ThreadQuery {
+            limit: None,
+            prefix: query.prefix,
+            after: query.after,
+            ..ThreadQuery::default()
+        };
+        let limit = query.limit.unwrap_or(usize::MAX);
+        // With further conditions, the number of threads to read is not known.
+        let most = if (ThreadQuery {
+            limit: None,
+            ..query
+        }) == page
+        {
+            query
+                .limit
+                .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
+        } else {
+            FILTERED_PAGE
+        };
+        let mut open: Vec<(u64, String)> = (0..SHARDS).map(|shard| (shard, from.clone())).collect();
         let mut all = Vec::new();
-        while let Some(found) = shards.join_next().await {
-            all.extend(found.map_err(|error| StoreError::Other(error.into()))??);
+        while !open.is_empty() {
+            let mut shards = JoinSet::new();
+            for (shard, from) in open.drain(..) {
+                let keys = list_keys(&self.0.options.prefix, shard);
+                let mut script = with_keys(&scripts::THREADS, &keys.each_ref().map(String::as_str));
+                script.arg(from).arg(end.as_slice()).arg(most);
+                let connection = self.0.connection.clone();
+                shards.spawn(async move {
+                    Ok((shard, values::infos(connection.invoke(&script).await?)?))
+                });
+            }
+            while let Some(found) = shards.join_next().await {
+                let found: Result<(u64, Vec<ThreadInfo>), StoreError> =
+                    found.map_err(|error| StoreError::Other(error.into()))?;
+                let (shard, infos) = found?;
+                let is_full = most == FILTERED_PAGE && infos.len() as i64 == most;
+                let last = infos.last().filter(|_| is_full).map(|last| last.id.clone());
+                let mut infos: Vec<_> = infos.into_iter().filter(|it| query.covers(it)).collect();
+                let enough = infos.len() >= limit;
+                all.append(&mut infos);
+                open.extend(
+                    last.filter(|_| !enough)
+                        .map(|last| (shard, format!("({last}"))),
+                );
+            }
         }
         all.sort_by(|a, b| a.id.cmp(&b.id));
-        all.truncate(query.limit.unwrap_or(usize::MAX));
+        all.truncate(limit);
         Ok(all)
+    }
+
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        let keys = self.keys(thread);
+        let script = match change {
+            ThreadChange::Status {
+                flow,
+                status,
+                due_ms,
+            } => {
+                let mut script = with_keys(&scripts::SET_STATUS, &[&*keys.states, &*keys.seqs]);
+                script.arg(thread).arg(values::state(status, due_ms, flow));
+                script
+            }
+            ThreadChange::Labels(labels) => {
+                let mut script = with_keys(&scripts::SET_LABELS, &[&*keys.labels]);
+                script.arg(thread).arg(values::labels(labels));
+                script
+            }
+        };
+        self.0.connection.invoke(&script).await
     }
 
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
@@ -311,9 +370,26 @@ impl Store for RedisStore {
     }
 
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        let keys = self.keys(thread);
-        let mut script = with_keys(&scripts::DELETE, &keys.all());
-        self.0.connection.invoke(script.arg(thread)).await
+        self.delete_many(&[thread]).await
+    }
+
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        let mut shards: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+        for thread in threads {
+            shards.entry(shard_of(thread)).or_default().push(thread);
+        }
+        for (shard, threads) in shards {
+            let lists = list_keys(&self.0.options.prefix, shard);
+            let mut script = with_keys(&scripts::DELETE, &lists.each_ref().map(String::as_str));
+            for thread in threads {
+                for key in &self.keys(thread).all()[2..] {
+                    script.key(*key);
+                }
+                script.arg(thread);
+            }
+            self.0.connection.invoke::<()>(&script).await?;
+        }
+        Ok(())
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

@@ -1,9 +1,11 @@
 //! Decodes the results of scripts.
 
-use petalflow::checkpoint::{StoreError, StoredCheckpoint, StoredWrite, ThreadInfo};
+use std::collections::BTreeMap;
+
+use petalflow::checkpoint::{StoreError, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadStatus};
 use petalflow::event::TaskId;
 
-use crate::keys::DIGITS;
+use crate::keys::{DIGITS, digits};
 
 /// Names, each followed by its bytes. `None` stands for missing bytes.
 pub(crate) type Pairs = Vec<Option<Vec<u8>>>;
@@ -30,15 +32,33 @@ pub(crate) fn writes(thread: &str, pairs: Pairs) -> Result<Vec<(u64, StoredWrite
         .collect()
 }
 
-pub(crate) fn infos(pairs: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
-    in_pairs(UNKNOWN, pairs)
-        .map(|pair| {
-            let (id, info) = pair?;
-            let id = text(id)?;
-            thread_info(&id, &info)
-                .ok_or_else(|| damaged(&id, "the information about the thread", &info))
-        })
-        .collect()
+/// Decodes the result of the script that lists threads: four values for each.
+pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
+    let mut infos = Vec::new();
+    let mut values = values.into_iter();
+    while let Some(id) = values.next() {
+        let id = text(id.unwrap_or_default())?;
+        let mut next = || values.next().flatten().unwrap_or_default();
+        let [info, state, labels] = [next(), next(), next()];
+        let found = thread_info(&id, &info, &state, &labels);
+        infos.push(found.ok_or_else(|| damaged(&id, "the information about the thread", &info))?);
+    }
+    Ok(infos)
+}
+
+/// Encodes a status, without the number for which it was set.
+pub(crate) fn state(status: ThreadStatus, due_ms: Option<u64>, flow: &str) -> String {
+    let due = due_ms.map(digits).unwrap_or_default();
+    format!("{}\0{due}\0{flow}", status.as_str())
+}
+
+/// Encodes labels.
+pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
+    let texts: Vec<&str> = labels
+        .iter()
+        .flat_map(|(name, value)| [&**name, &**value])
+        .collect();
+    texts.join("\0")
 }
 
 /// An id from a list.
@@ -83,15 +103,33 @@ fn write(name: &[u8], bytes: Vec<u8>) -> Option<(u64, StoredWrite)> {
     Some((number(seq)?, write))
 }
 
-/// Decodes count, bytes and time.
-fn thread_info(id: &str, info: &[u8]) -> Option<ThreadInfo> {
-    let [checkpoints, bytes, updated_ms] = numbers(info)?;
-    Some(ThreadInfo {
+fn thread_info(id: &str, info: &[u8], state: &[u8], labels: &[u8]) -> Option<ThreadInfo> {
+    let (sizes, own) = info.split_at_checked(4 * DIGITS)?;
+    let [checkpoints, bytes, updated_ms, created_ms] = numbers(sizes)?;
+    let mut info = ThreadInfo {
         id: id.into(),
         checkpoints,
         bytes,
+        created_ms,
         updated_ms,
-    })
+        ..ThreadInfo::default()
+    };
+    if !state.is_empty() {
+        let mut parts = std::str::from_utf8(state).ok()?.splitn(4, '\0');
+        let (at, status, due) = (parts.next()?, parts.next()?, parts.next()?);
+        info.flow = parts.next()?.into();
+        if at.as_bytes() == own {
+            info.status = ThreadStatus::named(status)?;
+            info.due_ms = number(due.as_bytes());
+        }
+    }
+    if !labels.is_empty() {
+        let mut texts = std::str::from_utf8(labels).ok()?.split('\0');
+        while let Some(name) = texts.next() {
+            info.labels.insert(name.into(), texts.next()?.into());
+        }
+    }
+    Some(info)
 }
 
 fn numbers<const N: usize>(digits: &[u8]) -> Option<[u64; N]> {

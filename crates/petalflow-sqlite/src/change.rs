@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::error::TransactionError;
 use crate::integer::{bounds, sql_integer};
+use crate::listing;
 use crate::log::{self, Tail};
 
 /// Appends a checkpoint. `known` is where the log ended when this process appended last. Returns where it ends now.
@@ -39,7 +40,10 @@ pub(crate) fn append(
     }
     let tail = match tail {
         Some(tail) => tail,
-        None => log::begin(connection, address, checkpoint)?,
+        None => {
+            listing::begun(connection, address.thread, checkpoint.created_ms)?;
+            log::begin(connection, address, checkpoint)?
+        }
     };
     if let Some((first, last)) = bounds(settled) {
         delete_writes(connection, address, first, last)?;
@@ -85,6 +89,16 @@ pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), Transa
     log::delete(connection, thread)?;
     let delete = "DELETE FROM writes WHERE thread = ?1";
     connection.prepare_cached(delete)?.execute([thread])?;
+    listing::forget(connection, thread)
+}
+
+pub(crate) fn delete_many(
+    connection: &Connection,
+    threads: &[impl AsRef<str>],
+) -> Result<(), TransactionError> {
+    for thread in threads {
+        delete(connection, thread.as_ref())?;
+    }
     Ok(())
 }
 

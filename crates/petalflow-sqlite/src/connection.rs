@@ -16,7 +16,7 @@ const PAGE_BYTES: i32 = 1024;
 const LONGEST_LOG: i32 = 900_000;
 
 /// The size of the statement cache: all statements of the store fit.
-const CACHED_STATEMENTS: usize = 48;
+const CACHED_STATEMENTS: usize = 64;
 
 /// Opens the connection that writes. Creates the file if it does not exist, and runs its migrations.
 pub(crate) fn writer(
@@ -40,6 +40,8 @@ pub(crate) fn writer(
     }
     // Has an effect on a new file only. A commit writes whole pages, and most checkpoints are small.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+    // Has an effect on a new file only. The pages then record their owners, so that free pages can be given back.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     write_ahead(&connection, file)?;
     let synchronous = match options.synchronous {
         Synchronous::Full => "FULL",

@@ -50,7 +50,7 @@
 // | `schema`, `connection` | opening a file: whether it belongs to this crate, and which layout it has |
 // | `lock_file` | by which processes see which others are alive |
 // | `entry`, `log`, `tails` | checkpoints in rows: their bytes, the statements, and where each log ends |
-// | `change`, `query`, `claims` | the other statements |
+// | `listing`, `change`, `query`, `claims` | the other statements |
 // | `queued_write`, `transaction`, `writer` | one connection writes; queued writes share commits |
 // | `readers` | a few connections read |
 // | `store`, `database` | the two public interfaces: the store contract, and transactions for other crates |
@@ -64,6 +64,7 @@ pub mod database;
 mod entry;
 mod error;
 mod integer;
+mod listing;
 mod lock_file;
 mod log;
 mod options;

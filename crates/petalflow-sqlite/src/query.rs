@@ -1,10 +1,8 @@
-//! The statements that read checkpoints, writes and threads.
+//! The statements that read checkpoints and writes.
 
 use std::ops::Range;
 
-use petalflow::checkpoint::{
-    Address, Stored, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadQuery,
-};
+use petalflow::checkpoint::{Address, Stored, StoredCheckpoint, StoredWrite};
 use petalflow::event::TaskId;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
@@ -102,34 +100,6 @@ pub(crate) fn namespaces(
         SELECT namespace FROM waiting WHERE namespace IS NOT NULL
         ORDER BY namespace";
     all(connection, namespaces, [thread], |row| row.get(0))
-}
-
-pub(crate) fn threads(
-    connection: &Connection,
-    query: ThreadQuery<'_>,
-) -> Result<Vec<ThreadInfo>, TransactionError> {
-    // Text compares by bytes here. A range uses the index, which a pattern would not.
-    let threads = "SELECT thread, sum(checkpoints), sum(size), max(created_ms)
-        FROM addresses JOIN log ON log.id BETWEEN number << 32 AND (number << 32) + 4294967295
-        WHERE thread >= ?1 AND thread <> '' AND (?2 IS NULL OR thread < ?2) AND (?3 IS NULL OR thread > ?3)
-        GROUP BY thread ORDER BY thread LIMIT ?4";
-    // The index uses the greater of the two lower bounds.
-    let from = query
-        .after
-        .map_or(query.prefix, |after| after.max(query.prefix));
-    let parameters = params![from, query.prefix_end(), query.after, at_most(query.limit)];
-    all(connection, threads, parameters, |row| {
-        Ok(ThreadInfo {
-            id: row.get(0)?,
-            checkpoints: read_integer(row, 1)?,
-            bytes: read_integer(row, 2)?,
-            updated_ms: read_integer(row, 3)?,
-        })
-    })
-}
-
-fn at_most(limit: Option<usize>) -> i64 {
-    limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
 fn all<T>(

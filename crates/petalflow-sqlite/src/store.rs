@@ -1,5 +1,6 @@
 //! The store itself: which thread an operation runs on, and the [`Store`] contract.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -7,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
-    ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
+    ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use rusqlite::Connection;
 
@@ -17,7 +18,7 @@ use crate::options::{SqliteOptions, Synchronous};
 use crate::readers::Readers;
 use crate::tails::Tails;
 use crate::writer::Writer;
-use crate::{change, claims, log, query, transaction};
+use crate::{change, claims, listing, log, query, transaction};
 
 /// Writes of more bytes always run on the writer's thread: copying them would block the caller's thread for too long.
 const MAX_BYTES_HERE: usize = 64 * 1024;
@@ -268,6 +269,38 @@ impl OwnedAddress {
     }
 }
 
+/// A [`ThreadChange`] that owns its texts.
+enum OwnedChange {
+    Status(String, ThreadStatus, Option<u64>),
+    Labels(BTreeMap<String, String>),
+}
+
+impl From<ThreadChange<'_>> for OwnedChange {
+    fn from(change: ThreadChange<'_>) -> Self {
+        match change {
+            ThreadChange::Status {
+                flow,
+                status,
+                due_ms,
+            } => OwnedChange::Status(flow.into(), status, due_ms),
+            ThreadChange::Labels(labels) => OwnedChange::Labels(labels.clone()),
+        }
+    }
+}
+
+impl OwnedChange {
+    fn change(&self) -> ThreadChange<'_> {
+        match self {
+            OwnedChange::Status(flow, status, due_ms) => ThreadChange::Status {
+                flow,
+                status: *status,
+                due_ms: *due_ms,
+            },
+            OwnedChange::Labels(labels) => ThreadChange::Labels(labels),
+        }
+    }
+}
+
 #[async_trait]
 impl Store for SqliteStore {
     async fn append(
@@ -366,17 +399,42 @@ impl Store for SqliteStore {
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
-        let prefix = query.prefix.to_string();
-        let after = query.after.map(ToString::to_string);
+        let [prefix, after, flow] =
+            [Some(query.prefix), query.after, query.flow].map(|text| text.map(ToString::to_string));
+        let label = query
+            .label
+            .map(|(name, value)| (name.to_string(), value.to_string()));
+        let (limit, status) = (query.limit, query.status);
+        let (updated_before_ms, due_by_ms) = (query.updated_before_ms, query.due_by_ms);
         let work = move |connection: &Connection| {
             let query = ThreadQuery {
-                prefix: &prefix,
+                prefix: prefix.as_deref().unwrap_or_default(),
                 after: after.as_deref(),
-                limit: query.limit,
+                limit,
+                status,
+                flow: flow.as_deref(),
+                label: label.as_ref().map(|(name, value)| (&**name, &**value)),
+                updated_before_ms,
+                due_by_ms,
             };
-            query::threads(connection, query)
+            listing::threads(connection, query)
         };
         self.read_on_thread(None, work).await
+    }
+
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        self.write_now_or_later(
+            Some(thread),
+            0,
+            |connection| listing::describe(connection, thread, change),
+            || {
+                let (thread, change) = (thread.to_string(), OwnedChange::from(change));
+                move |connection: &Connection| {
+                    listing::describe(connection, &thread, change.change())
+                }
+            },
+        )
+        .await
     }
 
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
@@ -403,6 +461,37 @@ impl Store for SqliteStore {
             },
         )
         .await
+    }
+
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        let owned: Vec<String> = threads.iter().map(ToString::to_string).collect();
+        let work = move |connection: &Connection| change::delete_many(connection, &owned);
+        if self.0.readers.is_none() {
+            return self
+                .0
+                .writer
+                .run_here(None, |connection| transaction::commit_one(connection, work));
+        }
+        self.write_on_thread(None, work).await
+    }
+
+    /// Gives the free pages of the file back to the file system, some at a time, and empties the log. Other writes go on in
+    /// between. A file that an unreleased version of this crate has created keeps its free pages.
+    async fn reclaim(&self) -> Result<(), StoreError> {
+        if self.0.readers.is_none() {
+            return Ok(());
+        }
+        let mut left = i64::MAX;
+        loop {
+            let free = self.write_on_thread(None, listing::give_back_pages).await?;
+            // Pages may become free at the same time.
+            if free == 0 || free >= left {
+                break;
+            }
+            left = free;
+        }
+        let empty_log = self.0.writer.empty_log();
+        self.read_on_thread(None, |_| empty_log()).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

@@ -9,6 +9,7 @@ mod opening;
 mod replaced;
 mod room;
 mod sizes;
+mod space;
 
 use std::path::Path;
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
 use opentelemetry::trace::{SpanKind, Status};
 use opentelemetry::{Array, StringValue, Value};
 use petalflow::tool::{FuncTool, Tool, ToolContext, ToolSpec};

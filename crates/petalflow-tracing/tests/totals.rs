@@ -1,6 +1,5 @@
 //! What models took, by node and by run.
 
-use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};
 use petalflow_tracing::{Metered, Totals, UsageSummary};

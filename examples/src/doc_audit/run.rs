@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use futures_util::StreamExt;
 use petalflow::Events;
 use petalflow::event::EventKind;
 use petalflow::thread::Thread;

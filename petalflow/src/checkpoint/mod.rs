@@ -12,7 +12,9 @@ mod memory;
 mod pending_releases;
 pub(crate) mod retention;
 pub(crate) mod settings;
+mod shared_store;
 mod store;
+mod thread_info;
 mod thread_storage;
 mod write_name;
 
@@ -28,7 +30,7 @@ pub(crate) use retention::Retention;
 pub(crate) use settings::{Durability, OnBusy};
 pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
 };
+pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
 pub(crate) use thread_storage::ThreadStorage;
 pub(crate) use write_name::WriteName;

@@ -72,7 +72,8 @@ pub enum OnBusy {
     /// with another store, may still find the thread busy: use [`Queue`](Self::Queue) in this case.
     #[default]
     Refuse,
-    /// The run waits until the other has ended. Waiting runs have no fixed order.
+    /// The run waits until the other has ended. Waiting runs have no fixed order. A run that waits for one of this process begins as
+    /// soon as that has ended. Otherwise it asks the store at intervals of up to 200 ms.
     Queue,
     /// The other run is cancelled if it is in this process. Otherwise the run is refused with
     /// [`BusyElsewhere`](crate::thread::ThreadError::BusyElsewhere).

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::{ThreadChange, ThreadInfo, ThreadQuery};
 use crate::error::BoxError;
 use crate::ids::TaskId;
 use async_trait::async_trait;
@@ -152,85 +153,6 @@ pub enum Claim {
     },
 }
 
-/// What a store knows of a thread without reading its checkpoints.
-///
-/// ```
-/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
-/// # let store = InMemoryStore::new();
-/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
-/// let threads = store.threads(ThreadQuery::default()).await?;
-/// assert_eq!((threads[0].id.as_str(), threads[0].checkpoints, threads[0].bytes), ("ann", 1, 1));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThreadInfo {
-    /// Its id.
-    pub id: String,
-    /// How many checkpoints it has, in all namespaces.
-    pub checkpoints: u64,
-    /// The size of its checkpoints in bytes, in all namespaces.
-    pub bytes: u64,
-    /// When its newest checkpoint was created, in milliseconds since 1970 (UTC).
-    pub updated_ms: u64,
-}
-
-/// Which threads to list.
-///
-/// ```
-/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
-/// # let store = InMemoryStore::new();
-/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
-/// let page = ThreadQuery { prefix: "a", after: None, limit: Some(100) };
-/// let threads = store.threads(page).await?;
-/// assert_eq!(threads.len(), 1);
-/// let rest = ThreadQuery { after: Some(&threads[0].id), ..page };
-/// assert!(store.threads(rest).await?.is_empty());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ThreadQuery<'a> {
-    /// Only ids that begin with this text, compared by bytes.
-    pub prefix: &'a str,
-    /// Only ids after this one, in the order of their UTF-8 bytes. For the next page, the last id of this page.
-    pub after: Option<&'a str>,
-    /// At most this many. `None` means all.
-    pub limit: Option<usize>,
-}
-
-impl ThreadQuery<'_> {
-    /// The smallest text that is greater than every id with the prefix, for stores that query ranges. `None` if there is no such
-    /// text.
-    ///
-    /// ```
-    /// use petalflow::checkpoint::ThreadQuery;
-    ///
-    /// let end = |prefix| ThreadQuery { prefix, ..ThreadQuery::default() }.prefix_end();
-    /// assert_eq!(end("essay-").as_deref(), Some("essay."));
-    /// assert_eq!(end("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-    /// assert_eq!(end("a\u{10ffff}\u{10ffff}").as_deref(), Some("b"));
-    /// assert_eq!(end("\u{10ffff}"), None);
-    /// assert_eq!(end(""), None);
-    /// ```
-    pub fn prefix_end(&self) -> Option<String> {
-        let mut chars = self.prefix.chars();
-        while let Some(last) = chars.next_back() {
-            // A range of `char` skips the surrogates.
-            if let Some(next) = (last..=char::MAX).nth(1) {
-                return Some(format!("{}{next}", chars.as_str()));
-            }
-        }
-        None
-    }
-}
-
 /// Stores checkpoints. This crate has [`InMemoryStore`](super::InMemoryStore); `petalflow-sqlite`, `petalflow-postgres` and
 /// `petalflow-redis` have stores for databases. Implement it for another, and test it with `petalflow_testing::store_contract!`.
 ///
@@ -295,14 +217,37 @@ pub trait Store: Send + Sync + 'static {
     /// The namespaces of a thread that have a checkpoint or a write, in the order of their bytes. An unknown thread has none.
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError>;
 
-    /// The threads that have a checkpoint, in the order of the bytes of their ids.
+    /// The threads that have a checkpoint and that the query [covers](ThreadQuery::covers), in the order of the bytes of their ids.
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
 
-    /// Removes all checkpoints at an address whose numbers are below `seq`, and the writes beside them.
+    /// Changes what is listed of a thread beside its checkpoints. The thread need not exist: what is set is listed when it has a
+    /// checkpoint. [`ThreadChange`] says how long a status holds.
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError>;
+
+    /// Removes all checkpoints at an address whose numbers are below `seq`, and the writes beside them. The thread's
+    /// [`created_ms`](ThreadInfo::created_ms) remains, while it has other checkpoints.
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError>;
 
-    /// Removes a thread with all its namespaces and writes. Does nothing for an unknown thread. A claim on it remains.
+    /// Removes a thread with all its namespaces and writes, and what is listed of it. Does nothing for an unknown thread. A claim
+    /// on it remains.
     async fn delete(&self, thread: &str) -> Result<(), StoreError>;
+
+    /// Removes several threads, as [`delete`](Self::delete) does: each completely or not at all.
+    ///
+    /// The default deletes one after the other. A store that can delete them in one step does so.
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        for thread in threads {
+            self.delete(thread).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the space of what was removed back to the system, as far as the store holds it back. Contents do not change.
+    ///
+    /// The default does nothing, for stores that hold nothing back, or whose server has means of its own.
+    async fn reclaim(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Claims a thread for an owner, so that two runs never work on it at the same time, in any processes. If the owner has
     /// the claim already, it is renewed. The thread need not exist.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{
-    Address, Lease, Record, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    Address, Lease, Record, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadStatus,
 };
 use crate::future::BoxFuture;
 use petalflow_codec::checksum;
@@ -153,6 +154,22 @@ impl ThreadStorage {
             records.push(decode(checkpoint, base.map(|(_, base)| base))?);
         }
         Ok(records)
+    }
+
+    /// Sets what is listed of the last run on the thread.
+    #[inline]
+    pub(crate) async fn describe(
+        &self,
+        flow: &str,
+        status: ThreadStatus,
+        due_ms: Option<u64>,
+    ) -> Result<(), StoreError> {
+        let change = ThreadChange::Status {
+            flow,
+            status,
+            due_ms,
+        };
+        self.store.describe(&self.thread, change).await
     }
 
     /// Checks the bytes of a checkpoint, and removes their checksum.

@@ -6,6 +6,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
 use crate::outcome::ThreadError;
@@ -22,10 +24,20 @@ pub(crate) struct ThreadClaim {
     lease: Option<Arc<Lease>>,
 }
 
-/// The cancel tokens of the runs of this process, by thread and owner.
+/// The runs of this process, by thread and owner.
+type Runs = HashMap<(Arc<str>, String), ClaimedRun>;
+
+/// A run that has claimed its thread.
+#[derive(Clone)]
+struct ClaimedRun {
+    cancel: CancelToken,
+    /// Wakes the runs of this process that wait for the thread.
+    released: Arc<Notify>,
+}
+
 #[inline]
-fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
-    static RUNS: OnceLock<Mutex<HashMap<(Arc<str>, String), CancelToken>>> = OnceLock::new();
+fn runs() -> MutexGuard<'static, Runs> {
+    static RUNS: OnceLock<Mutex<Runs>> = OnceLock::new();
     let runs = RUNS.get_or_init(Mutex::default);
     runs.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -61,24 +73,38 @@ impl ThreadClaim {
                 Claim::Granted => break begun,
                 Claim::Busy { .. } if on_busy == OnBusy::Refuse => return Err(busy()),
                 Claim::Busy { owner: other } => {
+                    let known = runs().get(&(Arc::clone(thread), other)).map(|run| {
+                        // Made before the run can end, so that its end is not missed.
+                        (
+                            run.cancel.clone(),
+                            Arc::clone(&run.released).notified_owned(),
+                        )
+                    });
                     if on_busy == OnBusy::Cancel {
-                        let known = runs().get(&(Arc::clone(thread), other)).cloned();
                         let elsewhere = || ThreadError::BusyElsewhere {
                             thread: thread.to_string(),
                         };
-                        known.ok_or_else(elsewhere)?.cancel();
+                        known.as_ref().ok_or_else(elsewhere)?.0.cancel();
                     }
                     if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
                         return Err(busy());
                     }
-                    tokio::time::sleep(wait).await;
-                    wait = longest.min(wait * 2);
+                    if let Some((_, released)) = known {
+                        or_cancelled(released, cancel.as_ref()).await;
+                        wait = WAITS.0;
+                    } else {
+                        or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
+                        wait = longest.min(wait * 2);
+                    }
                 }
             }
         };
         claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
-        let token = cancel.get_or_insert_default().clone();
-        runs().insert(claimed.key(), token);
+        let run = ClaimedRun {
+            cancel: cancel.get_or_insert_default().clone(),
+            released: Arc::default(),
+        };
+        runs().insert(claimed.key(), run);
         Ok(claimed)
     }
 
@@ -116,7 +142,27 @@ impl ThreadClaim {
 impl Drop for ThreadClaim {
     #[inline]
     fn drop(&mut self) {
-        runs().remove(&self.key());
+        let run = runs().remove(&self.key());
         self.store.release(&self.thread, &self.owner);
+        if let Some(run) = run {
+            run.released.notify_waiters();
+        }
     }
+}
+
+/// Waits for the future, or until the token is cancelled.
+#[inline]
+async fn or_cancelled(future: impl Future<Output = ()>, cancel: Option<&CancelToken>) {
+    let Some(cancel) = cancel else {
+        return future.await;
+    };
+    let (mut future, mut cancelled) = (std::pin::pin!(future), std::pin::pin!(cancel.cancelled()));
+    std::future::poll_fn(|cx| {
+        if future.as_mut().poll(cx).is_ready() || cancelled.as_mut().poll(cx).is_ready() {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await;
 }

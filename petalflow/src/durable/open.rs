@@ -30,6 +30,7 @@ pub(super) async fn open<F: Flow>(
         command,
         nested,
         discard_pending,
+        retention,
         ..
     } = start;
     let codec = codec_of::<F::State>()?;
@@ -41,6 +42,7 @@ pub(super) async fn open<F: Flow>(
     );
     let mut writer =
         CheckpointWriter::new(storage, address, codec, fingerprint, durability, newest);
+    writer.set_retention(retention);
     if let Some(head) = &head {
         writer.set_previous_outline(head.outline.clone());
     }

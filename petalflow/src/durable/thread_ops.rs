@@ -1,6 +1,4 @@
-//! Reads and changes a thread without running it: snapshots, forks, edits, and the removal of old checkpoints.
-
-use std::time::Duration;
+//! Reads and changes a thread without running it: snapshots, forks and edits.
 
 use petalflow_graph::NodeIdx;
 
@@ -10,8 +8,9 @@ use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::restored_frontier::{node_of, restore_frontier};
 use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
-use crate::checkpoint::{Cause, Durability, Retention, StoredCheckpoint, ThreadStorage, WriteName};
-use crate::clock::now_ms;
+use crate::checkpoint::{
+    Cause, Durability, StoredCheckpoint, ThreadStatus, ThreadStorage, WriteName,
+};
 use crate::error::NodeError;
 use crate::exec::Committed;
 use crate::flow::Flow;
@@ -19,7 +18,7 @@ use crate::ids::task_id;
 use crate::node::Effects;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::question::AnswerError;
+use crate::question::{AnswerError, Interrupt};
 use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
 use crate::state::{State, StateCodec};
 use crate::superstep::{Outcome, Planner, apply, prepare};
@@ -242,42 +241,28 @@ fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<
     Ok(checked)
 }
 
-/// Removes the checkpoints that need not be retained.
-#[inline]
-pub(crate) async fn prune(
+/// Sets the status that is listed of a thread to that of its newest checkpoint.
+pub(crate) async fn describe<F: Flow>(
+    flow: &F,
     storage: &ThreadStorage,
-    retention: Retention,
 ) -> Result<(), ThreadError> {
-    if retention == Retention::ALL {
+    let Some(snapshot) = snapshot(flow, storage, None).await? else {
         return Ok(());
-    }
-    let now = now_ms();
-    for namespace in storage.store.namespaces(&storage.thread).await? {
-        let address = storage.address(&namespace);
-        let (mut before, mut newer, mut bytes) = (None, 0, 0);
-        let mut oldest = None;
-        'pages: loop {
-            let page = storage.history(&namespace, before, 100).await?;
-            let Some(last) = page.last() else { break };
-            before = Some(last.seq);
-            for checkpoint in &page {
-                bytes += checkpoint.bytes.len() as u64;
-                let age = Duration::from_millis(now.saturating_sub(checkpoint.created_ms));
-                if !retention.covers(newer, bytes, age) {
-                    break 'pages;
-                }
-                newer += 1;
-                oldest = Some(checkpoint.clone());
-            }
-        }
-        if let Some(oldest) = oldest {
-            let base = oldest.base;
-            let mut records = storage.records(&namespace, &[oldest]).await?;
-            let origin = records.pop().map(|record| record.header.origin);
-            // Task results are stored under the origin of the frontier, which may be smaller than the number of the checkpoint.
-            let needed = base.min(origin.unwrap_or(base));
-            storage.store.prune(address, needed).await?;
-        }
-    }
-    Ok(())
+    };
+    let status = if snapshot.is_finished() {
+        ThreadStatus::Finished
+    } else if snapshot.interrupts.is_empty() {
+        ThreadStatus::Stopped
+    } else {
+        ThreadStatus::Waiting
+    };
+    let due_ms = first_expiry(&snapshot.interrupts);
+    let described = storage.describe(flow.stored_name(), status, due_ms).await;
+    Ok(described?)
+}
+
+/// When the first of the questions expires.
+#[inline]
+pub(super) fn first_expiry(interrupts: &[Interrupt]) -> Option<u64> {
+    interrupts.iter().filter_map(|it| it.expires_ms).min()
 }

@@ -6,8 +6,10 @@ use super::claim::ThreadClaim;
 use super::open::open;
 use super::opener::OpenedThread;
 use super::persistence::ThreadPersistence;
-use super::thread_ops::prune;
+use super::prune::prune;
+use super::thread_ops::first_expiry;
 use super::thread_start::{Command, ThreadStart};
+use crate::checkpoint::ThreadStatus;
 use crate::exec::{Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -70,13 +72,43 @@ async fn run_claimed<F: Flow>(
         settings.managed = Some(made.map_err(failed)?);
     }
     let (storage, retention) = (start.storage.clone(), start.retention);
-    let run = run_opened(start, Arc::clone(&flow), settings);
     let Some(claim) = &claim else {
-        return run.await;
+        return run_opened(start, Arc::clone(&flow), settings).await;
     };
-    let state = claim.hold(run).await?;
-    prune(&storage, retention).await.map_err(refused)?;
-    Ok(state)
+    let loading = Box::pin(load(start, Arc::clone(&flow), settings));
+    let run = async {
+        let ended = loading.await?.await;
+        let Some((status, due_ms)) = status(&ended) else {
+            return ended;
+        };
+        let closed = async {
+            let flow = flow.stored_name();
+            storage.describe(flow, status, due_ms).await?;
+            prune(&storage, retention).await
+        };
+        match closed.await {
+            // Only the status says when a paused thread is due.
+            Err(error) if ended.is_ok() || status == ThreadStatus::Waiting => Err(refused(error)),
+            _ => ended,
+        }
+    };
+    claim.hold(run).await
+}
+
+/// What is listed of a thread after a run, and when it is due. `None` if the thread belongs to another run.
+#[inline]
+fn status<S>(ended: &Result<S, RunError>) -> Option<(ThreadStatus, Option<u64>)> {
+    let Err(error) = ended else {
+        return Some((ThreadStatus::Finished, None));
+    };
+    Some(match error.kind() {
+        RunErrorKind::Interrupted { interrupts } => {
+            (ThreadStatus::Waiting, first_expiry(interrupts))
+        }
+        RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => (ThreadStatus::Stopped, None),
+        RunErrorKind::Thread { .. } => return None,
+        _ => (ThreadStatus::Failed, None),
+    })
 }
 
 /// Loads the thread and runs the flow.

@@ -107,15 +107,10 @@ impl std::str::FromStr for InterruptId {
 
     #[inline]
     fn from_str(text: &str) -> Result<Self, AnswerError> {
-        let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let id = digits
-            .then(|| u128::from_str_radix(text, 16).ok())
-            .flatten();
-        id.map(|id| InterruptId::from_bytes(id.to_be_bytes()))
-            .ok_or_else(|| {
-                AnswerError::Value(format!(
-                    "`{text}` is not the id of an interrupt: it has 32 hexadecimal digits"
-                ))
-            })
+        InterruptId::parse(text).ok_or_else(|| {
+            AnswerError::Value(format!(
+                "`{text}` is not the id of an interrupt: it has 32 hexadecimal digits"
+            ))
+        })
     }
 }

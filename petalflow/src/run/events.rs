@@ -68,6 +68,15 @@ impl<F: Flow> Events<F> {
 }
 
 impl<F: Flow> Events<F> {
+    /// The next event. `None` after the last one. Programs need no other crate to read the stream with it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no event. The run stops until the stream is polled again.
+    pub async fn next(&mut self) -> Option<Event<F::State>> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
     /// Adds the state after each superstep to the events, as [`EventKind::Values`]. The state is cloned each time,
     /// which has a cost only with this setting. Sub-flows whose state is `Clone` also send theirs, as
     /// [nested](Event::nested) events; sub-flows whose state is not send their other events only.

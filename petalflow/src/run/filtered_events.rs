@@ -37,6 +37,15 @@ pub struct FilteredEvents<F: Flow> {
 }
 
 impl<F: Flow> FilteredEvents<F> {
+    /// The next event. `None` after the last one. As [`Events::next`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no event. The run stops until the stream is polled again.
+    pub async fn next(&mut self) -> Option<Event<F::State>> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
     pub(super) fn new(events: Events<F>, modes: Modes) -> Self {
         FilteredEvents { events, modes }
     }

@@ -181,6 +181,7 @@ pub struct HistoryQuery {
     pub(crate) limit: Option<usize>,
     pub(crate) cause: Option<Cause>,
     pub(crate) turn: Option<u64>,
+    pub(crate) superstep: Option<u64>,
 }
 
 impl HistoryQuery {
@@ -218,8 +219,39 @@ impl HistoryQuery {
         self
     }
 
+    /// Only those after this number of completed supersteps in their turn: normally one in each turn, and more if the thread was
+    /// resumed with answers or edits there. The newest of a turn is what [`Thread::fork`](crate::thread::Thread::fork) needs.
+    ///
+    /// ```
+    /// use petalflow::thread::HistoryQuery;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
+    /// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let begun = thread.history(HistoryQuery::all().turn(1).superstep(0).limit(1)).await?;
+    /// let snapshot = thread.snapshot_at(begun[0].checkpoint).await?;
+    /// assert_eq!(snapshot.state.lines, ["hello"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn superstep(mut self, superstep: u64) -> Self {
+        self.superstep = Some(superstep);
+        self
+    }
+
     pub(crate) fn covers(&self, info: &CheckpointInfo) -> bool {
         self.cause.is_none_or(|cause| cause == info.cause)
             && self.turn.is_none_or(|turn| turn == info.turn)
+            && self
+                .superstep
+                .is_none_or(|superstep| superstep == info.superstep)
     }
 }

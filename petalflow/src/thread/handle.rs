@@ -1,12 +1,13 @@
 //! One thread.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{
     CheckpointInfo, Edit, HistoryQuery, Outcome, Retention, Snapshot, ThreadError, ThreadRun,
     Threads,
 };
-use crate::checkpoint::ThreadStorage;
+use crate::checkpoint::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStorage};
 use crate::durable::{self, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
@@ -220,6 +221,119 @@ impl<F: Flow> Thread<F> {
         Ok(infos)
     }
 
+    /// The thread at each of these checkpoints, newest first: [`history`](Self::history) with the states. For one superstep, see
+    /// [`HistoryQuery::superstep`].
+    ///
+    /// # Errors
+    ///
+    /// As [`history`](Self::history), and if a state does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// ```
+    /// use petalflow::thread::HistoryQuery;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
+    /// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let snapshots = thread.snapshots(HistoryQuery::all()).await?;
+    /// let lines: Vec<usize> = snapshots.iter().map(|snapshot| snapshot.state.lines.len()).collect();
+    /// assert_eq!(lines, [2, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn snapshots(
+        &self,
+        query: HistoryQuery,
+    ) -> Result<Vec<Snapshot<F::State>>, ThreadError> {
+        let mut snapshots = Vec::new();
+        for info in self.history(query).await? {
+            // A checkpoint may have been pruned in the meantime.
+            snapshots.extend(self.read_snapshot(Some(info.checkpoint)).await?);
+        }
+        Ok(snapshots)
+    }
+
+    /// What the store lists of the thread: its status, labels, times and size. `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn info(&self) -> Result<Option<ThreadInfo>, ThreadError> {
+        let query = ThreadQuery {
+            prefix: &self.checked()?.thread,
+            limit: Some(1),
+            ..ThreadQuery::default()
+        };
+        // The id itself comes before all others that begin with it.
+        let first = self.threads.list(query).await?.pop();
+        Ok(first.filter(|info| *info.id == *self.id))
+    }
+
+    /// Sets the labels of the thread, in the place of all earlier ones: names with values, by which threads can be
+    /// [listed](ThreadQuery::label). The thread need not exist yet. Labels are not protected by `petalflow-protection`.
+    ///
+    /// # Errors
+    ///
+    /// If a name or a value has more than 255 bytes or a NUL, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the labels as before the call or as after it.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::ThreadQuery;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = Talk::new().store(&InMemoryStore::new());
+    /// let thread = threads.thread("42");
+    /// thread.set_labels([("user", "ann")]).await?;
+    /// thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let of_ann = ThreadQuery { label: Some(("user", "ann")), ..ThreadQuery::default() };
+    /// assert_eq!(threads.list(of_ann).await?[0].id, "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn set_labels<N: Into<String>, V: Into<String>>(
+        &self,
+        labels: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<(), ThreadError> {
+        let storage = self.checked()?;
+        let labels = labels
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let labels: BTreeMap<String, String> = labels.collect();
+        let mut texts = labels.iter().flat_map(|(name, value)| [name, value]);
+        if let Some(text) = texts.find(|text| text.len() > 255 || text.contains('\0')) {
+            return Err(ThreadError::Request(format!(
+                "a label of thread `{}` has the text {text:?}: use at most 255 bytes, without NUL",
+                self.id
+            )));
+        }
+        let change = ThreadChange::Labels(&labels);
+        Ok(storage.store.describe(&self.id, change).await?)
+    }
+
     /// Copies an older checkpoint to the end of the thread and returns its new number. The next [`resume`](Self::resume)
     /// continues from it. Later checkpoints remain in the history. Tasks get new ids, and questions are asked again. Sub-flows
     /// that retain their state get the state that they had at that checkpoint.
@@ -236,7 +350,9 @@ impl<F: Flow> Thread<F> {
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
-        durable::fork(&*self.threads.flow, &storage, checkpoint, &storage).await
+        let forked = durable::fork(&*self.threads.flow, &storage, checkpoint, &storage).await?;
+        durable::describe(&*self.threads.flow, &storage).await?;
+        Ok(forked)
     }
 
     /// Begins another thread with a copy of a checkpoint of this one. Sub-flows that retain their state get the state that
@@ -260,6 +376,7 @@ impl<F: Flow> Thread<F> {
         let _claim = other.claim(&to).await?;
         other.must_be_new().await?;
         durable::fork(&*self.threads.flow, &from, checkpoint, &to).await?;
+        durable::describe(&*self.threads.flow, &to).await?;
         Ok(other)
     }
 
@@ -286,6 +403,7 @@ impl<F: Flow> Thread<F> {
             return Err(self.unknown());
         }
         durable::copy(&from, &to).await?;
+        durable::describe(&*self.threads.flow, &to).await?;
         Ok(other)
     }
 
@@ -335,22 +453,23 @@ impl<F: Flow> Thread<F> {
     ) -> Result<Vec<u64>, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
-        durable::edit(&*self.threads.flow, &storage, supersteps).await
+        let edited = durable::edit(&*self.threads.flow, &storage, supersteps).await?;
+        durable::describe(&*self.threads.flow, &storage).await?;
+        Ok(edited)
     }
 
-    /// Removes the checkpoints that need not be retained, in all flows of the thread.
+    /// Removes the checkpoints that need not be retained, in all flows of the thread. A run may be in progress: it continues.
     ///
     /// # Errors
     ///
-    /// If the thread is busy or the store fails.
+    /// If the store fails.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future may leave some of the checkpoints that were to be removed.
     pub async fn prune(&self, retention: Retention) -> Result<(), ThreadError> {
-        let storage = self.checked()?;
-        let _claim = self.claim(&storage).await?;
-        durable::prune(&storage, retention).await
+        durable::prune(&self.checked()?, retention).await?;
+        Ok(())
     }
 
     /// Deletes the thread with all its sub-flows. Does nothing if there is no such thread.
@@ -366,6 +485,11 @@ impl<F: Flow> Thread<F> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
         Ok(storage.store.delete(&self.id).await?)
+    }
+
+    /// Claims the thread, as the setting for busy threads says.
+    pub(super) async fn claimed(&self) -> Result<ThreadClaim, ThreadError> {
+        self.claim(&self.checked()?).await
     }
 
     async fn claim(&self, storage: &ThreadStorage) -> Result<ThreadClaim, ThreadError> {

@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+mod bulk;
 mod flow_lock;
 mod handle;
 mod run;

@@ -88,7 +88,10 @@ impl<F: Flow> Threads<F> {
         self
     }
 
-    /// Sets how many checkpoints of a thread are retained when one of its runs has ended. The default is all.
+    /// Sets how many checkpoints of a thread are retained. The default is all.
+    ///
+    /// Old checkpoints are removed when a run has ended, and at a barrier of a long run, at least every 64 supersteps. With more
+    /// retained checkpoints there are as many supersteps between two removals. So a run that never ends has a bounded history.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self

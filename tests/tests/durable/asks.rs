@@ -424,7 +424,6 @@ async fn c74_going_back_before_a_question_asks_it_again() {
 
 #[tokio::test]
 async fn c62_the_same_by_id_and_as_events() {
-    use futures_util::StreamExt as _;
     both!(Twice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut asked = thread

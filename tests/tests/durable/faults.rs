@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    ThreadChange, ThreadInfo, ThreadQuery,
 };
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
@@ -124,6 +124,10 @@ impl Store for Faulty {
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         self.store.threads(query).await
+    }
+
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        self.store.describe(thread, change).await
     }
 
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {

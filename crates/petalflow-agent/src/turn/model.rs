@@ -1,7 +1,5 @@
 //! Model calls, with their callbacks and the streaming of pieces.
 
-use futures_util::StreamExt as _;
-
 use super::ctx::Ctx;
 use super::{spans, steps};
 use crate::extension::ModelCall;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
-
 use super::{Model, NodeOutput};
 use crate::stream::Delta;
 use crate::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse};

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use petalflow::tool::ToolCall;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{

@@ -1,6 +1,5 @@
 //! To drop a call closes its connection: the server sees it.
 
-use futures_util::StreamExt;
 use petalflow::run::CancelToken;
 use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel};
 use serde_json::json;

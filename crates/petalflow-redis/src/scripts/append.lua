@@ -20,10 +20,12 @@ redis.call('HSET', bytes, at .. seq, content)
 redis.call('ZADD', namespaces, 0, namespace)
 
 local info = redis.call('HGET', infos, thread)
-local count, size, updated = 0, 0, created
+local count, size, updated, begun, own = 0, 0, created, created, ''
 if info then
     count = tonumber(string.sub(info, 1, 20))
     size = tonumber(string.sub(info, 21, 40))
+    begun = string.sub(info, 61, 80)
+    own = string.sub(info, 81)
     local before = string.sub(info, 41, 60)
     if before > updated then
         updated = before
@@ -31,7 +33,11 @@ if info then
 else
     redis.call('ZADD', KEYS[1], 0, thread)
 end
-redis.call('HSET', infos, thread, string.format('%020.0f%020.0f', count + 1, size + #content) .. updated)
+if namespace == '' then
+    own = seq
+end
+local sizes = string.format('%020.0f%020.0f', count + 1, size + #content)
+redis.call('HSET', infos, thread, sizes .. updated .. begun .. own)
 
 local settled = redis.call('ZRANGEBYLEX', marks, '[' .. at .. first, '(' .. at .. last)
 for _, mark in ipairs(settled) do

@@ -22,6 +22,8 @@ scripts! {
     HISTORY = "history.lua";
     THREADS = "threads.lua";
     NAMESPACES = "namespaces.lua";
+    SET_STATUS = "set_status.lua";
+    SET_LABELS = "set_labels.lua";
     PRUNE = "prune.lua";
     DELETE = "delete.lua";
     CLAIM = "claim.lua";

@@ -39,4 +39,5 @@ for _, member in ipairs(redis.call('ZRANGE', seqs, 0, -1)) do
     end
 end
 local bytes_left = tonumber(string.sub(info, 21, 40)) - size
-redis.call('HSET', infos, thread, string.format('%020.0f%020.0f', count, bytes_left) .. updated)
+local sizes = string.format('%020.0f%020.0f', count, bytes_left)
+redis.call('HSET', infos, thread, sizes .. updated .. string.sub(info, 61))

@@ -25,6 +25,7 @@ pub mod appends;
 mod broken;
 pub mod claims;
 pub mod concurrency;
+pub mod descriptions;
 pub mod names;
 pub mod reads;
 pub mod removal;

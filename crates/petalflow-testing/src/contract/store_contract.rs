@@ -73,6 +73,16 @@ macro_rules! store_contract {
                 a_page_may_begin_anywhere,
                 namespaces_are_listed,
             ]
+            descriptions: [
+                a_status_holds_until_the_next_checkpoint,
+                a_description_makes_no_thread,
+                labels_are_any_text,
+                threads_are_listed_by_what_is_known_of_them,
+                pruning_leaves_the_time_of_creation,
+                deletion_forgets_what_was_listed,
+                many_threads_are_deleted,
+                reclaiming_space_changes_nothing,
+            ]
             removal: [
                 c94_pruning_forgets_what_is_older,
                 pruning_everything_leaves_nothing,
@@ -128,6 +138,7 @@ mod tests {
             include_str!("appends.rs"),
             include_str!("claims.rs"),
             include_str!("concurrency.rs"),
+            include_str!("descriptions.rs"),
             include_str!("names.rs"),
             include_str!("reads.rs"),
             include_str!("removal.rs"),

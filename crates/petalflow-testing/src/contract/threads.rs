@@ -39,16 +39,18 @@ pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> CaseResu
     store
         .append(Address::root("a"), &sized(1, 1, 0), None, 0..0)
         .await?;
-    let info = |id: &str, checkpoints, bytes, updated_ms| ThreadInfo {
+    let info = |id: &str, checkpoints, bytes, created_ms, updated_ms| ThreadInfo {
         id: id.into(),
         checkpoints,
         bytes,
+        created_ms,
         updated_ms,
+        ..ThreadInfo::default()
     };
     assert_eq!(
         stores.other.threads(ThreadQuery::default()).await?,
-        [info("a", 1, 0, 1), info("b", 3, 1_110, 90)],
-        "a thread is listed once, with its checkpoints and bytes in all namespaces and the time of the newest of them"
+        [info("a", 1, 0, 1, 1), info("b", 3, 1_110, 50, 90)],
+        "a thread is listed once, with its checkpoints and bytes in all namespaces and the times of the first and the newest of them"
     );
     Ok(())
 }
@@ -127,6 +129,7 @@ pub async fn threads_are_paged(stores: &Stores) -> CaseResult {
                 prefix,
                 after: after.as_deref(),
                 limit: Some(limit),
+                ..ThreadQuery::default()
             };
             let page = ids(store, query).await?;
             assert!(
@@ -170,6 +173,7 @@ pub async fn a_page_may_begin_anywhere(stores: &Stores) -> CaseResult {
             prefix,
             after,
             limit,
+            ..ThreadQuery::default()
         };
         assert_eq!(
             ids(store, query).await?,

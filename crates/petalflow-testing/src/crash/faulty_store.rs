@@ -7,8 +7,8 @@ use std::task::{Poll, Waker};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
-    ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
+    ThreadInfo, ThreadQuery,
 };
 
 use super::fault::{Fault, FaultTarget};
@@ -272,6 +272,12 @@ impl Store for FaultyStore {
         self.through(false, String::new, call).await
     }
 
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        let what = || "what is listed of the thread".into();
+        let call = async move { self.store.describe(thread, change).await };
+        self.through(true, what, call).await
+    }
+
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
         let what = move || format!("pruning below {seq}{}", of_address(address));
         let call = async move { self.store.prune(address, seq).await };
@@ -281,6 +287,17 @@ impl Store for FaultyStore {
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
         let call = async move { self.store.delete(thread).await };
         self.through(true, || "deletion".into(), call).await
+    }
+
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        let call = async move { self.store.delete_many(threads).await };
+        self.through(true, || "deletions".into(), call).await
+    }
+
+    async fn reclaim(&self) -> Result<(), StoreError> {
+        let call = async move { self.store.reclaim().await };
+        self.through(true, || "giving space back".into(), call)
+            .await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

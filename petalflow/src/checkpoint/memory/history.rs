@@ -14,6 +14,8 @@ pub(super) struct AddressHistory {
     blocks: VecDeque<Block>,
     /// Checkpoints below this number were pruned, although their block is still there.
     oldest: u64,
+    /// When the first checkpoint was created. It may have been pruned.
+    created_ms: Option<u64>,
     /// By number, task and name.
     writes: BTreeMap<(u64, TaskId, String), Vec<u8>>,
 }
@@ -30,6 +32,12 @@ impl AddressHistory {
         self.blocks.back().map(Block::newest)
     }
 
+    /// When the first checkpoint was created. `None` if there is no checkpoint.
+    #[inline]
+    pub(super) fn created_ms(&self) -> Option<u64> {
+        self.created_ms.filter(|_| !self.blocks.is_empty())
+    }
+
     #[inline]
     pub(super) fn append(&mut self, checkpoint: &StoredCheckpoint, settled: &Range<u64>) {
         match self.blocks.back_mut() {
@@ -38,7 +46,10 @@ impl AddressHistory {
                 let next = block.next(checkpoint);
                 self.blocks.push_back(next);
             }
-            None => self.blocks.push_back(Block::of(checkpoint)),
+            None => {
+                self.created_ms = Some(checkpoint.created_ms);
+                self.blocks.push_back(Block::of(checkpoint));
+            }
         }
         if !self.writes.is_empty() {
             self.writes.retain(|(seq, ..), _| !settled.contains(seq));

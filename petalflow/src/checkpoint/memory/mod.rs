@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use history::AddressHistory;
 
 use super::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
-    ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
+    ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use crate::future::BoxFuture;
 
@@ -45,6 +45,18 @@ struct Threads {
 struct ThreadHistories {
     root: AddressHistory,
     nested: BTreeMap<String, AddressHistory>,
+    description: Description,
+}
+
+/// What is listed of a thread beside its checkpoints.
+#[derive(Default)]
+struct Description {
+    flow: String,
+    status: ThreadStatus,
+    due_ms: Option<u64>,
+    /// The newest checkpoint when the status was set.
+    at: Option<u64>,
+    labels: BTreeMap<String, String>,
 }
 
 impl ThreadHistories {
@@ -69,6 +81,43 @@ impl ThreadHistories {
     fn all(&self) -> impl Iterator<Item = (&str, &AddressHistory)> {
         let nested = self.nested.iter();
         std::iter::once(("", &self.root)).chain(nested.map(|(name, history)| (&**name, history)))
+    }
+
+    /// What is listed of the thread. `None` if it has no checkpoint.
+    #[inline]
+    fn info(&self, id: &str) -> Option<ThreadInfo> {
+        let (mut checkpoints, mut bytes, mut newest) = (0, 0, None);
+        for (_, history) in self.all() {
+            let (count, size, updated) = history.sizes();
+            checkpoints += count;
+            bytes += size;
+            newest = newest.max(updated);
+        }
+        let updated_ms = newest?;
+        let created = self.all().filter_map(|(_, history)| history.created_ms());
+        let Description {
+            flow,
+            status,
+            due_ms,
+            at,
+            labels,
+        } = &self.description;
+        let (status, due_ms) = if *at == self.root.newest() {
+            (*status, *due_ms)
+        } else {
+            (ThreadStatus::Running, None)
+        };
+        Some(ThreadInfo {
+            id: id.into(),
+            checkpoints,
+            bytes,
+            created_ms: created.min().unwrap_or(updated_ms),
+            updated_ms,
+            flow: flow.clone(),
+            status,
+            due_ms,
+            labels: labels.clone(),
+        })
     }
 }
 
@@ -256,21 +305,32 @@ impl Store for InMemoryStore {
             .threads
             .range::<str, _>((from, Bound::Unbounded))
             .take_while(|(id, _)| id.starts_with(query.prefix))
-            .filter_map(|(id, histories)| {
-                let sizes = histories.all().map(|(_, history)| history.sizes());
-                let (checkpoints, bytes, made) = sizes.fold((0, 0, None), |sum, history| {
-                    (sum.0 + history.0, sum.1 + history.1, sum.2.max(history.2))
-                });
-                Some(ThreadInfo {
-                    id: id.clone(),
-                    checkpoints,
-                    bytes,
-                    updated_ms: made?,
-                })
-            })
+            .filter_map(|(id, histories)| histories.info(id))
+            .filter(|info| query.covers(info))
             .take(query.limit.unwrap_or(usize::MAX))
             .collect();
         Ok(infos)
+    }
+
+    #[inline]
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        let mut threads = self.lock();
+        let histories = threads.threads.entry(thread.into()).or_default();
+        let description = &mut histories.description;
+        match change {
+            ThreadChange::Status {
+                flow,
+                status,
+                due_ms,
+            } => {
+                description.flow = flow.into();
+                description.status = status;
+                description.due_ms = due_ms;
+                description.at = histories.root.newest();
+            }
+            ThreadChange::Labels(labels) => description.labels.clone_from(labels),
+        }
+        Ok(())
     }
 
     #[inline]
@@ -284,7 +344,15 @@ impl Store for InMemoryStore {
 
     #[inline]
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.lock().threads.remove(thread);
+        self.delete_many(&[thread]).await
+    }
+
+    #[inline]
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        let mut stored = self.lock();
+        for thread in threads {
+            stored.threads.remove(*thread);
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::outcome::ThreadError;
 use crate::state::State;
 
 /// A chain of checkpoints with fewer bytes gets no new base.
-const SMALLEST_CHAIN: u64 = 32 * 1024;
+const SMALLEST_CHAIN: u64 = 4 * 1024;
 
 /// A new base is written when the chain has this many times its bytes. A chain of writes to lists never has: all of it is part
 /// of the state, and a base would store it again.
@@ -112,6 +112,7 @@ impl<S: State> CheckpointWriter<S> {
         self.header
             .encode(seq, names, next.keys.get(), &mut checkpoint.bytes);
         let size = checkpoint.bytes.len() as u64;
+        self.pruning.add(size);
         next.size = if is_base {
             ChainSize {
                 bytes: size,
@@ -128,11 +129,15 @@ impl<S: State> CheckpointWriter<S> {
 
     /// Writes the checkpoint that was encoded. With `Durability::Async` this only starts the write.
     pub(in crate::durable) fn write_encoded(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        if self.in_flight.is_none() && self.parent_barrier.is_none() {
+        let prunes = self.pruning.is_due(self.header.superstep);
+        if self.in_flight.is_none() && self.parent_barrier.is_none() && !prunes {
             return self.append();
         }
         Box::pin(async move {
             self.wait_for_earlier_writes().await?;
+            if prunes {
+                self.prune().await?;
+            }
             self.append().await
         })
     }

@@ -5,6 +5,7 @@
 //! [`results`] stores the results of tasks beside it.
 
 mod append;
+mod pruning;
 mod results;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State, StateCodec};
 use crate::superstep::{Planner, Task};
 use crate::task_services::{StoredMark, TaskServices};
+use pruning::Pruning;
 
 /// Writes the checkpoints of one flow on a thread.
 pub(crate) struct CheckpointWriter<S: State> {
@@ -67,6 +69,7 @@ pub(crate) struct CheckpointWriter<S: State> {
     written_results: usize,
     /// The outline of the program that wrote the checkpoint that was loaded.
     previous_outline: Outline,
+    pruning: Pruning,
     next: NextCheckpoint,
 }
 
@@ -131,6 +134,7 @@ impl<S: State> CheckpointWriter<S> {
             in_flight: None,
             written_results: 0,
             previous_outline: Outline::default(),
+            pruning: Pruning::default(),
             next: NextCheckpoint::default(),
         }
     }

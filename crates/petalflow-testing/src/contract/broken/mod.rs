@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::{CaseResult, StoreUnderTest, Stores, under_test};
-use super::{appends, claims, concurrency, names, reads, removal, threads, writes};
+use super::{appends, claims, concurrency, descriptions, names, reads, removal, threads, writes};
 use store::{BrokenStore, Defect};
 
 crate::store_contract! {
@@ -61,12 +61,20 @@ defects! {
     ClaimNeverExpires: claims::a_claim_that_is_not_renewed_ends says "not renewed";
     ClaimsIgnoreCase: names::claims_are_by_bytes_too says "claim";
     ConflictNamesNoNumber: appends::an_append_after_another_number_is_a_conflict says "the number found";
+    CreatedIsOldest: descriptions::pruning_leaves_the_time_of_creation says "also after that was pruned";
     DeleteByPrefix: removal::c93_deleting_takes_one_thread_and_all_of_it says "and no other";
     DeleteEndsClaim: removal::a_claim_survives_deletion says "claim";
+    DeleteLeavesLabels: descriptions::deletion_forgets_what_was_listed says "a deleted one";
     DeleteLeavesNamespaces: removal::c93_deleting_takes_one_thread_and_all_of_it says "in all namespaces";
+    DeletesFirstOnly: descriptions::many_threads_are_deleted says "each of the threads";
+    DescriptionMakesThread: descriptions::a_description_makes_no_thread says "without checkpoints";
+    DueIgnoresStatus: descriptions::a_status_holds_until_the_next_checkpoint says "ends a status";
+    FiltersWithinPage: descriptions::threads_are_listed_by_what_is_known_of_them says "the pages of";
     Hangs: reads::c92_an_unknown_thread_has_no_checkpoint says "did not finish";
     HistoryIncludesBefore: reads::history_is_paged_newest_first says "lower number";
     HistoryOldestFirst: reads::history_is_paged_newest_first says "newest first";
+    LabelsIgnoreCase: descriptions::labels_are_any_text says "by bytes";
+    LabelsMerged: descriptions::labels_are_any_text says "the place of all others";
     LimitIgnored: threads::threads_are_paged says "at most";
     NamespacesNeedCheckpoint: writes::writes_may_come_before_their_checkpoint says "namespace";
     NewestByText: reads::c92_without_a_number_the_newest_is_read says "by number";
@@ -75,11 +83,14 @@ defects! {
     PrefixIgnoresCase: threads::a_prefix_is_compared_by_bytes says "by bytes";
     PruneIncludesNumber: removal::c94_pruning_forgets_what_is_older says "lower number";
     PruneLeavesWrites: removal::c94_pruning_forgets_what_is_older says "writes";
+    ReclaimPrunes: descriptions::reclaiming_space_changes_nothing says "no contents";
     ReadOfTwoMoments: concurrency::a_read_is_of_one_moment says "one moment";
     ReleaseByAnyone: claims::a_stranger_cannot_release says "release";
     RenewalNotExtended: claims::a_claim_that_is_not_renewed_ends says "from its last renewal";
     SettlesInSecondStep: appends::a_dropped_append_is_whole_or_nothing says "settled the writes";
     SettlesOneMore: appends::c90_settled_writes_go_with_the_append says "no others";
+    StatusEndsWithNested: descriptions::a_status_holds_until_the_next_checkpoint says "a status holds";
+    StatusOutlivesCheckpoint: descriptions::a_status_holds_until_the_next_checkpoint says "ends a status";
     ThreadIdsTrimmed: names::thread_ids_are_any_text says "requires success";
     TimesAreFloats: reads::c88_numbers_go_up_to_the_largest says "2^63 - 1";
     WriteKeepsFirst: writes::c90_a_write_takes_the_place_of_the_one_before says "same task and name";

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use tokio::time::sleep;
 
@@ -27,12 +27,20 @@ pub(super) enum Defect {
     ClaimNeverExpires,
     ClaimsIgnoreCase,
     ConflictNamesNoNumber,
+    CreatedIsOldest,
     DeleteByPrefix,
     DeleteEndsClaim,
+    DeleteLeavesLabels,
     DeleteLeavesNamespaces,
+    DeletesFirstOnly,
+    DescriptionMakesThread,
+    DueIgnoresStatus,
+    FiltersWithinPage,
     Hangs,
     HistoryIncludesBefore,
     HistoryOldestFirst,
+    LabelsIgnoreCase,
+    LabelsMerged,
     LimitIgnored,
     NamespacesNeedCheckpoint,
     NewestByText,
@@ -42,10 +50,13 @@ pub(super) enum Defect {
     PruneIncludesNumber,
     PruneLeavesWrites,
     ReadOfTwoMoments,
+    ReclaimPrunes,
     ReleaseByAnyone,
     RenewalNotExtended,
     SettlesInSecondStep,
     SettlesOneMore,
+    StatusEndsWithNested,
+    StatusOutlivesCheckpoint,
     ThreadIdsTrimmed,
     TimesAreFloats,
     WriteKeepsFirst,
@@ -114,6 +125,26 @@ impl BrokenStore {
         } else {
             thread
         }
+    }
+
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
+        let all = self.store.threads(ThreadQuery::default()).await?;
+        Ok(all.into_iter().find(|info| info.id == thread))
+    }
+
+    async fn set_status(
+        &self,
+        info: &ThreadInfo,
+        status: ThreadStatus,
+        due_ms: Option<u64>,
+    ) -> Result<(), StoreError> {
+        let flow = &info.flow;
+        let change = ThreadChange::Status {
+            flow,
+            status,
+            due_ms,
+        };
+        self.store.describe(&info.id, change).await
     }
 
     async fn newest(&self, address: Address<'_>) -> Result<Option<u64>, StoreError> {
@@ -204,10 +235,25 @@ impl Store for BrokenStore {
             }
             _ => {}
         }
+        let listed = self.info(address.thread).await?;
         let result = self
             .store
             .append(address, &checkpoint, after, settled)
             .await;
+        if let (Ok(()), Some(info)) = (&result, listed) {
+            let ThreadInfo { status, due_ms, .. } = info;
+            match self.defect {
+                StatusOutlivesCheckpoint => self.set_status(&info, status, due_ms).await?,
+                DueIgnoresStatus if address.namespace.is_empty() => {
+                    self.set_status(&info, ThreadStatus::Running, due_ms)
+                        .await?;
+                }
+                StatusEndsWithNested => {
+                    self.set_status(&info, ThreadStatus::Running, None).await?;
+                }
+                _ => {}
+            }
+        }
         match result {
             Err(StoreError::Conflict {
                 thread, expected, ..
@@ -364,7 +410,63 @@ impl Store for BrokenStore {
                 all.retain(|info| info.id.to_lowercase().starts_with(&prefix));
                 Ok(all)
             }
+            FiltersWithinPage => {
+                let page = ThreadQuery {
+                    prefix: query.prefix,
+                    after: query.after,
+                    limit: query.limit,
+                    ..ThreadQuery::default()
+                };
+                let mut page = self.store.threads(page).await?;
+                page.retain(|info| query.covers(info));
+                Ok(page)
+            }
+            LabelsIgnoreCase => {
+                let all = ThreadQuery {
+                    label: None,
+                    ..query
+                };
+                let mut all = self.store.threads(all).await?;
+                let is = |label: &str, wanted: &str| label.eq_ignore_ascii_case(wanted);
+                if let Some((name, value)) = query.label {
+                    all.retain(|info| {
+                        let mut labels = info.labels.iter();
+                        labels.any(|label| is(label.0, name) && is(label.1, value))
+                    });
+                }
+                Ok(all)
+            }
+            CreatedIsOldest => {
+                let mut infos = self.store.threads(query).await?;
+                for info in &mut infos {
+                    let address = Address::root(&info.id);
+                    let history = self.store.history(address, None, usize::MAX).await?;
+                    info.created_ms = history.last().map_or(0, |oldest| oldest.created_ms);
+                }
+                Ok(infos)
+            }
             _ => self.store.threads(query).await,
+        }
+    }
+
+    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+        match change {
+            ThreadChange::Labels(labels) if self.is(LabelsMerged) => {
+                let known = self.info(thread).await?.unwrap_or_default();
+                let mut merged = known.labels;
+                merged.extend(labels.clone());
+                self.store
+                    .describe(thread, ThreadChange::Labels(&merged))
+                    .await
+            }
+            _ if self.is(DescriptionMakesThread) => {
+                let empty = StoredCheckpoint::default();
+                let address = Address::root(thread);
+                // There may be one already.
+                let _ = self.store.append(address, &empty, None, 0..0).await;
+                self.store.describe(thread, change).await
+            }
+            _ => self.store.describe(thread, change).await,
         }
     }
 
@@ -402,12 +504,41 @@ impl Store for BrokenStore {
                 let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
                 claims.remove(thread);
             }
+            DeleteLeavesLabels => {
+                let known = self.info(thread).await?.unwrap_or_default();
+                self.store.delete(thread).await?;
+                let labels = ThreadChange::Labels(&known.labels);
+                return self.store.describe(thread, labels).await;
+            }
             DeleteLeavesNamespaces => {
                 return self.store.prune(Address::root(thread), u64::MAX).await;
             }
             _ => {}
         }
         self.store.delete(thread).await
+    }
+
+    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+        let most = if self.is(DeletesFirstOnly) {
+            1
+        } else {
+            usize::MAX
+        };
+        for thread in threads.iter().take(most) {
+            self.delete(thread).await?;
+        }
+        Ok(())
+    }
+
+    async fn reclaim(&self) -> Result<(), StoreError> {
+        if self.is(ReclaimPrunes) {
+            for info in self.store.threads(ThreadQuery::default()).await? {
+                let address = Address::root(&info.id);
+                let newest = self.newest(address).await?.unwrap_or_default();
+                self.store.prune(address, newest).await?;
+            }
+        }
+        self.store.reclaim().await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

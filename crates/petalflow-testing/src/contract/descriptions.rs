@@ -1,0 +1,451 @@
+//! What is listed of threads: status, labels and times, and the lists of threads that have them.
+
+use std::collections::BTreeMap;
+
+use petalflow::BoxError;
+use petalflow::checkpoint::{
+    Address, Store, StoredCheckpoint, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+};
+
+use super::samples::{THREAD, append, append_all, checkpoint, write};
+use super::{CaseResult, Stores};
+
+const ALL: ThreadQuery<'_> = ThreadQuery {
+    prefix: "",
+    after: None,
+    limit: None,
+    status: None,
+    flow: None,
+    label: None,
+    updated_before_ms: None,
+    due_by_ms: None,
+};
+
+fn status(flow: &str, status: ThreadStatus, due_ms: Option<u64>) -> ThreadChange<'_> {
+    ThreadChange::Status {
+        flow,
+        status,
+        due_ms,
+    }
+}
+
+fn labels<const N: usize>(labels: [(&str, &str); N]) -> BTreeMap<String, String> {
+    let labels = labels.map(|(name, value)| (name.to_string(), value.to_string()));
+    labels.into_iter().collect()
+}
+
+/// What is listed of [`THREAD`].
+async fn info(store: &dyn Store) -> Result<ThreadInfo, BoxError> {
+    let listed = store.threads(ALL).await?;
+    let found = listed.into_iter().find(|info| info.id == THREAD);
+    found.ok_or_else(|| "a thread with a checkpoint is not listed".into())
+}
+
+async fn ids(store: &dyn Store, query: ThreadQuery<'_>) -> Result<Vec<String>, BoxError> {
+    let threads = store.threads(query).await?;
+    Ok(threads.into_iter().map(|thread| thread.id).collect())
+}
+
+/// A status holds until the next checkpoint of the thread's own flow.
+pub async fn a_status_holds_until_the_next_checkpoint(stores: &Stores) -> CaseResult {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let listed = async || -> Result<_, BoxError> {
+        let ThreadInfo {
+            flow,
+            status,
+            due_ms,
+            ..
+        } = info(&*stores.other).await?;
+        Ok((flow, status, due_ms))
+    };
+    append_all(store, address, &[1]).await?;
+    assert_eq!(
+        listed().await?,
+        (String::new(), ThreadStatus::Running, None),
+        "a thread is running until a status is set"
+    );
+    let waits = status("Talk's \"flow\"", ThreadStatus::Waiting, Some(500));
+    store.describe(THREAD, waits).await?;
+    let nested = Address {
+        namespace: "review",
+        ..address
+    };
+    append(store, nested, 7, None).await?;
+    store.write(address, 1, &[write(1, "ask", "a")]).await?;
+    let flow = "Talk's \"flow\"".to_string();
+    assert_eq!(
+        listed().await?,
+        (flow.clone(), ThreadStatus::Waiting, Some(500)),
+        "a status holds while the thread's own flow gets no checkpoint"
+    );
+    append(store, address, 2, Some(1)).await?;
+    assert_eq!(
+        listed().await?,
+        (flow, ThreadStatus::Running, None),
+        "the next checkpoint of the thread's own flow ends a status, and the flow remains"
+    );
+    for ended in [
+        ThreadStatus::Running,
+        ThreadStatus::Waiting,
+        ThreadStatus::Stopped,
+        ThreadStatus::Failed,
+        ThreadStatus::Finished,
+    ] {
+        store.describe(THREAD, status("Talk", ended, None)).await?;
+        assert_eq!(
+            listed().await?,
+            ("Talk".into(), ended, None),
+            "a status takes the place of the one before"
+        );
+    }
+    Ok(())
+}
+
+/// A thread that has no checkpoint is not listed, whatever is set for it.
+pub async fn a_description_makes_no_thread(stores: &Stores) -> CaseResult {
+    let store = &*stores.store;
+    let (finished, ann) = (
+        status("Talk", ThreadStatus::Finished, None),
+        labels([("user", "ann")]),
+    );
+    store.describe(THREAD, finished).await?;
+    store.describe(THREAD, ThreadChange::Labels(&ann)).await?;
+    assert_eq!(
+        (store.threads(ALL).await?, store.namespaces(THREAD).await?),
+        (vec![], vec![]),
+        "a thread without checkpoints is not listed and has no namespaces"
+    );
+    append_all(store, Address::root(THREAD), &[1]).await?;
+    let found = info(store).await?;
+    assert_eq!(
+        (found.status, found.labels),
+        (ThreadStatus::Running, ann),
+        "what was set before the first checkpoint is listed with it, except for the status, which it ends"
+    );
+    Ok(())
+}
+
+/// Labels are any text, and are replaced as a whole.
+pub async fn labels_are_any_text(stores: &Stores) -> CaseResult {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    append_all(store, address, &[1]).await?;
+    let long = "é".repeat(127);
+    let odd = labels([
+        ("", ""),
+        ("a", "b"),
+        ("A", "{}"),
+        ("it's", "\"quoted\""),
+        ("back\\slash", "new\nline\t"),
+        ("%", "_"),
+        ("🌸", &long),
+        ("a,b", "[\"a\", null]"),
+    ]);
+    store.describe(THREAD, ThreadChange::Labels(&odd)).await?;
+    let finished = status("Talk", ThreadStatus::Finished, None);
+    store.describe(THREAD, finished).await?;
+    append(store, address, 2, Some(1)).await?;
+    assert_eq!(
+        info(&*stores.other).await?.labels,
+        odd,
+        "labels are listed as they were set, and other changes leave them"
+    );
+    for (name, value) in &odd {
+        let label = Some((&**name, &**value));
+        let found = ids(store, ThreadQuery { label, ..ALL }).await?;
+        assert_eq!(found, [THREAD], "a thread is found by its label {label:?}");
+    }
+    for label in [
+        ("a", "B"),
+        ("a", ""),
+        ("b", "a"),
+        ("%", "%"),
+        ("🌸", "é"),
+        ("A", "b"),
+    ] {
+        let query = ThreadQuery {
+            label: Some(label),
+            ..ALL
+        };
+        let found = ids(store, query).await?;
+        assert!(
+            found.is_empty(),
+            "no thread has the label {label:?}: names and values are compared by bytes"
+        );
+    }
+    for fewer in [labels([("a", "c")]), labels([])] {
+        store.describe(THREAD, ThreadChange::Labels(&fewer)).await?;
+        assert_eq!(
+            info(store).await?.labels,
+            fewer,
+            "labels take the place of all others"
+        );
+    }
+    Ok(())
+}
+
+/// Each condition of a query, alone, together with others, and page by page.
+pub async fn threads_are_listed_by_what_is_known_of_them(stores: &Stores) -> CaseResult {
+    let store = &*stores.store;
+    for index in 0..60_u64 {
+        let id = format!("thread-{index:02}");
+        let first = StoredCheckpoint {
+            created_ms: 1_000 + index,
+            ..checkpoint(1)
+        };
+        store.append(Address::root(&id), &first, None, 0..0).await?;
+        let (ended, due_ms) = match index % 4 {
+            0 => (ThreadStatus::Waiting, Some(5_000 + index)),
+            1 => (ThreadStatus::Finished, None),
+            2 => (ThreadStatus::Waiting, None),
+            _ => (ThreadStatus::Running, None),
+        };
+        let flow = if index < 30 { "Talk" } else { "Write" };
+        if ended != ThreadStatus::Running {
+            store.describe(&id, status(flow, ended, due_ms)).await?;
+        }
+        let user = if index % 3 == 0 { "ann" } else { "bob" };
+        let set = labels([("user", user), ("kind", "essay")]);
+        store.describe(&id, ThreadChange::Labels(&set)).await?;
+    }
+    let all = store.threads(ALL).await?;
+    assert_eq!(all.len(), 60, "every thread is listed");
+    let of = |status| ThreadQuery {
+        status: Some(status),
+        ..ALL
+    };
+    let waiting = of(ThreadStatus::Waiting);
+    let queries = [
+        waiting,
+        of(ThreadStatus::Finished),
+        of(ThreadStatus::Running),
+        of(ThreadStatus::Failed),
+        ThreadQuery {
+            flow: Some("Write"),
+            ..ALL
+        },
+        ThreadQuery {
+            flow: Some(""),
+            ..ALL
+        },
+        ThreadQuery {
+            label: Some(("user", "ann")),
+            ..ALL
+        },
+        ThreadQuery {
+            updated_before_ms: Some(1_007),
+            ..ALL
+        },
+        ThreadQuery {
+            updated_before_ms: Some(u64::MAX),
+            ..ALL
+        },
+        ThreadQuery {
+            updated_before_ms: Some(0),
+            ..ALL
+        },
+        ThreadQuery {
+            due_by_ms: Some(5_020),
+            ..ALL
+        },
+        ThreadQuery {
+            due_by_ms: Some(u64::MAX),
+            ..ALL
+        },
+        ThreadQuery {
+            due_by_ms: Some(4_999),
+            ..ALL
+        },
+        ThreadQuery {
+            flow: Some("Talk"),
+            label: Some(("user", "bob")),
+            updated_before_ms: Some(1_020),
+            ..waiting
+        },
+        ThreadQuery {
+            prefix: "thread-1",
+            after: Some("thread-12"),
+            ..waiting
+        },
+        ThreadQuery {
+            label: Some(("kind", "essay")),
+            due_by_ms: Some(5_055),
+            flow: Some("Write"),
+            ..waiting
+        },
+    ];
+    for query in queries {
+        let covered = |info: &&ThreadInfo| query.covers(info);
+        let expected: Vec<String> = all.iter().filter(covered).map(|it| it.id.clone()).collect();
+        assert_eq!(
+            ids(store, query).await?,
+            expected,
+            "{query:?} lists the threads that meet all conditions"
+        );
+        let (mut found, mut after) = (Vec::new(), query.after.map(String::from));
+        loop {
+            let page = ThreadQuery {
+                after: after.as_deref(),
+                limit: Some(4),
+                ..query
+            };
+            let page = ids(&*stores.other, page).await?;
+            let Some(last) = page.last() else { break };
+            assert!(
+                page.len() <= 4,
+                "a page has at most the given number of threads"
+            );
+            after = Some(last.clone());
+            found.extend(page);
+        }
+        assert_eq!(
+            found, expected,
+            "the pages of {query:?} have each thread that meets all conditions once"
+        );
+    }
+    Ok(())
+}
+
+/// The time of the first checkpoint remains when that checkpoint is pruned.
+pub async fn pruning_leaves_the_time_of_creation(stores: &Stores) -> CaseResult {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    for seq in 1..=4 {
+        let next = StoredCheckpoint {
+            created_ms: 100 * seq,
+            ..checkpoint(seq)
+        };
+        let after = (seq > 1).then(|| seq - 1);
+        store.append(address, &next, after, 0..0).await?;
+        store.prune(address, seq).await?;
+        let found = info(&*stores.other).await?;
+        assert_eq!(
+            (found.created_ms, found.updated_ms, found.checkpoints),
+            (100, 100 * seq, 1),
+            "a thread was created with its first checkpoint, also after that was pruned"
+        );
+    }
+    Ok(())
+}
+
+/// Nothing that was set for a deleted thread is listed of a new one with its id.
+pub async fn deletion_forgets_what_was_listed(stores: &Stores) -> CaseResult {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let ann = labels([("user", "ann")]);
+    for several in [false, true] {
+        append_all(store, address, &[1, 2]).await?;
+        store.prune(address, 2).await?;
+        let waits = status("Talk", ThreadStatus::Waiting, Some(500));
+        store.describe(THREAD, waits).await?;
+        store.describe(THREAD, ThreadChange::Labels(&ann)).await?;
+        if several {
+            store.delete_many(&[THREAD]).await?;
+        } else {
+            store.delete(THREAD).await?;
+        }
+        append(store, address, 2, None).await?;
+        let new = ThreadInfo {
+            id: THREAD.into(),
+            checkpoints: 1,
+            bytes: checkpoint(2).bytes.len() as u64,
+            created_ms: checkpoint(2).created_ms,
+            updated_ms: checkpoint(2).created_ms,
+            ..ThreadInfo::default()
+        };
+        assert_eq!(
+            info(&*stores.other).await?,
+            new,
+            "nothing is listed of a new thread that was set for a deleted one"
+        );
+        store.delete(THREAD).await?;
+    }
+    Ok(())
+}
+
+/// Several threads are deleted at once, with all that belongs to them, and no others.
+pub async fn many_threads_are_deleted(stores: &Stores) -> CaseResult {
+    let store = &*stores.store;
+    let id = |index| format!("thread-{index}");
+    for index in 0..40 {
+        let id = id(index);
+        for namespace in ["", "review"] {
+            let address = Address {
+                thread: &id,
+                namespace,
+            };
+            append_all(store, address, &[1, 2]).await?;
+            store.write(address, 2, &[write(1, "result", "a")]).await?;
+        }
+    }
+    let deleted: Vec<String> = (0..30).map(id).chain(["unknown".into(), id(3)]).collect();
+    let deleted: Vec<&str> = deleted.iter().map(String::as_str).collect();
+    store.delete_many(&deleted).await?;
+    store.delete_many(&[]).await?;
+    let mut left: Vec<String> = (30..40).map(id).collect();
+    left.sort_unstable();
+    assert_eq!(
+        ids(&*stores.other, ALL).await?,
+        left,
+        "`delete_many` removes each of the threads, and no other; one that is unknown or named twice is no error"
+    );
+    for index in 0..40 {
+        let id = id(index);
+        let address = Address {
+            namespace: "review",
+            ..Address::root(&id)
+        };
+        let writes = store.writes(address, 0..u64::MAX).await?.len();
+        let namespaces = store.namespaces(&id).await?.len();
+        let expected = if index < 30 { (0, 0) } else { (1, 2) };
+        assert_eq!(
+            (writes, namespaces),
+            expected,
+            "`delete_many` removes threads with their namespaces and writes"
+        );
+    }
+    Ok(())
+}
+
+/// Giving space back changes no contents, and the store works as before.
+pub async fn reclaiming_space_changes_nothing(stores: &Stores) -> CaseResult {
+    let store = &*stores.store;
+    let kept = Address::root(THREAD);
+    for thread in ["other", THREAD] {
+        let mut after = None;
+        for seq in 1..=40 {
+            let large = StoredCheckpoint {
+                bytes: vec![seq as u8; 20_000],
+                ..checkpoint(seq)
+            };
+            let address = Address::root(thread);
+            store.append(address, &large, after, 0..0).await?;
+            after = Some(seq);
+        }
+        store
+            .write(Address::root(thread), 40, &[write(1, "result", "a")])
+            .await?;
+    }
+    store.delete("other").await?;
+    store.prune(kept, 20).await?;
+    let (history, stored) = (
+        store.history(kept, None, usize::MAX).await?,
+        store.read(kept, None).await?,
+    );
+    store.reclaim().await?;
+    store.reclaim().await?;
+    for handle in [&stores.store, &stores.other] {
+        assert_eq!(
+            (
+                handle.history(kept, None, usize::MAX).await?,
+                handle.read(kept, None).await?
+            ),
+            (history.clone(), stored.clone()),
+            "`reclaim` changes no contents"
+        );
+    }
+    append(&*stores.other, kept, 41, Some(40)).await?;
+    assert_eq!(
+        store.threads(ALL).await?.len(),
+        1,
+        "`reclaim` leaves the list of threads"
+    );
+    Ok(())
+}

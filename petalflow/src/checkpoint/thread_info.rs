@@ -1,0 +1,243 @@
+//! What a store lists of threads, and which of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The state of a thread's last run, as a store lists it.
+///
+/// ```
+/// use petalflow::checkpoint::{ThreadQuery, ThreadStatus};
+/// # use petalflow::checkpoint::InMemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let posts = Publish::new().store(&InMemoryStore::new());
+/// let _ = posts.thread("post").run("hello".to_string()).await?;
+/// let waiting = ThreadQuery { status: Some(ThreadStatus::Waiting), ..ThreadQuery::default() };
+/// assert_eq!(posts.list(waiting).await?[0].id, "post");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ThreadStatus {
+    /// A run is in progress, or it was interrupted: its process ended, or its future was dropped. Resume it to find out: a thread
+    /// with a run in progress is busy.
+    #[default]
+    Running,
+    /// It waits for answers or approvals.
+    Waiting,
+    /// Its last run was cancelled or drained, or it was edited. It continues when it is resumed.
+    Stopped,
+    /// Its last run failed, or a person rejected it.
+    Failed,
+    /// Its last run finished.
+    Finished,
+}
+
+impl ThreadStatus {
+    const ALL: [Self; 5] = [
+        ThreadStatus::Running,
+        ThreadStatus::Waiting,
+        ThreadStatus::Stopped,
+        ThreadStatus::Failed,
+        ThreadStatus::Finished,
+    ];
+
+    /// Its name in a store, such as `waiting`.
+    #[inline]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ThreadStatus::Running => "running",
+            ThreadStatus::Waiting => "waiting",
+            ThreadStatus::Stopped => "stopped",
+            ThreadStatus::Failed => "failed",
+            ThreadStatus::Finished => "finished",
+        }
+    }
+
+    /// The status with this name.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::ThreadStatus;
+    ///
+    /// assert_eq!(ThreadStatus::named("failed"), Some(ThreadStatus::Failed));
+    /// assert_eq!(ThreadStatus::named("lost"), None);
+    /// ```
+    #[inline]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+impl fmt::Display for ThreadStatus {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a store knows of a thread without reading its checkpoints.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = InMemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// let threads = store.threads(ThreadQuery::default()).await?;
+/// assert_eq!((threads[0].id.as_str(), threads[0].checkpoints, threads[0].bytes), ("ann", 1, 1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// Its id.
+    pub id: String,
+    /// How many checkpoints it has, in all namespaces.
+    pub checkpoints: u64,
+    /// The size of its checkpoints in bytes, in all namespaces.
+    pub bytes: u64,
+    /// When its first checkpoint was created, in milliseconds since 1970 (UTC). That checkpoint may have been pruned.
+    pub created_ms: u64,
+    /// When its newest checkpoint was created, in milliseconds since 1970 (UTC).
+    pub updated_ms: u64,
+    /// The name of its flow. Empty until its first run has ended.
+    pub flow: String,
+    /// The state of its last run.
+    pub status: ThreadStatus,
+    /// When the first of the questions that it waits for expires, in milliseconds since 1970 (UTC).
+    pub due_ms: Option<u64>,
+    /// Its labels, by name.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A change of what is listed of a thread.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadChange, ThreadQuery, ThreadStatus};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = InMemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// let failed = ThreadChange::Status { flow: "Talk", status: ThreadStatus::Failed, due_ms: None };
+/// store.describe("ann", failed).await?;
+/// assert_eq!(store.threads(ThreadQuery::default()).await?[0].status, ThreadStatus::Failed);
+/// // The next checkpoint ends the status.
+/// let second = StoredCheckpoint { seq: 2, ..first };
+/// store.append(Address::root("ann"), &second, Some(1), 0..0).await?;
+/// assert_eq!(store.threads(ThreadQuery::default()).await?[0].status, ThreadStatus::Running);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadChange<'a> {
+    /// A run has ended. The status and `due_ms` hold until the thread's own flow, which has the empty namespace, gets another
+    /// checkpoint. From then on the thread is [`Running`](ThreadStatus::Running) and has no `due_ms`. The flow remains.
+    Status {
+        /// The name of the flow.
+        flow: &'a str,
+        /// The status.
+        status: ThreadStatus,
+        /// When the thread has to be resumed, in milliseconds since 1970 (UTC). Below 2^63.
+        due_ms: Option<u64>,
+    },
+    /// These labels take the place of all others. Names and values have at most 255 bytes and no NUL. The caller of a store ensures
+    /// this.
+    Labels(&'a BTreeMap<String, String>),
+}
+
+/// Which threads to list. Conditions that are not set do not apply.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = InMemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// let page = ThreadQuery { prefix: "a", limit: Some(100), ..ThreadQuery::default() };
+/// let threads = store.threads(page).await?;
+/// assert_eq!(threads.len(), 1);
+/// let rest = ThreadQuery { after: Some(&threads[0].id), ..page };
+/// assert!(store.threads(rest).await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadQuery<'a> {
+    /// Only ids that begin with this text, compared by bytes.
+    pub prefix: &'a str,
+    /// Only ids after this one, in the order of their UTF-8 bytes. For the next page, the last id of this page.
+    pub after: Option<&'a str>,
+    /// At most this many. `None` means all.
+    pub limit: Option<usize>,
+    /// Only threads with this status.
+    pub status: Option<ThreadStatus>,
+    /// Only threads of this flow.
+    pub flow: Option<&'a str>,
+    /// Only threads with a label of this name and value.
+    pub label: Option<(&'a str, &'a str)>,
+    /// Only threads whose newest checkpoint is older than this time, in milliseconds since 1970 (UTC).
+    pub updated_before_ms: Option<u64>,
+    /// Only threads that are due at this time, in milliseconds since 1970 (UTC).
+    pub due_by_ms: Option<u64>,
+}
+
+impl ThreadQuery<'_> {
+    /// Whether a thread meets all conditions. The limit is not one of them.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
+    ///
+    /// let old = ThreadQuery { updated_before_ms: Some(5_000), ..ThreadQuery::default() };
+    /// assert!(old.covers(&ThreadInfo { updated_ms: 4_999, ..ThreadInfo::default() }));
+    /// assert!(!old.covers(&ThreadInfo { updated_ms: 5_000, ..ThreadInfo::default() }));
+    /// ```
+    #[inline]
+    pub fn covers(&self, info: &ThreadInfo) -> bool {
+        let label = |(name, value)| info.labels.get(name).is_some_and(|label| label == value);
+        info.id.starts_with(self.prefix)
+            && self.after.is_none_or(|after| *info.id > *after)
+            && self.status.is_none_or(|status| status == info.status)
+            && self.flow.is_none_or(|flow| flow == info.flow)
+            && self.label.is_none_or(label)
+            && self
+                .updated_before_ms
+                .is_none_or(|time| info.updated_ms < time)
+            && self
+                .due_by_ms
+                .is_none_or(|time| info.due_ms.is_some_and(|due| due <= time))
+    }
+
+    /// The smallest text that is greater than every id with the prefix, for stores that query ranges. `None` if there is no such
+    /// text.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::ThreadQuery;
+    ///
+    /// let end = |prefix| ThreadQuery { prefix, ..ThreadQuery::default() }.prefix_end();
+    /// assert_eq!(end("essay-").as_deref(), Some("essay."));
+    /// assert_eq!(end("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+    /// assert_eq!(end("a\u{10ffff}\u{10ffff}").as_deref(), Some("b"));
+    /// assert_eq!(end("\u{10ffff}"), None);
+    /// assert_eq!(end(""), None);
+    /// ```
+    pub fn prefix_end(&self) -> Option<String> {
+        let mut chars = self.prefix.chars();
+        while let Some(last) = chars.next_back() {
+            // A range of `char` skips the surrogates.
+            if let Some(next) = (last..=char::MAX).nth(1) {
+                return Some(format!("{}{next}", chars.as_str()));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,57 @@
+//! Removes old checkpoints while the run continues, so that a run that never ends has a bounded history.
+
+use super::CheckpointWriter;
+use crate::checkpoint::{Retention, StoreError};
+use crate::durable::prune::prune;
+use crate::outcome::ThreadError;
+use crate::state::State;
+
+/// The fewest supersteps, and the fewest bytes of checkpoints, between two prunings.
+const FEWEST: (u64, u64) = (64, 1024 * 1024);
+
+/// When the thread is pruned again.
+///
+/// A pruning reads what it retains. So there are at least as many supersteps between two of them.
+#[derive(Default)]
+pub(super) struct Pruning {
+    retention: Retention,
+    /// The superstep and the number of retained checkpoints at the last pruning.
+    last: (u64, u64),
+    /// The bytes that were written since.
+    bytes: u64,
+}
+
+impl Pruning {
+    /// A checkpoint of this superstep is written. Returns whether the thread is pruned first.
+    #[inline]
+    pub(super) fn is_due(&self, superstep: u64) -> bool {
+        let Retention { max_bytes, .. } = self.retention;
+        let ((pruned, retained), (supersteps, bytes)) = (self.last, FEWEST);
+        self.retention != Retention::ALL
+            && (superstep >= pruned.saturating_add(retained.max(supersteps))
+                || max_bytes.is_some_and(|most| self.bytes >= most.max(bytes)))
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+}
+
+impl<S: State> CheckpointWriter<S> {
+    /// Sets which checkpoints remain while the run continues.
+    pub(in crate::durable) fn set_retention(&mut self, retention: Retention) {
+        self.pruning.retention = retention;
+    }
+
+    pub(super) async fn prune(&mut self) -> Result<(), StoreError> {
+        let pruned = prune(&self.storage, self.pruning.retention).await;
+        let retained = pruned.map_err(|error| match error {
+            ThreadError::Store(error) => error,
+            error => StoreError::Other(error.into()),
+        })?;
+        self.pruning.last = (self.header.superstep, retained);
+        self.pruning.bytes = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! The forms of threads, questions and events for people: `Serialize` for JSON that a web page can read. Ids are text.
+//!
+//! The forms in a store are other ones. These here are only written, except for the id of an interrupt, which comes back with
+//! the answer. Written by hand, because serde's derive is not in the default build.
+
+use serde_core::de::{Deserialize, Deserializer, Error as _};
+use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
+
+use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, ThreadInfo, ThreadStatus};
+use crate::event::{Event, EventKind, TaskInfo};
+use crate::ids::{InterruptId, Namespace, TaskId};
+use crate::question::{Interrupt, InterruptKind};
+use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
+use crate::state::{State, Update as _};
+
+/// Serializes types as their text.
+macro_rules! as_text {
+    ($($name:ty),*) => {$(
+        impl Serialize for $name {
+            fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    )*};
+}
+
+/// Serializes a type as an object of these values.
+macro_rules! as_object {
+    ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)?, |$this:ident| $($field:ident = $value:expr),*) => {
+        impl $(<$($generics)*>)? Serialize for $name $(<$($argument),*>)? {
+            fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+                let $this = self;
+                let mut map = serializer.serialize_map(None)?;
+                $(map.serialize_entry(stringify!($field), &$value)?;)*
+                map.end()
+            }
+        }
+    };
+    ($name:ident, $($field:ident)*) => {
+        as_object!($name, |this| $($field = this.$field),*);
+    };
+}
+
+as_text!(
+    InterruptId,
+    TaskId,
+    Namespace,
+    ThreadStatus,
+    Shown<Cause>,
+    Shown<DecisionKind>
+);
+
+/// A type of another crate that is serialized as its text.
+struct Shown<T>(T);
+
+impl<T: std::fmt::Display> std::fmt::Display for Shown<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for InterruptId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+as_object!(ThreadInfo, id flow status labels created_ms updated_ms due_ms checkpoints bytes);
+as_object!(TaskState, node index finished error);
+as_object!(
+    TaskInfo,
+    |this| node = *this.node,
+    id = this.id,
+    index = this.index,
+    attempt = this.attempt
+);
+as_object!(
+    CheckpointInfo,
+    |this| checkpoint = this.checkpoint,
+    parent = this.parent,
+    cause = Shown(this.cause),
+    turn = this.turn,
+    superstep = this.superstep,
+    next = this.next,
+    notes = Notes(&this.notes),
+    created_ms = this.created_ms,
+    bytes = this.bytes
+);
+as_object!([S: State + Serialize] Snapshot<S>, |this| info = this.info, state = this.state,
+    tasks = this.tasks, interrupts = this.interrupts);
+
+struct Notes<'a>(&'a [DecisionRecord]);
+struct Note<'a>(&'a DecisionRecord);
+
+impl Serialize for Notes<'_> {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serializer.collect_seq(self.0.iter().map(Note))
+    }
+}
+
+as_object!(
+    Note<'_>,
+    |this| node = this.0.node,
+    decision = Shown(this.0.decision),
+    by = this.0.by,
+    reason = this.0.reason,
+    at_ms = this.0.at_ms
+);
+
+impl Serialize for Interrupt {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("node", &self.node)?;
+        map.serialize_entry("namespace", &self.namespace)?;
+        map.serialize_entry("index", &self.index)?;
+        match &self.kind {
+            InterruptKind::Ask { name, question } => {
+                map.serialize_entry("kind", "ask")?;
+                map.serialize_entry("name", name)?;
+                map.serialize_entry("question", question)?;
+            }
+            InterruptKind::Before => map.serialize_entry("kind", "before")?,
+            InterruptKind::After => map.serialize_entry("kind", "after")?,
+        }
+        map.serialize_entry("text", &self.to_string())?;
+        map.serialize_entry("asked_ms", &self.asked_ms)?;
+        map.serialize_entry("expires_ms", &self.expires_ms)?;
+        map.end()
+    }
+}
+
+/// Of the writes of a node, the names of the keys. Of an event of a sub-flow, the name: serialize [`Event::nested`] for all of it.
+impl<S: State + Serialize> Serialize for Event<S> {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", &self.kind.name().replace(' ', "_"))?;
+        map.serialize_entry("namespace", &self.namespace)?;
+        map.serialize_entry("superstep", &self.superstep)?;
+        map.serialize_entry("task", &self.task)?;
+        match &self.kind {
+            EventKind::RunStarted | EventKind::NodeStarted | EventKind::SuperstepFinished => {}
+            EventKind::SuperstepStarted { nodes, .. } => {
+                let nodes: Vec<&str> = nodes.iter().map(|node| &**node).collect();
+                map.serialize_entry("nodes", &nodes)?;
+            }
+            EventKind::NodeFinished { update, cached } => {
+                let written = update.written();
+                let keys = S::KEYS.iter().enumerate();
+                let keys = keys.filter(|(index, _)| written.contains(*index));
+                let names: Vec<&str> = keys.map(|(_, key)| key.name).collect();
+                map.serialize_entry("keys", &names)?;
+                map.serialize_entry("cached", cached)?;
+            }
+            EventKind::Retry { error, wait } => {
+                map.serialize_entry("error", error)?;
+                map.serialize_entry("wait_ms", &wait.as_millis())?;
+            }
+            EventKind::NodeFailed { error } => map.serialize_entry("error", error)?,
+            EventKind::Custom(event) => {
+                let value = event.to_json().map_err(Z::Error::custom)?;
+                map.serialize_entry("value", &value)?;
+            }
+            EventKind::Values { state } | EventKind::Finished { state } => {
+                map.serialize_entry("state", state)?;
+            }
+            EventKind::Checkpoint { checkpoint } => {
+                map.serialize_entry("checkpoint", checkpoint)?;
+            }
+            EventKind::Nested(event) => {
+                map.serialize_entry("event", &event.name().replace(' ', "_"))?;
+            }
+            EventKind::Interrupted { interrupts, state } => {
+                map.serialize_entry("interrupts", interrupts)?;
+                map.serialize_entry("state", state)?;
+            }
+            EventKind::Failed { error } => map.serialize_entry("error", &error.to_string())?,
+        }
+        map.end()
+    }
+}

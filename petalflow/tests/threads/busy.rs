@@ -1,0 +1,60 @@
+//! Runs that wait for a thread.
+
+use std::time::Duration;
+
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::run::CancelToken;
+use petalflow::thread::{OnBusy, ThreadError};
+use tokio::time::Instant;
+
+use super::launch;
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_waits_begins_as_soon_as_the_other_has_ended() {
+    let store = InMemoryStore::new();
+    let thread = launch().store(&store).on_busy(OnBusy::Queue).thread("t");
+    let begun = Instant::now();
+    let waits = async || {
+        let run = thread.run("sleep".to_string()).await.unwrap();
+        run.into_finished().unwrap().count
+    };
+    let counts = tokio::join!(waits(), waits(), waits());
+    let mut counts: [u64; 3] = counts.into();
+    counts.sort_unstable();
+    assert_eq!(counts, [1, 2, 3]);
+    // With polling, each of them would begin some milliseconds late.
+    assert_eq!(begun.elapsed(), Duration::from_secs(30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_waits_can_be_cancelled() {
+    let store = InMemoryStore::new();
+    let token = CancelToken::new();
+    let first = launch().store(&store).thread("t");
+    let waiting = launch()
+        .cancel_with(&token)
+        .store(&store)
+        .on_busy(OnBusy::Queue)
+        .thread("t");
+    let begun = Instant::now();
+    let (slept, (refused, after)) = tokio::join!(first.run("sleep".to_string()), async {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let cancel = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            token.cancel();
+        };
+        let (refused, ()) = tokio::join!(waiting.run("sleep".to_string()), cancel);
+        (refused, begun.elapsed())
+    });
+    slept.unwrap().into_finished().unwrap();
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(refused.thread_error(), Some(ThreadError::Busy { .. })),
+        "{refused}"
+    );
+    assert_eq!(
+        after,
+        Duration::from_millis(1001),
+        "it does not wait for the other run"
+    );
+}
