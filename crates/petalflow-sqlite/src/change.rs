@@ -38,9 +38,11 @@ pub(crate) fn append(
             tail = log::add_after(connection, &last, checkpoint)?;
         }
     }
-    let tail = match tail {
-        Some(tail) => tail,
-        None => log::begin(connection, address, checkpoint)?,
+    let tail = if let Some(tail) = tail {
+        tail
+    } else {
+        listing::begun(connection, address.thread, checkpoint.created_ms)?;
+        log::begin(connection, address, checkpoint)?
     };
     if let Some((first, last)) = bounds(settled) {
         delete_writes(connection, address, first, last)?;
@@ -78,12 +80,7 @@ pub(crate) fn prune(
     let Some((first, last)) = bounds(&(0..seq)) else {
         return Ok(());
     };
-    // The last row may change, which would end the status that is listed.
-    let holds = address.namespace.is_empty() && listing::status_holds(connection, address.thread)?;
     log::prune(connection, address, seq)?;
-    if holds {
-        listing::keep_status(connection, address.thread)?;
-    }
     delete_writes(connection, address, first, last)
 }
 

@@ -38,10 +38,9 @@ pub(crate) fn writer(
             None,
         )));
     }
-    // These two have an effect on a new file only, and the size of pages must be the first. A commit writes whole pages, and most
-    // checkpoints are small.
+    // Has an effect on a new file only. A commit writes whole pages, and most checkpoints are small.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
-    // The pages record their owners, so that free pages can be given back.
+    // Has an effect on a new file only. The pages then record their owners, so that free pages can be given back.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     write_ahead(&connection, file)?;
     let synchronous = match options.synchronous {

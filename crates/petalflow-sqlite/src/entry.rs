@@ -1,7 +1,7 @@
 //! How checkpoints are encoded in the rows of the log.
 //!
 //! A row has the end of a checkpoint that began in the row before it, then whole checkpoints, then the beginning of one that ends
-//! in the next row. So rows are full whatever sizes checkpoints have. A checkpoint in two rows is relative to no other.
+//! in the next row. So rows are full whatever sizes checkpoints have.
 
 use petalflow::checkpoint::StoredCheckpoint;
 
@@ -62,21 +62,21 @@ pub(crate) struct Row {
     pub(crate) checkpoints: Vec<StoredCheckpoint>,
     /// The checkpoint that later ones in this row are relative to.
     pub(crate) reference: Option<Reference>,
-    /// The beginning of a checkpoint that ends in the next row.
+    /// The beginning of a checkpoint that ends in the next row, and which is relative to the reference of this row.
     pub(crate) begun: Vec<u8>,
 }
 
 impl Row {
-    /// Decodes a row of which the first `carried` bytes belong to a checkpoint that began in the row before. `begun` is what that
-    /// row has of it; `None` if that row was not read. `None` if the bytes are damaged.
-    pub(crate) fn decode(bytes: &[u8], carried: usize, begun: Option<Vec<u8>>) -> Option<Self> {
+    /// Decodes a row of which the first `carried` bytes belong to a checkpoint that began in the row `before`, which is `None` if
+    /// that row was not read. `None` if the bytes are damaged.
+    pub(crate) fn decode(bytes: &[u8], carried: usize, before: Option<&Row>) -> Option<Self> {
         let (carried, mut rest) = bytes.split_at_checked(carried)?;
         let mut row = Row::default();
-        match begun {
-            Some(begun) if carried.is_empty() => begun.is_empty().then_some(())?,
-            Some(mut begun) => {
-                begun.extend_from_slice(carried);
-                let (checkpoint, _, after) = decode_one(&begun, None)??;
+        match before {
+            Some(before) if carried.is_empty() => before.begun.is_empty().then_some(())?,
+            Some(before) => {
+                let whole = [&before.begun, carried].concat();
+                let (checkpoint, _, after) = decode_one(&whole, before.reference)??;
                 after.is_empty().then(|| row.checkpoints.push(checkpoint))?;
             }
             None => {}
@@ -184,14 +184,13 @@ mod tests {
             bytes.extend(encode(checkpoint, Some(Reference::to(&all[0]))));
             ends.push(bytes.len());
         }
-        let last = encode(&all[3], None);
+        let last = encode(&all[3], Some(Reference::to(&all[0])));
         bytes.extend(&last);
-        for cut in ends[2]..bytes.len() {
-            let first = Row::decode(&bytes[..cut], 0, Some(Vec::new())).expect("it is whole");
+        for cut in ends[2] + 1..bytes.len() {
+            let first = Row::decode(&bytes[..cut], 0, Some(&Row::default())).expect("it is whole");
             assert_eq!(first.checkpoints, all[..3]);
             assert_eq!(first.begun, bytes[ends[2]..cut]);
-            let carried = if cut == ends[2] { 0 } else { bytes.len() - cut };
-            let second = Row::decode(&bytes[cut..], carried, Some(first.begun));
+            let second = Row::decode(&bytes[cut..], bytes.len() - cut, Some(&first));
             assert_eq!(second.expect("it is whole").checkpoints, all[3..]);
         }
     }
@@ -206,8 +205,12 @@ mod tests {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << bit;
                 // It may still be a row with other checkpoints. It must not panic.
-                let _ = Row::decode(&damaged, 0, Some(Vec::new()));
-                let _ = Row::decode(&damaged, at, Some(vec![3]));
+                let _ = Row::decode(&damaged, 0, Some(&Row::default()));
+                let before = Row {
+                    begun: vec![3],
+                    ..Row::default()
+                };
+                let _ = Row::decode(&damaged, at, Some(&before));
             }
         }
         assert!(Row::decode(&bytes, bytes.len() + 1, None).is_none());

@@ -1,10 +1,7 @@
 //! The statements about what is listed of threads, and about many threads at once.
 
-use std::time::{Duration, Instant};
-
 use petalflow::checkpoint::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
-use rusqlite::wal::CheckpointMode;
-use rusqlite::{Connection, MAIN_DB, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::TransactionError;
 use crate::integer::{read_integer, sql_integer};
@@ -12,20 +9,9 @@ use crate::integer::{read_integer, sql_integer};
 /// How many free pages one transaction gives back. The writes of others wait for it.
 const PAGES_AT_ONCE: i64 = 1_000;
 
-/// The end of the log of a thread's own flow: its last row and the length of that. A status holds until it changes.
-macro_rules! end_of_log {
-    ($thread:literal) => {
-        concat!(
-            "(SELECT e.id || ' ' || length(e.bytes) FROM addresses a
-                JOIN log e ON e.id BETWEEN a.number << 32 AND (a.number << 32) + 4294967295
-                WHERE a.thread = ",
-            $thread,
-            " AND a.namespace = '' ORDER BY a.first DESC, e.id DESC LIMIT 1)"
-        )
-    };
-}
-
-const END_OF_LOG: &str = end_of_log!("?1");
+/// The newest checkpoint of a thread's own flow. With it, a status holds until the next one.
+const NEWEST: &str = "(SELECT first + (id & 0xffffffff) + span FROM addresses JOIN log ON id BETWEEN number << 32 AND (number << 32) + 0xffffffff
+    WHERE thread = ?1 AND namespace = '' ORDER BY id DESC LIMIT 1)";
 
 pub(crate) fn describe(
     connection: &Connection,
@@ -39,7 +25,7 @@ pub(crate) fn describe(
             due_ms,
         } => {
             let set = format!(
-                "INSERT INTO threads (thread, at, status, flow, due_ms) VALUES (?1, {END_OF_LOG}, ?2, ?3, ?4)
+                "INSERT INTO threads (thread, at, status, flow, due_ms) VALUES (?1, {NEWEST}, ?2, ?3, ?4)
                 ON CONFLICT DO UPDATE SET at = excluded.at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms"
             );
             let due_ms = due_ms.map(sql_integer).transpose()?;
@@ -58,19 +44,17 @@ pub(crate) fn describe(
     Ok(())
 }
 
-/// Whether the status of a thread is that of its newest checkpoint.
-pub(crate) fn status_holds(
+/// Stores when the first checkpoint of a thread was created.
+pub(crate) fn begun(
     connection: &Connection,
     thread: &str,
-) -> Result<bool, TransactionError> {
-    let holds = format!("SELECT 1 FROM threads WHERE thread = ?1 AND at IS {END_OF_LOG}");
-    Ok(connection.prepare_cached(&holds)?.exists([thread])?)
-}
-
-/// Makes the status of a thread that of its newest checkpoint.
-pub(crate) fn keep_status(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
-    let keep = format!("UPDATE threads SET at = {END_OF_LOG} WHERE thread = ?1");
-    connection.prepare_cached(&keep)?.execute([thread])?;
+    created_ms: u64,
+) -> Result<(), TransactionError> {
+    let keep = "INSERT INTO threads (thread, created_ms) VALUES (?1, ?2)
+        ON CONFLICT DO UPDATE SET created_ms = min(ifnull(created_ms, ?2), ?2)";
+    connection
+        .prepare_cached(keep)?
+        .execute(params![thread, sql_integer(created_ms)?])?;
     Ok(())
 }
 
@@ -99,27 +83,6 @@ pub(crate) fn give_back_pages(connection: &Connection) -> Result<i64, Transactio
     Ok(connection.query_row("PRAGMA freelist_count", (), |row| row.get(0))?)
 }
 
-/// Moves the whole log into the database and makes it empty.
-pub(crate) fn empty_log(
-    connection: &Connection,
-    busy_timeout: Duration,
-) -> Result<(), TransactionError> {
-    // A connection that has read nothing yet does not know the log.
-    connection.query_row("SELECT count(*) FROM claims", (), |_| Ok(()))?;
-    let begun = Instant::now();
-    loop {
-        let emptied = connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE);
-        match emptied.map_err(TransactionError::from) {
-            Ok(_) => return Ok(()),
-            // SQLite does not wait for the thread that writes if that moves the log at the same time.
-            Err(failure) if failure.is_busy() && begun.elapsed() < busy_timeout => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
-}
-
 pub(crate) fn threads(
     connection: &Connection,
     query: ThreadQuery<'_>,
@@ -135,25 +98,27 @@ pub(crate) fn threads(
             .map(|_| "SELECT thread FROM labels WHERE name = ?7 AND value = ?8"),
         query
             .due_by_ms
-            .map(|_| "SELECT thread FROM threads WHERE due_ms <= ?10"),
+            // All of them: the index begins with the status.
+            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished') AND due_ms <= ?10"),
     ];
     let candidates: Vec<_> = indexed.into_iter().flatten().collect();
     let within = if candidates.is_empty() {
         String::new()
     } else {
-        format!("AND c.thread IN ({})", candidates.join(" INTERSECT "))
+        format!("AND a.thread IN ({})", candidates.join(" INTERSECT "))
     };
-    let end_of_log = end_of_log!("c.thread");
+    let newest = NEWEST.replace("thread = ?1", "thread = a.thread");
     // Text compares by bytes here. A range uses the index, which a pattern would not.
     let threads = format!(
         "SELECT * FROM (
-            SELECT c.thread AS id, sum(l.checkpoints), sum(l.size), min(c.created_ms), max(l.created_ms) AS updated_ms,
-                ifnull(t.flow, '') AS flow, t.at IS {end_of_log} AS holds, t.status AS status, t.due_ms AS due_ms
-            FROM addresses c
-                JOIN log l ON l.id BETWEEN c.number << 32 AND (c.number << 32) + 4294967295
-                LEFT JOIN threads t ON t.thread = c.thread
-            WHERE c.thread <> '' AND c.thread >= ?1 AND (?2 IS NULL OR c.thread < ?2) AND (?3 IS NULL OR c.thread > ?3) {within}
-            GROUP BY c.thread ORDER BY c.thread
+            SELECT a.thread AS id, sum(c.checkpoints), sum(c.size),
+                ifnull(t.created_ms, min(c.created_ms)), max(c.created_ms) AS updated_ms,
+                ifnull(t.flow, '') AS flow, t.at IS {newest} AS holds,
+                t.status AS status, t.due_ms AS due_ms
+            FROM addresses a JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
+                LEFT JOIN threads t ON t.thread = a.thread
+            WHERE a.thread >= ?1 AND a.thread <> '' AND (?2 IS NULL OR a.thread < ?2) AND (?3 IS NULL OR a.thread > ?3) {within}
+            GROUP BY a.thread ORDER BY a.thread
         )
         WHERE (?5 IS NULL OR ?5 = CASE WHEN holds THEN ifnull(status, 'running') ELSE 'running' END)
             AND (?6 IS NULL OR flow = ?6)

@@ -6,6 +6,9 @@
 //!
 //! An append changes the last row. It names the length that the row had, so another writer's append is noticed without a query.
 //! Numbers of addresses are never used again, so a row with the id and length that a writer knows is the row that it knows.
+//!
+//! Beside its bytes, a row has what a list of threads needs: how many checkpoints end in it, their bytes, when the newest was
+//! created, and the `span`, the number of the newest less that of the first.
 
 use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint};
 use rusqlite::{Connection, Row as SqlRow, params};
@@ -14,11 +17,15 @@ use crate::entry::{Reference, Row, encode};
 use crate::error::TransactionError;
 use crate::integer::{read_integer, sql_integer};
 
-/// The bytes that fit into a row on one page of 1,024 bytes. A row with more is complete, and nothing is added to it.
+/// The bytes that fit into a row on one page of 1,024 bytes, beside 21 bytes of the other columns. A row with more is complete,
+/// and nothing is added to it.
 const FULL: usize = 968;
 
 /// How many rows are read at once when the newest checkpoints are read first.
 const ROWS_AT_ONCE: i64 = 64;
+
+/// The problem of a row whose bytes are damaged.
+const UNREADABLE: &str = "a row of its log cannot be read";
 
 /// The bits of a row's id below the number of its segment.
 const SEGMENT: u32 = 32;
@@ -40,6 +47,14 @@ pub(crate) struct Tail {
     len: usize,
     reference: Option<Reference>,
     pub(crate) newest: u64,
+}
+
+impl Tail {
+    /// How many bytes the row may have when the checkpoint `newest` ends in it. The column `span` may take more than one byte.
+    fn full(&self, newest: u64) -> usize {
+        let long = self.segment.id(newest).is_some_and(|id| id - self.id > 127);
+        if long { FULL - 3 } else { FULL }
+    }
 }
 
 impl Segment {
@@ -70,15 +85,19 @@ pub(crate) fn add_to_last_row(
     tail: &Tail,
     checkpoint: &StoredCheckpoint,
 ) -> Result<Option<Tail>, TransactionError> {
-    if tail.len + checkpoint.bytes.len() >= FULL || tail.segment.id(checkpoint.seq).is_none() {
+    let Some(id) = tail.segment.id(checkpoint.seq) else {
+        return Ok(None);
+    };
+    let full = tail.full(checkpoint.seq);
+    if tail.len + checkpoint.bytes.len() >= full {
         return Ok(None);
     }
     let bytes = encode(checkpoint, tail.reference);
     let len = tail.len + bytes.len();
-    if len > FULL {
+    if len > full {
         return Ok(None);
     }
-    let add = "UPDATE log SET checkpoints = checkpoints + 1, size = size + ?3, created_ms = max(created_ms, ?4), bytes = CAST(bytes || ?5 AS BLOB)
+    let add = "UPDATE log SET span = ?6, checkpoints = checkpoints + 1, size = size + ?3, created_ms = max(created_ms, ?4), bytes = CAST(bytes || ?5 AS BLOB)
         WHERE id = ?1 AND length(bytes) = ?2";
     let added = connection.prepare_cached(add)?.execute(params![
         tail.id,
@@ -86,6 +105,7 @@ pub(crate) fn add_to_last_row(
         sql_len(checkpoint.bytes.len())?,
         sql_integer(checkpoint.created_ms)?,
         bytes,
+        id - tail.id,
     ])?;
     Ok((added == 1).then(|| Tail {
         len,
@@ -107,10 +127,10 @@ pub(crate) fn add_after(
     if let Some(added) = add_to_last_row(connection, tail, checkpoint)? {
         return Ok(Some(added));
     }
-    let bytes = encode(checkpoint, None);
+    let space = tail.full(tail.newest).saturating_sub(tail.len);
+    let bytes = encode(checkpoint, tail.reference.filter(|_| space > 0));
     // At least one byte is left for the row in which the checkpoint ends.
-    let begun = FULL.saturating_sub(tail.len).min(bytes.len() - 1);
-    let (begun, bytes) = bytes.split_at(begun);
+    let (begun, bytes) = bytes.split_at(space.min(bytes.len() - 1));
     let len = sql_len(tail.len)?;
     let ends_there = if begun.is_empty() {
         // The row is complete, so another writer would have left it as it is.
@@ -150,7 +170,7 @@ pub(crate) fn begin(
     address: Address<'_>,
     checkpoint: &StoredCheckpoint,
 ) -> Result<Tail, TransactionError> {
-    let segment = new_segment(connection, address, checkpoint)?;
+    let segment = new_segment(connection, address, checkpoint.seq)?;
     let (id, bytes) = (segment.start(), encode(checkpoint, None));
     insert_row(connection, id, 0, std::slice::from_ref(checkpoint), &bytes)?;
     Ok(Tail {
@@ -170,12 +190,15 @@ fn insert_row(
     ended: &[StoredCheckpoint],
     bytes: &[u8],
 ) -> Result<(), TransactionError> {
-    let insert = "INSERT INTO log (id, carried, checkpoints, size, created_ms, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let insert = "INSERT INTO log (id, carried, span, checkpoints, size, created_ms, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let size = ended.iter().map(|checkpoint| checkpoint.bytes.len()).sum();
+    let numbers = ended.first().zip(ended.last());
+    let span = numbers.map(|(first, last)| last.seq.saturating_sub(first.seq));
     let created_ms = ended.iter().map(|checkpoint| checkpoint.created_ms).max();
     connection.prepare_cached(insert)?.execute(params![
         id,
         sql_len(carried)?,
+        sql_integer(span.unwrap_or(0))?,
         sql_len(ended.len())?,
         sql_len(size)?,
         sql_integer(created_ms.unwrap_or(0))?,
@@ -188,7 +211,7 @@ fn insert_row(
 fn new_segment(
     connection: &Connection,
     address: Address<'_>,
-    first: &StoredCheckpoint,
+    first: u64,
 ) -> Result<Segment, TransactionError> {
     let next = "UPDATE addresses SET number = number + 1 WHERE thread = '' RETURNING number";
     let number: i64 = connection
@@ -197,19 +220,15 @@ fn new_segment(
     if number > i64::from(i32::MAX) {
         return Err(rusqlite::Error::IntegralValueOutOfRange(0, number).into());
     }
-    let insert = "INSERT INTO addresses (thread, namespace, first, number, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let insert = "INSERT INTO addresses (thread, namespace, first, number) VALUES (?1, ?2, ?3, ?4)";
     let Address { thread, namespace } = address;
     connection.prepare_cached(insert)?.execute(params![
         thread,
         namespace,
-        sql_integer(first.seq)?,
-        number,
-        sql_integer(first.created_ms)?
+        sql_integer(first)?,
+        number
     ])?;
-    Ok(Segment {
-        number,
-        first: first.seq,
-    })
+    Ok(Segment { number, first })
 }
 
 /// The end of the log of an address. `None` if the address has no checkpoint.
@@ -315,41 +334,29 @@ pub(crate) fn prune(
         let Some(id) = segment.last_id(seq) else {
             break;
         };
-        let mut rows = last_rows(connection, segment.start(), id, 2)?;
+        let rows = last_rows(connection, segment.start(), id, 2)?;
         let Some(last) = rows.last() else { continue };
-        let (last, carried, whole) = (last.id, last.carried, rows.len() < 2);
-        if !whole && carried == 0 {
-            rows.remove(0);
+        let (id, carried) = (last.id, last.carried);
+        let decoded = decode(address, rows)?;
+        let Some(row) = decoded.last() else { continue };
+        let checkpoints = row.checkpoints.iter().cloned();
+        let (removed, retained): (Vec<_>, Vec<_>) = checkpoints.partition(|found| found.seq < seq);
+        if removed.is_empty() && carried == 0 {
+            delete_rows(connection, segment.start(), id - 1)?;
+            continue;
         }
-        let Some(row) = decode(address, rows)?.pop() else {
-            continue;
-        };
-        let (removed, retained): (Vec<_>, Vec<_>) = row
-            .checkpoints
-            .into_iter()
-            .partition(|found| found.seq < seq);
-        let untouched = removed.is_empty() && carried == 0;
-        delete_rows(
-            connection,
-            segment.start(),
-            if untouched { last - 1 } else { last },
-        )?;
-        if untouched {
-            continue;
+        delete_rows(connection, segment.start(), id)?;
+        if !row.begun.is_empty() {
+            put_together(connection, address, segment, row)?;
         }
         if let Some(first) = retained.first() {
             let mut bytes = encode(first, None);
             for checkpoint in &retained[1..] {
                 bytes.extend(encode(checkpoint, Some(Reference::to(first))));
             }
-            bytes.extend(row.begun);
-            let id = segment.id(first.seq).unwrap_or(last);
+            let id = segment.id(first.seq).unwrap_or(id);
             insert_row(connection, id, 0, &retained, &bytes)?;
-        } else if !row.begun.is_empty() {
-            let put_before = "UPDATE log SET carried = 0, bytes = CAST(?3 || bytes AS BLOB)
-                WHERE id = (SELECT min(id) FROM log WHERE id BETWEEN ?1 AND ?2)";
-            let parameters = params![segment.start(), segment.end(), row.begun];
-            connection.prepare_cached(put_before)?.execute(parameters)?;
+            continue;
         }
         let exists = "SELECT 1 FROM log WHERE id BETWEEN ?1 AND ?2";
         let mut exists = connection.prepare_cached(exists)?;
@@ -361,6 +368,31 @@ pub(crate) fn prune(
             connection.prepare_cached(delete)?.execute(parameters)?;
         }
     }
+    Ok(())
+}
+
+/// Puts a checkpoint that began in a row that was removed, and ends in the first row that is left, into that row.
+fn put_together(
+    connection: &Connection,
+    address: Address<'_>,
+    segment: Segment,
+    before: &Row,
+) -> Result<(), TransactionError> {
+    let first = "SELECT id, carried, bytes FROM log WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1";
+    let first = connection
+        .prepare_cached(first)?
+        .query_row([segment.start(), segment.end()], LogRow::read)?;
+    let row = Row::decode(&first.bytes, first.carried, Some(before));
+    let row = row.ok_or_else(|| damaged(address, UNREADABLE))?;
+    let Some(whole) = row.checkpoints.first() else {
+        return Err(damaged(address, UNREADABLE));
+    };
+    let mut bytes = encode(whole, None);
+    bytes.extend_from_slice(&first.bytes[first.carried..]);
+    let update = "UPDATE log SET carried = 0, bytes = ?2 WHERE id = ?1";
+    connection
+        .prepare_cached(update)?
+        .execute(params![first.id, bytes])?;
     Ok(())
 }
 
@@ -441,9 +473,8 @@ fn last_rows(
 fn decode(address: Address<'_>, rows: Vec<LogRow>) -> Result<Vec<Row>, TransactionError> {
     let mut decoded: Vec<Row> = Vec::with_capacity(rows.len());
     for row in rows {
-        let begun = decoded.last_mut().map(|row| std::mem::take(&mut row.begun));
-        let row = Row::decode(&row.bytes, row.carried, begun)
-            .ok_or_else(|| damaged(address, "a row of its log cannot be read"))?;
+        let row = Row::decode(&row.bytes, row.carried, decoded.last())
+            .ok_or_else(|| damaged(address, UNREADABLE))?;
         decoded.push(row);
     }
     Ok(decoded)

@@ -17,43 +17,43 @@ const UNRELEASED: i64 = 0x5046_4350;
 pub(crate) const MIGRATIONS: &[&str] = &[
     // `log` describes the rows of the log. An append changes its last row, so it writes one page. Without rowids a table is one
     // tree in the order of its key. The row without a thread has the number that was given last. The text of all this is stored
-    // in each file.
+    // in each file, so it has no word too many: the columns of a primary key without rowids are never null.
     "CREATE TABLE log (
         id INTEGER PRIMARY KEY,
         carried INTEGER NOT NULL,
+        span INTEGER NOT NULL,
         checkpoints INTEGER NOT NULL,
         size INTEGER NOT NULL,
         created_ms INTEGER NOT NULL,
         bytes BLOB NOT NULL
     ) STRICT;
     CREATE TABLE addresses (
-        thread TEXT NOT NULL,
-        namespace TEXT NOT NULL,
-        first INTEGER NOT NULL,
+        thread TEXT,
+        namespace TEXT,
+        first INTEGER,
         number INTEGER NOT NULL,
-        created_ms INTEGER NOT NULL,
         PRIMARY KEY (thread, namespace, first)
     ) WITHOUT ROWID, STRICT;
-    INSERT INTO addresses (thread, namespace, first, number, created_ms) VALUES ('', '', 0, 0, 0);
+    INSERT INTO addresses (thread, namespace, first, number) VALUES ('', '', 0, 0);
     CREATE TABLE writes (
-        thread TEXT NOT NULL,
-        namespace TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        task BLOB NOT NULL,
-        name TEXT NOT NULL,
+        thread TEXT,
+        namespace TEXT,
+        seq INTEGER,
+        task BLOB,
+        name TEXT,
         bytes BLOB NOT NULL,
         PRIMARY KEY (thread, namespace, seq, task, name)
     ) WITHOUT ROWID, STRICT;
     CREATE TABLE claims (
-        thread TEXT NOT NULL PRIMARY KEY,
+        thread TEXT PRIMARY KEY,
         owner TEXT NOT NULL,
         holder TEXT NOT NULL
     ) WITHOUT ROWID, STRICT;",
     // Long-term memory (`petalflow-memory`). A namespace is encoded so that the order of its bytes is that of paths. A value is
     // JSON. The index covers only entries that expire, which most do not.
     "CREATE TABLE memories (
-        namespace BLOB NOT NULL,
-        key TEXT NOT NULL,
+        namespace BLOB,
+        key TEXT,
         value TEXT NOT NULL,
         created_ms INTEGER NOT NULL,
         updated_ms INTEGER NOT NULL,
@@ -61,21 +61,21 @@ pub(crate) const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (namespace, key)
     ) WITHOUT ROWID, STRICT;
     CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;",
-    // What is listed of threads beside their checkpoints. `at` is the end of the log when the status was set. A thread may have
-    // labels and no row, and the other way round.
+    // What is listed of threads beside their checkpoints. `at` is the newest checkpoint when the status was set, and `created_ms` is
+    // the time of the first one. A thread may have labels and no row, and the other way round.
     "CREATE TABLE threads (
-        thread TEXT NOT NULL PRIMARY KEY,
-        at TEXT,
+        thread TEXT PRIMARY KEY,
+        created_ms INTEGER,
+        at INTEGER,
         status TEXT,
         flow TEXT,
         due_ms INTEGER
     ) WITHOUT ROWID, STRICT;
-    CREATE INDEX threads_by_status ON threads (status);
-    CREATE INDEX threads_by_due ON threads (due_ms) WHERE due_ms IS NOT NULL;
+    CREATE INDEX threads_by_status ON threads (status, due_ms);
     CREATE TABLE labels (
-        name TEXT NOT NULL,
-        value TEXT NOT NULL,
-        thread TEXT NOT NULL,
+        name TEXT,
+        value TEXT,
+        thread TEXT,
         PRIMARY KEY (name, value, thread)
     ) WITHOUT ROWID, STRICT;
     CREATE INDEX labels_by_thread ON labels (thread);",
@@ -105,7 +105,9 @@ pub(crate) fn migrate(
     // Again, now that no other process can change it.
     let done = layout(&transaction, file, migrations)?;
     for migration in &migrations[done..] {
-        transaction.execute_batch(migration)?;
+        // SQLite stores the text of each statement in the file.
+        let words: Vec<&str> = migration.split_whitespace().collect();
+        transaction.execute_batch(&words.join(" "))?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(

@@ -490,9 +490,8 @@ impl Store for SqliteStore {
             }
             left = free;
         }
-        let busy_timeout = self.0.file.busy_timeout;
-        let empty_log = move |connection: &Connection| listing::empty_log(connection, busy_timeout);
-        self.read_on_thread(None, empty_log).await
+        let empty_log = self.0.writer.empty_log();
+        self.read_on_thread(None, |_| empty_log()).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

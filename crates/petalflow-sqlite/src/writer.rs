@@ -169,6 +169,25 @@ impl Writer {
         Some(result.map_err(|failure| self.0.file.store_error(failure, thread)))
     }
 
+    /// Moves the whole log into the database and empties it. Waits for the disk, and for writes and readers in progress.
+    pub(crate) fn empty_log(&self) -> impl FnOnce() -> Result<(), TransactionError> + Send + use<> {
+        let shared = Arc::clone(&self.0);
+        move || {
+            // Under this lock the thread does not move the log at the same time, which would be an error here.
+            let connection = lock(&shared.connection);
+            let mut emptied = Ok(());
+            if let Some(connection) = connection.as_ref() {
+                with_busy_timeout(connection, shared.file.busy_timeout, || {
+                    let moved = connection
+                        .wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE)
+                        .map(|_| ());
+                    emptied = moved.map_err(Into::into);
+                });
+            }
+            emptied
+        }
+    }
+
     /// Runs an operation on the caller's thread, after those that run at the moment. For a database in memory.
     pub(crate) fn run_here<T>(
         &self,

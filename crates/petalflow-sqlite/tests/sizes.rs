@@ -108,9 +108,8 @@ async fn a_chat_takes_little_more_than_its_messages() {
             drop(store);
             closed(&path);
             let (own, closed) = ((messages * MESSAGE) as u64, size(&path));
-            // Beside a quarter, the empty pages of the tables and indices of a new file.
             assert!(
-                closed <= own * 5 / 4 + 8 * 1024,
+                closed * 4 <= own * 5,
                 "{messages} messages of {own} bytes, in turns {in_turns}: a file of {closed} bytes"
             );
             assert!(

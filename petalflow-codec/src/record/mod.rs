@@ -29,16 +29,24 @@ mod flag {
     pub(super) const PLAIN: u8 = 0b0001_0000;
     /// The frontier is one task without an item, and only its node is stored.
     pub(super) const ONE_TASK: u8 = 0b0010_0000;
+    /// The superstep is stored as its distance to the number of the checkpoint.
+    pub(super) const NEAR: u8 = 0b0100_0000;
+    /// There is one key, and no list.
+    pub(super) const ONE_KEY: u8 = 0b1000_0000;
 }
 
-/// The first bytes of a list of one write that is no overwrite. They are left out, and the key has a kind of its own.
-const ONE_WRITE: [u8; 3] = [0x91, 0x92, 0xc2];
+/// How far the superstep may be from the number of the checkpoint to be stored as a distance, in one number with the turn.
+const NEAR_DISTANCES: u64 = 4;
 
-/// The kind of a key with one write that is no overwrite.
-const ONE_WRITE_CODE: u8 = 3;
+/// In the place of a superstep that has less room: it follows.
+const FAR: u64 = NEAR_DISTANCES - 1;
+
+/// Kinds of keys in storage whose first bytes are left out: one write that is no overwrite, of a list of one item and of any other
+/// value.
+const SHORT_KINDS: [(u8, &[u8]); 2] = [(4, &[0x91, 0x92, 0xc2, 0x91]), (3, &[0x91, 0x92, 0xc2])];
 
 /// How many kinds of keys there are in storage. A known key is stored as its index times this, plus its kind.
-const KEY_CODES: u64 = 4;
+const KEY_CODES: u64 = 8;
 
 /// Why a checkpoint was created.
 ///

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KEY_CODES, KeyKind, ONE_WRITE,
-    ONE_WRITE_CODE, Outline, OwnedKey, Record, TaskEntry, VERSION, flag,
+    AnswerEntry, Cause, DecisionKind, DecisionRecord, FAR, Header, KEY_CODES, KeyKind,
+    NEAR_DISTANCES, Outline, OwnedKey, Record, SHORT_KINDS, TaskEntry, VERSION, flag,
 };
 use crate::{CodecError, Unpack, unpack};
 
@@ -32,7 +32,8 @@ impl Record {
             let own = header.outline.take();
             let names = Names(own.as_ref().or_else(|| base?.outline.as_ref()));
             header.decode_rest(from, seq, flags, &names)?;
-            let keys = decode_keys(from, &names)?;
+            let one = flags & flag::ONE_KEY != 0;
+            let keys = decode_keys(from, one.then_some(1), &names)?;
             header.outline = own;
             Ok((header, keys))
         })?;
@@ -76,7 +77,16 @@ impl Header {
         flags: u8,
         names: &Names<'_>,
     ) -> Result<(), CodecError> {
-        (self.turn, self.superstep) = (from.number()?, from.number()?);
+        let number = varint(from)?;
+        let low = number % NEAR_DISTANCES;
+        self.turn = number / NEAR_DISTANCES;
+        self.superstep = match flags & flag::NEAR {
+            0 if low == FAR => varint(from)?,
+            0 => low,
+            _ => seq.checked_sub(low).ok_or_else(|| {
+                CodecError::Unknown("its superstep is before the first one".into())
+            })?,
+        };
         if flags & flag::PLAIN != 0 {
             (self.parent, self.origin) = (seq.checked_sub(1), seq);
         } else {
@@ -106,6 +116,22 @@ impl Header {
         };
         Ok(())
     }
+}
+
+/// A number of seven bits per byte.
+#[inline]
+fn varint(from: &mut Unpack<'_>) -> Result<u64, CodecError> {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let byte = from.marker("a number")?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Ok(number);
+        }
+    }
+    Err(CodecError::Decode(
+        "a number has more than ten bytes".into(),
+    ))
 }
 
 /// The outline whose parts a checkpoint names by index.
@@ -154,8 +180,15 @@ impl Names<'_> {
 
 /// The keys. The bytes of the last one end with the checkpoint.
 #[inline]
-fn decode_keys(from: &mut Unpack<'_>, names: &Names<'_>) -> Result<Vec<OwnedKey>, CodecError> {
-    let mut left = from.items()?;
+fn decode_keys(
+    from: &mut Unpack<'_>,
+    count: Option<usize>,
+    names: &Names<'_>,
+) -> Result<Vec<OwnedKey>, CodecError> {
+    let mut left = match count {
+        Some(count) => count,
+        None => from.items()?,
+    };
     let mut keys = Vec::with_capacity(left.min(16));
     while left > 0 {
         left -= 1;
@@ -165,10 +198,12 @@ fn decode_keys(from: &mut Unpack<'_>, names: &Names<'_>) -> Result<Vec<OwnedKey>
         } else {
             from.bytes()?
         };
-        let (kind, bytes) = if code == u64::from(ONE_WRITE_CODE) {
-            (KeyKind::Delta, [&ONE_WRITE, value].concat())
-        } else {
-            (KeyKind::decode(code)?, value.to_vec())
+        let short = SHORT_KINDS
+            .iter()
+            .find(|(short, _)| u64::from(*short) == code);
+        let (kind, bytes) = match short {
+            Some((_, first)) => (KeyKind::Delta, [first, value].concat()),
+            None => (KeyKind::decode(code)?, value.to_vec()),
         };
         keys.push(OwnedKey { id, kind, bytes });
     }

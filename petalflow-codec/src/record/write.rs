@@ -1,8 +1,8 @@
 //! Encodes a checkpoint.
 
 use super::{
-    AnswerEntry, DecisionRecord, Header, KEY_CODES, KeyEntry, KeyKind, ONE_WRITE, ONE_WRITE_CODE,
-    Outline, TaskEntry, VERSION, flag,
+    AnswerEntry, DecisionRecord, FAR, Header, KEY_CODES, KeyEntry, KeyKind, NEAR_DISTANCES,
+    Outline, SHORT_KINDS, TaskEntry, VERSION, flag,
 };
 use crate::{KeyOutline, NodeOutline, pack};
 
@@ -19,10 +19,14 @@ impl Header {
     ) {
         let plain = self.is_plain(seq);
         let one = self.frontier.len() == 1 && self.frontier[0].is_bare();
+        let near = seq.checked_sub(self.superstep);
+        let near = near.filter(|distance| *distance < NEAR_DISTANCES);
         let flags = [
             (flag::PROGRAM, names.is_none()),
             (flag::PLAIN, plain),
             (flag::ONE_TASK, one),
+            (flag::NEAR, near.is_some()),
+            (flag::ONE_KEY, keys.len() == 1),
         ];
         let set = flags.iter().filter(|(_, set)| *set);
         let cause = self.cause.code();
@@ -34,8 +38,12 @@ impl Header {
             pack::number(self.schema, out);
             pack::option(self.outline.as_ref(), out, Outline::encode);
         }
-        pack::number(self.turn, out);
-        pack::number(self.superstep, out);
+        // In the same number as the turn there is room for this.
+        let low = near.unwrap_or(self.superstep.min(FAR));
+        varint(self.turn.wrapping_mul(NEAR_DISTANCES) | low, out);
+        if near.is_none() && low == FAR {
+            varint(self.superstep, out);
+        }
         if !plain {
             self.encode_rest(names, out);
         }
@@ -79,6 +87,16 @@ impl Header {
     }
 }
 
+/// Seven bits per byte, the lowest first. All bytes but the last have the highest bit.
+#[inline]
+fn varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    out.push(number.to_le_bytes()[0]);
+}
+
 /// The keys, without the length of the last one: its bytes end with the checkpoint.
 #[inline]
 fn encode_keys<'k>(
@@ -87,12 +105,15 @@ fn encode_keys<'k>(
     out: &mut Vec<u8>,
 ) {
     let last = keys.len().wrapping_sub(1);
-    pack::array(keys.len(), out);
+    if last != 0 {
+        pack::array(keys.len(), out);
+    }
     for (index, key) in keys.enumerate() {
-        let (code, bytes) = match (key.kind, key.bytes.strip_prefix(&ONE_WRITE)) {
-            (KeyKind::Delta, Some(value)) => (ONE_WRITE_CODE, value),
-            _ => (key.kind.code(), key.bytes),
-        };
+        let short = SHORT_KINDS.iter().find_map(|(code, first)| {
+            let rest = key.bytes.strip_prefix(*first)?;
+            (key.kind == KeyKind::Delta).then_some((*code, rest))
+        });
+        let (code, bytes) = short.unwrap_or((key.kind.code(), key.bytes));
         match names.and_then(|names| KeyOutline::position(&names.keys, key.id)) {
             Some(position) => pack::number(position as u64 * KEY_CODES + u64::from(code), out),
             None => {

@@ -11,7 +11,7 @@ use crate::outcome::ThreadError;
 use crate::state::State;
 
 /// A chain of checkpoints with fewer bytes gets no new base.
-const SMALLEST_CHAIN: u64 = 32 * 1024;
+const SMALLEST_CHAIN: u64 = 4 * 1024;
 
 /// A new base is written when the chain has this many times its bytes. A chain of writes to lists never has: all of it is part
 /// of the state, and a base would store it again.

@@ -74,6 +74,27 @@ flow! {
 
 /// A complete checkpoint.
 const FIRST: &str = "\
+    0348aa57726974654573736179cfb149b3cfe8525aff00cf7ef8854df89526be929495a772656d61726b73ab5665633c5374 \
+    72696e673ea6617070656e64c2c295a573636f7265ab4f7074696f6e3c6636343ea77265706c616365c2c295a573746f7073 \
+    a4626f6f6ca77265706c616365c2c295a5746f706963a6537472696e67a77265706c616365c2c3939593a3646967ac287538 \
+    2c20537472696e6729c293a4706c616ec0c293a67265706f7274c0c393a473696465c0c293a373756dc0c296ad5354415254 \
+    202d3e20706c616eaf5354415254202d3e207265706f7274ad5354415254202d3e2073696465b2706c616e205b656163685d \
+    202d3e20646967ad7265706f7274202d3e20454e44aa73756d202d3e20454e4491b164696720262073696465202d3e207375 \
+    6d04c000c09193a67265706f7274c0c0909090909293a4706c616ec0c093a473696465c0c093a5746f70696300c407a67065 \
+    74616c73a573746f707300c401c3a772656d61726b730090";
+
+/// The one after it: writes to `remarks`, items, an arrival at the join, a deferred node.
+const SECOND: &str = "\
+    0341040001c0919302c0c09192b164696720262073696465202d3e2073756d91a47369646590909092930000c4089201a572 \
+    6f6f7473930001c4099202a66c65617665739304c408a7706c616e6e656404c405a47369646508cb3fe0000000000000";
+
+/// The records of the first `dig`: its result, and its record of `once`.
+const DONE: &str =
+    "979200cf7ef8854df89526be009192a772656d61726b73c40e9192c291a9726f6f747320647567009090c0";
+const ONCE: &str = "a9726f6f747320647567";
+
+/// A checkpoint of layout 2, in which each part had a place in one list.
+const LAYOUT_2: &str = "\
     029a94aa57726974654573736179cfb149b3cfe8525aff00cf7ef8854df89526be9600c0000100c09293a4706c616ec0c093 \
     a473696465c0c09193a67265706f7274c0c090909090929495a772656d61726b73ab5665633c537472696e673ea661707065 \
     6e64c2c295a573636f7265ab4f7074696f6e3c6636343ea77265706c616365c2c295a573746f7073a4626f6f6ca77265706c \
@@ -82,18 +103,6 @@ const FIRST: &str = "\
     54415254202d3e207265706f7274ad5354415254202d3e2073696465b2706c616e205b656163685d202d3e20646967ad7265 \
     706f7274202d3e20454e44aa73756d202d3e20454e4491b164696720262073696465202d3e2073756d9393a5746f70696300 \
     c407a6706574616c7393a573746f707300c401c393a772656d61726b7300c40190";
-
-/// The one after it: writes to `remarks`, items, an arrival at the join, a deferred node.
-const SECOND: &str = "\
-    029a94aa57726974654573736179cfb149b3cfe8525aff00cf7ef8854df89526be960100010101c09293a364696700c40892 \
-    01a5726f6f747393a364696701c4099202a66c65617665739193a67265706f7274c0c09192b164696720262073696465202d \
-    3e2073756d91a473696465909090c09393a772656d61726b7301c40c9192c291a7706c616e6e656493a772656d61726b7301 \
-    c4099192c291a47369646593a573636f726500c409cb3fe0000000000000";
-
-/// The records of the first `dig`: its result, and its record of `once`.
-const DONE: &str =
-    "979200cf7ef8854df89526be009192a772656d61726b73c40e9192c291a9726f6f747320647567009090c0";
-const ONCE: &str = "a9726f6f747320647567";
 
 /// A checkpoint of layout 1, which contained the outline of the program as text.
 const LAYOUT_1: &str = "\
@@ -220,24 +229,28 @@ async fn task_of_the_first_dig() -> petalflow::event::TaskId {
 }
 
 #[tokio::test]
-async fn a_checkpoint_of_layout_1_is_refused() {
-    let store = InMemoryStore::new();
-    let checkpoint = StoredCheckpoint {
-        seq: 0,
-        base: 0,
-        created_ms: 0,
-        bytes: bytes(LAYOUT_1),
-    };
-    store
-        .append(ADDRESS, &checkpoint, None, 0..0)
-        .await
-        .unwrap();
-    let thread = WriteEssay::new().store(&store).thread("golden");
-    let error = thread.snapshot().await.err().unwrap().to_string();
-    assert_contains(
-        &error,
-        "checkpoint 0: it has layout 1 of checkpoints, and this version of petalflow reads layout 2",
-    );
-    let stored = store.history(ADDRESS, None, 10).await.unwrap();
-    assert_eq!(stored, [checkpoint], "a refused thread is not changed");
+async fn a_checkpoint_of_an_older_layout_is_refused() {
+    for (layout, golden) in [(1, LAYOUT_1), (2, LAYOUT_2)] {
+        let store = InMemoryStore::new();
+        let checkpoint = StoredCheckpoint {
+            seq: 0,
+            base: 0,
+            created_ms: 0,
+            bytes: bytes(golden),
+        };
+        store
+            .append(ADDRESS, &checkpoint, None, 0..0)
+            .await
+            .unwrap();
+        let thread = WriteEssay::new().store(&store).thread("golden");
+        let error = thread.snapshot().await.err().unwrap().to_string();
+        assert_contains(
+            &error,
+            &format!(
+                "checkpoint 0: it has layout {layout} of checkpoints, and this version of petalflow reads layout 3"
+            ),
+        );
+        let stored = store.history(ADDRESS, None, 10).await.unwrap();
+        assert_eq!(stored, [checkpoint], "a refused thread is not changed");
+    }
 }
