@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Artifact, Changes, Envelope, EnvelopeBranches, NodeFailure};
+use crate::{Artifact, Envelope, EnvelopeBranches, NodeFailure};
 use petalflow::BoxError;
 use petalflow::node::{Effects, Output, WriteOutput};
 use petalflow::state::KeySet;
@@ -73,18 +73,6 @@ impl Branch {
             messages: envelope.messages,
             errors: envelope.errors,
         }
-    }
-
-    /// The changes of the branch to the envelope at the fork.
-    pub(crate) fn changes(&self, fork: &Envelope) -> Changes {
-        let end = Envelope {
-            vars: self.vars.clone(),
-            artifacts: self.artifacts.clone(),
-            messages: self.messages.clone(),
-            errors: self.errors.clone(),
-            ..Envelope::default()
-        };
-        Changes::between(fork, &end)
     }
 }
 

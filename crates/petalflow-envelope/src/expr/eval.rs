@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::EvalError;
 use super::ast::{BinaryOp, Expr};
+use super::error::EvalError;
 use crate::config::compile;
 use crate::values::{compare, equal, length, truthy};
 

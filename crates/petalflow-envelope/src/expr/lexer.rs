@@ -9,7 +9,7 @@ use winnow::combinator::{alt, delimited, opt, preceded, repeat};
 use winnow::stream::{LocatingSlice, Location, Stream};
 use winnow::token::{any, one_of, take_while};
 
-use super::ParseError;
+use super::error::ParseError;
 
 /// A token. The text of a name, a keyword or a symbol is that in the expression.
 #[derive(Clone, Debug, PartialEq)]

@@ -32,6 +32,7 @@
 //! PetalFlow counts the bytes of a text for `.length`. Here it is the number of characters.
 
 mod ast;
+mod error;
 mod eval;
 mod lexer;
 mod parser;
@@ -39,6 +40,7 @@ mod parser;
 use serde_json::{Map, Value};
 
 use ast::Expr;
+pub use error::{EvalError, ParseError};
 
 /// A parsed expression. See the [module](self) for the language.
 #[derive(Clone, Debug)]
@@ -46,30 +48,6 @@ pub struct Expression {
     root: Expr,
     names: Vec<String>,
 }
-
-/// Why an expression cannot be parsed, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem} at position {position}")]
-pub struct ParseError {
-    /// What is wrong.
-    pub problem: String,
-    /// The position in the expression, in bytes, from 0.
-    pub position: usize,
-}
-
-impl ParseError {
-    fn new(problem: impl Into<String>, position: usize) -> Self {
-        ParseError {
-            problem: problem.into(),
-            position,
-        }
-    }
-}
-
-/// Why an expression cannot be evaluated: a text that is not a regular expression.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the right side of `matches` is wrong: {0}")]
-pub struct EvalError(String);
 
 impl Expression {
     /// Parses an expression.

@@ -5,8 +5,8 @@
 
 use serde_json::{Number, Value};
 
-use super::ParseError;
 use super::ast::{BinaryOp, Expr, MEMBERSHIP};
+use super::error::ParseError;
 use super::lexer::{KEYWORDS, Token, tokens};
 use crate::config::compile;
 

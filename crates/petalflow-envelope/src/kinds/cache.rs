@@ -184,6 +184,28 @@ impl CacheNode {
         self
     }
 
+    /// Runs the inner node and stores its changes.
+    async fn miss(&self, call: Call<'_>, key: &str) -> Result<CacheEntry, BoxError> {
+        let Some(node) = &self.node else {
+            let name = call.name;
+            return Err(format!(
+                "cache node `{name}` has no entry `{key}`, and no node to make one"
+            )
+            .into());
+        };
+        let changes = node.process(call).await?;
+        let stored_ms = now_ms();
+        let ttl = self.config.ttl.0;
+        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        let entry = CacheEntry {
+            changes,
+            stored_ms,
+            expires_ms: (!ttl.is_zero()).then(|| stored_ms.saturating_add(ttl_ms)),
+        };
+        self.store.set(key, entry.clone()).await?;
+        Ok(entry)
+    }
+
     fn key(&self, call: Call<'_>) -> Result<String, BoxError> {
         let envelope = call.envelope;
         let input = envelope.input.as_deref();
@@ -226,26 +248,7 @@ impl EnvelopeNode for CacheNode {
         let hit = found.is_some();
         let entry = match found {
             Some(entry) => entry,
-            None => {
-                let Some(node) = &self.node else {
-                    return Err(format!(
-                        "cache node `{}` has no entry `{key}`, and no node to make one",
-                        call.name
-                    )
-                    .into());
-                };
-                let changes = node.process(call).await?;
-                let stored_ms = now_ms();
-                let ttl = self.config.ttl.0;
-                let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-                let entry = CacheEntry {
-                    changes,
-                    stored_ms,
-                    expires_ms: (!ttl.is_zero()).then(|| stored_ms.saturating_add(ttl_ms)),
-                };
-                self.store.set(&key, entry.clone()).await?;
-                entry
-            }
+            None => self.miss(call, &key).await?,
         };
         let Some(output) = &self.config.output_var else {
             return Ok(entry.changes);

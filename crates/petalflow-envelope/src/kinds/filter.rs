@@ -196,7 +196,9 @@ impl FilterNode {
     ///
     /// If a variable is filtered and `input_var` is missing, if `dedupe` has no field, or if a pattern is wrong.
     pub fn new(config: FilterConfig) -> Result<Self, ConfigError> {
-        if config.target == FilterTarget::Var && config.input_var.as_deref().unwrap_or("") == "" {
+        if config.target == FilterTarget::Var
+            && config.input_var.as_deref().is_none_or(str::is_empty)
+        {
             let problem = "`target: var` needs the path of the list";
             return Err(ConfigError::new("input_var", problem));
         }

@@ -191,7 +191,7 @@ impl EnvelopeNode for MergeNode {
         let merged = match &self.strategy {
             Strategy::Function(merge) => merge(call.envelope, &branches),
             Strategy::Config(_) if branches.len() < 2 => {
-                let changes = branches.iter().map(|it| it.changes(call.envelope));
+                let changes = branches.iter().map(|it| changes_of(it, call.envelope));
                 Ok(changes.fold(Changes::new(), Changes::then))
             }
             Strategy::Config(strategy) => merge(strategy, call, &branches),
@@ -210,7 +210,7 @@ fn merge(strategy: &MergeConfig, call: Call<'_>, branches: &[Branch]) -> Result<
             deep_merge,
             vars_only,
         } => {
-            let changes = branches.iter().map(|branch| branch.changes(fork));
+            let changes = branches.iter().map(|branch| changes_of(branch, fork));
             let mut merger = Merger {
                 conflict: *conflict,
                 deep: *deep_merge,
@@ -272,7 +272,7 @@ fn merge(strategy: &MergeConfig, call: Call<'_>, branches: &[Branch]) -> Result<
                 }
             }
             let best = best.map(|(branch, _)| branch).or(branches.first());
-            Ok(best.map_or_else(Changes::new, |branch| branch.changes(fork)))
+            Ok(best.map_or_else(Changes::new, |branch| changes_of(branch, fork)))
         }
         MergeConfig::All {
             inner,
@@ -291,6 +291,18 @@ fn merge(strategy: &MergeConfig, call: Call<'_>, branches: &[Branch]) -> Result<
             Ok(merge(inner, call, branches)?.var(key, collected))
         }
     }
+}
+
+/// The changes of a branch to the envelope at the fork.
+fn changes_of(branch: &Branch, fork: &Envelope) -> Changes {
+    let end = Envelope {
+        vars: branch.vars.clone(),
+        artifacts: branch.artifacts.clone(),
+        messages: branch.messages.clone(),
+        errors: branch.errors.clone(),
+        ..Envelope::default()
+    };
+    Changes::between(fork, &end)
 }
 
 /// Applies the changes of branches one after another.

@@ -83,9 +83,9 @@ pub enum RouteOp {
 /// A node that chooses targets by rules over variables. The decision is a [`RouteDecision`] in the variable
 /// `<node>_decision`. See [`Routed`](super::Routed) for an example.
 ///
-/// PetalFlow compares values of different types by their printed text, so that the number 10 is less than the number-like
-/// text `9`, `true` equals the text `true`, and a list contains `a b` if it has the items `a` and `b`. Here values of
-/// different types are not equal and have no order, and a list contains its items.
+/// PetalFlow compares values of different types by their printed text: the text `10` is less than the number `9`, `true`
+/// equals the text `true`, and the list of `a` and `b` contains `a b`. Here values of different types are not equal and have
+/// no order, and a list contains its items.
 #[derive(Clone, Debug)]
 pub struct RuleRouter {
     config: RuleRouterConfig,

@@ -5,7 +5,8 @@ use regex::Regex;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{CheckConfig, CheckType, PiiType, ValueType};
+use super::check_config::{CheckConfig, CheckType, ValueType};
+use super::pii::PiiType;
 use crate::ConfigError;
 use crate::config::pattern;
 use crate::values::{equal, get, is_empty, length, text, type_name};

@@ -1,6 +1,7 @@
 //! A node that validates values.
 
 mod check;
+mod check_config;
 mod pii;
 
 use std::fmt;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::gate::{check_redirect, no_route};
 use super::{Call, Decide, EnvelopeNode, Passage};
@@ -16,6 +17,7 @@ use crate::{Changes, ConfigError, Envelope, NodeKind, RouteDecision};
 use petalflow::{BoxError, async_trait};
 
 use check::{Check, Failure};
+pub use check_config::{CheckConfig, CheckType, ValueType};
 pub use pii::PiiType;
 
 /// The settings of a [`GuardianNode`].
@@ -53,100 +55,6 @@ pub enum GuardianAction {
     Skip,
     /// The path continues at another node. Put the guardian into [`Routed`](super::Routed) with [`Passage`].
     Redirect,
-}
-
-/// A check of a guardian. Which fields it needs depends on its type.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CheckConfig {
-    /// The name of the check, for failures.
-    pub name: String,
-    /// The type.
-    #[serde(rename = "type")]
-    pub kind: CheckType,
-    /// The path of the field. Without it, the whole value is checked. A missing field fails only for
-    /// [`CheckType::Required`].
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub field: String,
-    /// The message of a failure, instead of the default.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub message: String,
-    /// For [`CheckType::Required`]: the fields, instead of `field`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub required_fields: Vec<String>,
-    /// For [`CheckType::MaxLength`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_length: Option<usize>,
-    /// For [`CheckType::MinLength`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_length: Option<usize>,
-    /// For [`CheckType::Pattern`]: a regular expression.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<String>,
-    /// For [`CheckType::Enum`].
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub allowed_values: Vec<Value>,
-    /// For [`CheckType::Type`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected_type: Option<ValueType>,
-    /// For [`CheckType::Range`]: the smallest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
-    /// For [`CheckType::Range`]: the largest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
-    /// For [`CheckType::Pii`]: what is searched. An empty list means everything.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub pii_types: Vec<PiiType>,
-    /// For [`CheckType::Pii`]: whether a finding is a failure. If false, it is listed as a warning. The default is true.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_pii: Option<bool>,
-    /// For [`CheckType::Schema`]: a JSON Schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Map<String, Value>>,
-}
-
-/// The type of a check.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckType {
-    /// There is a value, and it is not `null`, or an empty text, list or object.
-    #[default]
-    Required,
-    /// At most this many characters, items or fields.
-    MaxLength,
-    /// At least this many characters, items or fields.
-    MinLength,
-    /// The text of the value matches a regular expression.
-    Pattern,
-    /// The value is one of a list.
-    Enum,
-    /// The value has a type.
-    Type,
-    /// The value is a number within limits.
-    Range,
-    /// The value contains no personal data.
-    Pii,
-    /// The value conforms to a JSON Schema.
-    Schema,
-}
-
-/// The type of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ValueType {
-    /// A text.
-    String,
-    /// A number.
-    Number,
-    /// `true` or `false`.
-    Bool,
-    /// A list.
-    Array,
-    /// An object.
-    Object,
-    /// `null`.
-    Null,
 }
 
 /// A node that validates a value, and fails or redirects if a check fails.
@@ -245,15 +153,12 @@ impl GuardianNode {
     /// The failures, and the findings that do not block.
     fn validate(&self, envelope: &Envelope) -> Result<(Vec<Failure>, Vec<Failure>), BoxError> {
         let all;
-        let value = match &self.config.input_var {
-            Some(path) => {
-                let value = envelope.lookup(path);
-                value.ok_or_else(|| format!("there is no variable `{path}`"))?
-            }
-            None => {
-                all = Value::Object(envelope.vars.clone());
-                &all
-            }
+        let value = if let Some(path) = &self.config.input_var {
+            let value = envelope.lookup(path);
+            value.ok_or_else(|| format!("there is no variable `{path}`"))?
+        } else {
+            all = Value::Object(envelope.vars.clone());
+            &all
         };
         let (mut failures, mut warnings) = (Vec::new(), Vec::new());
         for check in self.checks.iter() {

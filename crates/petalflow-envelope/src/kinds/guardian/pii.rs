@@ -106,5 +106,5 @@ fn has_check_digit(number: &str) -> bool {
             _ => digit * 2 / 10 + digit * 2 % 10,
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }

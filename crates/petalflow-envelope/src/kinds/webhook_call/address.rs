@@ -64,9 +64,9 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     };
     match parts {
         // IPv4 in IPv6: mapped, translated, and 6to4.
-        [0, 0, 0, 0, 0, 0xffff | 0, high, low] => v4(high, low),
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
-        [0x2002, high, low, ..] => v4(high, low),
+        [0, 0, 0, 0, 0, 0xffff | 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => v4(high, low),
         // Documentation.
         [0x2001, 0xdb8, ..] => false,
         // Only these are assigned to public networks.

@@ -22,6 +22,10 @@ use address::{PublicOnly, is_public_host};
 use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`WebhookCallNode`].
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the settings of documents"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookCallConfig {
