@@ -1,5 +1,6 @@
 //! Templates.
 
+use std::io;
 use std::sync::LazyLock;
 
 use minijinja::value::{Rest, Value as Item, ValueKind};
@@ -33,6 +34,9 @@ pub enum MissingVariable {
 /// The instructions that one template may execute. Templates may come from a document, and have loops.
 const FUEL: u64 = 1_000_000;
 
+/// The largest text that a template may make, in bytes.
+const OUTPUT: usize = 16 << 20;
+
 static STRICT: LazyLock<Environment<'static>> =
     LazyLock::new(|| environment(UndefinedBehavior::Strict));
 static LENIENT: LazyLock<Environment<'static>> =
@@ -48,9 +52,32 @@ pub(crate) fn render(
         MissingVariable::Error => &STRICT,
         MissingVariable::Empty => &LENIENT,
     };
-    environment
-        .render_str(template, values)
-        .map_err(|error| format!("the template cannot be filled: {error}").into())
+    let mut output = Limited(Vec::new());
+    let rendered = environment
+        .template_from_str(template)
+        .and_then(|template| template.render_captured_to(values, &mut output).map(drop));
+    if output.0.len() > OUTPUT {
+        return Err(format!("the template makes more than {OUTPUT} bytes").into());
+    }
+    rendered.map_err(|error| format!("the template cannot be filled: {error}"))?;
+    Ok(String::from_utf8(output.0)?)
+}
+
+/// What a template writes, up to the limit.
+struct Limited(Vec<u8>);
+
+impl io::Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        if self.0.len() > OUTPUT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Fails if the template cannot be parsed.

@@ -232,6 +232,13 @@ async fn p148_a_template_that_runs_away_is_stopped() {
         .await
         .expect_err("it takes too long");
     assert!(error.contains("fuel"), "{error}");
+    // A text of a megabyte, thousands of times.
+    let large = "{% for a in range(9999) %}{{ text }}{% endfor %}";
+    let config = json!({ "transform": "template", "template": large });
+    let error = transform(config, json!({ "text": "x".repeat(1 << 20) }))
+        .await
+        .expect_err("it is too large");
+    assert!(error.contains("makes more than 16777216 bytes"), "{error}");
 }
 
 #[tokio::test]
