@@ -351,6 +351,8 @@ async fn p162_actions() {
             .await
             .is_ok()
     );
+    let untyped = json!({ "checks": [{ "name": "a" }] });
+    assert!(refused::<GuardianConfig>(untyped).contains("missing field `type`"));
     let error = GuardianNode::new(settings(json!({ "on_fail": "redirect" })));
     assert_eq!(error.expect_err("no target").field, "redirect_node_id");
 }

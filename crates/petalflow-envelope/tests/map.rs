@@ -37,6 +37,7 @@ async fn p122_the_input_must_be_a_list() {
     }
     // A node without a mapper cannot be made. Upstream it fails when it runs.
     assert!(refused::<MapConfig>(json!({ "mapper": "x" })).contains("mapper"));
+    assert!(refused::<MapConfig>(json!({})).contains("input_var"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -155,7 +155,7 @@ async fn p146_flatten() {
     );
     assert_eq!(
         done(
-            flatten(json!({ "separator": "/", "max_depth": 2 })),
+            flatten(json!({ "separator": "/", "max_depth": 1 })),
             input.clone()
         )
         .await,

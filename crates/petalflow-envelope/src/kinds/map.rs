@@ -16,22 +16,33 @@ use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`MapNode`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct MapConfig {
     /// The [path](crate::Envelope::lookup) of the list.
     pub input_var: String,
     /// The variable for the results. The default is `<node>_output`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_var: Option<String>,
     /// The variable for the item, in the envelope of the inner node.
+    #[serde(default = "item")]
     pub item_var: String,
     /// The variable for the index of the item, in the envelope of the inner node.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_var: Option<String>,
     /// How many items are processed at the same time. Zero means one.
+    #[serde(default = "one")]
     pub concurrency: usize,
     /// The result of an item that fails is `null`. Otherwise the node fails.
+    #[serde(default)]
     pub continue_on_error: bool,
+}
+
+fn item() -> String {
+    "item".into()
+}
+
+fn one() -> usize {
+    1
 }
 
 impl Default for MapConfig {
@@ -39,9 +50,9 @@ impl Default for MapConfig {
         MapConfig {
             input_var: String::new(),
             output_var: None,
-            item_var: "item".into(),
+            item_var: item(),
             index_var: None,
-            concurrency: 1,
+            concurrency: one(),
             continue_on_error: false,
         }
     }

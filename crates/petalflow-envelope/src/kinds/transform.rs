@@ -53,7 +53,7 @@ pub enum TransformConfig {
         /// The text between the names. The default is a dot.
         #[serde(default = "dot")]
         separator: String,
-        /// The largest number of levels to flatten. Zero means all.
+        /// How many levels of inner objects are flattened. Zero means all.
         #[serde(default)]
         max_depth: usize,
         /// The variable for the result.
@@ -440,8 +440,8 @@ fn flatten(
             format!("{prefix}{separator}{name}")
         };
         match value {
-            Value::Object(inner) if levels > 1 || inner.is_empty() => {
-                flatten(inner, &name, separator, levels.saturating_sub(1), flat);
+            Value::Object(inner) if levels > 0 => {
+                flatten(inner, &name, separator, levels - 1, flat);
             }
             value => {
                 flat.insert(name, value.clone());

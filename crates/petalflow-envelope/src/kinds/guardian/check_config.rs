@@ -8,52 +8,53 @@ use super::pii::PiiType;
 
 /// A check of a guardian. Which fields it needs depends on its type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct CheckConfig {
     /// The name of the check, for failures.
+    #[serde(default)]
     pub name: String,
     /// The type.
     #[serde(rename = "type")]
     pub kind: CheckType,
     /// The path of the field. Without it, the whole value is checked. A missing field fails only for
     /// [`CheckType::Required`].
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub field: String,
     /// The message of a failure, instead of the default.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// For [`CheckType::Required`]: the fields, instead of `field`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_fields: Vec<String>,
     /// For [`CheckType::MaxLength`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_length: Option<usize>,
     /// For [`CheckType::MinLength`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_length: Option<usize>,
     /// For [`CheckType::Pattern`]: a regular expression.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// For [`CheckType::Enum`].
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_values: Vec<Value>,
     /// For [`CheckType::Type`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_type: Option<ValueType>,
     /// For [`CheckType::Range`]: the smallest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
     /// For [`CheckType::Range`]: the largest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
     /// For [`CheckType::Pii`]: what is searched. An empty list means everything.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pii_types: Vec<PiiType>,
     /// For [`CheckType::Pii`]: whether a finding is a failure. If false, it is listed as a warning. The default is true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_pii: Option<bool>,
     /// For [`CheckType::Schema`]: a JSON Schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
 }
 
