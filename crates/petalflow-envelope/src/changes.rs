@@ -1,17 +1,20 @@
 //! The changes that a node makes to an envelope.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{
-    Artifact, Envelope, EnvelopeArtifacts, EnvelopeErrors, EnvelopeMessages, EnvelopeVars,
-    NodeFailure,
+use crate::branch::Branches;
+use crate::{
+    Artifact, Branch, Envelope, EnvelopeArtifacts, EnvelopeBranches, EnvelopeErrors,
+    EnvelopeMessages, EnvelopeVars, NodeFailure,
 };
-use petalflow::BoxError;
 use petalflow::node::{Effects, Key, Output, WriteOutput};
 use petalflow::state::KeySet;
+use petalflow::{BoxError, Overwrite};
 use petalflow_llm::ChatMessage;
 
-/// A set of changes to an envelope: variables and appended items. For nodes that choose what they write at run time.
+/// A set of changes to an envelope: variables, and appended or replaced items. For nodes that choose what they write at
+/// run time.
 ///
 /// ```
 /// use petalflow_envelope::{Changes, Envelope};
@@ -30,18 +33,110 @@ use petalflow_llm::ChatMessage;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Changes {
     vars: Map<String, Value>,
-    artifacts: Vec<Artifact>,
-    messages: Vec<ChatMessage>,
-    errors: Vec<NodeFailure>,
+    artifacts: Items<Artifact>,
+    messages: Items<ChatMessage>,
+    errors: Items<NodeFailure>,
+    branches: Branches,
+}
+
+/// Items that are appended to a list, or replace it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Items<T> {
+    replace: bool,
+    items: Vec<T>,
+}
+
+impl<T> Default for Items<T> {
+    fn default() -> Self {
+        Items {
+            replace: false,
+            items: Vec::new(),
+        }
+    }
+}
+
+impl<T: Clone + PartialEq> Items<T> {
+    fn replace(items: Vec<T>) -> Self {
+        Items {
+            replace: true,
+            items,
+        }
+    }
+
+    /// What leads from `before` to `after`.
+    fn between(before: &[T], after: &[T]) -> Self {
+        match after.strip_prefix(before) {
+            Some(appended) => Items {
+                replace: false,
+                items: appended.to_vec(),
+            },
+            None => Items::replace(after.to_vec()),
+        }
+    }
+
+    fn then(&mut self, next: Self) {
+        if next.replace {
+            *self = next;
+        } else {
+            self.items.extend(next.items);
+        }
+    }
+
+    fn apply_to(self, list: &mut Vec<T>) {
+        if self.replace {
+            *list = self.items;
+        } else {
+            list.extend(self.items);
+        }
+    }
+
+    fn write<K: Key<State = Envelope, Value = Vec<T>>>(
+        self,
+        effects: &mut Effects<Envelope>,
+    ) -> Result<(), BoxError> {
+        if self.replace {
+            Overwrite(K::new(self.items)).apply(effects)
+        } else {
+            (!self.items.is_empty())
+                .then(|| K::new(self.items))
+                .apply(effects)
+        }
+    }
 }
 
 impl Changes {
     /// Creates an empty set of changes.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns the changes that lead from one envelope to another. A list that only grew has appended items. A list that
+    /// changed otherwise is replaced. Variables that are absent in `after` are not removed.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Changes, Envelope};
+    ///
+    /// let before = Envelope::new().with_var("a", 1);
+    /// let after = before.clone().with_var("b", 2);
+    /// assert_eq!(Changes::between(&before, &after), Changes::new().var("b", 2));
+    /// ```
+    pub fn between(before: &Envelope, after: &Envelope) -> Self {
+        let changed = |(name, value): &(&String, &Value)| before.vars.get(*name) != Some(*value);
+        let vars = after.vars.iter().filter(changed);
+        Changes {
+            vars: vars
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            artifacts: Items::between(&before.artifacts, &after.artifacts),
+            messages: Items::between(&before.messages, &after.messages),
+            errors: Items::between(&before.errors, &after.errors),
+            branches: Branches::default(),
+        }
     }
 
     /// Sets a variable.
@@ -61,7 +156,23 @@ impl Changes {
     /// ```
     #[must_use]
     pub fn artifact(mut self, artifact: Artifact) -> Self {
-        self.artifacts.push(artifact);
+        self.artifacts.items.push(artifact);
+        self
+    }
+
+    /// Replaces all artifacts.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Artifact, Changes, Envelope};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_artifact(Artifact::new("chunk"));
+    /// Changes::new().replace_artifacts(vec![]).apply_to(&mut envelope);
+    /// assert!(envelope.artifacts.is_empty());
+    /// ```
+    #[must_use]
+    pub fn replace_artifacts(mut self, artifacts: Vec<Artifact>) -> Self {
+        self.artifacts = Items::replace(artifacts);
         self
     }
 
@@ -76,7 +187,24 @@ impl Changes {
     /// ```
     #[must_use]
     pub fn message(mut self, message: ChatMessage) -> Self {
-        self.messages.push(message);
+        self.messages.items.push(message);
+        self
+    }
+
+    /// Replaces all messages.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Changes, Envelope};
+    /// use petalflow_llm::ChatMessage;
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_message(ChatMessage::user("Hello."));
+    /// Changes::new().replace_messages(vec![]).apply_to(&mut envelope);
+    /// assert!(envelope.messages.is_empty());
+    /// ```
+    #[must_use]
+    pub fn replace_messages(mut self, messages: Vec<ChatMessage>) -> Self {
+        self.messages = Items::replace(messages);
         self
     }
 
@@ -90,7 +218,79 @@ impl Changes {
     /// ```
     #[must_use]
     pub fn error(mut self, error: NodeFailure) -> Self {
-        self.errors.push(error);
+        self.errors.items.push(error);
+        self
+    }
+
+    /// Stores the result of a branch, for the [`MergeNode`](crate::kinds::MergeNode) after it.
+    #[must_use]
+    pub(crate) fn branch(mut self, branch: Branch) -> Self {
+        self.branches.then(Branches::open(branch));
+        self
+    }
+
+    /// Removes the results of these branches.
+    #[must_use]
+    pub(crate) fn take_branches(mut self, names: Vec<String>) -> Self {
+        self.branches.then(Branches::taken(names));
+        self
+    }
+
+    /// Adds later changes. Where both set a variable, the later value is used.
+    ///
+    /// ```
+    /// use petalflow_envelope::Changes;
+    ///
+    /// let changes = Changes::new().var("a", 1).then(Changes::new().var("a", 2));
+    /// assert_eq!(changes, Changes::new().var("a", 2));
+    /// ```
+    #[must_use]
+    pub fn then(mut self, next: Changes) -> Self {
+        self.vars.extend(next.vars);
+        self.artifacts.then(next.artifacts);
+        self.messages.then(next.messages);
+        self.errors.then(next.errors);
+        self.branches.then(next.branches);
+        self
+    }
+
+    /// Applies the changes to an envelope.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Changes, Envelope};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// Changes::new().var("a", 1).apply_to(&mut envelope);
+    /// assert_eq!(envelope.get_var("a"), Some(&1.into()));
+    /// ```
+    pub fn apply_to(self, envelope: &mut Envelope) {
+        envelope.vars.extend(self.vars);
+        self.artifacts.apply_to(&mut envelope.artifacts);
+        self.messages.apply_to(&mut envelope.messages);
+        self.errors.apply_to(&mut envelope.errors);
+        envelope.branches.fold(self.branches);
+    }
+
+    /// The variables that are set.
+    ///
+    /// ```
+    /// use petalflow_envelope::Changes;
+    ///
+    /// assert_eq!(Changes::new().var("a", 1).vars()["a"], 1);
+    /// ```
+    pub fn vars(&self) -> &Map<String, Value> {
+        &self.vars
+    }
+
+    pub(crate) fn vars_mut(&mut self) -> &mut Map<String, Value> {
+        &mut self.vars
+    }
+
+    /// The same changes without artifacts and messages.
+    #[must_use]
+    pub(crate) fn without_items(mut self) -> Self {
+        self.artifacts = Items::default();
+        self.messages = Items::default();
         self
     }
 }
@@ -98,7 +298,8 @@ impl Changes {
 const KEYS: KeySet = KeySet::of(EnvelopeVars::INDEX)
     .union(KeySet::of(EnvelopeArtifacts::INDEX))
     .union(KeySet::of(EnvelopeMessages::INDEX))
-    .union(KeySet::of(EnvelopeErrors::INDEX));
+    .union(KeySet::of(EnvelopeErrors::INDEX))
+    .union(KeySet::of(EnvelopeBranches::INDEX));
 
 impl Output<Envelope> for Changes {
     const MAY_WRITE: KeySet = KEYS;
@@ -106,19 +307,15 @@ impl Output<Envelope> for Changes {
     type Routing = ();
 
     fn apply(self, effects: &mut Effects<Envelope>) -> Result<(), BoxError> {
-        let Changes {
-            vars,
-            artifacts,
-            messages,
-            errors,
-        } = self;
-        let writes = (
-            (!vars.is_empty()).then_some(EnvelopeVars(vars)),
-            (!artifacts.is_empty()).then_some(EnvelopeArtifacts(artifacts)),
-            (!messages.is_empty()).then_some(EnvelopeMessages(messages)),
-            (!errors.is_empty()).then_some(EnvelopeErrors(errors)),
-        );
-        writes.apply(effects)
+        (!self.vars.is_empty())
+            .then_some(EnvelopeVars(self.vars))
+            .apply(effects)?;
+        self.artifacts.write::<EnvelopeArtifacts>(effects)?;
+        self.messages.write::<EnvelopeMessages>(effects)?;
+        self.errors.write::<EnvelopeErrors>(effects)?;
+        (!self.branches.is_empty())
+            .then_some(EnvelopeBranches(self.branches))
+            .apply(effects)
     }
 }
 

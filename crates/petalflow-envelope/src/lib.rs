@@ -1,38 +1,40 @@
 //! The envelope: a state for flows whose keys are unknown at compile time, such as flows that are read from a
-//! document.
+//! document, and the [node kinds](kinds) over it.
 //!
 //! If you know the keys, define a state of your own. The compiler checks it.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod artifact;
-mod call;
+mod branch;
 mod changes;
 mod clock;
+mod config;
 mod decision;
+pub mod expr;
 mod failure;
-mod func;
 mod kind;
-mod llm_node;
+pub mod kinds;
 mod lookup;
 mod template;
-mod tool_node;
 mod trace;
+mod values;
+mod wire;
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 pub use artifact::Artifact;
+pub use branch::{Branch, Branches};
 pub use changes::Changes;
+pub use config::{ConfigError, Period};
 pub use decision::RouteDecision;
 pub use failure::NodeFailure;
-pub use func::FuncNode;
 pub use kind::NodeKind;
-pub use llm_node::LlmNode;
 pub use template::MissingVariable;
-pub use tool_node::ToolNode;
 pub use trace::Trace;
+pub use wire::{WireArtifact, WireEnvelope, WireError, WireFailure, WireMessage, WireTrace};
 
 use petalflow::state;
 use petalflow_llm::ChatMessage;
@@ -79,6 +81,9 @@ pub struct Envelope {
     /// The run that the envelope belongs to.
     #[key(input, default = Trace::now())]
     pub trace: Trace,
+    /// The results of branches that wait for their [`MergeNode`](kinds::MergeNode).
+    #[key(reduce = branch::fold, default)]
+    pub branches: Branches,
 }
 
 impl Envelope {
@@ -91,6 +96,7 @@ impl Envelope {
             messages: Vec::new(),
             errors: Vec::new(),
             trace: Trace::now(),
+            branches: Branches::default(),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use petalflow::NodeError;
 use petalflow::prelude::*;
+use petalflow_envelope::kinds::FuncNode;
 use petalflow_envelope::{
-    Artifact, Changes, Envelope, EnvelopeErrors, EnvelopeMessages, EnvelopeVars, FuncNode,
-    NodeFailure, Trace,
+    Artifact, Changes, Envelope, EnvelopeErrors, EnvelopeMessages, EnvelopeVars, NodeFailure, Trace,
 };
 use petalflow_llm::{ChatMessage, Role};
 use serde_json::{Map, Value, json};

@@ -7,7 +7,8 @@ use petalflow::RunError;
 use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
-use petalflow_envelope::{Envelope, LlmNode, MissingVariable};
+use petalflow_envelope::kinds::{LlmConfig, LlmNode};
+use petalflow_envelope::{Envelope, MissingVariable};
 use petalflow_llm::nodes::{Model, NodeOutput};
 use petalflow_llm::usage::Budget;
 use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage};
@@ -428,4 +429,42 @@ async fn the_model_may_be_a_managed_value_of_the_run() {
         .await
         .expect("it answers");
     assert_eq!(envelope.get_var_string("ask_output"), "managed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn p088_the_settings_of_a_document_have_these_defaults() {
+    let config: LlmConfig = serde_json::from_value(json!({
+        "provider": "openai",
+        "model": "large",
+        "system_prompt": "Be brief.",
+        "prompt_template": "Say {{ what }}",
+        "temperature": 0.5,
+        "max_tokens": 9,
+    }))
+    .expect("they are settings");
+    let model = Arc::new(ScriptedModel::new([down(), down(), down(), down()]));
+    let node = LlmNode::from_config(config).expect("it is a node");
+    let begun = Instant::now();
+    let node = node.model(Arc::clone(&model));
+    let error = run(node, Envelope::new().with_var("what", "hello"))
+        .await
+        .expect_err("the model is down");
+    assert!(failure(&error).starts_with("LLM call failed after 3 attempts: "));
+    assert_eq!(begun.elapsed(), Duration::from_secs(3));
+    let request = &model.requests()[0];
+    assert_eq!(request.model.as_deref(), Some("large"));
+    assert_eq!(request.system.as_deref(), Some("Be brief."));
+    assert_eq!(
+        (request.temperature, request.max_tokens),
+        (Some(0.5), Some(9))
+    );
+    assert_eq!(request.input_text.as_deref(), Some("Say hello"));
+
+    assert!(serde_json::from_value::<LlmConfig>(json!({ "tempreature": 1 })).is_err());
+    let broken = LlmConfig {
+        prompt_template: Some("{{ what".into()),
+        ..LlmConfig::default()
+    };
+    let error = LlmNode::from_config(broken).expect_err("it is no template");
+    assert_eq!(error.field, "prompt_template");
 }

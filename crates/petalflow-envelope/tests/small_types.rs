@@ -3,7 +3,8 @@
 use std::error::Error;
 
 use petalflow::prelude::*;
-use petalflow_envelope::{Changes, Envelope, FuncNode, NodeFailure, NodeKind, RouteDecision};
+use petalflow_envelope::kinds::FuncNode;
+use petalflow_envelope::{Changes, Envelope, NodeFailure, NodeKind, RouteDecision};
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;

@@ -9,7 +9,7 @@ use petalflow::run::RunErrorKind;
 use petalflow::tool::{FuncTool, ToolRegistry, ToolSpec};
 use petalflow::{BoxError, RunError};
 use petalflow_envelope::Envelope;
-use petalflow_envelope::ToolNode;
+use petalflow_envelope::kinds::{ToolConfig, ToolNode};
 use petalflow_llm::nodes::NodeOutput;
 use petalflow_llm_test_support::node_outputs;
 use serde_json::{Value, json};
@@ -212,4 +212,25 @@ async fn p103_a_call_and_a_result_whatever_the_retries() {
         ),
         "{heard:?}"
     );
+}
+
+#[tokio::test]
+async fn p099_the_settings_of_a_document_name_the_tool_and_its_arguments() {
+    let config: ToolConfig = serde_json::from_value(json!({
+        "tool_name": "echo",
+        "static_args": { "a": 1, "b": 2 },
+        "args_template": { "b": "user.name" },
+        "required_args": ["a"],
+        "output_key": "x",
+        "timeout": "5s",
+    }))
+    .expect("they are settings");
+    let registry = ToolRegistry::new();
+    registry.register(echo());
+    let node = ToolNode::from_config(config).registry(registry);
+    let envelope = Envelope::new().with_var("user", json!({ "name": "ann" }));
+    let envelope = run(node, envelope).await.expect("it runs");
+    assert_eq!(envelope.get_var("x"), Some(&json!({ "a": 1, "b": "ann" })));
+    let unknown = serde_json::from_value::<ToolConfig>(json!({ "tool_name": "echo", "args": {} }));
+    assert!(unknown.expect_err("no field").to_string().contains("args"));
 }

@@ -4,9 +4,10 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{Changes, Envelope, NodeKind};
+use super::{Call, EnvelopeNode};
+use crate::{Changes, Envelope, NodeKind};
 use petalflow::middleware::BoxFuture;
-use petalflow::{BoxError, node};
+use petalflow::{BoxError, async_trait};
 
 type Function = dyn Fn(Envelope) -> BoxFuture<'static, Result<Changes, BoxError>> + Send + Sync;
 
@@ -15,7 +16,8 @@ type Function = dyn Fn(Envelope) -> BoxFuture<'static, Result<Changes, BoxError>
 /// The closure gets a clone of the envelope.
 ///
 /// ```
-/// use petalflow_envelope::{Changes, Envelope, FuncNode, NodeKind};
+/// use petalflow_envelope::kinds::FuncNode;
+/// use petalflow_envelope::{Changes, Envelope, NodeKind};
 /// use petalflow::prelude::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -63,7 +65,8 @@ impl FuncNode {
     /// Creates a node that does nothing.
     ///
     /// ```
-    /// use petalflow_envelope::{FuncNode, NodeKind};
+    /// use petalflow_envelope::NodeKind;
+    /// use petalflow_envelope::kinds::FuncNode;
     ///
     /// assert_eq!(FuncNode::noop().kind(), &NodeKind::Noop);
     /// ```
@@ -87,11 +90,15 @@ impl FuncNode {
     }
 }
 
-#[node(Envelope)]
-impl FuncNode {
-    async fn run(&self, envelope: &Envelope) -> petalflow::Result<Changes> {
+#[async_trait]
+impl EnvelopeNode for FuncNode {
+    fn kind(&self) -> NodeKind {
+        self.kind.clone()
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         match &self.function {
-            Some(function) => function(envelope.clone()).await,
+            Some(function) => function(call.envelope.clone()).await,
             None => Ok(Changes::new()),
         }
     }

@@ -4,15 +4,77 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use super::call::{CallSettings, Retryable, call_settings};
-use super::template::{MissingVariable, render};
-use crate::{Changes, Envelope};
-use petalflow::{BoxError, Context, node};
+use super::call_settings::{CallSettings, RetryConfig, Retryable, call_settings};
+use super::{Call, EnvelopeNode};
+use crate::template::{MissingVariable, check, render};
+use crate::values::text;
+use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
+use petalflow::{BoxError, async_trait};
 use petalflow_llm::nodes::{ask_model, model_of_node};
 use petalflow_llm::usage::Budget;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
+
+/// The settings of an [`LlmNode`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LlmConfig {
+    /// The provider of the model. It is information for the program that builds the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model. The default is that of the client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The system prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// The template of the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_template: Option<String>,
+    /// How the template handles a missing variable.
+    pub missing: MissingVariable,
+    /// The variables of a prompt without a template.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub input_vars: Vec<String>,
+    /// The variable for the answer. The default is `<node>_output`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_key: Option<String>,
+    /// The sampling temperature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f32>,
+    /// The maximum number of tokens in the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// The JSON Schema of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub json_schema: Option<Map<String, Value>>,
+    /// The limits on the usage.
+    pub budget: BudgetConfig,
+    /// Whether the prompt and the answer are appended to the messages.
+    pub record_messages: bool,
+    /// The longest time of all attempts together. The default is one minute. Zero means no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Period>,
+    /// The retries.
+    pub retry: RetryConfig,
+}
+
+/// Limits on the usage of an answer. Zero means no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetConfig {
+    /// The limit on request tokens.
+    pub input: u64,
+    /// The limit on response tokens.
+    pub output: u64,
+    /// The limit on all tokens.
+    pub total: u64,
+    /// The limit on the cost, in US dollars.
+    pub cost: f64,
+}
 
 /// A node that calls a model and sets a variable to the answer.
 ///
@@ -21,8 +83,8 @@ use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
 ///
 /// ```
 /// use petalflow_envelope::Envelope;
+/// use petalflow_envelope::kinds::LlmNode;
 /// use petalflow_llm::ScriptedModel;
-/// use petalflow_envelope::LlmNode;
 /// use petalflow_llm::nodes::Model;
 /// use petalflow::prelude::*;
 ///
@@ -88,10 +150,67 @@ impl LlmNode {
         }
     }
 
+    /// Creates a node from settings. It calls the run's model, unless [`model`](Self::model) sets one.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::{LlmConfig, LlmNode};
+    ///
+    /// let config: LlmConfig = serde_json::from_str(r#"{ "prompt_template": "Describe {{ what }}.", "timeout": "20s" }"#)?;
+    /// let node = LlmNode::from_config(config)?;
+    /// # let _ = node;
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the template cannot be parsed, or the schema is not a JSON Schema.
+    pub fn from_config(config: LlmConfig) -> Result<Self, ConfigError> {
+        if let Some(template) = &config.prompt_template {
+            check(template).map_err(|problem| ConfigError::new("prompt_template", problem))?;
+        }
+        let schema = config.json_schema.map(Value::Object);
+        if let Some(schema) = &schema {
+            jsonschema::validator_for(schema)
+                .map_err(|error| ConfigError::new("json_schema", error))?;
+        }
+        let timeout = config.timeout.map_or(Duration::from_mins(1), |it| it.0);
+        let BudgetConfig {
+            input,
+            output,
+            total,
+            cost,
+        } = config.budget;
+        Ok(LlmNode {
+            client: None,
+            request: LlmRequest {
+                model: config.model.as_deref().map(Into::into),
+                system: config.system_prompt,
+                temperature: config.temperature,
+                max_tokens: config.max_tokens,
+                json_schema: schema.map(Arc::new),
+                ..LlmRequest::default()
+            },
+            template: config.prompt_template,
+            missing: config.missing,
+            input_vars: config.input_vars,
+            call: CallSettings {
+                output: config.output_key,
+                ..CallSettings::with_timeout(timeout).retrying(config.retry)
+            },
+            budget: Budget {
+                input,
+                output,
+                total,
+                cost,
+            },
+            record_messages: config.record_messages,
+        })
+    }
+
     /// Uses this model instead of the run's model.
     ///
     /// ```
-    /// use petalflow_envelope::LlmNode;
+    /// use petalflow_envelope::kinds::LlmNode;
     /// use petalflow_llm::ScriptedModel;
     ///
     /// let node = LlmNode::new().model(ScriptedModel::new(["It is red."]));
@@ -106,7 +225,7 @@ impl LlmNode {
     /// Sets the system prompt.
     ///
     /// ```
-    /// use petalflow_envelope::LlmNode;
+    /// use petalflow_envelope::kinds::LlmNode;
     ///
     /// let node = LlmNode::new().system("You answer in one word.");
     /// # let _ = node;
@@ -127,7 +246,8 @@ impl LlmNode {
     /// Sets how the prompt handles a missing variable. The default is an error.
     ///
     /// ```
-    /// use petalflow_envelope::{LlmNode, MissingVariable};
+    /// use petalflow_envelope::MissingVariable;
+    /// use petalflow_envelope::kinds::LlmNode;
     ///
     /// let node = LlmNode::new().template("Describe {{ what }}.").missing(MissingVariable::Empty);
     /// # let _ = node;
@@ -141,7 +261,7 @@ impl LlmNode {
     /// Sets the variables for a prompt without a template. Each variable that exists becomes a line.
     ///
     /// ```
-    /// use petalflow_envelope::LlmNode;
+    /// use petalflow_envelope::kinds::LlmNode;
     ///
     /// let node = LlmNode::new().input_vars(["title", "text"]);
     /// # let _ = node;
@@ -156,7 +276,7 @@ impl LlmNode {
     ///
     /// ```
     /// use petalflow_llm::usage::Budget;
-    /// use petalflow_envelope::LlmNode;
+    /// use petalflow_envelope::kinds::LlmNode;
     ///
     /// let node = LlmNode::new().budget(Budget { cost: 0.05, ..Budget::UNLIMITED });
     /// # let _ = node;
@@ -170,7 +290,7 @@ impl LlmNode {
     /// Appends the prompt and the answer to the envelope's messages, under the node's name.
     ///
     /// ```
-    /// use petalflow_envelope::LlmNode;
+    /// use petalflow_envelope::kinds::LlmNode;
     ///
     /// let node = LlmNode::new().template("{{ question }}").record_messages();
     /// # let _ = node;
@@ -184,7 +304,7 @@ impl LlmNode {
     /// Requires an answer that is a JSON object and conforms to this schema. The variable receives the object.
     ///
     /// ```
-    /// use petalflow_envelope::LlmNode;
+    /// use petalflow_envelope::kinds::LlmNode;
     /// use serde_json::json;
     ///
     /// let node = LlmNode::new().json_schema(json!({ "type": "object", "required": ["title"] }));
@@ -199,7 +319,7 @@ impl LlmNode {
     /// Changes the request, such as the temperature, the token limit or the model. The prompt replaces `input_text`.
     ///
     /// ```
-    /// use petalflow_envelope::LlmNode;
+    /// use petalflow_envelope::kinds::LlmNode;
     ///
     /// let node = LlmNode::new().request(|request| request.temperature = Some(0.0));
     /// # let _ = node;
@@ -212,13 +332,17 @@ impl LlmNode {
 
     fn prompt(&self, envelope: &Envelope) -> Result<String, BoxError> {
         if let Some(template) = &self.template {
-            return render(template, self.missing, envelope);
+            let values = TemplateValues {
+                vars: &envelope.vars,
+                input: envelope.input.as_deref(),
+            };
+            return render(template, self.missing, values);
         }
         let values = self
             .input_vars
             .iter()
             .filter_map(|name| envelope.get_var(name));
-        let lines: Vec<String> = values.map(text_or_json).collect();
+        let lines: Vec<String> = values.map(text).collect();
         Ok(lines.join("\n"))
     }
 
@@ -233,25 +357,29 @@ impl LlmNode {
 
 call_settings!(LlmNode, "LlmNode::new()");
 
-#[node(Envelope)]
-impl LlmNode {
-    async fn run(&self, envelope: &Envelope, cx: Context) -> petalflow::Result<Changes> {
-        let client = model_of_node(self.client.as_ref(), &cx)?;
-        let prompt = self.prompt(envelope)?;
+#[async_trait]
+impl EnvelopeNode for LlmNode {
+    fn kind(&self) -> NodeKind {
+        NodeKind::Llm
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+        let client = model_of_node(self.client.as_ref(), call.cx)?;
+        let prompt = self.prompt(call.envelope)?;
         let request = LlmRequest {
             input_text: Some(prompt.clone()),
             ..self.request.clone()
         };
-        let attempt = |attempt| ask_model(&*client, &request, &cx, attempt);
+        let attempt = |attempt| ask_model(&*client, &request, call.cx, attempt);
         let response = self.call.run("LLM call", attempt).await?;
         self.budget.check(&response.usage)?;
         let value = self.value(&response)?;
-        let output = self.call.output_name(&cx);
+        let output = self.call.output_name(call);
         let mut changes = Changes::new()
             .var(format!("{output}_usage"), json!(response.usage))
             .var(output, value);
         if self.record_messages {
-            for message in recorded(prompt, &response, cx.node()) {
+            for message in recorded(prompt, &response, call.name) {
                 changes = changes.message(message);
             }
         }
@@ -281,12 +409,12 @@ fn recorded(prompt: String, response: &LlmResponse, node: &str) -> [ChatMessage;
     [ChatMessage::user(prompt).with_name(node), answer]
 }
 
-/// Returns a text unchanged, and any other value as JSON.
-fn text_or_json(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    }
+/// The values that a template can read.
+#[derive(Serialize)]
+struct TemplateValues<'a> {
+    #[serde(flatten)]
+    vars: &'a Map<String, Value>,
+    input: Option<&'a Value>,
 }
 
 /// Returns the JSON object of an answer if it conforms to the schema.

@@ -4,13 +4,51 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Call;
+use crate::Period;
+use petalflow::BoxError;
 use petalflow::policy::Retry;
-use petalflow::{BoxError, Context};
 
-/// Three attempts, the second after one second, the third after two more.
-const DEFAULT_RETRY: Retry = Retry::times(3).first(Duration::from_secs(1)).linear();
+/// Retries in settings. The wait before attempt `n + 1` is `n` times the backoff.
+///
+/// ```
+/// use petalflow_envelope::Period;
+/// use petalflow_envelope::kinds::RetryConfig;
+/// use std::time::Duration;
+///
+/// let retry = RetryConfig::default();
+/// assert_eq!((retry.max_attempts, retry.backoff), (3, Period(Duration::from_secs(1))));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetryConfig {
+    /// The number of attempts. The default is 3. Zero means one.
+    pub max_attempts: u32,
+    /// The wait after the first attempt. The default is one second.
+    pub backoff: Period,
+}
 
-/// The settings that [`LlmNode`](crate::LlmNode) and [`ToolNode`](crate::ToolNode) share.
+impl Default for RetryConfig {
+    fn default() -> Self {
+        RetryConfig {
+            max_attempts: 3,
+            backoff: Period(Duration::from_secs(1)),
+        }
+    }
+}
+
+impl RetryConfig {
+    fn policy(self) -> Retry {
+        Retry::times(self.max_attempts.max(1))
+            .first(self.backoff.0)
+            .linear()
+    }
+}
+
+/// The settings that nodes which call models and tools share.
 #[derive(Clone, Debug)]
 pub(super) struct CallSettings {
     pub(super) output: Option<String>,
@@ -25,7 +63,7 @@ macro_rules! call_settings {
             /// Sets the variable for the result. The default is `<node>_output`.
             ///
             /// ```
-            #[doc = concat!("use petalflow_envelope::", stringify!($node), ";")]
+            #[doc = concat!("use petalflow_envelope::kinds::", stringify!($node), ";")]
             ///
             #[doc = concat!("let node = ", $new, ".output(\"summary\");")]
             /// # let _ = node;
@@ -41,7 +79,7 @@ macro_rules! call_settings {
             ///
             /// ```
             /// use petalflow::policy::Retry;
-            #[doc = concat!("use petalflow_envelope::", stringify!($node), ";")]
+            #[doc = concat!("use petalflow_envelope::kinds::", stringify!($node), ";")]
             ///
             #[doc = concat!("let node = ", $new, ".retry(Retry::times(5));")]
             /// # let _ = node;
@@ -55,7 +93,7 @@ macro_rules! call_settings {
             /// Sets the longest time of all attempts together. Zero means no limit.
             ///
             /// ```
-            #[doc = concat!("use petalflow_envelope::", stringify!($node), ";")]
+            #[doc = concat!("use petalflow_envelope::kinds::", stringify!($node), ";")]
             /// use std::time::Duration;
             ///
             #[doc = concat!("let node = ", $new, ".timeout(Duration::from_secs(20));")]
@@ -96,15 +134,22 @@ impl CallSettings {
     pub(super) fn with_timeout(timeout: Duration) -> Self {
         CallSettings {
             output: None,
-            retry: DEFAULT_RETRY,
+            retry: RetryConfig::default().policy(),
             timeout,
         }
     }
 
+    /// The same settings with these retries.
+    pub(super) fn retrying(self, retry: RetryConfig) -> Self {
+        CallSettings {
+            retry: retry.policy(),
+            ..self
+        }
+    }
+
     /// The variable for the result.
-    pub(super) fn output_name(&self, cx: &Context) -> String {
-        let default = || format!("{}_output", cx.node());
-        self.output.clone().unwrap_or_else(default)
+    pub(super) fn output_name(&self, call: Call<'_>) -> String {
+        call.output(self.output.as_deref())
     }
 
     /// Runs `attempt` until it succeeds, must not be retried, or times out. `attempt` takes its number, from 1. `call`
@@ -161,7 +206,7 @@ mod tests {
 
     #[test]
     fn p026_three_attempts_a_second_apart() {
-        let waits: Vec<_> = DEFAULT_RETRY.waits().collect();
+        let waits: Vec<_> = RetryConfig::default().policy().waits().collect();
         assert_eq!(waits, [1, 2].map(Duration::from_secs));
     }
 }

@@ -5,19 +5,48 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::call::{CallSettings, Retryable, call_settings};
-use crate::{Changes, Envelope};
+use super::call_settings::{CallSettings, RetryConfig, Retryable, call_settings};
+use super::{Call, EnvelopeNode};
+use crate::{Changes, Envelope, NodeKind, Period};
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
-use petalflow::{BoxError, Context, node};
+use petalflow::{BoxError, Context, async_trait};
 use petalflow_llm::nodes::NodeOutput;
+
+/// The settings of a [`ToolNode`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolConfig {
+    /// The name of the tool.
+    pub tool_name: String,
+    /// Arguments with fixed values.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub static_args: Map<String, Value>,
+    /// The [path](Envelope::lookup) of the value of an argument. It overrides a fixed value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub args_template: BTreeMap<String, String>,
+    /// The arguments that must have a value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required_args: Vec<String>,
+    /// The variable for the result. The default is `<node>_output`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_key: Option<String>,
+    /// The longest time of all attempts together. The default is 30 seconds. Zero means no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Period>,
+    /// The retries.
+    #[serde(default)]
+    pub retry: RetryConfig,
+}
 
 /// A node that calls a tool and sets a variable to the result, an object.
 ///
 /// ```
 /// use petalflow_envelope::Envelope;
-/// use petalflow_envelope::ToolNode;
+/// use petalflow_envelope::kinds::ToolNode;
 /// use petalflow::prelude::*;
 /// use serde_json::json;
 ///
@@ -84,13 +113,37 @@ impl ToolNode {
     /// run's managed [`ToolRegistry`] or [`ToolSet`].
     ///
     /// ```
-    /// use petalflow_envelope::ToolNode;
+    /// use petalflow_envelope::kinds::ToolNode;
     ///
     /// let node = ToolNode::named("search");
     /// # let _ = node;
     /// ```
     pub fn named(name: impl Into<String>) -> Self {
         Self::with_tool(ToolRef::Name(name.into()))
+    }
+
+    /// Creates a node from settings, which finds its tool as [`named`](Self::named) does.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::{ToolConfig, ToolNode};
+    ///
+    /// let config: ToolConfig = serde_json::from_str(r#"{ "tool_name": "search", "args_template": { "query": "question" } }"#)?;
+    /// let node = ToolNode::from_config(config);
+    /// # let _ = node;
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    pub fn from_config(config: ToolConfig) -> Self {
+        let timeout = config.timeout.map_or(Duration::from_secs(30), |it| it.0);
+        ToolNode {
+            args: config.static_args,
+            paths: config.args_template,
+            required: config.required_args,
+            call: CallSettings {
+                output: config.output_key,
+                ..CallSettings::with_timeout(timeout).retrying(config.retry)
+            },
+            ..Self::named(config.tool_name)
+        }
     }
 
     fn with_tool(tool: ToolRef) -> Self {
@@ -107,7 +160,7 @@ impl ToolNode {
     /// Sets the registry to find the tool in.
     ///
     /// ```
-    /// use petalflow_envelope::ToolNode;
+    /// use petalflow_envelope::kinds::ToolNode;
     /// use petalflow::tool::ToolRegistry;
     ///
     /// let node = ToolNode::named("search").registry(ToolRegistry::new());
@@ -137,7 +190,7 @@ impl ToolNode {
     /// Requires these arguments. If one is missing, the node fails without calling the tool.
     ///
     /// ```
-    /// use petalflow_envelope::ToolNode;
+    /// use petalflow_envelope::kinds::ToolNode;
     ///
     /// let node = ToolNode::named("search").arg_from("query", "question").required(["query"]);
     /// # let _ = node;
@@ -208,11 +261,16 @@ impl ToolNode {
 
 call_settings!(ToolNode, "ToolNode::named(\"search\")");
 
-#[node(Envelope)]
-impl ToolNode {
-    async fn run(&self, envelope: &Envelope, cx: Context) -> petalflow::Result<Changes> {
-        let tool = self.find(&cx)?;
-        let arguments = Value::Object(self.arguments(envelope)?);
+#[async_trait]
+impl EnvelopeNode for ToolNode {
+    fn kind(&self) -> NodeKind {
+        NodeKind::Tool
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+        let cx = call.cx;
+        let tool = self.find(cx)?;
+        let arguments = Value::Object(self.arguments(call.envelope)?);
         let id = cx.task_id().to_string();
         cx.emit_with(|| NodeOutput::Call {
             id: id.clone(),
@@ -220,9 +278,9 @@ impl ToolNode {
             arguments: arguments.clone(),
         });
         let context = ToolContext::within(&*id, cx.clone());
-        let call = format!("tool `{}`", self.name());
+        let name = format!("tool `{}`", self.name());
         let attempt = |_| tool.call(arguments.clone(), &context);
-        let returned = self.call.run(call, attempt).await;
+        let returned = self.call.run(name, attempt).await;
         let result = match &returned {
             Ok(value) => Value::Object(normalize(value.clone())),
             Err(error) => json!({ "error": error.to_string() }),
@@ -234,7 +292,7 @@ impl ToolNode {
             result: result.clone(),
         });
         returned?;
-        Ok(Changes::new().var(self.call.output_name(&cx), result))
+        Ok(Changes::new().var(self.call.output_name(call), result))
     }
 }
 

@@ -1,0 +1,362 @@
+//! A node that caches the changes of another node.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use tokio::time::Instant;
+
+use super::{Call, EnvelopeNode};
+use crate::clock::now_ms;
+use crate::template::{MissingVariable, check, render};
+use crate::values::canonical;
+use crate::wire::{artifact_to_wire, rfc3339};
+use crate::{Changes, ConfigError, NodeKind, Period};
+use petalflow::{BoxError, async_trait};
+
+/// The settings of a [`CacheNode`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CacheConfig {
+    /// A template for the key: `{{ vars.name }}` is a variable, `{{ input }}` the input of the flow. Without it, the key is a
+    /// hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_key: Option<String>,
+    /// The variables in the hash. An empty list means all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub input_vars: Vec<String>,
+    /// Whether the input is in the hash.
+    pub include_input: bool,
+    /// Whether the artifacts are in the hash.
+    pub include_artifacts: bool,
+    /// How long an entry is valid. Zero means without end.
+    pub ttl: Period,
+    /// The variable for `{ "hit": .., "key": .., "stored_at": .., "expires_at": .. }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_var: Option<String>,
+}
+
+/// An entry of a cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CacheEntry {
+    /// The changes of the node.
+    pub changes: Changes,
+    /// When it was stored, in milliseconds since 1970 (UTC).
+    pub stored_ms: u64,
+    /// When it expires, in milliseconds since 1970 (UTC).
+    pub expires_ms: Option<u64>,
+}
+
+/// Where a [`CacheNode`] stores its entries.
+///
+/// ```
+/// use petalflow::{BoxError, async_trait};
+/// use petalflow_envelope::kinds::{CacheEntry, CacheStore};
+///
+/// struct Nowhere;
+///
+/// #[async_trait]
+/// impl CacheStore for Nowhere {
+///     async fn get(&self, _: &str) -> Result<Option<CacheEntry>, BoxError> {
+///         Ok(None)
+///     }
+///
+///     async fn set(&self, _: &str, _: CacheEntry) -> Result<(), BoxError> {
+///         Ok(())
+///     }
+/// }
+/// # let _ = Nowhere;
+/// ```
+#[async_trait]
+pub trait CacheStore: Send + Sync + 'static {
+    /// Returns the entry with this key, unless it is expired.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read. The node then fails.
+    async fn get(&self, key: &str) -> Result<Option<CacheEntry>, BoxError>;
+
+    /// Stores an entry.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be written. The node then fails.
+    async fn set(&self, key: &str, entry: CacheEntry) -> Result<(), BoxError>;
+}
+
+/// A node that caches the changes of another node, by a key that is made of the envelope. The key begins with the name of
+/// the node. Errors are not cached.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow_envelope::kinds::{CacheConfig, CacheNode, FuncNode};
+/// use petalflow_envelope::{Changes, Envelope};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let slow = FuncNode::new(|envelope: Envelope| async move {
+///     Ok(Changes::new().var("length", envelope.get_var_string("text").len()))
+/// });
+/// let config = CacheConfig { input_vars: vec!["text".into()], output_var: Some("cache".into()), ..CacheConfig::default() };
+/// let flow = Graph::<Envelope>::builder("measure")
+///     .node_as("measure", CacheNode::new(config, slow)?)
+///     .build()?;
+/// for hit in [false, true] {
+///     let envelope = flow.run(Envelope::new().with_var("text", "petal")).await?;
+///     assert_eq!(envelope.get_var("length"), Some(&5.into()));
+///     assert_eq!(envelope.get_var_nested("cache.hit"), Some(&hit.into()));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// PetalFlow caches the whole envelope, and returns it instead of that of the run: with the variables and the trace of an
+/// earlier run. Here only what the inner node changed is cached, and the rest of the envelope is not touched.
+#[derive(Clone)]
+pub struct CacheNode {
+    config: CacheConfig,
+    node: Option<Arc<dyn EnvelopeNode>>,
+    store: Arc<dyn CacheStore>,
+}
+
+impl fmt::Debug for CacheNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CacheNode")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CacheNode {
+    /// Caches this node, in a store of its own in memory.
+    ///
+    /// # Errors
+    ///
+    /// If the template of the key cannot be parsed.
+    pub fn new(config: CacheConfig, node: impl EnvelopeNode) -> Result<Self, ConfigError> {
+        let mut cache = Self::without_node(config)?;
+        cache.node = Some(Arc::new(node));
+        Ok(cache)
+    }
+
+    /// A cache that only reads: it fails if there is no entry.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::{CacheConfig, CacheNode};
+    ///
+    /// let cache = CacheNode::without_node(CacheConfig::default())?;
+    /// # let _ = cache;
+    /// # Ok::<(), petalflow_envelope::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the template of the key cannot be parsed.
+    pub fn without_node(config: CacheConfig) -> Result<Self, ConfigError> {
+        if let Some(template) = &config.cache_key {
+            check(template).map_err(|problem| ConfigError::new("cache_key", problem))?;
+        }
+        Ok(CacheNode {
+            config,
+            node: None,
+            store: Arc::new(MemoryCacheStore::new()),
+        })
+    }
+
+    /// Uses this store.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::{CacheConfig, CacheNode, MemoryCacheStore, NoopNode};
+    ///
+    /// let store = MemoryCacheStore::new();
+    /// let cache = CacheNode::new(CacheConfig::default(), NoopNode)?.store(store.clone());
+    /// # let _ = cache;
+    /// # Ok::<(), petalflow_envelope::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn store(mut self, store: impl CacheStore) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
+
+    /// Runs the inner node and stores its changes.
+    async fn miss(&self, call: Call<'_>, key: &str) -> Result<CacheEntry, BoxError> {
+        let Some(node) = &self.node else {
+            let name = call.name;
+            return Err(format!(
+                "cache node `{name}` has no entry `{key}`, and no node to make one"
+            )
+            .into());
+        };
+        let changes = node.process(call).await?;
+        let stored_ms = now_ms();
+        let ttl = self.config.ttl.0;
+        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        let entry = CacheEntry {
+            changes,
+            stored_ms,
+            expires_ms: (!ttl.is_zero()).then(|| stored_ms.saturating_add(ttl_ms)),
+        };
+        self.store.set(key, entry.clone()).await?;
+        Ok(entry)
+    }
+
+    fn key(&self, call: Call<'_>) -> Result<String, BoxError> {
+        let envelope = call.envelope;
+        let input = envelope.input.as_deref();
+        if let Some(template) = &self.config.cache_key {
+            let values = json!({ "vars": envelope.vars, "input": input });
+            let key = render(template, MissingVariable::Error, values)?;
+            return Ok(format!("{}:{key}", call.name));
+        }
+        let chosen = |name: &String| {
+            self.config.input_vars.is_empty() || self.config.input_vars.contains(name)
+        };
+        let vars = envelope.vars.iter().filter(|(name, _)| chosen(name));
+        let vars: Map<String, Value> = vars.map(|(a, b)| (a.clone(), b.clone())).collect();
+        let mut hashed = Map::from_iter([("vars".to_owned(), Value::Object(vars))]);
+        if self.config.include_input {
+            hashed.insert("input".into(), input.cloned().unwrap_or_default());
+        }
+        if self.config.include_artifacts {
+            let artifacts = envelope.artifacts.iter().map(artifact_to_wire).collect();
+            hashed.insert("artifacts".into(), Value::Array(artifacts));
+        }
+        let text = canonical(&Value::Object(hashed)).to_string();
+        let mut key = format!("{}:", call.name);
+        for byte in Sha256::digest(text) {
+            write!(key, "{byte:02x}")?;
+        }
+        Ok(key)
+    }
+}
+
+#[async_trait]
+impl EnvelopeNode for CacheNode {
+    fn kind(&self) -> NodeKind {
+        NodeKind::Cache
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+        let key = self.key(call)?;
+        let found = self.store.get(&key).await?;
+        let hit = found.is_some();
+        let entry = match found {
+            Some(entry) => entry,
+            None => self.miss(call, &key).await?,
+        };
+        let Some(output) = &self.config.output_var else {
+            return Ok(entry.changes);
+        };
+        let expires_at = entry.expires_ms.map(rfc3339);
+        let info = json!({
+            "hit": hit,
+            "key": key,
+            "stored_at": rfc3339(entry.stored_ms),
+            "expires_at": expires_at,
+        });
+        Ok(entry.changes.var(output, info))
+    }
+}
+
+/// A [`CacheStore`] in memory. Clones share it. Its clock is that of tokio, so that tests can pause it.
+///
+/// ```
+/// use petalflow_envelope::kinds::MemoryCacheStore;
+///
+/// assert_eq!(MemoryCacheStore::new().size(), 0);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MemoryCacheStore(Arc<Mutex<BTreeMap<String, Stored>>>);
+
+#[derive(Debug)]
+struct Stored {
+    entry: CacheEntry,
+    /// `None` if it never expires.
+    expires: Option<Instant>,
+}
+
+impl Stored {
+    fn is_expired(&self) -> bool {
+        self.expires
+            .is_some_and(|expires| Instant::now() >= expires)
+    }
+}
+
+impl MemoryCacheStore {
+    /// Creates an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, Stored>> {
+        // No code that can panic runs while it is locked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of entries. Expired ones count until they are removed.
+    pub fn size(&self) -> usize {
+        self.entries().len()
+    }
+
+    /// The keys, sorted.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::MemoryCacheStore;
+    ///
+    /// assert!(MemoryCacheStore::new().keys().is_empty());
+    /// ```
+    pub fn keys(&self) -> Vec<String> {
+        self.entries().keys().cloned().collect()
+    }
+
+    /// Removes all entries.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::MemoryCacheStore;
+    ///
+    /// MemoryCacheStore::new().clear();
+    /// ```
+    pub fn clear(&self) {
+        self.entries().clear();
+    }
+
+    /// Removes the expired entries, and returns how many.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::MemoryCacheStore;
+    ///
+    /// assert_eq!(MemoryCacheStore::new().prune(), 0);
+    /// ```
+    pub fn prune(&self) -> usize {
+        let mut entries = self.entries();
+        let before = entries.len();
+        entries.retain(|_, stored| !stored.is_expired());
+        before - entries.len()
+    }
+}
+
+#[async_trait]
+impl CacheStore for MemoryCacheStore {
+    async fn get(&self, key: &str) -> Result<Option<CacheEntry>, BoxError> {
+        let mut entries = self.entries();
+        if entries.get(key).is_some_and(Stored::is_expired) {
+            entries.remove(key);
+        }
+        Ok(entries.get(key).map(|stored| stored.entry.clone()))
+    }
+
+    async fn set(&self, key: &str, entry: CacheEntry) -> Result<(), BoxError> {
+        let ttl = entry.expires_ms.map(|expires| {
+            std::time::Duration::from_millis(expires.saturating_sub(entry.stored_ms))
+        });
+        let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
+        self.entries().insert(key.into(), Stored { entry, expires });
+        Ok(())
+    }
+}

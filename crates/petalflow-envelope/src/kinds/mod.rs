@@ -1,0 +1,229 @@
+//! The node kinds: one file each, configured by a struct that a document can contain.
+//!
+//! Each kind is a node value for [`flow!`](petalflow::flow!) and for [`Graph::builder`](petalflow::Graph::builder). Its
+//! settings implement `Deserialize`, which refuses unknown fields, `Serialize` and `JsonSchema`.
+//!
+//! ```
+//! use petalflow::prelude::*;
+//! use petalflow_envelope::Envelope;
+//! use petalflow_envelope::kinds::{TransformConfig, TransformNode};
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let config: TransformConfig = serde_json::from_value(json!({
+//!     "transform": "template",
+//!     "template": "Hello, {{ name }}!",
+//!     "output_var": "greeting",
+//! }))?;
+//! let flow = Graph::<Envelope>::builder("greet")
+//!     .node_as("greet", TransformNode::new(config)?)
+//!     .build()?;
+//! let envelope = flow.run(Envelope::new().with_var("name", "Ann")).await?;
+//! assert_eq!(envelope.get_var_string("greeting"), "Hello, Ann!");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The nodes that choose the next node implement [`Decide`]. [`Routed`] makes them route to the variants of an enum.
+
+mod branch_node;
+mod cache;
+mod call_settings;
+mod conditional;
+mod filter;
+mod func;
+mod gate;
+mod guardian;
+mod human;
+mod llm;
+mod llm_router;
+mod map;
+mod merge;
+mod noop;
+mod routed;
+mod rule_router;
+mod tool;
+mod transform;
+#[cfg(feature = "http")]
+mod webhook_call;
+mod webhook_trigger;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use branch_node::BranchNode;
+pub use cache::{CacheConfig, CacheEntry, CacheNode, CacheStore, MemoryCacheStore};
+pub use call_settings::RetryConfig;
+pub use conditional::{ConditionConfig, ConditionalConfig, ConditionalNode, EvaluationOrder};
+pub use filter::{DuplicateKept, FilterConfig, FilterNode, FilterOp, FilterTarget, SortOrder};
+pub use func::FuncNode;
+pub use gate::{GateAction, GateConfig, GateNode, Passage};
+pub use guardian::{
+    CheckConfig, CheckType, GuardianAction, GuardianConfig, GuardianNode, PiiType, ValueType,
+};
+pub use human::{
+    AutoHandler, ChannelHandler, FuncHandler, HumanConfig, HumanHandler, HumanNode, HumanOption,
+    HumanQuestion, HumanRequest, HumanResponse, QueuedHandler, RequestType, ThreadHandler,
+    TimeoutAction,
+};
+pub use llm::{BudgetConfig, LlmConfig, LlmNode};
+pub use llm_router::{LlmRouter, LlmRouterConfig};
+pub use map::{MapConfig, MapNode};
+pub use merge::{Conflict, MergeConfig, MergeNode};
+pub use noop::NoopNode;
+pub use routed::{Chosen, Decide, Routed};
+pub use rule_router::{RouteCondition, RouteOp, RouteRule, RuleRouter, RuleRouterConfig};
+pub use tool::{ToolConfig, ToolNode};
+pub use transform::{DeepOrShallow, ParseFormat, StringifyFormat, TransformConfig, TransformNode};
+#[cfg(feature = "http")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http")))]
+pub use webhook_call::{WebhookCallConfig, WebhookCallNode};
+pub use webhook_trigger::{
+    Refusal, TriggerAuth, WebhookRequest, WebhookTriggerConfig, WebhookTriggerNode,
+};
+
+use crate::{Changes, Envelope, NodeKind};
+use petalflow::{BoxError, Context, async_trait, node};
+
+/// One call of a node: its name, the envelope, and the context of the task.
+///
+/// ```
+/// use petalflow::{BoxError, async_trait};
+/// use petalflow_envelope::kinds::{Call, EnvelopeNode};
+/// use petalflow_envelope::{Changes, NodeKind};
+///
+/// struct Sign;
+///
+/// #[async_trait]
+/// impl EnvelopeNode for Sign {
+///     fn kind(&self) -> NodeKind {
+///         NodeKind::Other("sign".into())
+///     }
+///
+///     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+///         Ok(Changes::new().var(call.output(None), call.name))
+///     }
+/// }
+/// # let _ = Sign;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The name of the node. For a node inside another node it is the name of the outer node with a suffix.
+    pub name: &'a str,
+    /// The envelope.
+    pub envelope: &'a Envelope,
+    /// The context of the task.
+    pub cx: &'a Context,
+}
+
+impl Call<'_> {
+    /// The name of the variable for the result: the given one, or `<node>_output`.
+    pub fn output(&self, name: Option<&str>) -> String {
+        name.map_or_else(|| format!("{}_output", self.name), str::to_owned)
+    }
+}
+
+/// A node over an envelope, as a trait object. All node kinds implement it. [`MapNode`], [`CacheNode`] and [`BranchNode`]
+/// contain one.
+#[async_trait]
+pub trait EnvelopeNode: Send + Sync + 'static {
+    /// The kind of the node.
+    fn kind(&self) -> NodeKind;
+
+    /// Runs the node once and returns what it changes.
+    ///
+    /// # Errors
+    ///
+    /// The error of the node.
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError>;
+}
+
+#[async_trait]
+impl<N: EnvelopeNode + ?Sized> EnvelopeNode for Arc<N> {
+    fn kind(&self) -> NodeKind {
+        (**self).kind()
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+        (**self).process(call).await
+    }
+}
+
+/// Any [`EnvelopeNode`] as a node of a flow. Clones share it.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow_envelope::Envelope;
+/// use petalflow_envelope::kinds::{AnyNode, NoopNode};
+///
+/// # fn main() -> petalflow::Result<()> {
+/// // The kind may come from a document.
+/// let node = AnyNode::new(NoopNode);
+/// let flow = Graph::<Envelope>::builder("one").node_as("first", node).build()?;
+/// # let _ = flow;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct AnyNode(Arc<dyn EnvelopeNode>);
+
+impl AnyNode {
+    /// Boxes a node.
+    pub fn new(node: impl EnvelopeNode) -> Self {
+        AnyNode(Arc::new(node))
+    }
+}
+
+impl fmt::Debug for AnyNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyNode").field(&self.0.kind()).finish()
+    }
+}
+
+#[async_trait]
+impl EnvelopeNode for AnyNode {
+    fn kind(&self) -> NodeKind {
+        self.0.kind()
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+        self.0.process(call).await
+    }
+}
+
+/// Makes a type that implements [`EnvelopeNode`] a node of flows.
+macro_rules! node_of_flows {
+    ($($node:ident),*) => {$(
+        #[node(Envelope)]
+        impl $node {
+            async fn run(&self, envelope: &Envelope, cx: Context) -> petalflow::Result<Changes> {
+                let call = Call { name: cx.node(), envelope, cx: &cx };
+                EnvelopeNode::process(self, call).await
+            }
+        }
+    )*};
+}
+
+node_of_flows!(
+    AnyNode,
+    BranchNode,
+    CacheNode,
+    ConditionalNode,
+    FilterNode,
+    FuncNode,
+    GateNode,
+    GuardianNode,
+    HumanNode,
+    LlmNode,
+    LlmRouter,
+    MapNode,
+    MergeNode,
+    NoopNode,
+    RuleRouter,
+    ToolNode,
+    TransformNode,
+    WebhookTriggerNode
+);
+#[cfg(feature = "http")]
+node_of_flows!(WebhookCallNode);
