@@ -38,12 +38,11 @@ pub(crate) fn append(
             tail = log::add_after(connection, &last, checkpoint)?;
         }
     }
-    let tail = match tail {
-        Some(tail) => tail,
-        None => {
-            listing::begun(connection, address.thread, checkpoint.created_ms)?;
-            log::begin(connection, address, checkpoint)?
-        }
+    let tail = if let Some(tail) = tail {
+        tail
+    } else {
+        listing::begun(connection, address.thread, checkpoint.created_ms)?;
+        log::begin(connection, address, checkpoint)?
     };
     if let Some((first, last)) = bounds(settled) {
         delete_writes(connection, address, first, last)?;
