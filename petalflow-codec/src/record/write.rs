@@ -114,12 +114,12 @@ fn encode_keys<'k>(
             (key.kind == KeyKind::Delta).then_some((*code, rest))
         });
         let (code, bytes) = short.unwrap_or((key.kind.code(), key.bytes));
-        match names.and_then(|names| KeyOutline::position(&names.keys, key.id)) {
-            Some(position) => pack::number(position as u64 * KEY_CODES + u64::from(code), out),
-            None => {
-                pack::text(key.id, out);
-                pack::number(code.into(), out);
-            }
+        let position = names.and_then(|names| KeyOutline::position(&names.keys, key.id));
+        if let Some(position) = position {
+            pack::number(position as u64 * KEY_CODES + u64::from(code), out);
+        } else {
+            pack::text(key.id, out);
+            pack::number(code.into(), out);
         }
         if index == last {
             out.extend_from_slice(bytes);
