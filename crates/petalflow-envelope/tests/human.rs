@@ -337,6 +337,7 @@ async fn a_thread_waits_for_the_answer() {
     let InterruptKind::Ask { question, .. } = &interrupt.kind else {
         panic!("a question")
     };
+    let question = serde_json::to_value(question).expect("it is JSON");
     assert_eq!(question["prompt"], json!("Publish?"));
     let response = HumanResponse {
         approved: true,

@@ -1,6 +1,5 @@
 //! Routes of routers, gates and guardians: rows P066 to P072.
 
-use futures_util::StreamExt;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use petalflow_envelope::kinds::{
