@@ -132,7 +132,8 @@ impl<S: State> Sink<S> {
                 if queue.events.is_empty() && !queue.waiting.is_empty() {
                     let waiting = std::mem::take(&mut queue.waiting);
                     drop(queue);
-                    waiting.into_iter().for_each(Waker::wake);
+                    // The task that was woken last is polled first, so this is the order in which they began to wait.
+                    waiting.into_iter().rev().for_each(Waker::wake);
                 }
                 event
             }
