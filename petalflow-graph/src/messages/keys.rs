@@ -171,6 +171,10 @@ pub const fn too_many_keys(state: &str, keys: usize) -> Text {
 
 /// The traits of a key's type. A `true` for serde's traits if the state is not stored.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether the type has one trait"
+)]
 pub struct KeyTraits {
     /// `Send` and `Sync`.
     pub shared: bool,

@@ -87,7 +87,7 @@ impl Binder<'_> {
             .iter()
             .filter(|param| matches!(param.source, Source::Run));
         let requires = needs.map(|param| {
-            let (require, requirements) = (self.from_run(param, "require"), local("requirements"));
+            let (require, requirements) = (self.extractor(param, "require"), local("requirements"));
             let cfgs = &param.cfgs;
             quote!(#(#cfgs)* #require(#requirements);)
         });
@@ -122,7 +122,7 @@ impl Binder<'_> {
     }
 
     /// A function of `Extract` for a parameter: `extract` or `require`.
-    fn from_run(&self, param: &Param, function: &str) -> TokenStream {
+    fn extractor(&self, param: &Param, function: &str) -> TokenStream {
         if !self.declared(param) {
             return extract(self.runtime, &param.ty, function);
         }
@@ -172,7 +172,7 @@ impl Binder<'_> {
                 quote_spanned!(ident.span()=> #runtime::node::Scope::item::<<Self as #runtime::node::Node<#state>>::Item>(&#scope)?)
             }
             Source::Run => {
-                let extract = self.from_run(param, "extract");
+                let extract = self.extractor(param, "extract");
                 let taken = owned
                     .as_ref()
                     .map_or_else(|| quote!(#extract(#scope)?), Ident::to_token_stream);
@@ -201,7 +201,7 @@ impl Binder<'_> {
             // The scope has the item, and it can be cloned.
             Source::Item(_) => return TokenStream::new(),
             Source::Run => {
-                let (extract, scope) = (self.from_run(param, "extract"), local("scope"));
+                let (extract, scope) = (self.extractor(param, "extract"), local("scope"));
                 quote!(#extract(&#scope)?)
             }
         };
