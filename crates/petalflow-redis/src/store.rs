@@ -322,7 +322,7 @@ impl Store for RedisStore {
                 let found: Result<(u64, Vec<ThreadInfo>), StoreError> =
                     found.map_err(|error| StoreError::Other(error.into()))?;
                 let (shard, infos) = found?;
-                let is_full = most == FILTERED_PAGE && infos.len() as i64 == most;
+                let is_full = most == FILTERED_PAGE && i64::try_from(infos.len()) == Ok(most);
                 let last = infos.last().filter(|_| is_full).map(|last| last.id.clone());
                 let mut infos: Vec<_> = infos.into_iter().filter(|it| query.covers(it)).collect();
                 let enough = infos.len() >= limit;

@@ -412,7 +412,7 @@ pub async fn reclaiming_space_changes_nothing(stores: &Stores) -> CaseResult {
         let mut after = None;
         for seq in 1..=40 {
             let large = StoredCheckpoint {
-                bytes: vec![seq as u8; 20_000],
+                bytes: vec![7; 20_000],
                 ..checkpoint(seq)
             };
             let address = Address::root(thread);
