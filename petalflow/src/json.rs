@@ -153,7 +153,7 @@ impl<S: State + Serialize> Serialize for Event<S> {
                 map.serialize_entry("cached", cached)?;
             }
             EventKind::NodeRestored { update } => {
-                map.serialize_entry("keys", &written::<S>(update))?
+                map.serialize_entry("keys", &written::<S>(update))?;
             }
             EventKind::Retry { error, wait } => {
                 map.serialize_entry("error", error)?;
