@@ -44,7 +44,7 @@ mod texts {
     use petalflow::interrupt::{Answer, AnswerError, Ask, InterruptId};
     use petalflow::prelude::*;
     use petalflow::thread::{FlowLock, ThreadError};
-    use petalflow::tool::{InvokeError, ToolError, schema};
+    use petalflow::tool::{ToolError, schema};
     use petalflow_test_support::check_texts as check;
 
     #[derive(serde::Serialize, Ask)]
@@ -112,7 +112,6 @@ mod texts {
             ToolError::Failed(disk()),
         ] {
             check(&tool);
-            check(&InvokeError(tool));
         }
         check(&schema::strict(&serde_json::json!({ "anyOf": [] })).unwrap_err());
     }

@@ -60,7 +60,7 @@ impl ToolError {
 /// ```
 #[derive(thiserror::Error)]
 #[error("tool call failed: {0}")]
-pub struct InvokeError(pub ToolError);
+pub struct InvokeError(#[source] pub ToolError);
 
 crate::error::debug_is_message!(ToolError);
 crate::error::debug_is_message!(InvokeError);
