@@ -62,6 +62,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "clock",
             "error",
             "future",
+            "notify",
             "cancel_token",
             "checkpoint",
             "migration",
