@@ -1,43 +1,11 @@
-//! JSON Schemas of arguments, and the dialects of providers.
+//! JSON Schemas of arguments.
 //!
-//! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). [`strict`] and [`gemini`]
-//! convert it to a provider's dialect. Keywords that the dialect does not support are moved to the description, where
-//! the model reads them.
-//!
-//! ```
-//! use petalflow::tool::schema;
-//! use petalflow::tool::schemars::{self, JsonSchema};
-//! use serde::Deserialize;
-//! use serde_json::json;
-//!
-//! #[derive(Deserialize, JsonSchema)]
-//! struct Search {
-//!     /// Words of the title.
-//!     query: String,
-//!     limit: Option<u8>,
-//! }
-//!
-//! let neutral = schema::of::<Search>();
-//! assert_eq!(neutral["required"], json!(["query"]));
-//!
-//! let strict = schema::strict(&neutral)?;
-//! assert!(strict["required"].as_array().unwrap().contains(&json!("limit")));
-//! assert_eq!(strict["properties"]["limit"]["type"], json!(["integer", "null"]));
-//!
-//! let gemini = schema::gemini(&neutral).unwrap();
-//! assert_eq!(gemini["properties"]["limit"]["nullable"], true);
-//! # Ok::<(), schema::NotStrict>(())
-//! ```
+//! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). `petalflow_llm::schema` converts it to
+//! the dialects of providers.
 
-mod gemini;
-mod hints;
 mod nulls;
-mod simple;
-mod strict;
 
-pub use gemini::gemini;
 pub(crate) use nulls::drop_nulls;
-pub use strict::{NotStrict, strict};
 
 use ::schemars::generate::SchemaSettings;
 use ::schemars::transform::{RecursiveTransform, Transform};

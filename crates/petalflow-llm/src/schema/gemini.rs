@@ -20,7 +20,7 @@ const HINTS: &[&str] = &[
 /// What the dialect cannot express, such as a recursive type, is left open.
 ///
 /// ```
-/// use petalflow::tool::schema;
+/// use petalflow_llm::schema;
 /// use serde_json::json;
 ///
 /// let neutral = json!({

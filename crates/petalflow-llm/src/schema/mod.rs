@@ -1,0 +1,39 @@
+//! The dialects of JSON Schema that providers accept.
+//!
+//! [`strict`] and [`gemini`] convert the neutral schema of a tool, for example
+//! [`ToolSpec::parameters`](petalflow::tool::ToolSpec::parameters), to the dialect of a provider. Keywords that the dialect
+//! does not support are moved to the description, where the model reads them.
+//!
+//! ```
+//! use petalflow::tool::schema;
+//! use petalflow::tool::schemars::{self, JsonSchema};
+//! use petalflow_llm::schema::{NotStrict, gemini, strict};
+//! use serde::Deserialize;
+//! use serde_json::json;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Search {
+//!     /// Words of the title.
+//!     query: String,
+//!     limit: Option<u8>,
+//! }
+//!
+//! let neutral = schema::of::<Search>();
+//! assert_eq!(neutral["required"], json!(["query"]));
+//!
+//! let strict = strict(&neutral)?;
+//! assert!(strict["required"].as_array().unwrap().contains(&json!("limit")));
+//! assert_eq!(strict["properties"]["limit"]["type"], json!(["integer", "null"]));
+//!
+//! let gemini = gemini(&neutral).unwrap();
+//! assert_eq!(gemini["properties"]["limit"]["nullable"], true);
+//! # Ok::<(), NotStrict>(())
+//! ```
+
+mod gemini;
+mod hints;
+mod simple;
+mod strict;
+
+pub use gemini::gemini;
+pub use strict::{NotStrict, strict};
