@@ -67,13 +67,11 @@ impl<N: Deref<Target = Notify> + Unpin> Future for Notified<N> {
         if waiters.round != this.round {
             return Poll::Ready(());
         }
-        let slot = match this.slot.or_else(|| waiters.free.pop()) {
-            Some(slot) => slot,
-            None => {
-                waiters.slots.push(None);
-                waiters.slots.len() - 1
-            }
-        };
+        let slot = this.slot.or_else(|| waiters.free.pop());
+        let slot = slot.unwrap_or_else(|| {
+            waiters.slots.push(None);
+            waiters.slots.len() - 1
+        });
         this.slot = Some(slot);
         match &mut waiters.slots[slot] {
             Some(waker) => waker.clone_from(cx.waker()),
