@@ -60,6 +60,7 @@ impl RawValue {
     /// A map with the value under a name.
     #[doc(hidden)]
     #[inline]
+    #[must_use]
     pub fn named(&self, name: &str) -> Self {
         let mut bytes = Vec::new();
         pack::map(1, &mut bytes);

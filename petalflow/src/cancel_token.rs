@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use tokio::sync::Notify;
+use crate::notify::Notify;
 
 const RUNNING: u8 = 0;
 const DRAINING: u8 = 1;
@@ -129,7 +129,7 @@ impl CancelToken {
     pub async fn cancelled(&self) {
         loop {
             // Registered before the check; otherwise a cancellation in between would be missed.
-            let changed = self.inner.changed.notified();
+            let changed = Notify::notified(&self.inner.changed);
             if self.inner.state.load(Ordering::Acquire) == CANCELLED {
                 return;
             }

@@ -94,6 +94,7 @@ mod launch;
 pub mod middleware;
 mod migration;
 pub mod node;
+mod notify;
 mod outcome;
 mod plan;
 pub mod policy;

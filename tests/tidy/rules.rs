@@ -63,6 +63,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "clock",
             "error",
             "future",
+            "notify",
             "cancel_token",
             "checkpoint",
             "migration",

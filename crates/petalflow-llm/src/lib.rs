@@ -35,6 +35,7 @@ mod price;
 #[cfg(feature = "providers")]
 mod provider;
 mod retrying;
+pub mod schema;
 mod scripted;
 #[cfg(any(feature = "providers", feature = "testing"))]
 mod secrets;

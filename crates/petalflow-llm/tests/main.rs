@@ -5,3 +5,4 @@
 mod models;
 mod nodes;
 mod providers;
+mod schemas;

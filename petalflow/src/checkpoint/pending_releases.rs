@@ -1,9 +1,10 @@
 //! Claims that are still to be released, for stores that cannot release them at once.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Mutex as AsyncMutex;
+use crate::notify::Notify;
 
 /// Claims that a store still has to release, in the order in which [`Store::release`](super::Store::release) was called.
 ///
@@ -28,8 +29,19 @@ use tokio::sync::Mutex as AsyncMutex;
 #[derive(Debug, Default)]
 pub struct PendingReleases {
     claims: Mutex<Vec<(String, String)>>,
-    /// Held while claims are released. Two tasks at once could release a claim that was granted again in between.
-    turn: AsyncMutex<()>,
+    /// Whether a task is releasing claims. Two at once could release a claim that was granted again in between.
+    releasing: AtomicBool,
+    released: Notify,
+}
+
+/// A task's turn to release claims, until it is dropped.
+struct Turn<'a>(&'a PendingReleases);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.releasing.store(false, Ordering::Release);
+        self.0.released.notify_waiters();
+    }
 }
 
 impl PendingReleases {
@@ -52,12 +64,23 @@ impl PendingReleases {
     where
         F: Future<Output = Result<(), E>>,
     {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn().await;
         while let Some((thread, owner)) = self.first() {
             release(thread, owner).await?;
             self.claims().remove(0);
         }
         Ok(())
+    }
+
+    async fn turn(&self) -> Turn<'_> {
+        loop {
+            // Made before the check; otherwise the end of a turn in between would be missed.
+            let released = Notify::notified(&self.released);
+            if !self.releasing.swap(true, Ordering::Acquire) {
+                return Turn(self);
+            }
+            released.await;
+        }
     }
 
     #[inline]

@@ -6,10 +6,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Notify;
-
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
+use crate::notify::Notify;
 use crate::outcome::ThreadError;
 
 /// How long to wait before a claim is tried again, at first and at most.
@@ -77,7 +76,7 @@ impl ThreadClaim {
                         // Made before the run can end, so that its end is not missed.
                         (
                             run.cancel.clone(),
-                            Arc::clone(&run.released).notified_owned(),
+                            Notify::notified(Arc::clone(&run.released)),
                         )
                     });
                     if on_busy == OnBusy::Cancel {

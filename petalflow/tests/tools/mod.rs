@@ -5,7 +5,6 @@ mod arguments;
 mod attribute;
 mod layers;
 mod results;
-mod schemas;
 mod sets;
 
 use petalflow::tool::{Tool, ToolContext};

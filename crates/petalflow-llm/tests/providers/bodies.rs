@@ -38,7 +38,7 @@ async fn body(model: &str, request: &LlmRequest) -> Value {
 }
 
 fn strict_order() -> Value {
-    schema::strict(&schema::of::<Order>()).unwrap()
+    petalflow_llm::schema::strict(&schema::of::<Order>()).unwrap()
 }
 
 fn with_tool(schema: Value) -> LlmRequest {

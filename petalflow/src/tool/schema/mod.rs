@@ -1,38 +1,11 @@
-//! JSON Schemas of arguments, and their strict form.
+//! JSON Schemas of arguments.
 //!
-//! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). [`strict`] converts it for
-//! providers that enforce schemas. Keywords that they do not support are moved to the description, where the model
-//! reads them.
-//!
-//! ```
-//! use petalflow::tool::schema;
-//! use petalflow::tool::schemars::{self, JsonSchema};
-//! use serde::Deserialize;
-//! use serde_json::json;
-//!
-//! #[derive(Deserialize, JsonSchema)]
-//! struct Search {
-//!     /// Words of the title.
-//!     query: String,
-//!     limit: Option<u8>,
-//! }
-//!
-//! let neutral = schema::of::<Search>();
-//! assert_eq!(neutral["required"], json!(["query"]));
-//!
-//! let strict = schema::strict(&neutral)?;
-//! assert!(strict["required"].as_array().unwrap().contains(&json!("limit")));
-//! assert_eq!(strict["properties"]["limit"]["type"], json!(["integer", "null"]));
-//! # Ok::<(), schema::NotStrict>(())
-//! ```
+//! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). `petalflow_llm::schema` converts it for
+//! providers that enforce schemas.
 
-mod hints;
 mod nulls;
-mod simple;
-mod strict;
 
 pub(crate) use nulls::drop_nulls;
-pub use strict::{NotStrict, strict};
 
 use ::schemars::generate::SchemaSettings;
 use ::schemars::transform::{RecursiveTransform, Transform};

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::message::{Media, MediaSource};
 use crate::request::Effort;
+use crate::schema;
 use crate::{LlmError, LlmRequest};
-use petalflow::tool::schema;
 use petalflow::tool::{ToolResult, ToolSpec};
 
 /// The number as it was written: 0.7 as an `f32` is 0.699999988 as an `f64`.

@@ -2,14 +2,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use petalflow::tool::schema::{self, strict};
+use petalflow::tool::schema;
 use petalflow::tool::schemars::{self, JsonSchema};
-use petalflow::tool::{FuncTool, Tool};
+use petalflow::tool::{FuncTool, Tool, ToolContext};
+use petalflow_llm::schema::strict;
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::call;
+/// Calls a tool outside any run.
+async fn call(tool: &(impl Tool + ?Sized), arguments: Value) -> Result<Value, String> {
+    let result = tool.call(arguments, &ToolContext::new("1")).await;
+    result.map_err(|error| error.to_string())
+}
 
 /// What both OpenAI's and Anthropic's strict modes take. OpenAI also takes `pattern` and bounds of numbers and lists, which
 /// Anthropic refuses; Anthropic also takes `default`, which OpenAI refuses.

@@ -39,7 +39,7 @@ const HINTS: &[&str] = &[
 /// The reason why a schema has no strict form. The tool is then sent without `strict`, with its neutral schema.
 ///
 /// ```
-/// use petalflow::tool::schema;
+/// use petalflow_llm::schema;
 /// use serde_json::json;
 ///
 /// let anything = json!({ "type": "object", "properties": { "extra": {} } });
@@ -55,8 +55,8 @@ crate::error::debug_is_message!(NotStrict);
 /// Converts a schema for strict modes, in which a provider enforces the schema.
 ///
 /// It uses what both OpenAI and Anthropic support: every object is closed, every property is required (an optional one
-/// accepts `null`), there are no references, and limits are in the description. A tool of this crate reads `null` as an
-/// omitted argument.
+/// accepts `null`), there are no references, and limits are in the description. A tool of `petalflow` reads `null` as
+/// an omitted argument.
 ///
 /// # Errors
 ///
