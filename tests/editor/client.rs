@@ -224,12 +224,12 @@ fn read(output: &mut impl BufRead) -> Option<Value> {
 }
 
 /// The folder of what the package is built to. Apart from the workspace's, whose lock this test's own cargo may hold.
-pub(crate) fn target() -> PathBuf {
+fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor-target")
 }
 
 /// A package with this program that depends on petalflow, with the versions of this workspace.
-pub(crate) fn package(text: &str) -> PathBuf {
+fn package(text: &str) -> PathBuf {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = format!(

@@ -3,7 +3,6 @@
 //! `library` has the part of the standard library that the macros' code needs, so that nothing is installed.
 
 mod client;
-mod documentation;
 
 use std::sync::{Mutex, PoisonError};
 

@@ -19,6 +19,21 @@ const HIDDEN: &[(&str, &str)] = &[
 /// The programs with several errors: how many, and why.
 const SEVERAL: &[(&str, usize, &str)] = &[
     (
+        "flow/fail/pf025_value_is_no_node",
+        2,
+        "with incremental compilation, rustc repeats it with the bound of the implementation",
+    ),
+    (
+        "flow/fail/value_over_a_key_of_another_type",
+        2,
+        "with incremental compilation, rustc repeats it with the bound of the implementation",
+    ),
+    (
+        "flow/fail/subflow_is_no_flow",
+        2,
+        "with incremental compilation, rustc also reports what the sub-flow returns",
+    ),
+    (
         "ask/fail/answer_not_serialized",
         2,
         "one for each direction",
@@ -43,7 +58,11 @@ const SEVERAL: &[(&str, usize, &str)] = &[
     ("flow/fail/pf013_bool", 2, "two mistakes"),
     ("flow/fail/pf024_flow_option", 3, "three mistakes"),
     ("flow/fail/pf024_id_not_a_text", 2, "two mistakes"),
-    ("flow/fail/pf025_path_of_another_state", 2, "two mistakes"),
+    (
+        "flow/fail/pf025_path_of_another_state",
+        3,
+        "two mistakes; with incremental compilation, rustc repeats that of a value with the bound of its implementation",
+    ),
     ("flow/fail/pf025_value_named_as_node", 4, "four mistakes"),
     ("flow/fail/pf026_caught_twice", 2, "both places"),
     ("flow/fail/several_mistakes", 3, "three mistakes"),

@@ -25,5 +25,5 @@ pub(super) fn flow(cx: &Cx<'_>, body: TokenStream) -> TokenStream {
         api::code(cx, docs(cx, &diagram(cx))),
         names::code(cx, &statements),
     );
-    quote!(#api #names)
+    quote!(#names #api)
 }

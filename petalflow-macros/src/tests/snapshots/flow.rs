@@ -300,86 +300,9 @@ const _: () = {
         }
     }
 };
-/// Writes until the critic accepts the draft.
 #[cfg(doc)]
-/**
-State: [`Essay`]
-
-```mermaid
-graph TD
-    START([START])
-    END([END])
-    write[write]
-    critique{critique}
-    START --> write
-    write --> critique
-    critique -.->|Publish| END
-    critique -.->|Revise| write
-```*/
-#[derive(::core::clone::Clone, ::core::fmt::Debug)]
-pub struct WriteEssay;
-#[cfg(doc)]
-#[allow(warnings)]
-const _: () = {
-    use petalflow::__private::flow as __petalflow;
-    impl ::core::default::Default for WriteEssay {
-        fn default() -> Self {
-            loop {}
-        }
-    }
-    impl petalflow::Flow for WriteEssay {
-        type State = Essay;
-        fn name(&self) -> &str {
-            loop {}
-        }
-        fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
-            loop {}
-        }
-        fn require(&self, _: &mut petalflow::node::Requirements<'_>) {}
-        fn step<'a>(
-            &'a self,
-            _: u32,
-            _: &'a mut petalflow::__private::flow::Step<'_, Essay>,
-        ) -> impl ::core::future::Future<
-            Output = ::core::result::Result<(), petalflow::BoxError>,
-        > + ::core::marker::Send + 'a {
-            async move { loop {} }
-        }
-    }
-    #[doc(hidden)]
-    impl __petalflow::Subflow for WriteEssay {
-        fn fresh() -> Self {
-            loop {}
-        }
-    }
-    impl WriteEssay {
-        /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
-        #[allow(clippy::self_named_constructors)]
-        pub fn run(
-            input: impl petalflow::state::InputOf<Essay>,
-        ) -> petalflow::Run<Self> {
-            loop {}
-        }
-    }
-    impl WriteEssay {
-        /// A launch of the flow, for limits, managed values and middleware.
-        pub fn new() -> petalflow::Launch<Self> {
-            loop {}
-        }
-        /// The graph as data: its nodes, their roles, and its edges.
-        #[must_use]
-        pub fn topology() -> petalflow::graph::Topology {
-            loop {}
-        }
-        /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
-        #[must_use]
-        pub fn mermaid() -> ::std::string::String {
-            loop {}
-        }
-        /// The graph in the DOT language of Graphviz.
-        #[must_use]
-        pub fn dot() -> ::std::string::String {
-            loop {}
-        }
-    }
-};
+petalflow::flow_documented! {
+    [petalflow] #[doc = r" Writes until the critic accepts the draft."] pub
+    WriteEssay(Essay) { START -> write -> critique -> match { Revise => write, Publish =>
+    END }; defer critique; }
+}

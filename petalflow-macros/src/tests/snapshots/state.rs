@@ -50,6 +50,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::default::Default for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DefaultFor<
@@ -64,6 +65,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::clone::Clone for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -78,6 +80,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -126,6 +129,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl<'de> ::petalflow::__private::Deserialize<'de> for EssayInput
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DataFor<
@@ -155,6 +159,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::clone::Clone for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
@@ -166,6 +171,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -177,6 +183,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::cmp::PartialEq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::PartialEqFor<
@@ -188,6 +195,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::cmp::Eq for EssayTopic
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::EqFor<
@@ -195,6 +203,7 @@ const _: () = {
         >,
     {}
     impl EssayTopic {
+        #[doc(hidden)]
         #[inline]
         fn __push(
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
@@ -210,6 +219,7 @@ const _: () = {
         type Value = String;
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::Key for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -245,6 +255,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::Output<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -270,6 +281,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::node::WriteOutput<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -309,6 +321,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::core::fmt::Debug for EssayUpdate
     where
         for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
@@ -326,6 +339,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::state::Update<Essay> for EssayUpdate
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
@@ -350,6 +364,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[doc(hidden)]
     impl ::petalflow::State for Essay
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
