@@ -94,8 +94,9 @@ fn inner(folder: &str, pages: &Pages, out: &Path) -> String {
 
 fn page(file: &Path, module: &str, tested: bool, inner: &str) -> String {
     let condition = if tested { "all()" } else { "not(doctest)" };
+    let file = file.display();
     format!(
-        "#[cfg_attr({condition}, doc = include_str!({file:?}))]\npub mod {module} {{ {inner} }}\n"
+        "#[cfg_attr({condition}, doc = include_str!(r\"{file}\"))]\npub mod {module} {{ {inner} }}\n"
     )
 }
 
@@ -109,18 +110,19 @@ fn linked(text: &str, path: &Path, pages: &Pages, root: &Path) -> Result<String>
         let found = normal(&path.with_file_name(file));
         if let Some(module) = pages.get(&found).filter(|_| !file.is_empty()) {
             let up = "../".repeat(pages.get(path).map_or(0, Vec::len));
-            let down: String = module.iter().map(|name| format!("{name}/")).collect();
+            let down = module.join("/");
             let anchor = if anchor.is_empty() {
                 String::new()
             } else {
                 format!("#{anchor}")
             };
-            write!(linked, "]({up}{down}index.html{anchor}){rest}")?;
+            write!(linked, "]({up}{down}/index.html{anchor}){rest}")?;
         } else if !file.is_empty() && root.join(&found).exists() {
             let open = linked.rfind('[').ok_or("a link has no text")?;
             linked.remove(open);
             linked.push_str(rest);
-        } else if file.ends_with(".md") && !file.contains("://") {
+        } else if Path::new(file).extension().is_some_and(|it| it == "md") && !file.contains("://")
+        {
             return Err(format!("{}: dead link to `{target}`", path.display()).into());
         } else {
             write!(linked, "]({part}")?;

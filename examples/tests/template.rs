@@ -1,5 +1,6 @@
 //! The template for `cargo generate` makes a program that compiles with this version of petalflow.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -50,7 +51,7 @@ fn the_template_compiles() {
     ] {
         let path = root().join(package);
         let name = package.trim_start_matches("crates/");
-        text.push_str(&format!("{name} = {{ path = {path:?} }}\n"));
+        writeln!(text, "{name} = {{ path = \"{}\" }}", path.display()).unwrap();
     }
     fs::write(manifest, text).unwrap();
     fs::copy(root().join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();

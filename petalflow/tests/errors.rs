@@ -44,7 +44,7 @@ mod texts {
     use petalflow::interrupt::{Answer, AnswerError, Ask, InterruptId};
     use petalflow::prelude::*;
     use petalflow::thread::{FlowLock, ThreadError};
-    use petalflow::tool::{ToolError, schema};
+    use petalflow::tool::ToolError;
     use petalflow_test_support::check_texts as check;
 
     #[derive(serde::Serialize, Ask)]

@@ -10,7 +10,7 @@ use std::{fs, thread};
 use serde_json::{Value, json};
 
 /// How long the server may take: it builds the macros first.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A running server, with the package that it has open.
 pub(crate) struct Client {
@@ -233,8 +233,8 @@ fn package(text: &str) -> PathBuf {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = format!(
-        "[package]\nname = \"essay\"\nedition = \"2024\"\n\n[dependencies]\npetalflow.path = {:?}\n\n[workspace]\n",
-        root.join("petalflow")
+        "[package]\nname = \"essay\"\nedition = \"2024\"\n\n[dependencies]\npetalflow.path = \"{}\"\n\n[workspace]\n",
+        root.join("petalflow").display()
     );
     fs::create_dir_all(package.join("src")).expect("the folder for the package can be made");
     for (file, text) in [("Cargo.toml", &*manifest), ("src/main.rs", text)] {

@@ -122,6 +122,25 @@ pub fn wait_until_gone(file: &Path) {
     panic!("{} is still there", file.display());
 }
 
+/// Checks what a program prints of an error: no text of the chain of its sources is part of a text before it, and `Debug`, which
+/// `main` prints, is the chain.
+///
+/// # Panics
+///
+/// If it is not so.
+#[track_caller]
+pub fn check_texts(error: &(dyn Error + 'static)) {
+    let mut chain: Vec<_> = std::iter::successors(Some(error), |&error| error.source())
+        .map(ToString::to_string)
+        .collect();
+    let printed = chain.join(": ");
+    assert_eq!(format!("{error:?}"), printed, "what `main` prints");
+    while let Some(text) = chain.pop() {
+        let repeated = chain.iter().any(|above| above.contains(&text));
+        assert!(!repeated, "a text is printed twice: {printed}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -172,24 +191,5 @@ mod tests {
     fn a_skip_of_what_is_installed_can_be_an_error() {
         assert!(!skips(Need::Installed, Some("all")).1);
         assert!(skips(Need::Optional, Some("all")).1);
-    }
-}
-
-/// Checks what a program prints of an error: no text of the chain of its sources is part of a text before it, and `Debug`, which
-/// `main` prints, is the chain.
-///
-/// # Panics
-///
-/// If it is not so.
-#[track_caller]
-pub fn check_texts(error: &(dyn Error + 'static)) {
-    let mut chain: Vec<_> = std::iter::successors(Some(error), |&error| error.source())
-        .map(ToString::to_string)
-        .collect();
-    let printed = chain.join(": ");
-    assert_eq!(format!("{error:?}"), printed, "what `main` prints");
-    while let Some(text) = chain.pop() {
-        let repeated = chain.iter().any(|above| above.contains(&text));
-        assert!(!repeated, "a text is printed twice: {printed}");
     }
 }

@@ -223,10 +223,9 @@ impl Media {
     /// }
     /// ```
     pub fn to_block(&self) -> Value {
-        let kind = match self.media_type.split('/').next() {
-            Some(kind @ ("image" | "audio" | "video")) => kind,
-            _ => "resource",
-        };
+        let kind = self.media_type.split('/').next();
+        let kind = kind.filter(|kind| matches!(*kind, "image" | "audio" | "video"));
+        let kind = kind.unwrap_or("resource");
         let (field, source) = match &self.source {
             MediaSource::Base64(data) => ("data", data),
             MediaSource::Url(url) => ("uri", url),

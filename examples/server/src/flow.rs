@@ -34,6 +34,10 @@ pub struct Decision {
 }
 
 /// Asks a clerk. The run stops here until there is an answer.
+///
+/// # Errors
+///
+/// If the question cannot be stored.
 #[node(Refund)]
 pub async fn decide(cents: &u64, cx: Context) -> petalflow::Result<(RefundLog, bool)> {
     let Decision { pay, by } = cx.ask(ApproveRefund { cents: *cents }).await?;
@@ -42,6 +46,10 @@ pub async fn decide(cents: &u64, cx: Context) -> petalflow::Result<(RefundLog, b
 }
 
 /// Transfers the money. `once` records the transfer, so that no later crash repeats it.
+///
+/// # Errors
+///
+/// If the transfer fails.
 #[node(Refund, retry = 3, timeout = 30s)]
 pub async fn pay(cents: &u64, cx: Context) -> petalflow::Result<RefundLog> {
     cx.emit("the transfer begins");

@@ -51,18 +51,26 @@ impl Model {
 }
 
 /// The names of the files, sorted. Each becomes a task.
+///
+/// # Errors
+///
+/// If the folder cannot be read, or a name is not UTF-8.
 #[node(Batch, blocking)]
 pub fn list(folder: &Path) -> petalflow::Result<Each<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let name = entry?.file_name().into_string();
-        names.push(name.map_err(|name| format!("the name {name:?} is not UTF-8"))?);
+        names.push(name.map_err(|name| format!("the name `{}` is not UTF-8", name.display()))?);
     }
     names.sort();
     Ok(Each(names))
 }
 
 /// Summarizes one file. Its result is stored when it ends, beside those of the other files.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the model fails.
 #[node(Batch, retry = 5, timeout = 30s)]
 pub async fn summarize(
     #[item] name: &str,

@@ -47,7 +47,7 @@ enum Found {
 fn pages(name: &str) -> GraphBuilder<Book> {
     Graph::<Book>::builder("book").subflow_with_item(
         name,
-        FetchPage::default(),
+        FetchPage,
         |_: &Book, number: &u32| (*number).into(),
         |page| BookTexts(vec![page.text]),
     )
@@ -108,11 +108,16 @@ async fn the_items_of_a_built_sub_flow_are_stored() {
     assert_eq!(book.texts, ["page 1", "page 2", "page 3"]);
 }
 
+#[node(Book)]
+async fn texts() -> Each<String> {
+    Each(Vec::new())
+}
+
 #[test]
 fn the_advice_is_possible_in_the_builder() {
     let plain = Graph::<Book>::builder("book").node(list {}).subflow(
         "page",
-        FetchPage::default(),
+        FetchPage,
         |_: &Book| 1.into(),
         |page| BookTexts(vec![page.text]),
     );
@@ -140,10 +145,6 @@ fn the_advice_is_possible_in_the_builder() {
         text.contains("such as `.each(\"list\", \"target\")`"),
         "{text}"
     );
-    #[node(Book)]
-    async fn texts() -> Each<String> {
-        Each(Vec::new())
-    }
     let text = refusal(pages("page").node(texts {}).each("texts", "page"));
     assert!(text.contains("PF020") && text.contains("u32"), "{text}");
 }

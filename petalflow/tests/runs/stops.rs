@@ -25,7 +25,7 @@ async fn quick() -> CountN {
 
 #[node(Count)]
 async fn slow() -> CountN {
-    tokio::time::sleep(Duration::from_secs(900)).await;
+    tokio::time::sleep(Duration::from_mins(15)).await;
     CountN(1)
 }
 
@@ -86,7 +86,7 @@ async fn a_stop_during_a_retry_wait_tells_why_the_attempt_failed() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_has_recovered_is_not_named() {
     let error = Recover::new()
-        .timeout(Duration::from_secs(600))
+        .timeout(Duration::from_mins(10))
         .run(())
         .await
         .unwrap_err();

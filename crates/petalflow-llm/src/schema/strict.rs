@@ -50,7 +50,11 @@ const HINTS: &[&str] = &[
 #[error("the schema cannot be strict: {0}")]
 pub struct NotStrict(String);
 
-crate::error::debug_is_message!(NotStrict);
+impl std::fmt::Debug for NotStrict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
 
 /// Converts a schema for strict modes, in which a provider enforces the schema.
 ///
