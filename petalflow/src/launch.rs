@@ -20,8 +20,7 @@ use crate::state::{InputOf, Stored, Update as _, WriteError};
 use crate::subflow::nested;
 use crate::thread::{Thread, Threads};
 
-/// A flow with the settings of its runs: limits, managed values, middleware. Clone it for several runs with the same
-/// settings.
+/// A flow with the settings of its runs: limits, managed values, middleware. Clones have the same settings.
 ///
 /// ```
 /// use petalflow::prelude::*;

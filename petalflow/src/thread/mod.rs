@@ -39,6 +39,7 @@
 mod bulk;
 mod flow_lock;
 mod handle;
+mod reading;
 mod run;
 mod threads;
 

@@ -58,7 +58,8 @@ impl Connection {
                 &"no vector for each text".into(),
             )
         };
-        wire::vectors(&body, texts.len()).ok_or_else(problem)
+        let vectors = target.vectors(&body, texts.len());
+        vectors.ok_or_else(problem)
     }
 
     /// What a request is written for.

@@ -1,13 +1,10 @@
 //! Servers that fail in every way: errors say so, nothing panics and nothing hangs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::StreamExt;
-use petalflow::policy::Retry;
 use petalflow_llm::response::FinishReason;
-use petalflow_llm::{
-    LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel, Retrying,
-};
+use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel};
 use serde_json::json;
 
 use petalflow_llm_test_support::server::{
@@ -265,30 +262,6 @@ async fn a_blocked_gemini_request_has_an_empty_answer_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_requested_wait_is_respected_and_the_next_attempt_succeeds() {
-    let server = Server::start(|number, _| match number {
-        0 => with_headers("429 Too Many Requests", "retry-after-ms: 300\r\n", ""),
-        1 => answer("503 Service Unavailable", "text/plain", "busy"),
-        2 => vec![],
-        _ => answer(
-            "200 OK",
-            "application/json",
-            "{\"choices\": [{\"message\": {\"content\": \"hello\"}}]}",
-        ),
-    })
-    .await;
-    let retry = Retry::times(5).first(Duration::from_millis(1));
-    let model = Retrying::new(openai(&server)).with_retry(retry);
-    let start = Instant::now();
-    let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
-    assert_eq!(
-        (response.text().as_str(), server.requests().len()),
-        ("hello", 4)
-    );
-    assert!(start.elapsed() >= Duration::from_millis(300));
-}
-
-#[tokio::test]
 async fn counts_that_are_too_large_do_not_panic() {
     let most = u64::MAX;
     let body = json!({
@@ -311,28 +284,6 @@ async fn counts_that_are_too_large_do_not_panic() {
         let usage = response.unwrap().usage;
         assert_eq!((usage.input, usage.output, usage.total), (most, most, most));
     }
-}
-
-#[tokio::test]
-async fn a_model_retries_a_rate_limit_without_being_told() {
-    let good = json!({"choices": [{"message": {"content": "hello"}}]}).to_string();
-    let server = Server::start(move |number, _| match number {
-        0 => with_headers("429 Too Many Requests", "retry-after-ms: 1\r\n", ""),
-        _ => answer("200 OK", "application/json", &good),
-    })
-    .await;
-    let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny");
-    let model = model.with_retry(Retry::times(3).first(Duration::from_millis(1)));
-    let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
-    assert_eq!(
-        (response.text(), server.requests().len()),
-        ("hello".into(), 2)
-    );
-    // The default policy has longer delays, and the same number of attempts.
-    let server = Server::always(answer("503 Busy", "text/plain", "")).await;
-    let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny");
-    model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
-    assert_eq!(server.requests().len(), 3);
 }
 
 #[tokio::test]

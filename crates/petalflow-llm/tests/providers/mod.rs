@@ -12,4 +12,5 @@ mod odd;
 mod openai;
 mod recorded;
 mod responses;
+mod retries;
 mod sent;

@@ -24,7 +24,7 @@ pub(super) fn request(target: &Target<'_>, texts: &[String]) -> Option<(String, 
 }
 
 /// The vectors in an answer, in the order of the texts. `None` if there is not one for each text.
-pub(in crate::provider) fn vectors(body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
+pub(super) fn vectors(body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
     let (list, field) = match body["data"].as_array() {
         Some(data) => (data, "embedding"),
         None => (body["embeddings"].as_array()?, "values"),

@@ -18,7 +18,6 @@ use serde_json::Value;
 use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
-pub(super) use embeddings::vectors;
 use response_data::ResponseData;
 
 impl Target<'_> {
@@ -81,6 +80,11 @@ impl Target<'_> {
     /// The path and the body of a request for the vectors of these texts. `None` for a provider without embeddings.
     pub(super) fn embeddings(&self, texts: &[String]) -> Option<(String, Value)> {
         embeddings::request(self, texts)
+    }
+
+    /// The vectors in an answer, in the order of the texts. `None` if there is not one for each text.
+    pub(super) fn vectors(&self, body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
+        embeddings::vectors(body, texts)
     }
 
     /// A parser of one response.

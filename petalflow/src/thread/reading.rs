@@ -1,0 +1,193 @@
+//! What a thread has stored, and what is listed of it.
+
+use std::collections::BTreeMap;
+
+use super::{CheckpointInfo, HistoryQuery, Snapshot, Thread, ThreadError};
+use crate::checkpoint::{ThreadChange, ThreadInfo, ThreadQuery};
+use crate::durable;
+use crate::flow::Flow;
+
+impl<F: Flow> Thread<F> {
+    /// The thread at its newest checkpoint. `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails, or the stored thread does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn snapshot(&self) -> Result<Option<Snapshot<F::State>>, ThreadError> {
+        self.read_snapshot(None).await
+    }
+
+    /// The thread at a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such checkpoint, the store fails, or the stored thread does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn snapshot_at(&self, checkpoint: u64) -> Result<Snapshot<F::State>, ThreadError> {
+        let snapshot = self.read_snapshot(Some(checkpoint)).await?;
+        snapshot.ok_or_else(|| ThreadError::UnknownCheckpoint {
+            thread: self.id.to_string(),
+            checkpoint,
+        })
+    }
+
+    async fn read_snapshot(
+        &self,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
+        let storage = self.checked()?;
+        durable::snapshot(&*self.threads.flow, &storage, checkpoint).await
+    }
+
+    /// The checkpoints of the thread, newest first.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails, or its contents cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
+        /// The number of checkpoints that are read at once.
+        const PAGE: usize = 100;
+        let storage = self.checked()?;
+        let plan = self.threads.flow.plan();
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let mut infos = Vec::new();
+        let mut before = query.before;
+        while infos.len() < limit {
+            let page = storage.history("", before, PAGE).await?;
+            let Some(oldest) = page.last() else { break };
+            before = Some(oldest.seq);
+            let records = storage.records("", &page).await?;
+            for (checkpoint, record) in page.iter().zip(records) {
+                let info = CheckpointInfo::of(checkpoint, &record, &plan);
+                if query.covers(&info) && infos.len() < limit {
+                    infos.push(info);
+                }
+            }
+        }
+        Ok(infos)
+    }
+
+    /// The thread at each of these checkpoints, newest first: [`history`](Self::history) with the states. For one superstep, see
+    /// [`HistoryQuery::superstep`].
+    ///
+    /// # Errors
+    ///
+    /// As [`history`](Self::history), and if a state does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// ```
+    /// use petalflow::thread::HistoryQuery;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
+    /// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let snapshots = thread.snapshots(HistoryQuery::all()).await?;
+    /// let lines: Vec<usize> = snapshots.iter().map(|snapshot| snapshot.state.lines.len()).collect();
+    /// assert_eq!(lines, [2, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn snapshots(
+        &self,
+        query: HistoryQuery,
+    ) -> Result<Vec<Snapshot<F::State>>, ThreadError> {
+        let mut snapshots = Vec::new();
+        for info in self.history(query).await? {
+            // A checkpoint may have been pruned in the meantime.
+            snapshots.extend(self.read_snapshot(Some(info.checkpoint)).await?);
+        }
+        Ok(snapshots)
+    }
+
+    /// What the store lists of the thread: its status, labels, times and size. `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn info(&self) -> Result<Option<ThreadInfo>, ThreadError> {
+        let query = ThreadQuery {
+            prefix: &self.checked()?.thread,
+            limit: Some(1),
+            ..ThreadQuery::default()
+        };
+        // The id itself comes before all others that begin with it.
+        let first = self.threads.list(query).await?.pop();
+        Ok(first.filter(|info| *info.id == *self.id))
+    }
+
+    /// Sets the labels of the thread, in the place of all earlier ones: names with values, by which threads can be
+    /// [listed](ThreadQuery::label). The thread need not exist yet. Labels are not protected by `petalflow-protection`.
+    ///
+    /// # Errors
+    ///
+    /// If a name or a value has more than 255 bytes or a NUL, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the labels as before the call or as after it.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::ThreadQuery;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = Talk::new().store(&InMemoryStore::new());
+    /// let thread = threads.thread("42");
+    /// thread.set_labels([("user", "ann")]).await?;
+    /// thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let of_ann = ThreadQuery { label: Some(("user", "ann")), ..ThreadQuery::default() };
+    /// assert_eq!(threads.list(of_ann).await?[0].id, "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn set_labels<N: Into<String>, V: Into<String>>(
+        &self,
+        labels: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<(), ThreadError> {
+        let storage = self.checked()?;
+        let labels = labels
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let labels: BTreeMap<String, String> = labels.collect();
+        let mut texts = labels.iter().flat_map(|(name, value)| [name, value]);
+        if let Some(text) = texts.find(|text| text.len() > 255 || text.contains('\0')) {
+            return Err(ThreadError::Request(format!(
+                "a label of thread `{}` has the text {text:?}: use at most 255 bytes, without NUL",
+                self.id
+            )));
+        }
+        let change = ThreadChange::Labels(&labels);
+        Ok(storage.store.describe(&self.id, change).await?)
+    }
+}
