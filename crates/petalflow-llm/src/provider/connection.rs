@@ -58,7 +58,7 @@ impl Connection {
                 &"no vector for each text".into(),
             )
         };
-        let vectors = target.vectors(&body, texts.len());
+        let vectors = wire::vectors(&body, texts.len());
         vectors.ok_or_else(problem)
     }
 

@@ -82,11 +82,6 @@ impl Target<'_> {
         embeddings::request(self, texts)
     }
 
-    /// The vectors in an answer, in the order of the texts. `None` if there is not one for each text.
-    pub(super) fn vectors(&self, body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
-        embeddings::vectors(body, texts)
-    }
-
     /// A parser of one response.
     pub(super) fn parser(&self) -> ResponseParser {
         ResponseParser {
@@ -99,6 +94,11 @@ impl Target<'_> {
             data: ResponseData::default(),
         }
     }
+}
+
+/// The vectors in an answer, in the order of the texts. `None` if there is not one for each text.
+pub(super) fn vectors(body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
+    embeddings::vectors(body, texts)
 }
 
 /// Reads one response: its events, or its body.
