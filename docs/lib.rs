@@ -1,4 +1,4 @@
-#![cfg_attr(not(doctest), doc = include_str!(concat!(env!("OUT_DIR"), "/README.md")))]
+#![cfg_attr(all(doc, not(doctest)), doc = include_str!(concat!(env!("OUT_DIR"), "/README.md")))]
 // A page for each document of the repository: `build.rs` writes the list. Lints see no documents.
 #![cfg(any(doc, doctest))]
 
