@@ -232,7 +232,7 @@ async fn a_database_that_cannot_hold_all_text_is_refused() {
     let (host, _) = server.url.rsplit_once('/').unwrap();
     let url = format!("{host}/{database}");
     let error = open(&url, "petalflow").await.unwrap_err();
-    let words = std::error::Error::source(&error).unwrap().to_string();
+    let words = error.to_string();
     assert!(words.contains("SQL_ASCII"), "{words}");
 }
 
@@ -241,7 +241,7 @@ async fn a_url_that_cannot_be_read_is_not_shown() {
     let error = PostgresStore::connect("postgres://app:secret@localhost:none/app")
         .await
         .unwrap_err();
-    let words = std::error::Error::source(&error).unwrap().to_string();
+    let words = error.to_string();
     assert!(
         words.contains("write postgres://user:password@host/database") && !words.contains("secret"),
         "{words}"
