@@ -195,7 +195,7 @@ async fn a_url_that_cannot_be_read_is_not_shown() {
     let error = RedisStore::connect("redis://:secret@localhost:none")
         .await
         .unwrap_err();
-    let words = std::error::Error::source(&error).unwrap().to_string();
+    let words = error.to_string();
     assert!(
         words.contains("write redis://user:password@host/database") && !words.contains("secret"),
         "{words}"
