@@ -354,10 +354,6 @@ async fn g075_a_value_that_cannot_be_built_is_named_with_the_cause_and_no_node_r
                 .to_string()
                 .ends_with("Secret` could not be made for the run of `Tells`: the vault is shut")
         );
-        assert_eq!(
-            std::error::Error::source(&error).unwrap().to_string(),
-            "the vault is shut"
-        );
         assert_eq!(trace.all(), [""; 0]);
         assert!(
             thread.snapshot().await.unwrap().is_none(),

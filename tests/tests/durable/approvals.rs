@@ -384,8 +384,9 @@ async fn a_decision_for_a_node_that_does_not_wait_is_refused_and_changes_nothing
             .await
             .unwrap_err()
             .to_string();
-        assert_contains(&error, "does not wait for an approval");
-        error
+        assert_contains(&error, "has an answer already (`approved`)");
+        // Without the id.
+        error.split_once(' ').unwrap().1.to_string()
     });
 }
 

@@ -116,7 +116,7 @@ async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
             ["human a", "human b", "human c", "human d", "human e"]
         );
         let error = thread.resume(again).await.unwrap_err();
-        assert_contains(&error, "it waits for nothing");
+        assert_contains(&error, "has an answer already (`prompt`)");
         texts
     });
 }
@@ -525,7 +525,10 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
             .resume(bid.answer::<Bid>("much".into()).unwrap())
             .await;
         let error = late.unwrap_err();
-        assert_contains(&error, "does not wait for");
+        assert_contains(
+            &error,
+            "or the question has expired; this answer is not recorded",
+        );
     }
     let outcome = thread.answer::<Prompt>("so be it".into()).await.unwrap();
     let texts = outcome.into_finished().unwrap();

@@ -165,14 +165,13 @@ async fn back_again<F: Flow<State = Log>>(thread: &Thread<F>, least: usize) {
 struct Large {
     #[key(sum)]
     n: u32,
-    #[key(append)]
-    text: Vec<String>,
+    text: String,
 }
 
-/// Grows so quickly that each turn begins with a complete checkpoint.
+/// The text shrinks so quickly that each turn begins with a complete checkpoint.
 #[node(Large)]
 async fn grow(n: &u32) -> (LargeN, LargeText) {
-    (LargeN(1), LargeText(vec!["x".repeat(40_000 << (2 * n))]))
+    (LargeN(1), LargeText("x".repeat(400_000 >> (3 * n))))
 }
 
 flow!(Grow(Large) { grow });

@@ -189,7 +189,10 @@ impl<S: State> CheckpointWriter<S> {
     pub(in crate::durable) fn mark_appended(&mut self) {
         let seq = CheckpointSeq::new(self.next.checkpoint.seq);
         self.unreported = Some(seq);
-        self.settled_writes = Some(self.next.begun_writes);
+        // A checkpoint within a superstep, such as that of an answer, removes nothing of this superstep.
+        if self.oldest_results.get() < self.header.origin {
+            self.settled_writes = Some(self.next.begun_writes);
+        }
         self.base = CheckpointSeq::new(self.next.checkpoint.base);
         self.size = self.next.size;
         self.newest = Some(seq);
