@@ -59,7 +59,7 @@ impl ProviderModel {
     ///
     /// # Errors
     ///
-    /// [`LlmErrorKind::Request`] for a name that does not identify a provider.
+    /// [`LlmErrorKind::Request`](crate::LlmErrorKind::Request) for a name that does not identify a provider.
     pub fn new(model: impl Into<String>) -> Result<Self, LlmError> {
         let model = model.into();
         match catalog::resolve(&model) {
