@@ -21,7 +21,10 @@ pub fn chain(nodes: usize) -> CompiledGraph {
         graph = graph.add_edge(&before, &name);
         before = name;
     }
-    let graph = graph.add_edge(&before, END).compile().expect("it is a chain");
+    let graph = graph
+        .add_edge(&before, END)
+        .compile()
+        .expect("it is a chain");
     graph.with_recursion_limit(2_000)
 }
 

@@ -16,7 +16,9 @@ pub fn chain(nodes: usize) -> CompiledGraph<Count> {
             let n = count.n + 1;
             async move { Ok(CountUpdate { n: Some(n) }) }
         });
-        graph.add_node_simple(format!("n{node}"), add).expect("names differ");
+        graph
+            .add_node_simple(format!("n{node}"), add)
+            .expect("names differ");
     }
     graph.set_entry_point("n0");
     for node in 1..nodes {
@@ -27,8 +29,13 @@ pub fn chain(nodes: usize) -> CompiledGraph<Count> {
 }
 
 pub async fn run(chain: &CompiledGraph<Count>) -> u64 {
-    let config = RunnableConfig { recursion_limit: 2_000, ..RunnableConfig::new() };
-    let output: GraphOutput<Count, Count> =
-        chain.invoke_async(Count::default(), &config).await.expect("it runs");
+    let config = RunnableConfig {
+        recursion_limit: 2_000,
+        ..RunnableConfig::new()
+    };
+    let output: GraphOutput<Count, Count> = chain
+        .invoke_async(Count::default(), &config)
+        .await
+        .expect("it runs");
     output.value.n
 }

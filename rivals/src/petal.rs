@@ -1,8 +1,8 @@
 //! petalflow, with its run-time builder: the other crates have no macro for graphs. A graph of `flow!` is faster.
 
+use petalflow::Graph;
 use petalflow::graph::START;
 use petalflow::prelude::*;
-use petalflow::Graph;
 
 #[state]
 pub struct Count {
@@ -22,9 +22,18 @@ pub fn chain(nodes: usize) -> Graph<Count> {
             .edge(&*before, &*name);
         before = name;
     }
-    builder.edge(&*before, petalflow::graph::END).build().expect("it is a chain")
+    builder
+        .edge(&*before, petalflow::graph::END)
+        .build()
+        .expect("it is a chain")
 }
 
 pub async fn run(chain: &Graph<Count>) -> u64 {
-    chain.launch().limit(2_000).run(()).await.expect("it runs").n
+    chain
+        .launch()
+        .limit(2_000)
+        .run(())
+        .await
+        .expect("it runs")
+        .n
 }
