@@ -223,7 +223,7 @@ fn read(output: &mut impl BufRead) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
-/// The folder of what the package is built to. Apart from the workspace's, whose lock this test's own cargo may hold.
+/// The folder for the build output of the package. It is not that of the workspace, which the cargo of this test may lock.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor-target")
 }

@@ -227,7 +227,7 @@ async fn p159_all_errors_of_a_schema_are_collected() {
         fields,
         ["", "user.age", "user.name", "user.name", "user.role"]
     );
-    // A wrong type is the only error of a value.
+    // A value is an error only if its type is wrong.
     let result = check(schema.clone(), json!("text"))
         .await
         .expect("it checks");

@@ -267,7 +267,7 @@ impl<F: Flow> Threads<F> {
 /// The pages of a list of threads.
 struct Pages<'a> {
     query: ThreadQuery<'a>,
-    /// The last ids of the page before the last one, and of the last one.
+    /// The last id of the previous page, and the last id of the current page.
     after: [Option<String>; 2],
     /// How many threads may still be listed.
     left: usize,

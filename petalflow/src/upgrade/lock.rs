@@ -46,7 +46,7 @@ const HEAD: &str = "\
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowLock {
     flows: Named<Locked>,
-    /// The types of answers and of results of effects, by `question NAME` and `effect NAME`.
+    /// The type of each answer under `question NAME`, and of each effect's result under `effect NAME`.
     types: Named<String>,
 }
 

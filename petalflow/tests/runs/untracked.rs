@@ -100,7 +100,7 @@ async fn a_lost_value_is_an_error_and_not_the_default() {
         ),
         "{text}"
     );
-    // Every resume says so, and the two ways out work.
+    // Every resume fails with this error, and both ways to continue work.
     thread.resume(()).await.unwrap_err();
     let update = Resume::new().update(WorkScratch(Scratch(8)));
     let work = thread

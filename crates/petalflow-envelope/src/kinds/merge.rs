@@ -23,7 +23,7 @@ pub enum MergeConfig {
         /// What happens if several branches set a variable to different values.
         #[serde(default, rename = "conflict_policy")]
         conflict: Conflict,
-        /// With [`Conflict::Last`], objects are merged, and the objects in them.
+        /// With [`Conflict::Last`], objects are merged recursively.
         #[serde(default)]
         deep_merge: bool,
         /// Applies the artifacts and messages of the first branch only.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::call_ids::CallIds;
 use super::content::{
     arguments_object, data_url, decimal, effort_level, parameters, result_text, split_result,
-    strict_if_possible, unsupported, with_extra,
+    strict_if_possible, unsupported, user_message, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, text};
 use super::usage;
@@ -100,7 +100,7 @@ fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, Llm
     for message in request.messages.iter() {
         match message.role {
             Role::System => messages.push(system(&message.text())),
-            Role::User => messages.extend(user_message(message)?),
+            Role::User => messages.extend(user_message(message, "text", media_part)?),
             Role::Assistant => {
                 ids.new_turn();
                 messages.push(assistant_message(target, message, &mut ids));
@@ -139,29 +139,6 @@ fn tool_messages(
         messages.push(json!({ "role": "user", "content": media }));
     }
     Ok(())
-}
-
-/// A message from the user: text, or parts if there are several. `None` if nothing in it can be sent.
-fn user_message(message: &ChatMessage) -> Result<Option<Value>, LlmError> {
-    let mut parts = Vec::with_capacity(message.parts.len());
-    for part in &message.parts {
-        match part {
-            Part::Text(text) => parts.push(json!({ "type": "text", "text": text.text })),
-            Part::Media(media) => parts.push(media_part(media)?),
-            // Only Gemini accepts code as code.
-            Part::Code { .. } | Part::CodeResult { .. } => {
-                let text = part.code_as_text();
-                parts.extend(text.map(|text| json!({ "type": "text", "text": text })));
-            }
-            Part::Thought(_) | Part::Call(_) | Part::Result(_) => {}
-        }
-    }
-    let content = match &mut *parts {
-        [] => return Ok(None),
-        [only] if only["type"] == "text" => only["text"].take(),
-        _ => parts.into(),
-    };
-    Ok(Some(json!({ "role": "user", "content": content })))
 }
 
 fn media_part(media: &Media) -> Result<Value, LlmError> {

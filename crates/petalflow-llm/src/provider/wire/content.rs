@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::message::{Media, MediaSource};
 use crate::request::Effort;
 use crate::schema;
-use crate::{LlmError, LlmRequest};
+use crate::{ChatMessage, LlmError, LlmRequest, Part};
 use petalflow::tool::{ToolResult, ToolSpec};
 
 /// The number as it was written: 0.7 as an `f32` is 0.699999988 as an `f64`.
@@ -73,6 +73,35 @@ pub(super) fn arguments_object(arguments: &Value) -> Value {
         Value::Null => Value::Object(Map::new()),
         other => json!({ "invalid": other }),
     }
+}
+
+/// A message from the user in OpenAI's formats: text, or parts if there are several. `None` if nothing in it can be sent.
+///
+/// The two formats have different names for parts of text, and different parts for media.
+pub(super) fn user_message(
+    message: &ChatMessage,
+    text_type: &str,
+    media_part: impl Fn(&Media) -> Result<Value, LlmError>,
+) -> Result<Option<Value>, LlmError> {
+    let text_part = |text: &str| json!({ "type": text_type, "text": text });
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => parts.push(text_part(&text.text)),
+            Part::Media(media) => parts.push(media_part(media)?),
+            // Only Gemini accepts code as code.
+            Part::Code { .. } | Part::CodeResult { .. } => {
+                parts.extend(part.code_as_text().map(|text| text_part(&text)));
+            }
+            Part::Thought(_) | Part::Call(_) | Part::Result(_) => {}
+        }
+    }
+    let content = match &mut *parts {
+        [] => return Ok(None),
+        [only] if only["type"] == text_type => only["text"].take(),
+        _ => parts.into(),
+    };
+    Ok(Some(json!({ "role": "user", "content": content })))
 }
 
 /// The URL of the media: its own, or one that contains the data.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::call_ids::CallIds;
 use super::content::{
     arguments_object, data_url, decimal, effort_level, parameters, result_text, split_result,
-    strict_if_possible, unsupported, with_extra,
+    strict_if_possible, unsupported, user_message, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, hidden_reasoning, text};
 use super::usage;
@@ -84,7 +84,7 @@ fn input(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
     for message in request.messages.iter() {
         match message.role {
             Role::System => items.push(system(&message.text())),
-            Role::User => items.extend(user_item(message)?),
+            Role::User => items.extend(user_message(message, "input_text", media_part)?),
             Role::Assistant => {
                 ids.new_turn();
                 assistant_items(message, &mut ids, &mut items);
@@ -117,29 +117,6 @@ fn output(result: &ToolResult) -> Result<Value, LlmError> {
         parts.push(media_part(media)?);
     }
     Ok(parts.into())
-}
-
-/// A message from the user. `None` if nothing in it can be sent.
-fn user_item(message: &ChatMessage) -> Result<Option<Value>, LlmError> {
-    let mut parts = Vec::with_capacity(message.parts.len());
-    for part in &message.parts {
-        match part {
-            Part::Text(text) => parts.push(json!({ "type": "input_text", "text": text.text })),
-            Part::Media(media) => parts.push(media_part(media)?),
-            // Only Gemini accepts code as code.
-            Part::Code { .. } | Part::CodeResult { .. } => {
-                let text = part.code_as_text();
-                parts.extend(text.map(|text| json!({ "type": "input_text", "text": text })));
-            }
-            Part::Thought(_) | Part::Call(_) | Part::Result(_) => {}
-        }
-    }
-    let content = match &mut *parts {
-        [] => return Ok(None),
-        [only] if only["type"] == "input_text" => only["text"].take(),
-        _ => parts.into(),
-    };
-    Ok(Some(json!({ "role": "user", "content": content })))
 }
 
 fn media_part(media: &Media) -> Result<Value, LlmError> {
