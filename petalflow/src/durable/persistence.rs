@@ -10,9 +10,10 @@ use super::load::gate;
 use super::seq::CheckpointSeq;
 use crate::checkpoint::{DecisionKind, StoreError};
 use crate::exec::{
-    Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, TaskDisposition,
-    TaskResult,
+    Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, StoredSteps,
+    TaskDisposition, TaskResult,
 };
+use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
@@ -71,6 +72,8 @@ impl<S: State> ThreadPersistence<S> {
         )
     }
 }
+
+impl<F: Flow> StoredSteps<F> for ThreadPersistence<F::State> {}
 
 impl<S: State> Persistence<S> for ThreadPersistence<S> {
     const STORED: bool = true;

@@ -10,7 +10,7 @@ use super::state_cell::StateCell;
 use super::watch::{Watch, yield_now};
 use super::{Extras, Settings};
 use crate::cancel_token::CancelToken;
-use crate::event::{Event, EventKind, Listener};
+use crate::event::{Event, EventKind, Listener, Sink};
 use crate::flow::{FastPath, Flow};
 use crate::node::{Effects, RunShared, Scope};
 use crate::outcome::{RunError, RunErrorKind};
@@ -198,27 +198,34 @@ impl<F: Flow> Driver<F> {
     }
 
     pub(super) fn emit(&self, kind: impl FnOnce() -> EventKind<F::State>) {
-        if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
-            sink.send(Event {
-                namespace: self.scope.shared.namespace.clone(),
-                superstep: self.scope.superstep,
-                task: None,
-                kind: kind(),
-            });
+        if let Some(sink) = self.sink() {
+            self.send(sink, kind());
         }
+    }
+
+    fn send(&self, sink: &Sink<F::State>, kind: EventKind<F::State>) {
+        sink.send(Event {
+            namespace: self.scope.shared.namespace.clone(),
+            superstep: self.scope.superstep,
+            task: None,
+            kind,
+        });
+    }
+
+    fn sink(&self) -> Option<&Arc<Sink<F::State>>> {
+        self.extras.as_ref()?.sink.as_ref()
     }
 
     /// Emits an event of a task.
     pub(super) fn emit_of(&self, task: &Scope, kind: impl FnOnce() -> EventKind<F::State>) {
-        if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
+        if let Some(sink) = self.sink() {
             sink.send(task.event(kind()));
         }
     }
 
     /// Emits a copy of the state, if a listener wants it.
     pub(super) fn emit_values(&self) {
-        let sink = self.extras.as_ref().and_then(|extras| extras.sink.as_ref());
-        if let Some(copy) = sink.and_then(|sink| sink.copy_state()) {
+        if let Some(copy) = self.sink().and_then(|sink| sink.copy_state()) {
             self.emit(|| EventKind::Values {
                 state: copy(self.state.get()),
             });

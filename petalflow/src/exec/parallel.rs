@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::abort::Abort;
-use super::barrier::{tasks_ended, write_barrier};
 use super::commit::{CommitTarget, SuperstepTasks as _, commit};
 use super::driver::Driver;
 use super::failure::handle_failure;
-use super::gates::dispositions;
-use super::persistence::{Committed, Persistence, TaskDisposition};
-use super::requests::{TaskEvent, next_event, serve};
+use super::persistence::{Committed, TaskDisposition};
+use super::requests::{TaskEvent, next_event};
 use super::slab::Slab;
 use super::state_cell::StateCell;
+use super::stored_steps::StoredSteps;
 use super::task_end::TaskEnd;
 use super::task_run::{EndedTask, SharedSnapshot, TaskRun};
 use crate::error::Failure;
@@ -58,19 +57,14 @@ where
     }
 
     /// Runs the frontier as one superstep, commits it and plans the next frontier.
-    pub(super) async fn superstep<P: Persistence<F::State>>(
+    pub(super) async fn superstep<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         planner: &mut Planner,
         frontier: &mut Vec<Task>,
         persistence: &mut P,
     ) -> Result<(), Abort<F::State>> {
-        // Known at compile time where nothing is stored.
-        let dispositions = if P::STORED {
-            dispositions(driver, frontier, persistence)?
-        } else {
-            Vec::new()
-        };
+        let dispositions = persistence.begin(driver, frontier)?;
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.lend(&mut snapshot.state);
         let mut result = self
@@ -80,20 +74,17 @@ where
         self.slab.clear();
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.reclaim(&mut snapshot.state);
-        if P::STORED {
-            // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
-            result = tasks_ended(driver, persistence, &self.ended, result).await;
-        }
+        // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
+        result = persistence.end(driver, &self.ended, result).await;
         self.ended.sort_unstable_by_key(|task| task.order);
         if let Err(abort) = result {
             let pending = self.ended.take_pending(driver.plan());
             return Err(abort.with_pending(pending));
         }
         self.commit(driver, planner, frontier, persistence)?;
-        if P::STORED {
-            let nodes = self.ended.iter().map(|task| task.scope.node);
-            write_barrier(driver, persistence, planner, frontier, nodes).await?;
-        }
+        persistence
+            .committed(driver, planner, frontier, &self.ended)
+            .await?;
         driver.emit(|| EventKind::SuperstepFinished);
         driver.emit_values();
         self.idle.append(&mut self.ended);
@@ -101,7 +92,7 @@ where
     }
 
     /// Runs all tasks of the frontier, as many at a time as the settings allow.
-    async fn run_tasks<P: Persistence<F::State>>(
+    async fn run_tasks<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         frontier: &mut Vec<Task>,
@@ -169,7 +160,7 @@ where
     }
 
     /// Waits for the next task that ends, and serves the requests of tasks until then.
-    async fn next_ended<P: Persistence<F::State>>(
+    async fn next_ended<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         persistence: &mut P,
@@ -201,7 +192,7 @@ where
                         state: self.snapshot.state.get(),
                         written: fast_path.written,
                     };
-                    serve(request, watch, persistence, committed).await?;
+                    persistence.serve(request, watch, committed).await?;
                 }
             }
         }
@@ -233,7 +224,7 @@ where
         Ok(())
     }
 
-    fn commit<P: Persistence<F::State>>(
+    fn commit<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         planner: &mut Planner,

@@ -10,8 +10,7 @@ use super::driver::Driver;
 use super::failure::handle_failure;
 use super::fast_path::{FastPathEnd, run_fast_path};
 use super::parallel::ParallelExecutor;
-use super::persistence::Persistence;
-use super::single::run_single;
+use super::stored_steps::StoredSteps;
 use super::task_end::TaskEnd;
 use super::task_run::run_task;
 use crate::event::EventKind;
@@ -36,7 +35,7 @@ pub(super) fn fast_entry<F: Flow>(driver: &Driver<F>) -> Option<NodeIdx> {
 }
 
 /// The rest of a run that has left the fast path.
-pub(super) fn after_fast_path<'r, F: Flow, P: Persistence<F::State>>(
+pub(super) fn after_fast_path<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     end: FastPathEnd,
     persistence: &'r mut P,
@@ -53,7 +52,7 @@ pub(super) fn after_fast_path<'r, F: Flow, P: Persistence<F::State>>(
 }
 
 /// All of a run that cannot begin on the fast path.
-pub(super) fn run_from_start<'r, F: Flow, P: Persistence<F::State>>(
+pub(super) fn run_from_start<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     persistence: &'r mut P,
 ) -> RestOfRun<'r, F> {
@@ -64,7 +63,7 @@ pub(super) fn run_from_start<'r, F: Flow, P: Persistence<F::State>>(
 }
 
 /// Runs superstep after superstep until the frontier is empty.
-pub(super) fn run_loop<'r, F: Flow, P: Persistence<F::State>>(
+pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     persistence: &'r mut P,
     mut planner: Planner,
@@ -87,7 +86,9 @@ pub(super) fn run_loop<'r, F: Flow, P: Persistence<F::State>>(
             {
                 driver.before_superstep(Some(node), &[]).await?;
                 driver.scope.superstep += 1;
-                run_single(driver, &mut planner, &mut frontier, persistence, node).await?;
+                persistence
+                    .single(driver, &mut planner, &mut frontier, node)
+                    .await?;
             } else if !P::STORED
                 && let Some(mut node) = single
             {

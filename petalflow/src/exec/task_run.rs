@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::superstep::Task;
 
 /// A task in flight. Its memory is reused by later tasks.
-pub(super) struct TaskRun<S: State> {
+pub(crate) struct TaskRun<S: State> {
     /// Its index in the frontier.
     pub(super) order: usize,
     pub(super) scope: Scope,
