@@ -166,10 +166,13 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
     fn writers(&self, plan: &ExecutionPlan, error: &WriteError) -> Vec<String> {
         let key = S::KEYS.iter().position(|key| key.name == error.key);
         let key = key.map_or(KeySet::NONE, KeySet::of);
-        self.iter()
-            .filter(|task| !task.effects.update.written().intersection(key).is_empty())
-            .map(|task| plan.name(task.scope.node).to_string())
-            .collect()
+        let mut writers = Vec::new();
+        for task in self {
+            if !task.effects.update.written().intersection(key).is_empty() {
+                writers.push(plan.name(task.scope.node).to_string());
+            }
+        }
+        writers
     }
 
     #[cold]

@@ -116,8 +116,7 @@ impl<F: Flow> Driver<F> {
                 let name = self.flow.name();
                 let mut error = RunError::new(kind, name, superstep, source, barrier);
                 if error.is_stop() {
-                    let retried = self.scope.shared.retried().into_iter();
-                    error.set_retried(retried.map(|(_, error)| error).collect());
+                    error.set_retried(self.scope.shared.retried());
                 }
                 Err(error)
             }
@@ -167,13 +166,7 @@ impl<F: Flow> Driver<F> {
         {
             return Err(Abort::stopped(stop));
         }
-        let next = || {
-            single
-                .into_iter()
-                .chain(frontier.iter().map(|task| task.node))
-                .map(|node| self.plan().name(node).to_string())
-                .collect()
-        };
+        let next = || names(self.plan(), single, frontier);
         let cancel = self.scope.shared.cancel.as_ref();
         if superstep > 0 && cancel.is_some_and(CancelToken::is_draining) {
             return Err(Abort::new(RunErrorKind::Drained { next: next() }));
@@ -238,4 +231,15 @@ impl<F: Flow> Driver<F> {
             self.emit(|| EventKind::Checkpoint { checkpoint });
         }
     }
+}
+
+/// The names of the nodes that would run next. Not generic, because every program would compile it again.
+#[cold]
+fn names(plan: &ExecutionPlan, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
+    let mut names = Vec::new();
+    names.extend(single.map(|node| plan.name(node).to_string()));
+    for task in frontier {
+        names.push(plan.name(task.node).to_string());
+    }
+    names
 }

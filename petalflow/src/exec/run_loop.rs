@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{JoinIdx, NodeIdx};
+use petalflow_graph::NodeIdx;
 
 use super::abort::Abort;
 use super::commit::no_edge;
@@ -193,16 +193,15 @@ fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> 
 
 /// Fails if a join still waits for one of its sides at the end of the run.
 fn all_joins_complete<S: State>(plan: &ExecutionPlan, planner: &Planner) -> Result<(), Abort<S>> {
-    let targets = |join: JoinIdx| {
-        plan.joins[join.index()]
-            .out
-            .iter()
-            .map(|target| match target {
+    let mut waiting = Vec::new();
+    for join in planner.waiting() {
+        for target in &plan.joins[join.index()].out {
+            waiting.push(match target {
                 EdgeTarget::Node(node) | EdgeTarget::Each(node) => plan.name(*node).to_string(),
                 EdgeTarget::Join { .. } | EdgeTarget::End => "END".to_string(),
-            })
-    };
-    let waiting: Vec<String> = planner.waiting().flat_map(targets).collect();
+            });
+        }
+    }
     if waiting.is_empty() {
         Ok(())
     } else {
