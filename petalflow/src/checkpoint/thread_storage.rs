@@ -40,11 +40,12 @@ impl ThreadStorage {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        if self.store.needs_checksums() {
+        // Not through the `Store` of the `Arc`, which makes a future around that of the store.
+        let store = &*self.store;
+        if store.needs_checksums() {
             checksum::add(&checkpoint_numbers(checkpoint), &mut checkpoint.bytes);
         }
-        self.store
-            .append(self.address(namespace), checkpoint, after, settled)
+        store.append(self.address(namespace), checkpoint, after, settled)
     }
 
     #[inline]
@@ -55,14 +56,13 @@ impl ThreadStorage {
         mut writes: Vec<StoredWrite>,
     ) -> Result<(), StoreError> {
         self.begun_writes.fetch_add(1, Ordering::Relaxed);
-        if self.store.needs_checksums() {
+        let store = &*self.store;
+        if store.needs_checksums() {
             for write in &mut writes {
                 checksum::add(&write_key(seq, write), &mut write.bytes);
             }
         }
-        self.store
-            .write(self.address(namespace), seq, &writes)
-            .await
+        store.write(self.address(namespace), seq, &writes).await
     }
 
     #[inline]

@@ -40,6 +40,7 @@ impl<F: Flow> Driver<F> {
     pub(super) const HAS_INPUT: bool = !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
 
     /// A run that continues after this superstep; 0 for a run that begins.
+    #[inline]
     pub(super) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
@@ -97,6 +98,7 @@ impl<F: Flow> Driver<F> {
     }
 
     /// The result of the run.
+    #[inline]
     pub(super) fn finish(
         &mut self,
         result: Result<(), Abort<F::State>>,
@@ -152,13 +154,14 @@ impl<F: Flow> Driver<F> {
             .min((self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL)
     }
 
-    /// Checks between two supersteps whether the run has to stop, and yields now and then. The next superstep runs the
-    /// frontier, or the single node.
-    pub(super) async fn before_superstep(
+    /// Checks between two supersteps whether the run has to stop. The next superstep runs the frontier, or the single node.
+    /// Returns whether it has to [yield](Self::yield_now) first.
+    #[inline]
+    pub(super) fn before_superstep(
         &mut self,
         single: Option<NodeIdx>,
         frontier: &[Task],
-    ) -> Result<(), Abort<F::State>> {
+    ) -> Result<bool, Abort<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
         if let Some(stop) = self
             .watch
@@ -167,27 +170,30 @@ impl<F: Flow> Driver<F> {
         {
             return Err(Abort::stopped(stop));
         }
-        let next = || {
-            single
-                .into_iter()
-                .chain(frontier.iter().map(|task| task.node))
-                .map(|node| self.plan().name(node).to_string())
-                .collect()
-        };
         let cancel = self.scope.shared.cancel.as_ref();
         if superstep > 0 && cancel.is_some_and(CancelToken::is_draining) {
-            return Err(Abort::new(RunErrorKind::Drained { next: next() }));
+            let next = self.names(single, frontier);
+            return Err(Abort::new(RunErrorKind::Drained { next }));
         }
         if superstep >= limit {
             return Err(Abort::new(RunErrorKind::Limit {
                 limit: self.scope.shared.launch_limit,
-                next: next(),
+                next: self.names(single, frontier),
             }));
         }
-        if superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL) {
-            yield_now(&mut self.watch).await.map_err(Abort::stopped)?;
-        }
-        Ok(())
+        Ok(superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL))
+    }
+
+    #[cold]
+    fn names(&self, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
+        let nodes = frontier.iter().map(|task| task.node);
+        let names = single.into_iter().chain(nodes);
+        names.map(|node| self.plan().name(node).into()).collect()
+    }
+
+    /// Lets other tokio tasks run.
+    pub(super) async fn yield_now(&mut self) -> Result<(), Abort<F::State>> {
+        yield_now(&mut self.watch).await.map_err(Abort::stopped)
     }
 
     pub(super) fn committed(&self) -> Committed<'_, F::State> {
