@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 
 /// The bytes per task while many of them wait.
 fn peak(spawn: impl Fn() -> JoinHandle<u32>) -> u64 {
-    const RUNS: u64 = 100;
+    const RUNS: u64 = 1_000;
     let runtime = Builder::new_current_thread()
         .enable_time()
         .start_paused(true)

@@ -12,6 +12,9 @@ use super::{
 use crate::future::BoxFuture;
 use petalflow_codec::checksum;
 
+/// The namespace of the event log of a thread. That of a flow begins with the name of a node.
+pub(crate) const EVENT_LOG: &str = "/events";
+
 /// A thread in a store.
 #[derive(Clone)]
 pub(crate) struct ThreadStorage {
@@ -116,6 +119,14 @@ impl ThreadStorage {
             self.check(namespace, checkpoint)?;
         }
         Ok(checkpoints)
+    }
+
+    /// The namespaces of the flows of the thread.
+    #[inline]
+    pub(crate) async fn flows(&self) -> Result<Vec<String>, StoreError> {
+        let mut namespaces = self.store.namespaces(&self.thread).await?;
+        namespaces.retain(|namespace| namespace != EVENT_LOG);
+        Ok(namespaces)
     }
 
     /// Sets what is listed of the last run on the thread.
