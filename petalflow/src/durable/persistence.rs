@@ -6,6 +6,7 @@ use std::sync::Arc;
 use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
+use super::event_log::EventLog;
 use super::load::gate;
 use super::seq::CheckpointSeq;
 use crate::checkpoint::{DecisionKind, StoreError};
@@ -33,6 +34,7 @@ pub(super) struct ThreadPersistence<S: State> {
     gates: Vec<Question>,
     /// The keys whose values were not stored, until they are written again.
     lost: KeySet,
+    log: Option<Arc<EventLog>>,
 }
 
 impl<S: State> ThreadPersistence<S> {
@@ -41,6 +43,7 @@ impl<S: State> ThreadPersistence<S> {
         services: Arc<TaskServices>,
         finished: HashMap<TaskId, FinishedTask<S>>,
         lost: KeySet,
+        log: Option<Arc<EventLog>>,
     ) -> Self {
         ThreadPersistence {
             writer,
@@ -48,6 +51,7 @@ impl<S: State> ThreadPersistence<S> {
             finished,
             gates: Vec::new(),
             lost,
+            log,
         }
     }
 
@@ -224,7 +228,14 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 
     fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.writer.write_encoded()
+        let Some(log) = &self.log else {
+            return self.writer.write_encoded();
+        };
+        let writer = &mut self.writer;
+        Box::pin(async move {
+            log.flush().await?;
+            writer.write_encoded().await
+        })
     }
 
     fn checkpoint_written(&mut self) {

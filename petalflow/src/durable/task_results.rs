@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use petalflow_graph::{NodeIdx, RouteIdx};
 
-use super::dirty_keys::{each, of_key};
+use super::dirty_keys::of_key;
 use super::fingerprint::Fingerprint;
 use super::task_entries::item_codec;
 use crate::checkpoint::Outline;
@@ -103,7 +103,7 @@ pub(crate) fn save_finished<S: State>(
         node, effects, end, ..
     } = *result;
     let mut keys = Vec::new();
-    for key in each(effects.update.written()) {
+    for key in effects.update.written().iter() {
         let mut bytes = Vec::new();
         (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
         keys.push((S::KEYS[key].id, bytes.into()));

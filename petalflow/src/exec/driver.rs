@@ -40,6 +40,7 @@ impl<F: Flow> Driver<F> {
     pub(super) const HAS_INPUT: bool = !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
 
     /// A run that continues after this superstep; 0 for a run that begins.
+    #[inline]
     pub(super) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
@@ -97,6 +98,7 @@ impl<F: Flow> Driver<F> {
     }
 
     /// The result of the run.
+    #[inline]
     pub(super) fn finish(
         &mut self,
         result: Result<(), Abort<F::State>>,
@@ -151,13 +153,14 @@ impl<F: Flow> Driver<F> {
             .min((self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL)
     }
 
-    /// Checks between two supersteps whether the run has to stop, and yields now and then. The next superstep runs the
-    /// frontier, or the single node.
-    pub(super) async fn before_superstep(
+    /// Checks between two supersteps whether the run has to stop. The next superstep runs the frontier, or the single node.
+    /// Returns whether it has to [yield](Self::yield_now) first.
+    #[inline]
+    pub(super) fn before_superstep(
         &mut self,
         single: Option<NodeIdx>,
         frontier: &[Task],
-    ) -> Result<(), Abort<F::State>> {
+    ) -> Result<bool, Abort<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
         if let Some(stop) = self
             .watch
@@ -166,21 +169,34 @@ impl<F: Flow> Driver<F> {
         {
             return Err(Abort::stopped(stop));
         }
-        let next = || names(self.plan(), single, frontier);
         let cancel = self.scope.shared.cancel.as_ref();
         if superstep > 0 && cancel.is_some_and(CancelToken::is_draining) {
-            return Err(Abort::new(RunErrorKind::Drained { next: next() }));
+            let next = self.names(single, frontier);
+            return Err(Abort::new(RunErrorKind::Drained { next }));
         }
         if superstep >= limit {
             return Err(Abort::new(RunErrorKind::Limit {
                 limit: self.scope.shared.launch_limit,
-                next: next(),
+                next: self.names(single, frontier),
             }));
         }
-        if superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL) {
-            yield_now(&mut self.watch).await.map_err(Abort::stopped)?;
+        Ok(superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL))
+    }
+
+    #[cold]
+    fn names(&self, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
+        let plan = self.plan();
+        let mut names = Vec::new();
+        names.extend(single.map(|node| plan.name(node).to_string()));
+        for task in frontier {
+            names.push(plan.name(task.node).to_string());
         }
-        Ok(())
+        names
+    }
+
+    /// Lets other tokio tasks run.
+    pub(super) async fn yield_now(&mut self) -> Result<(), Abort<F::State>> {
+        yield_now(&mut self.watch).await.map_err(Abort::stopped)
     }
 
     pub(super) fn committed(&self) -> Committed<'_, F::State> {
@@ -235,11 +251,3 @@ impl<F: Flow> Driver<F> {
 
 /// The names of the nodes that would run next. Not generic, because every program would compile it again.
 #[cold]
-fn names(plan: &ExecutionPlan, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
-    let mut names = Vec::new();
-    names.extend(single.map(|node| plan.name(node).to_string()));
-    for task in frontier {
-        names.push(plan.name(task.node).to_string());
-    }
-    names
-}

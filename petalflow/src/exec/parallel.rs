@@ -16,12 +16,11 @@ use super::state_cell::StateCell;
 use super::stored_steps::StoredSteps;
 use super::task_end::TaskEnd;
 use super::task_run::{EndedTask, SharedSnapshot, TaskRun};
-use crate::error::Failure;
 use crate::event::EventKind;
 use crate::flow::Flow;
 use crate::superstep::{Planner, Task};
 
-/// Every task drops its snapshot before it ends, and the slab drops the others.
+/// Every task returns its snapshot when it ends, and the slab drops the others.
 const SHARED: &str = "no task holds the snapshot between supersteps";
 
 /// Runs the tasks of a superstep concurrently. Its memory is reused from one superstep to the next.
@@ -29,6 +28,8 @@ pub(super) struct ParallelExecutor<F: Flow, T, R> {
     slab: Slab<T>,
     launch: R,
     snapshot: Arc<SharedSnapshot<F>>,
+    /// The snapshot of a task that has ended, for the next task: it costs less than another clone.
+    spare: Option<Arc<SharedSnapshot<F>>>,
     /// Tasks of this superstep that have ended.
     ended: Vec<Box<TaskRun<F::State>>>,
     /// Memory for later tasks.
@@ -40,7 +41,7 @@ pub(super) struct ParallelExecutor<F: Flow, T, R> {
 impl<F, T, R> ParallelExecutor<F, T, R>
 where
     F: Flow,
-    T: Future<Output = EndedTask<F::State>> + Send,
+    T: Future<Output = EndedTask<F>> + Send,
     R: Fn(Arc<SharedSnapshot<F>>, Box<TaskRun<F::State>>) -> T + Send,
 {
     /// `launch` makes the future of a task. It is a parameter, because the type of the future has no name.
@@ -53,6 +54,7 @@ where
                 extras: driver.extras.clone(),
                 state: StateCell::empty(),
             }),
+            spare: None,
             ended: Vec::new(),
             idle: Vec::new(),
             places: Vec::new(),
@@ -75,11 +77,15 @@ where
             .await;
         // After a failure or a stop, this drops the tasks that still run.
         self.slab.clear();
+        self.spare = None;
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.reclaim(&mut snapshot.state);
         // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
         result = persistence.end(driver, &self.ended, result).await;
-        self.order_ended();
+        // Tasks that never wait end in order.
+        if !self.ended.is_sorted_by_key(|task| task.order) {
+            self.order_ended();
+        }
         if let Err(abort) = result {
             let pending = self.ended.take_pending(driver.plan());
             return Err(abort.with_pending(pending));
@@ -104,9 +110,10 @@ where
     ) -> Result<(), Abort<F::State>> {
         let mut dispositions = dispositions.into_iter();
         let mut waiting = frontier.drain(..).enumerate();
+        let max_concurrency = driver.max_concurrency();
         loop {
             let mut ended = None;
-            while ended.is_none() && self.slab.running() < driver.max_concurrency() {
+            while ended.is_none() && self.slab.running() < max_concurrency {
                 let Some((order, task)) = waiting.next() else {
                     break;
                 };
@@ -116,12 +123,12 @@ where
                     ended = Some(output);
                 }
             }
-            let (task, result) = match ended {
+            let ended = match ended {
                 Some(ended) => ended,
                 None if self.slab.running() == 0 => return Ok(()),
                 None => self.next_ended(driver, persistence).await?,
             };
-            self.finish_task(driver, task, result)?;
+            self.finish_task(driver, ended)?;
         }
     }
 
@@ -134,7 +141,7 @@ where
         order: usize,
         task: Task,
         disposition: Option<TaskDisposition<F::State>>,
-    ) -> Poll<EndedTask<F::State>> {
+    ) -> Poll<EndedTask<F>> {
         if matches!(disposition, Some(TaskDisposition::Wait)) {
             return Poll::Pending;
         }
@@ -154,7 +161,8 @@ where
                 driver.emit_of(&run.scope, || EventKind::NodeSkipped);
             }
             _ => {
-                let snapshot = Arc::clone(&self.snapshot);
+                let spare = self.spare.take();
+                let snapshot = spare.unwrap_or_else(|| Arc::clone(&self.snapshot));
                 return self.slab.start(|| (self.launch)(snapshot, run));
             }
         }
@@ -167,7 +175,7 @@ where
         &mut self,
         driver: &mut Driver<F>,
         persistence: &mut P,
-    ) -> Result<EndedTask<F::State>, Abort<F::State>> {
+    ) -> Result<EndedTask<F>, Abort<F::State>> {
         let Driver {
             scope,
             fast_path,
@@ -206,9 +214,14 @@ where
     fn finish_task(
         &mut self,
         driver: &Driver<F>,
-        mut task: Box<TaskRun<F::State>>,
-        result: Result<(), Failure>,
+        ended: EndedTask<F>,
     ) -> Result<(), Abort<F::State>> {
+        let EndedTask {
+            mut task,
+            result,
+            snapshot,
+        } = ended;
+        self.spare = Some(snapshot);
         if matches!(task.end, TaskEnd::Waiting) {
             self.idle.push(task);
             return Ok(());

@@ -84,7 +84,9 @@ pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
                 && persistence.runs_all()
                 && plan.gates.is_empty()
             {
-                driver.before_superstep(Some(node), &[]).await?;
+                if driver.before_superstep(Some(node), &[])? {
+                    driver.yield_now().await?;
+                }
                 driver.scope.superstep += 1;
                 persistence
                     .single(driver, &mut planner, &mut frontier, node)
@@ -94,7 +96,9 @@ pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
             {
                 frontier.clear();
                 let end = loop {
-                    driver.before_superstep(Some(node), &[]).await?;
+                    if driver.before_superstep(Some(node), &[])? {
+                        driver.yield_now().await?;
+                    }
                     match run_fast_path(driver, node).await {
                         FastPathEnd::Before(next) => node = next,
                         end => break end,
@@ -103,7 +107,9 @@ pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
                 let (node, end) = finish_fast_path(driver, end)?;
                 plan_next(driver, &mut planner, node, &end, &mut frontier)?;
             } else {
-                driver.before_superstep(None, &frontier).await?;
+                if driver.before_superstep(None, &frontier)? {
+                    driver.yield_now().await?;
+                }
                 driver.scope.superstep += 1;
                 driver.emit(|| EventKind::SuperstepStarted {
                     nodes: frontier

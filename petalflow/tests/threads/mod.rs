@@ -2,6 +2,7 @@
 
 mod bulk;
 mod busy;
+mod event_log;
 mod json;
 mod retention;
 mod status;
