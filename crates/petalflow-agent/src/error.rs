@@ -74,6 +74,23 @@ pub enum AgentError {
         /// The number of such answers.
         times: u32,
     },
+    /// Too many answers of a turn do not have the form that [`Agent::output`](crate::Agent::output) requests.
+    #[error(
+        "agent `{agent}` gave no answer of the requested form in {answers} {}: {problem}; its last answer is `{}`; allow more attempts \
+         with `.max_repairs(..)`, or change the type of the answer",
+        if *answers == 1 { "attempt" } else { "attempts" },
+        shortened(answer)
+    )]
+    InvalidOutput {
+        /// The agent.
+        agent: String,
+        /// The number of such answers.
+        answers: u32,
+        /// What is wrong with the last one.
+        problem: String,
+        /// The last one.
+        answer: String,
+    },
     /// There is no message to answer.
     #[error("there is nothing to answer: the input has no message, and the conversation is empty")]
     NoMessage,
@@ -92,6 +109,14 @@ pub enum AgentError {
 impl std::fmt::Debug for AgentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&petalflow::error::message_with_sources(self))
+    }
+}
+
+/// The start of a text that may be very long.
+pub(crate) fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }
 

@@ -58,6 +58,10 @@ pub struct AgentEvent {
     /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
+    /// Why an answer went back to the model: on the answer, on the request for another one, and on the results of the
+    /// tool by which it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
     /// Whether the user interrupted the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub interrupted: bool,
@@ -67,6 +71,33 @@ pub struct AgentEvent {
     /// Other provider metadata, such as the answer's sources ([`LlmResponse::meta`](petalflow_llm::LlmResponse)).
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
+}
+
+/// An answer that does not have the form that [`Agent::output`](crate::Agent::output) requests, and so went back to the
+/// model.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let agent = Agent::new(ScriptedModel::new(["many", "5"])).output::<u32>();
+/// let talk = agent.run("How many petals has a wild rose?").await?;
+/// assert_eq!(talk.output::<u32>()?, 5);
+/// let repair = talk.events[1].repair.as_ref().unwrap();
+/// assert_eq!((repair.number, repair.problem.as_str()), (1, "expected value at line 1 column 1"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Repair {
+    /// The number of the repair in the turn, from 1. [`Agent::max_repairs`](crate::Agent::max_repairs) limits it.
+    pub number: u32,
+    /// What is wrong with the answer.
+    pub problem: String,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -108,6 +139,9 @@ impl AgentEvent {
     /// assert!(event.is_final(), "it comes later");
     /// ```
     pub fn is_final(&self) -> bool {
+        if self.repair.is_some() {
+            return false;
+        }
         if self.actions.skip_summarization || !self.long_running.is_empty() {
             return true;
         }
@@ -117,6 +151,12 @@ impl AgentEvent {
                 .iter()
                 .any(|part| matches!(part, Part::Call(_) | Part::Result(_)))
             && !matches!(parts.last(), Some(Part::CodeResult { .. }))
+    }
+
+    /// Whether it is an answer that went back to the model, or the request for another one. Only the agent that gave it
+    /// reads it.
+    pub(crate) fn is_void(&self) -> bool {
+        self.repair.is_some() && self.results().next().is_none()
     }
 
     /// Whether it contains only thoughts. A signature on other parts does not make them thoughts.

@@ -116,6 +116,9 @@ impl Agent {
 
     /// Asks the model for answers of type `T`. [`Conversation::output`](crate::Conversation::output) parses them.
     ///
+    /// An answer that is no `T` goes back to the model, with the problem: see [`max_repairs`](Self::max_repairs). What a
+    /// callback answers instead of the model is not checked.
+    ///
     /// ```
     /// use petalflow_agent::Agent;
     /// # use petalflow_llm::ScriptedModel;
@@ -161,6 +164,29 @@ impl Agent {
     #[must_use]
     pub fn max_thoughts(self, answers: u32) -> Self {
         self.edit(|agent| agent.max_thoughts = answers)
+    }
+
+    /// Sets how often in a turn an answer goes back to the model because it does not have the form that
+    /// [`output`](Self::output) requests. Default: 2. After that, such an answer fails the turn with
+    /// [`AgentError::InvalidOutput`](crate::AgentError::InvalidOutput).
+    ///
+    /// A turn that resumes after a crash continues the count. [`AgentEvent::repair`](crate::AgentEvent::repair) shows
+    /// each repair to listeners.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let agent = Agent::new(ScriptedModel::new(["many"])).output::<u32>().max_repairs(0);
+    /// let error = agent.run("How many petals has a wild rose?").await.unwrap_err();
+    /// assert!(format!("{error:?}").contains("its last answer is `many`"));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn max_repairs(self, repairs: u32) -> Self {
+        self.edit(|agent| agent.max_repairs = repairs)
     }
 
     /// Sets the maximum number of tools that run at once in a run, sub-agents' tools included. Default: 16.

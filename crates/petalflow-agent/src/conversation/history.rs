@@ -73,6 +73,8 @@ impl Reader {
         let message = event.message.as_ref()?;
         if event.is_from_user() || event.author == *self.agent {
             self.own(message)
+        } else if event.is_void() {
+            None
         } else {
             of_other_agent(&event.author, message)
         }

@@ -156,7 +156,7 @@ impl Conversation {
         since
             .filter(|event| event.scope.as_deref() == self.scope() && event.branch == self.branch)
             .take_while(|event| !event.is_from_user())
-            .find(|event| event.has_content())
+            .find(|event| event.has_content() && !event.is_void())
             .map(AgentEvent::text)
             .unwrap_or_default()
     }

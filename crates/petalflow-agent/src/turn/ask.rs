@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
-use super::{answer_tool, code, delegation, model, steps, transfer};
+use super::{answer_tool, code, delegation, model, repair, steps, transfer};
 use crate::conversation::PendingCall;
 use crate::definition::Mode;
 use crate::extension::ModelCall;
@@ -64,25 +64,31 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     let answer = answer_event(ctx, response, call.events.len(), &source_tools);
     // The request shares the conversation's messages. They are appended to in place once there is no other owner.
     let ModelCall {
-        mut events, delta, ..
+        mut events,
+        delta,
+        replaced,
+        ..
     } = call;
-    let Some(mut answer) = answer else {
-        return Ok(ModelStep {
-            events,
-            state: delta,
-            thoughts: 0,
-            next: Next::End,
-        });
-    };
-    answer.actions.state_delta.clone_from(&delta);
-    let thoughts = thoughts(ctx, &answer)?;
-    let next = next(ctx, &answer);
-    events.push(answer);
+    let mut answer = answer;
+    let (mut thoughts, mut then) = (0, Next::End);
+    if let Some(answer) = &mut answer {
+        answer.actions.state_delta.clone_from(&delta);
+        thoughts = self::thoughts(ctx, answer)?;
+        then = next(ctx, answer);
+    }
+    let mut request = None;
+    if matches!(then, Next::End) && !replaced {
+        request = repair::request(ctx, answer.as_mut(), events.len() + 1)?;
+        if request.is_some() {
+            then = Next::Ask;
+        }
+    }
+    events.extend(answer.into_iter().chain(request));
     Ok(ModelStep {
         events,
         state: delta,
         thoughts,
-        next,
+        next: then,
     })
 }
 

@@ -10,6 +10,7 @@ use super::{answer_tool, delegation, spans, transfer};
 use crate::AgentEvent;
 use crate::conversation::{Outcome, PendingCall, Waiting};
 use crate::definition::Mode;
+use crate::error::shortened;
 use crate::extension::ToolStep;
 use crate::human::{confirmation, credential};
 use petalflow::BoxError;
@@ -212,7 +213,10 @@ async fn run(
         return Err(ToolError::Arguments(format!(
             "the arguments of tool `{}` are not a JSON object: {}; call it again with an object that fits its schema",
             call.name,
-            shortened(&step.arguments)
+            match &step.arguments {
+                Value::String(text) => shortened(text).into_owned(),
+                other => shortened(&other.to_string()).into_owned(),
+            }
         ))
         .into());
     }
@@ -324,17 +328,5 @@ async fn run_tool(
     match result {
         Ok(result) => result,
         Err(panicked) => Err(format!("tool `{}` {panicked}", call.name).into()),
-    }
-}
-
-/// The start of the arguments, which may be very long.
-fn shortened(arguments: &Value) -> String {
-    let text = match arguments {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match text.char_indices().nth(200) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
 use super::delegation::{self, FinishedTask};
-use super::{answer_tool, merge, spans, transfer};
+use super::{answer_tool, merge, repair, spans, transfer};
 use crate::conversation::{Outcome, Speaker, Waiting};
 use crate::human::{confirmation, credential};
 use crate::{AgentError, AgentEvent};
@@ -43,6 +43,7 @@ pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     if let Some(mut results) = results {
         spans::merged(&results);
+        results.repair = repair::of_results(ctx, &results)?;
         let actions = &results.actions;
         // Few calls ask a person, so the events are made for those only.
         let credentials = calls
@@ -134,7 +135,7 @@ fn waiting(ctx: Ctx<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
 fn answer(ctx: Ctx<'_>, results: &AgentEvent) -> Option<AgentEvent> {
     let set = results
         .results()
-        .filter(|result| result.name == answer_tool::NAME && !result.is_error)
+        .filter(|result| result.name == answer_tool::NAME && repair::fits(ctx, result))
         .last()?;
     let call = ctx.call(&set.call_id)?;
     Some(AgentEvent {

@@ -11,6 +11,7 @@ mod flow;
 mod gather;
 mod merge;
 mod model;
+mod repair;
 mod spans;
 mod steps;
 mod sub_agent;

@@ -22,6 +22,7 @@ pub(super) async fn respond(
 async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
     for callback in ctx.callbacks() {
         if let Some(response) = callback.before_model(call).await? {
+            call.replaced = true;
             return Ok(response);
         }
     }
