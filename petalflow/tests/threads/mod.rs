@@ -3,6 +3,7 @@
 mod bulk;
 mod busy;
 mod json;
+mod recovered;
 mod retention;
 mod status;
 

@@ -66,9 +66,13 @@ pub struct Conversation {
     /// The number of consecutive answers that contain only thoughts.
     #[key(turn, default)]
     pub(crate) thoughts: u32,
-    /// The outcomes of the calls in the previous superstep.
-    #[key(append, ephemeral)]
+    /// The outcomes of the calls in the previous superstep. A turn after one that broke off begins with those of the calls
+    /// that had finished.
+    #[key(append, ephemeral, recover)]
     pub(crate) outcomes: Vec<Outcome>,
+    /// The ids of the calls that decisions of a person have started, until their outcomes are gathered.
+    #[key(default)]
+    pub(crate) decided: Vec<String>,
     /// The messages built from `events`.
     #[key(input, untracked, default)]
     #[doc(hidden)]
@@ -147,6 +151,20 @@ pub(crate) struct Outcome {
     /// The called agent, if it waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waiting: Option<Waiting>,
+}
+
+impl Outcome {
+    /// The outcome of a call with a result.
+    pub(crate) fn of(index: usize, call: &str, event: AgentEvent) -> Self {
+        Outcome {
+            index,
+            call: call.into(),
+            inner: Vec::new(),
+            event: Some(event),
+            state: Map::new(),
+            waiting: None,
+        }
+    }
 }
 
 impl Conversation {

@@ -22,6 +22,19 @@ pub(super) struct Gathered {
     pub(super) continues: bool,
 }
 
+impl Gathered {
+    /// The results alone.
+    pub(super) fn of(results: Option<AgentEvent>) -> Self {
+        Gathered {
+            waiting: None,
+            events: results.into_iter().collect(),
+            state: Map::new(),
+            speakers: None,
+            continues: true,
+        }
+    }
+}
+
 /// Collects the outcomes: one event with all results, then the requests to a person, then an answer set by a tool.
 pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let conversation = ctx.conversation;
@@ -30,10 +43,7 @@ pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let calls = event_with_calls(ctx, &outcomes);
     let mut gathered = Gathered {
         waiting: waiting(ctx, &outcomes),
-        events: Vec::new(),
-        state: Map::new(),
-        speakers: None,
-        continues: true,
+        ..Gathered::of(None)
     };
     for outcome in &outcomes {
         gathered.state.extend(outcome.state.clone());

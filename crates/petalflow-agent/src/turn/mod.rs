@@ -16,6 +16,7 @@ mod spans;
 mod steps;
 mod sub_agent;
 mod transfer;
+mod unfinished;
 
 pub use flow::AgentFlow;
 pub(crate) use flow::launch_of;
