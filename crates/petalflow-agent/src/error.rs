@@ -37,6 +37,20 @@ pub enum AgentError {
         /// The tool.
         tool: String,
     },
+    /// A tool takes managed values that the run does not have.
+    #[error(
+        "tool `{tool}` of agent `{agent}` takes managed values that the run does not have: {}; pass them with \
+         `agent.launch().manage(..)`",
+        types.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    )]
+    MissingManaged {
+        /// The agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+        /// The names of the types.
+        types: Vec<&'static str>,
+    },
     /// The model call failed.
     #[error("the model of agent `{agent}` failed")]
     Model {

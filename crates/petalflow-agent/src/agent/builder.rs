@@ -148,7 +148,37 @@ impl Agent {
         self.edit(|agent| edit(&mut agent.request))
     }
 
-    /// Streams the pieces of answers to listeners.
+    /// Streams the pieces of answers to listeners: those of this agent, of the agents below it, and of the agents that
+    /// tools run with [`run_in`](Self::run_in), also within prebuilt flows. [`AgentEvent::author`](crate::AgentEvent::author)
+    /// names the agent of a piece.
+    ///
+    /// An agent that is itself run with `run_in` streams for itself and the agents below it.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, Mode, stream::AgentEventKind};
+    /// use petalflow_llm::{Reply, ScriptedModel};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let model = ScriptedModel::new([
+    ///     Reply::call("translator", json!({ "request": "good morning" })),
+    ///     Reply::chunks(["oha", "yo"]),
+    ///     Reply::chunks(["They say ", "ohayo."]),
+    /// ]);
+    /// let translator = Agent::named("translator").mode(Mode::SingleTurn);
+    /// let mut events = Agent::new(model).name("guide").sub_agent(translator).streaming().events("hello");
+    /// let mut pieces = Vec::new();
+    /// while let Some(item) = events.next().await {
+    ///     if let AgentEventKind::Partial(piece) = item.kind
+    ///         && !piece.text().is_empty()
+    ///     {
+    ///         pieces.push(format!("{}: {}", piece.author, piece.text()));
+    ///     }
+    /// }
+    /// assert_eq!(pieces, ["translator: oha", "translator: yo", "guide: They say ", "guide: ohayo."]);
+    /// # }
+    /// ```
     #[must_use]
     pub fn streaming(self) -> Self {
         self.edit(|agent| agent.streaming = true)

@@ -185,6 +185,17 @@ impl Roster {
         Ok(index)
     }
 
+    /// The definitions of all agents.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = &Arc<Definition>> {
+        self.0.iter().map(|entry| &entry.agent)
+    }
+
+    /// Whether the agent at `index` streams its answers: it does if an agent above it does.
+    pub(crate) fn streams(&self, index: usize) -> bool {
+        let mut line = std::iter::once(index).chain(self.above(index));
+        line.any(|index| self.agent(index).streaming)
+    }
+
     pub(crate) fn entry(&self, index: usize) -> &Entry {
         &self.0[index]
     }

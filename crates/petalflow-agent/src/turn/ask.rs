@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
-use super::{answer_tool, code, delegation, model, repair, steps, transfer};
+use super::{answer_tool, code, delegation, model, repair, requirements, steps, transfer};
 use crate::conversation::PendingCall;
 use crate::definition::Mode;
 use crate::extension::ModelCall;
@@ -46,6 +46,8 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         }
         .into());
     }
+    // A turn may resume in a program with other values.
+    requirements::check(ctx.roster, ctx.cx)?;
     let mut call = ModelCall::new(ctx.position());
     steps::build_request(ctx, &mut call).await?;
     let source_tools = add_tools(ctx, &mut call).await?;
@@ -101,6 +103,9 @@ async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<Too
     let mut found: Vec<Arc<ToolSpec>> = Vec::new();
     for source in &agent.sources {
         let tools = source.tools().await?;
+        for tool in tools.iter() {
+            requirements::check_tool(agent, &**tool, ctx.cx)?;
+        }
         found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
     }
     more.extend(found.iter().cloned());

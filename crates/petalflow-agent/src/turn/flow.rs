@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::ask::{self, Next};
 use super::begin::TurnStep;
 use super::ctx::Ctx;
-use super::{begin, call, code, gather};
+use super::{begin, call, code, gather, requirements};
 use crate::conversation::{
     Conversation, ConversationCalls, ConversationDecided, ConversationEvents,
     ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
@@ -84,7 +84,9 @@ impl Begin {
         ),
         BoxError,
     > {
-        let start = begin::begin(&self.0.roster()?, conversation, &cx, run_agent)?;
+        let roster = self.0.roster()?;
+        requirements::check(&roster, &cx)?;
+        let start = begin::begin(&roster, conversation, &cx, run_agent)?;
         let message = start
             .message
             .map(|message| ConversationMessage(Some(message)));

@@ -12,6 +12,7 @@ mod gather;
 mod merge;
 mod model;
 mod repair;
+mod requirements;
 mod spans;
 mod steps;
 mod sub_agent;
@@ -20,3 +21,4 @@ mod unfinished;
 
 pub use flow::AgentFlow;
 pub(crate) use flow::launch_of;
+pub(crate) use model::StreamsBelow;
