@@ -100,6 +100,64 @@ pub struct Repair {
     pub problem: String,
 }
 
+/// A source of tools of an agent that has failed: the payload of a [`CustomEvent`] of the run, for each model call without
+/// the tools of the source.
+///
+/// ```
+/// use petalflow::tool::{FuncTool, ToolSet, ToolSource};
+/// use petalflow::{BoxError, async_trait};
+/// use petalflow_agent::stream::AgentEventKind;
+/// use petalflow_agent::{Agent, ToolsUnavailable};
+/// use petalflow_llm::ScriptedModel;
+/// use serde_json::Value;
+///
+/// struct Dead;
+///
+/// #[async_trait]
+/// impl ToolSource for Dead {
+///     async fn tools(&self) -> Result<ToolSet, BoxError> {
+///         Err("server `books` is down".into())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
+/// let agent = Agent::new(ScriptedModel::new(["hello"])).tool(ping).tool_source(Dead);
+/// let mut events = agent.events("hi");
+/// let mut problems = Vec::new();
+/// while let Some(item) = events.next().await {
+///     if let AgentEventKind::Custom(custom) = item.kind
+///         && let Some(unavailable) = custom.downcast_ref::<ToolsUnavailable>()
+///     {
+///         problems.push(format!("{}: {}", unavailable.agent, unavailable.problem));
+///     }
+/// }
+/// assert_eq!(problems, ["agent: server `books` is down"]);
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ToolsUnavailable {
+    /// The name of the agent.
+    pub agent: String,
+    /// What is wrong with the source.
+    pub problem: String,
+}
+
+impl ToolsUnavailable {
+    /// Emits the event to the listener of the run, if there is one.
+    pub(crate) fn emit(cx: &Context, agent: &str, problem: &str) {
+        cx.emit_with(|| {
+            let unavailable = ToolsUnavailable {
+                agent: agent.into(),
+                problem: problem.into(),
+            };
+            CustomEvent::named("tools_unavailable", unavailable)
+        });
+    }
+}
+
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::Agent;
 use crate::conversation::history::Plans;
-use crate::definition::{History, Instruction, Mode};
+use crate::definition::{History, Instruction, Mode, Source};
 use crate::extension::{
     Artifacts, CodeExecutor, ModelCall, Planner, RequestProcessor, RequestStep, ResponseProcessor,
     ResponseStep,
@@ -78,9 +78,13 @@ impl Agent {
     }
 
     /// Adds a tool source, such as a server. It is asked for its tools before each model call.
+    ///
+    /// If it fails, an agent with other tools continues without those of the source: the model is told that they are not
+    /// available and why, and listeners get a [`ToolsUnavailable`](crate::ToolsUnavailable). The source is asked again for
+    /// a model call ten seconds later, or later if it took longer to fail. An agent without other tools fails.
     #[must_use]
     pub fn tool_source(self, source: impl ToolSource) -> Self {
-        self.edit(|agent| agent.sources.push(Arc::new(source)))
+        self.edit(|agent| agent.sources.push(Arc::new(Source::new(source))))
     }
 
     /// Adds a sub-agent. The agent can transfer the conversation to a sub-agent in mode [`Chat`](Mode::Chat), and

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use super::instruction::Instruction;
 use super::mode::{History, Mode};
+use super::source::Source;
 use crate::conversation::history::Plans;
 use crate::extension::{Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep};
 use crate::output::Output;
 use crate::{AgentError, AgentEvent};
 use petalflow::policy::Retry;
-use petalflow::tool::{Tool, ToolSource, ToolSpec};
+use petalflow::tool::{Tool, ToolSpec};
 use petalflow_llm::{LlmClient, LlmRequest};
 
 /// The transfers that an agent may make to agents that are not below it.
@@ -36,7 +37,7 @@ pub(crate) struct Definition {
     /// Instructions that also apply to the agents below.
     pub(crate) global: Vec<Instruction>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
-    pub(crate) sources: Vec<Arc<dyn ToolSource>>,
+    pub(crate) sources: Vec<Arc<Source>>,
     pub(crate) agents: Vec<Arc<Definition>>,
     pub(crate) mode: Mode,
     pub(crate) transfers: Transfers,

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::ctx::Ctx;
 use super::{answer_tool, code, delegation, model, repair, requirements, steps, transfer};
 use crate::conversation::PendingCall;
-use crate::definition::Mode;
+use crate::definition::{Mode, Unavailable};
 use crate::extension::ModelCall;
-use crate::{AgentError, AgentEvent};
+use crate::{AgentError, AgentEvent, ToolsUnavailable};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
 use petalflow_llm::response::{FinishReason, Status};
@@ -101,18 +101,36 @@ async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<Too
     let own = agent.specs();
     let mut more: Vec<Arc<ToolSpec>> = Vec::new();
     let mut found: Vec<Arc<ToolSpec>> = Vec::new();
+    let mut unavailable: Vec<Unavailable> = Vec::new();
     for source in &agent.sources {
-        let tools = source.tools().await?;
-        for tool in tools.iter() {
-            requirements::check_tool(agent, &**tool, ctx.cx)?;
+        match source.tools().await {
+            Ok(tools) => {
+                for tool in tools.iter() {
+                    requirements::check_tool(agent, &**tool, ctx.cx)?;
+                }
+                found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
+            }
+            Err(problem) => unavailable.push(problem),
         }
-        found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
     }
     more.extend(found.iter().cloned());
     for index in ctx.roster.delegates(ctx.index) {
         more.push(delegation::spec(ctx.roster.agent(index)));
     }
     more.extend(transfer::tool(ctx).cloned());
+    let has_others = !more.is_empty() || !own.is_empty() || !call.request.tools.is_empty();
+    for unavailable in unavailable {
+        if !has_others {
+            // The policy of retries decides when the sources are asked again.
+            agent.sources.iter().for_each(|source| source.forget());
+            return Err(unavailable.into());
+        }
+        let problem = unavailable.problem();
+        ToolsUnavailable::emit(ctx.cx, &agent.name, &problem);
+        call.instruct(&format!(
+            "Some of your tools are not available now: {problem}. Use your other tools, and say so if you need those."
+        ));
+    }
     if agent.mode == Mode::Task {
         more.push(delegation::finish(agent));
     } else if answer_tool::is_used(ctx) {

@@ -9,7 +9,7 @@ use super::sub_agent::{self, Answer};
 use super::{answer_tool, delegation, spans, transfer};
 use crate::AgentEvent;
 use crate::conversation::{Outcome, PendingCall, Waiting};
-use crate::definition::Mode;
+use crate::definition::{Mode, Unavailable};
 use crate::error::shortened;
 use crate::extension::ToolStep;
 use crate::human::{confirmation, credential};
@@ -155,12 +155,17 @@ async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
         return Ok(Target::Tool(Arc::clone(tool)));
     }
     let mut known: Vec<String> = agent.specs().iter().map(|spec| spec.name.clone()).collect();
+    let mut unavailable: Vec<Unavailable> = Vec::new();
     for source in &agent.sources {
-        let tools = source.tools().await?;
-        if let Some(tool) = tools.get(name) {
-            return Ok(Target::Tool(Arc::clone(tool)));
+        match source.tools().await {
+            Ok(tools) => {
+                if let Some(tool) = tools.get(name) {
+                    return Ok(Target::Tool(Arc::clone(tool)));
+                }
+                known.extend(tools.names().map(Into::into));
+            }
+            Err(problem) => unavailable.push(problem),
         }
-        known.extend(tools.names().map(Into::into));
     }
     if transfer::tool(ctx).is_some() {
         if name == transfer::NAME {
@@ -189,7 +194,15 @@ async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
         }
         known.push(delegate.name.to_string());
     }
-    Err(not_found(name, &known).into())
+    // The tool may be one of a source that has failed.
+    match unavailable.pop() {
+        Some(unavailable) => Err(format!(
+            "tool `{name}` is not available now: {}; use another tool, or call it again later",
+            unavailable.problem()
+        )
+        .into()),
+        None => Err(not_found(name, &known).into()),
+    }
 }
 
 fn not_found(name: &str, known: &[String]) -> String {
