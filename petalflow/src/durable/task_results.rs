@@ -14,7 +14,7 @@ use crate::exec::{FinishedTask, TaskEnd, TaskResult};
 use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan};
-use crate::state::{State, StateCodec, Update as _};
+use crate::state::{KeySet, State, StateCodec, Update as _};
 use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
 /// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
@@ -182,14 +182,9 @@ pub(crate) fn load_finished<S: State>(
         return Ok(None);
     }
     let mut effects = Effects::<S>::default();
-    for (id, bytes) in &keys {
-        let Some(key) = S::KEYS.iter().position(|key| key.id == *id) else {
-            return Ok(None);
-        };
-        // A type may have changed behind its name.
-        if (codec.load_writes)(&mut effects.update, key, bytes).is_err() {
-            return Ok(None);
-        }
+    match load_update(codec, KeySet::ALL, &keys) {
+        Some(update) => effects.update = update,
+        None => return Ok(None),
     }
     let names = plan.routes[node.index()];
     let index = |route: &str| {
@@ -248,6 +243,38 @@ pub(crate) fn load_finished<S: State>(
         _ => return Ok(None),
     };
     Ok(Some(FinishedTask { effects, end }))
+}
+
+/// Decodes the writes of a finished task to these keys. `None` if the task failed, or if the program has changed.
+pub(super) fn load_writes_of<S: State>(
+    codec: &StateCodec<S>,
+    (program, was): (&Fingerprint, &Outline),
+    keys: KeySet,
+    bytes: &[u8],
+) -> Result<Option<S::Update>, CodecError> {
+    let record = TaskRecord::decode(bytes)?;
+    let written = record.keys.iter().map(|(key, _)| *key);
+    let fits = record.kind == 0 && program.reads_writes(record.by, was, written);
+    Ok(fits
+        .then(|| load_update(codec, keys, &record.keys))
+        .flatten())
+}
+
+/// Decodes those of the writes that are to these keys.
+fn load_update<S: State>(
+    codec: &StateCodec<S>,
+    keys: KeySet,
+    writes: &[(&str, Cow<'_, [u8]>)],
+) -> Option<S::Update> {
+    let mut update = S::Update::default();
+    for (id, bytes) in writes {
+        let key = S::KEYS.iter().position(|key| key.id == *id)?;
+        // A type may have changed behind its name.
+        if keys.contains(key) {
+            (codec.load_writes)(&mut update, key, bytes).ok()?;
+        }
+    }
+    Some(update)
 }
 
 /// Whether the result has everything that the edges of the node need now: the task may have run when they were different.

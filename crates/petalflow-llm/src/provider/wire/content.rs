@@ -26,33 +26,17 @@ pub(super) struct SentResult {
 /// Media of a type that the provider does not take remain a note: the model is told of them, and gets no data as text.
 pub(super) fn split_result(result: &ToolResult, takes: impl Fn(&Media) -> bool) -> SentResult {
     let (mut content, mut media) = (result.content.clone(), Vec::new());
-    take_media(&mut content, &takes, &mut media);
+    Media::take_each(&mut content, &mut |medium| {
+        let shown = takes(&medium);
+        media.extend(Some(medium).filter(|_| shown));
+        let note = if shown {
+            "attached"
+        } else {
+            "not shown: this provider does not take it"
+        };
+        note.into()
+    });
     SentResult { content, media }
-}
-
-fn take_media(value: &mut Value, takes: &impl Fn(&Media) -> bool, media: &mut Vec<Media>) {
-    match value {
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| take_media(item, takes, media)),
-        Value::Object(fields) => {
-            let Some(medium) = Media::from_block(fields) else {
-                return fields
-                    .values_mut()
-                    .for_each(|field| take_media(field, takes, media));
-            };
-            fields.remove("data");
-            let shown = takes(&medium);
-            let note = if shown {
-                "attached"
-            } else {
-                "not shown: this provider does not take it"
-            };
-            fields.insert("note".into(), note.into());
-            media.extend(Some(medium).filter(|_| shown));
-        }
-        _ => {}
-    }
 }
 
 /// A result as text. The text of an error always says that it is an error.
