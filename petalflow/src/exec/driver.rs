@@ -185,13 +185,7 @@ impl<F: Flow> Driver<F> {
 
     #[cold]
     fn names(&self, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
-        let plan = self.plan();
-        let mut names = Vec::new();
-        names.extend(single.map(|node| plan.name(node).to_string()));
-        for task in frontier {
-            names.push(plan.name(task.node).to_string());
-        }
-        names
+        names(self.plan(), single, frontier)
     }
 
     /// Lets other tokio tasks run.
@@ -251,3 +245,11 @@ impl<F: Flow> Driver<F> {
 
 /// The names of the nodes that would run next. Not generic, because every program would compile it again.
 #[cold]
+fn names(plan: &ExecutionPlan, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
+    let mut names = Vec::new();
+    names.extend(single.map(|node| plan.name(node).to_string()));
+    for task in frontier {
+        names.push(plan.name(task.node).to_string());
+    }
+    names
+}
