@@ -16,6 +16,9 @@ use petalflow::policy::Retry;
 /// It retries [transient](LlmError::is_transient) errors as its [`Retry`] allows, after the longer of the policy's and
 /// the provider's delay. A stream is retried only before its first chunk: no content is repeated.
 ///
+/// A provider that asks for a delay of more than 5 min, such as until the next day, is not asked again: the error is
+/// returned, with the delay in it.
+///
 /// Defaults: 3 attempts, at most 10 min in total, no limit for one attempt, and at most 2 min between two chunks of a
 /// stream.
 ///
@@ -61,10 +64,10 @@ impl<C: LlmClient> Retrying<C> {
         }
     }
 
-    /// Removes the time limits, for a client that has its own.
+    /// Removes the limit between two chunks, for a client that has its own.
     #[cfg(feature = "providers")]
-    pub(crate) fn without_time_limits(mut self) -> Self {
-        (self.idle, self.total) = (None, None);
+    pub(crate) fn without_idle_timeout(mut self) -> Self {
+        self.idle = None;
         self
     }
 
@@ -153,9 +156,11 @@ impl<C: LlmClient> Retrying<C> {
         let attempt = |_| self.within_limits(deadline, attempt());
         let decide = |error: &LlmError, delay: Duration| {
             let retried = error.is_transient() && self.retry.covers(error);
-            let delay = delay.max(error.retry_after().unwrap_or_default());
+            let requested = error.retry_after().unwrap_or_default();
+            let delay = delay.max(requested);
             let end = Instant::now().checked_add(delay)?;
-            let in_time = deadline.is_none_or(|deadline| end < deadline);
+            let in_time =
+                deadline.is_none_or(|deadline| end < deadline) && requested <= MAX_REQUESTED_DELAY;
             (retried && in_time).then_some(delay)
         };
         self.retry.run_with(attempt, decide).await
@@ -204,6 +209,9 @@ impl<C: LlmClient> Retrying<C> {
             .and_then(|limit| Instant::now().checked_add(limit))
     }
 }
+
+/// The longest delay that a provider may ask for.
+const MAX_REQUESTED_DELAY: Duration = Duration::from_mins(5);
 
 fn timed_out(name: &str, limit: Duration) -> LlmError {
     LlmError::new(

@@ -21,6 +21,9 @@ use petalflow::async_trait;
 use petalflow::policy::Retry;
 use transport::Limits;
 
+/// The default of [`ProviderModel::with_total_timeout`].
+const MAX_TOTAL_TIME: Duration = Duration::from_hours(1);
+
 /// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any OpenAI-compatible server.
 ///
 /// The key comes from the provider's usual environment variable (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`,
@@ -28,7 +31,9 @@ use transport::Limits;
 /// connection is opened by the first request, and reused by later ones.
 ///
 /// A request that fails with a transient error, such as a rate limit, is sent again, up to three times in all; see
-/// [`with_retry`](Self::with_retry). For limits of the total time, wrap the model in [`Retrying`](crate::Retrying).
+/// [`with_retry`](Self::with_retry). Time and memory of a request are limited, whatever the server sends:
+/// [`with_idle_timeout`](Self::with_idle_timeout), [`with_total_timeout`](Self::with_total_timeout),
+/// [`with_max_response_size`](Self::with_max_response_size).
 ///
 /// ```no_run
 /// use petalflow_llm::{LlmClient, LlmRequest, ProviderModel};
@@ -122,7 +127,9 @@ impl ProviderModel {
         };
         // The timeout between two reads is that of the connection: a model may reason for minutes before it answers.
         ProviderModel {
-            client: Retrying::new(connection).without_time_limits(),
+            client: Retrying::new(connection)
+                .without_idle_timeout()
+                .with_total_timeout(MAX_TOTAL_TIME),
         }
     }
 
@@ -281,6 +288,22 @@ impl ProviderModel {
     pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
         self.client.client.limits.idle = limit;
         self.client.client.http = OnceLock::new();
+        self
+    }
+
+    /// Sets the maximum time for a request with its retries, and for a stream to its end: 1 h by default.
+    ///
+    /// ```
+    /// use petalflow_llm::ProviderModel;
+    /// use std::time::Duration;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_total_timeout(Duration::from_secs(60));
+    /// # let _ = model;
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    #[must_use]
+    pub fn with_total_timeout(mut self, limit: Duration) -> Self {
+        self.client = self.client.with_total_timeout(limit);
         self
     }
 

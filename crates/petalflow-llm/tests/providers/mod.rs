@@ -7,6 +7,7 @@ mod embeddings;
 mod encrypted;
 mod failures;
 mod gemini;
+mod hostile;
 mod limits;
 mod odd;
 mod openai;

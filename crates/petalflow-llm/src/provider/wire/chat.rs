@@ -1,6 +1,8 @@
 //! OpenAI's chat completions and their variants: ids that arrive late, twice or never, calls without an index,
 //! arguments that are objects.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
@@ -203,13 +205,18 @@ fn assistant_message(target: &Target<'_>, message: &ChatMessage, ids: &mut CallI
 #[derive(Debug, Default)]
 pub(super) struct ChatParser {
     calls: Vec<StartedCall>,
+    /// The last call with each index that the provider gave.
+    with_index: HashMap<u64, usize>,
+    /// The last call with each id.
+    with_id: HashMap<String, usize>,
 }
+
+/// The length from which a name is not continued. The names of tools are shorter.
+const MAX_NAME: usize = 512;
 
 /// A call that has started.
 #[derive(Debug, Default)]
 struct StartedCall {
-    /// The index that the provider gave.
-    index: Option<u64>,
     id: String,
     /// The name so far: some servers send it in pieces, and some send all of it with each piece of the arguments.
     name: String,
@@ -296,16 +303,17 @@ impl ChatParser {
             // The chunk is empty.
             None if id.is_none() && name.is_none() && arguments.is_empty() => return None,
             None => {
-                self.calls.push(StartedCall {
-                    index,
-                    ..StartedCall::default()
-                });
+                self.calls.push(StartedCall::default());
                 self.calls.len() - 1
             }
         };
+        if let Some(index) = index {
+            self.with_index.insert(index, call_index);
+        }
         let call = &mut self.calls[call_index];
-        if call.id.is_empty() {
-            call.id = id.clone().unwrap_or_default();
+        if let Some(id) = id.as_ref().filter(|_| call.id.is_empty()) {
+            call.id.clone_from(id);
+            self.with_id.insert(id.clone(), call_index);
         }
         let name = name.map(|name| call.full_name(name));
         call.has_arguments |= !arguments.is_empty();
@@ -323,11 +331,10 @@ impl ChatParser {
             |call: &StartedCall| named && id.is_some_and(|id| !call.id.is_empty() && call.id != id);
         match (index, id) {
             (Some(index), _) => {
-                let same_index = |call: &StartedCall| call.index == Some(index);
-                let found = self.calls.iter().rposition(same_index)?;
+                let found = *self.with_index.get(&index)?;
                 (!is_other(&self.calls[found])).then_some(found)
             }
-            (None, Some(id)) => self.calls.iter().rposition(|call| call.id == id),
+            (None, Some(id)) => self.with_id.get(id).copied(),
             (None, None) if named => None,
             (None, None) => self.calls.len().checked_sub(1),
         }
@@ -339,7 +346,7 @@ impl StartedCall {
     fn full_name(&mut self, piece: String) -> String {
         if self.has_arguments || piece.starts_with(&self.name) {
             self.name = piece;
-        } else {
+        } else if self.name.len() < MAX_NAME {
             self.name.push_str(&piece);
         }
         self.name.clone()

@@ -324,6 +324,7 @@ impl MessagesParser {
             // The response is complete, even if no event had a finish reason.
             Some("message_stop") => {
                 data.finish.get_or_insert_with(|| "end_turn".to_string());
+                data.closed = true;
             }
             Some("content_block_start") => {
                 // Some servers do not send the end of a block.

@@ -142,6 +142,11 @@ impl ResponseParser {
         self.data.has_ended()
     }
 
+    /// Whether nothing follows, not even token counts.
+    pub(super) fn is_closed(&self) -> bool {
+        self.data.closed
+    }
+
     /// The response without its message.
     pub(super) fn finish(mut self) -> LlmResponse {
         self.data.response()
@@ -168,9 +173,24 @@ impl ResponseParser {
 pub(super) fn is_error(frame: &Value) -> bool {
     let frame = frame.get(0).unwrap_or(frame);
     let has_error = frame.get("error").is_some_and(|error| match error {
-        Value::Object(_) => true,
+        Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
-        _ => false,
+        Value::Array(errors) => !errors.is_empty(),
+        _ => true,
     });
-    has_error || frame["type"] == "error"
+    has_error || frame["type"] == "error" || frame["object"] == "error"
+}
+
+/// Whether this is an event of any of the formats, perhaps one without content.
+pub(super) fn is_known(frame: &Value) -> bool {
+    const FIELDS: [&str; 7] = [
+        "type",
+        "choices",
+        "candidates",
+        "promptFeedback",
+        "usageMetadata",
+        "usage",
+        "id",
+    ];
+    FIELDS.iter().any(|field| frame.get(field).is_some())
 }

@@ -1,5 +1,7 @@
 //! OpenAI's responses: a list of items. Each item may arrive in chunks.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
@@ -178,6 +180,8 @@ fn assistant_items(message: &ChatMessage, ids: &mut CallIds, items: &mut Vec<Val
 #[derive(Debug, Default)]
 pub(super) struct ResponsesParser {
     calls: Vec<StartedCall>,
+    /// The index of the call for each item.
+    of_item: HashMap<u64, usize>,
     /// Whether content has arrived before the last event, which repeats the whole response.
     has_content: bool,
     /// Whether reasoning has arrived that has no signature yet.
@@ -187,8 +191,6 @@ pub(super) struct ResponsesParser {
 /// A call that has started.
 #[derive(Debug)]
 struct StartedCall {
-    /// The number of the call's item.
-    item: u64,
     /// The number of bytes of the arguments received.
     length: usize,
 }
@@ -223,6 +225,7 @@ impl ResponsesParser {
             }
             "response.output_item.done" => self.end_item(index, &event["item"], data, &mut deltas),
             "response.completed" | "response.incomplete" | "response.failed" => {
+                data.closed = true;
                 return self.complete_response(&event["response"], data);
             }
             _ => read_metadata(event.get("response").unwrap_or(&Value::Null), data),
@@ -235,7 +238,10 @@ impl ResponsesParser {
     fn complete_response(&mut self, response: &Value, data: &mut ResponseData) -> Vec<Delta> {
         let mut deltas = Vec::new();
         read_metadata(response, data);
-        if response.get("error").is_some_and(Value::is_object) {
+        let has_failed = response
+            .get("status")
+            .is_some_and(|status| status == "failed");
+        if has_failed || response.get("error").is_some_and(Value::is_object) {
             data.error.get_or_insert_with(|| response.clone());
         }
         let incomplete_reason =
@@ -333,9 +339,8 @@ impl ResponsesParser {
 
     /// The index of the call for the item with this number, added if it is missing.
     fn call_index(&mut self, item: u64) -> usize {
-        let existing = self.calls.iter().rposition(|call| call.item == item);
-        existing.unwrap_or_else(|| {
-            self.calls.push(StartedCall { item, length: 0 });
+        *self.of_item.entry(item).or_insert_with(|| {
+            self.calls.push(StartedCall { length: 0 });
             self.calls.len() - 1
         })
     }
