@@ -234,7 +234,6 @@ impl Media {
     }
 
     /// The medium with its data in such a block.
-    #[cfg(feature = "providers")]
     pub(crate) fn from_block(block: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| block.get(name).and_then(Value::as_str);
         if !matches!(text("type")?, "image" | "audio" | "video" | "resource") {

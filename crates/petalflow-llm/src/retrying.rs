@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
+use crate::usage::TokenCount;
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 use petalflow::policy::Retry;
@@ -237,6 +238,11 @@ impl<C: LlmClient> LlmClient for Retrying<C> {
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         self.run_attempts(self.deadline(), || self.client.complete(request))
+            .await
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        self.run_attempts(self.deadline(), || self.client.count_tokens(request))
             .await
     }
 

@@ -1,5 +1,6 @@
 //! Models of providers, over HTTP.
 
+mod abilities;
 mod catalog;
 mod connection;
 mod endpoint;
@@ -12,13 +13,14 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::usage::Prices;
+use crate::usage::{Prices, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Retrying};
 use catalog::{COMPATIBLE, Family, Provider, Quirks};
 use connection::Connection;
 use endpoint::Endpoint;
 use petalflow::async_trait;
 use petalflow::policy::Retry;
+use serde_json::{Map, Value};
 use transport::Limits;
 
 /// The default of [`ProviderModel::with_total_timeout`].
@@ -115,9 +117,7 @@ impl ProviderModel {
             name: name.to_string(),
             family,
             quirks,
-            capabilities: Capabilities {
-                schema_with_tools: quirks.schema_with_tools,
-            },
+            capabilities: None,
             model,
             endpoint: Endpoint::default(),
             prices: Prices::new(),
@@ -169,6 +169,24 @@ impl ProviderModel {
         self.client
             .retried(|connection| connection.embed(texts))
             .await
+    }
+
+    /// The schemas of a request that the provider does not enforce although it enforces others, and why: by the name of
+    /// the tool, and `answer` for that of the answer. Such a schema is sent without `strict`. The response to the request
+    /// has the same in `meta["not_strict"]`.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmRequest, ProviderModel};
+    /// use serde_json::json;
+    ///
+    /// let model = ProviderModel::new("claude-sonnet-4-6")?;
+    /// let scores = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
+    /// let found = model.not_strict(&LlmRequest::prompt("Score them").with_schema(scores));
+    /// assert_eq!(found["answer"], "the schema cannot be strict: it accepts properties with any name");
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    pub fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
+        self.client.client.not_strict(request)
     }
 
     /// Sets the name in responses, errors and traces.
@@ -322,7 +340,8 @@ impl ProviderModel {
         self
     }
 
-    /// Sets the capabilities, for a server that has other ones than its kind usually has.
+    /// Sets the capabilities, for a model or a server that has other ones than its kind usually has. They apply to all
+    /// models that requests name.
     ///
     /// ```
     /// use petalflow_llm::{Capabilities, LlmClient, ProviderModel};
@@ -330,10 +349,18 @@ impl ProviderModel {
     /// let model = ProviderModel::openai_compatible("http://localhost:8000/v1", "qwen3")
     ///     .with_capabilities(Capabilities::default().with_schema_with_tools());
     /// assert!(model.capabilities().schema_with_tools);
+    ///
+    /// // One switch of a model, and the others as they were:
+    /// let model = ProviderModel::new("gpt-5-mini")?;
+    /// let mut capabilities = model.capabilities();
+    /// capabilities.parallel_calls = false;
+    /// let model = model.with_capabilities(capabilities);
+    /// assert!(model.capabilities().strict_schemas);
+    /// # Ok::<(), petalflow_llm::LlmError>(())
     /// ```
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.client.client.capabilities = capabilities;
+        self.client.client.capabilities = Some(capabilities);
         self
     }
 
@@ -379,6 +406,10 @@ impl LlmClient for ProviderModel {
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         self.client.stream(request).await
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        self.client.count_tokens(request).await
     }
 }
 

@@ -1,8 +1,10 @@
 //! Models of real providers, asked over HTTP.
 
+mod abilities;
 mod anthropic;
 mod bodies;
 mod cancel;
+mod counting;
 mod embeddings;
 mod encrypted;
 mod failures;
@@ -14,4 +16,5 @@ mod openai;
 mod recorded;
 mod responses;
 mod retries;
+mod schemas;
 mod sent;

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, data_url, decimal, effort_level, parameters, result_text, split_result,
-    strict_if_possible, unsupported, user_message, with_extra,
+    arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
+    user_message, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, text};
+use super::schemas::Schemas;
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::{Reasoning, Target, openai_reasons};
@@ -19,7 +20,11 @@ use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
 
 /// The body of a request.
-pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
+pub(super) fn body(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    schemas: Schemas,
+) -> Result<Value, LlmError> {
     let quirks = &target.quirks;
     let mut body = json!({ "model": target.model, "messages": messages(target, request)? });
     if target.streaming {
@@ -27,19 +32,21 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
         body["stream_options"] = json!({ "include_usage": true });
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            let sent = parameters(tool, quirks.strict);
+        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
             let mut function = json!({
                 "name": tool.name,
                 "description": tool.description,
                 "parameters": sent.schema,
             });
-            if quirks.strict {
+            if target.capabilities.strict_schemas {
                 function["strict"] = sent.strict.into();
             }
             json!({ "type": "function", "function": function })
         });
         body["tools"] = tools.collect();
+        if !target.capabilities.parallel_calls {
+            body["parallel_tool_calls"] = false.into();
+        }
         match &request.tool_choice {
             ToolChoice::Auto => {}
             ToolChoice::None => body["tool_choice"] = "none".into(),
@@ -49,10 +56,9 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
             }
         }
     }
-    if let Some(schema) = &request.json_schema {
+    if let Some(sent) = schemas.answer {
         // Compatible servers enforce the schema, and accept more of it than OpenAI's strict mode.
-        let sent = strict_if_possible(schema, quirks.strict);
-        let strict = sent.strict || !quirks.strict;
+        let strict = sent.strict || !target.capabilities.strict_schemas;
         body["response_format"] = json!({
             "type": "json_schema",
             "json_schema": { "name": "answer", "strict": strict, "schema": sent.schema },
@@ -107,7 +113,7 @@ fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, Llm
                 ids.new_turn();
                 messages.push(assistant_message(target, message, &mut ids));
             }
-            Role::Tool => tool_messages(message, &mut ids, &mut messages)?,
+            Role::Tool => tool_messages(target, message, &mut ids, &mut messages)?,
         }
     }
     let input = request.input_text.iter();
@@ -117,13 +123,16 @@ fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, Llm
 
 /// The results of tools, one message each. This format has media in messages of the user only.
 fn tool_messages(
+    target: &Target<'_>,
     message: &ChatMessage,
     ids: &mut CallIds,
     messages: &mut Vec<Value>,
 ) -> Result<(), LlmError> {
     let mut media = Vec::new();
     for result in message.tool_results() {
-        let sent = split_result(result, |media| media_part(media).is_ok());
+        let sent = split_result(result, |media| {
+            target.takes(media) && media_part(media).is_ok()
+        });
         messages.push(json!({
             "role": "tool",
             "tool_call_id": ids.for_result(result),
