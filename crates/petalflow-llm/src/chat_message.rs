@@ -274,7 +274,7 @@ impl Media {
     }
 
     /// The medium with its data in such a block.
-    fn from_block(block: &Map<String, Value>) -> Option<Self> {
+    pub(crate) fn from_block(block: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| block.get(name).and_then(Value::as_str);
         if !matches!(text("type")?, "image" | "audio" | "video" | "resource") {
             return None;

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::message::{Media, MediaSource};
 use crate::request::Effort;
-use crate::schema;
 use crate::{ChatMessage, LlmError, LlmRequest, Part};
-use petalflow::tool::{ToolResult, ToolSpec};
+use petalflow::tool::ToolResult;
 
 /// The number as it was written: 0.7 as an `f32` is 0.699999988 as an `f64`.
 pub(super) fn decimal(number: f32) -> f64 {
@@ -106,32 +105,6 @@ pub(super) fn unsupported(media: &Media, instead: &str) -> LlmError {
             MediaSource::Base64(_) => "as data",
         }
     ))
-}
-
-/// A schema, and whether it is strict: a provider then enforces it.
-#[derive(Debug)]
-pub(super) struct SentSchema {
-    pub(super) schema: Value,
-    pub(super) strict: bool,
-}
-
-/// The strict form of the schema if it has one, or the schema itself.
-pub(super) fn strict_if_possible(neutral: &Value, accepted: bool) -> SentSchema {
-    match schema::strict(neutral) {
-        Ok(schema) if accepted => SentSchema {
-            schema,
-            strict: true,
-        },
-        _ => SentSchema {
-            schema: neutral.clone(),
-            strict: false,
-        },
-    }
-}
-
-/// The parameters of a tool, strict if the tool has few enough for it and its schema has such a form.
-pub(super) fn parameters(tool: &ToolSpec, accepted: bool) -> SentSchema {
-    strict_if_possible(&tool.parameters, accepted)
 }
 
 /// A level of reasoning, for providers without a number of tokens.
