@@ -45,6 +45,7 @@ mod rules;
 mod similar;
 #[cfg(test)]
 mod simulation;
+mod skips;
 mod sorted;
 mod tables;
 #[cfg(test)]
@@ -74,6 +75,7 @@ pub use rule::Rule;
 #[cfg(feature = "analysis")]
 pub use rules::{check, check_with};
 pub use similar::{same, similar};
+pub use skips::SkippableJoin;
 #[doc(hidden)]
 pub use sorted::{SortedMap, SortedSet};
 pub use tables::{

@@ -7,6 +7,7 @@
 
 mod artifact;
 mod branch;
+pub mod builder;
 mod changes;
 mod clock;
 mod config;

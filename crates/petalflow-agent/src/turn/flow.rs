@@ -16,7 +16,7 @@ use crate::conversation::{
 };
 use crate::definition::{Definition, Roster};
 use crate::{AgentError, ConversationInput};
-use petalflow::flow::WithRetry;
+use petalflow::flow::WithPlan;
 use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, Context, Launch, Route, flow, node};
 
@@ -290,7 +290,7 @@ flow! {
 /// # Ok(())
 /// # }
 /// ```
-pub type AgentFlow = WithRetry<Turn>;
+pub type AgentFlow = WithPlan<Turn>;
 
 /// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
 /// there is no limit of supersteps.
