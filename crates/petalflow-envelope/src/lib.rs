@@ -11,7 +11,6 @@ mod changes;
 mod clock;
 mod config;
 mod decision;
-pub mod expr;
 mod failure;
 mod kind;
 pub mod kinds;
@@ -34,6 +33,9 @@ pub use failure::NodeFailure;
 pub use kind::NodeKind;
 pub use template::MissingVariable;
 pub use trace::Trace;
+/// The expression language of conditions.
+#[doc(inline)]
+pub use petalflow_expression as expr;
 pub use wire::{WireArtifact, WireEnvelope, WireError, WireFailure, WireMessage, WireTrace};
 
 use petalflow::state;

@@ -3,7 +3,6 @@
 mod cache;
 mod conditional;
 mod envelope;
-mod expressions;
 mod filter;
 mod gate;
 mod guardian;
