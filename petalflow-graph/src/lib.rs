@@ -43,6 +43,7 @@ mod rules;
 mod similar;
 #[cfg(test)]
 mod simulation;
+mod skips;
 mod sorted;
 mod tables;
 #[cfg(test)]
@@ -71,6 +72,7 @@ pub use rule::Rule;
 #[cfg(feature = "analysis")]
 pub use rules::{check, check_with};
 pub use similar::{same, similar};
+pub use skips::SkippableJoin;
 #[doc(hidden)]
 pub use sorted::{SortedMap, SortedSet};
 pub use tables::{

@@ -108,8 +108,8 @@ pub(crate) fn save_finished<S: State>(
         (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
         keys.push((S::KEYS[key].id, bytes.into()));
     }
-    let names = plan.routes[node.index()];
-    let name = |route: RouteIdx| names.get(route.index()).copied().unwrap_or_default();
+    let names = &plan.routes[node.index()];
+    let name = |route: RouteIdx| names.name(route);
     let (chosen, routes) = match effects.chosen() {
         RouteChoice::Edges => (0, Vec::new()),
         RouteChoice::One(route) => (1, vec![name(route)]),
@@ -191,11 +191,7 @@ pub(crate) fn load_finished<S: State>(
             return Ok(None);
         }
     }
-    let names = plan.routes[node.index()];
-    let index = |route: &str| {
-        let index = names.iter().position(|name| *name == route)?;
-        u32::try_from(index).ok()
-    };
+    let index = |route: &str| plan.routes[node.index()].index(route);
     match (chosen, &routes[..]) {
         (0, _) => {}
         (1, [route]) => match index(route) {
@@ -257,7 +253,7 @@ fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S
         sent || item_target(plan, node, route).is_none()
     };
     match effects.chosen() {
-        RouteChoice::Edges => plan.routes[node.index()].is_empty() && sent(None),
+        RouteChoice::Edges => !plan.chooses(node) && sent(None),
         RouteChoice::One(route) => sent(Some(route)),
         RouteChoice::Many => effects.routes().iter().all(|route| sent(Some(*route))),
     }

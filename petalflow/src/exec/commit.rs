@@ -185,10 +185,7 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
 /// The error for a route that no edge leads along.
 #[cold]
 pub(super) fn no_edge(plan: &ExecutionPlan, missing: &NoEdge) -> RunErrorKind {
-    let route = plan.routes[missing.node.index()]
-        .get(missing.route.index())
-        .copied()
-        .unwrap_or_default();
+    let route = plan.routes[missing.node.index()].name(missing.route);
     RunErrorKind::NoEdge {
         node: plan.name(missing.node).into(),
         route: route.into(),
