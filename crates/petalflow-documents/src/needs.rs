@@ -18,6 +18,10 @@ pub struct Needs {
     pub tools: BTreeSet<String>,
     /// Whether a node asks a person.
     pub human: bool,
+    /// Whether a node asks a model and names no provider.
+    pub any_model: bool,
+    /// The nodes of type `func`, which are functions of the program.
+    pub functions: BTreeSet<String>,
 }
 
 impl GraphDefinition {
@@ -37,6 +41,9 @@ impl GraphDefinition {
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::default();
         for node in &self.nodes {
+            if node.kind == "func" {
+                needs.functions.insert(node.id.clone());
+            }
             add(&node.kind, &node.config, &mut needs, 0);
         }
         needs
@@ -46,7 +53,10 @@ impl GraphDefinition {
 fn add(kind: &str, config: &Map<String, Value>, needs: &mut Needs, depth: usize) {
     let text = |name: &str| config.get(name).and_then(Value::as_str).map(str::to_owned);
     match kind {
-        "llm_prompt" | "llm_router" => needs.providers.extend(text("provider")),
+        "llm_prompt" | "llm_router" => match text("provider") {
+            Some(provider) => drop(needs.providers.insert(provider)),
+            None => needs.any_model = true,
+        },
         "tool" => needs.tools.extend(text("tool_name").map(|tool| match text("action_name") {
             Some(action) => format!("{tool}.{action}"),
             None => tool,
@@ -90,7 +100,13 @@ impl NodeDefinition {
     }
 }
 
+/// Settings that the types do not have: the loader reads them from the document.
+const OF_DOCUMENTS: [&str; 4] = ["action_name", "task_id", "tool_config", "tools"];
+
 fn translate(kind: &str, settings: &mut Map<String, Value>, depth: usize) {
+    if catalog::outputs(kind).is_some() {
+        settings.retain(|name, _| !OF_DOCUMENTS.contains(&name.as_str()));
+    }
     for name in template_names(kind) {
         if let Some(Value::String(text)) = settings.get_mut(*name)
             && let Ok(jinja) = template::to_jinja(text)

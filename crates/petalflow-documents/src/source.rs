@@ -70,8 +70,20 @@ impl Source {
         let mut text = String::new();
         // One byte more, so that `check` sees that it is too large.
         let file = std::fs::File::open(path)?;
-        file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text)?;
+        file.take(u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1)).read_to_string(&mut text)?;
         Ok(Source::new(path.display().to_string(), text))
+    }
+
+    /// The name that diagnostics use.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sets the name that diagnostics use. The format stays.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// Sets the format.
@@ -90,47 +102,59 @@ impl Source {
     ///
     /// All diagnostics, if one of them is an error.
     pub fn check(&self, catalog: &Catalog) -> Result<Document, Diagnostics> {
-        let tree = self.parse().map_err(|error| {
-            Diagnostics::new(vec![Diagnostic {
-                code: error.code,
-                severity: error.code.severity(),
-                message: error.message,
-                pointer: String::new(),
-                file: Some(self.name.clone()),
-                position: Some(error.at),
-            }])
-        })?;
+        match self.inspect(catalog) {
+            (Some(definition), warnings) if !warnings.has_errors() => Ok(Document {
+                definition,
+                warnings,
+            }),
+            (_, diagnostics) => Err(diagnostics),
+        }
+    }
+
+    /// Like [`check`](Self::check), but returns what can be read of a document with errors too. What is wrong is left out
+    /// of it.
+    ///
+    /// ```
+    /// use petalflow_documents::{Catalog, Definition, Source};
+    ///
+    /// let source = Source::new("g.json", r#"{"id": "g", "nodes": [{"id": "a"}], "edges": []}"#);
+    /// let (definition, diagnostics) = source.inspect(&Catalog::default());
+    /// assert!(matches!(definition, Some(Definition::Graph(graph)) if graph.nodes[0].id == "a"));
+    /// assert_eq!(diagnostics.to_string(), "g.json:1:23: error[DC-006]: `type` is missing");
+    /// ```
+    pub fn inspect(&self, catalog: &Catalog) -> (Option<Definition>, Diagnostics) {
+        let tree = match self.parse() {
+            Ok(tree) => tree,
+            Err(error) => {
+                let diagnostic = self.located(error.code, error.message, String::new(), error.at);
+                return (None, Diagnostics::new(vec![diagnostic]));
+            }
+        };
         let mut report = Report::default();
         let mut repeated = Vec::new();
         tree.duplicates("", &mut repeated);
         let definition = definition(&tree.to_value(), catalog, &mut report);
-        let mut all: Vec<Diagnostic> = Vec::new();
-        for (pointer, at, first) in repeated {
-            let name = pointer.rsplit('/').next().unwrap_or_default();
-            let message = format!("`{}` is there twice, first in line {}", crate::report::shown(name), first.line);
-            all.push(Diagnostic {
-                code: Code::DuplicateKey,
-                severity: Code::DuplicateKey.severity(),
-                message,
-                pointer: pointer.clone(),
-                file: Some(self.name.clone()),
-                position: Some(at),
-            });
-        }
-        for finding in report.0 {
+        let repeated = repeated.into_iter().map(|(pointer, at, first)| {
+            let name = crate::report::shown(pointer.rsplit('/').next().unwrap_or_default());
+            let message = format!("`{name}` is there twice, first in line {}", first.line);
+            self.located(Code::DuplicateKey, message, pointer, at)
+        });
+        let found = report.0.into_iter().map(|finding| {
             let position = tree.position(finding.pointer.as_str(), finding.at_name);
-            let mut diagnostic = finding.into_diagnostic();
-            diagnostic.file = Some(self.name.clone());
-            diagnostic.position = Some(position);
-            all.push(diagnostic);
-        }
-        let diagnostics = Diagnostics::new(all);
-        match definition {
-            Some(definition) if !diagnostics.has_errors() => Ok(Document {
-                definition,
-                warnings: diagnostics,
-            }),
-            _ => Err(diagnostics),
+            let it = finding.into_diagnostic();
+            self.located(it.code, it.message, it.pointer, position)
+        });
+        (definition, Diagnostics::new(repeated.chain(found).collect()))
+    }
+
+    fn located(&self, code: Code, message: String, pointer: String, at: Position) -> Diagnostic {
+        Diagnostic {
+            code,
+            severity: code.severity(),
+            message,
+            pointer,
+            file: Some(self.name.clone()),
+            position: Some(at),
         }
     }
 
@@ -172,7 +196,14 @@ pub enum Definition {
 impl Document {
     /// The graph, compiled if the document is a workflow of agents.
     pub fn graph(&self, catalog: &Catalog) -> GraphDefinition {
-        match &self.definition {
+        self.definition.graph(catalog)
+    }
+}
+
+impl Definition {
+    /// The graph, compiled if this is a workflow of agents.
+    pub fn graph(&self, catalog: &Catalog) -> GraphDefinition {
+        match self {
             Definition::Graph(graph) => graph.clone(),
             Definition::Agents(workflow) => workflow.compile(catalog),
         }

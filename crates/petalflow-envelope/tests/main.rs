@@ -2,6 +2,7 @@
 
 mod cache;
 mod conditional;
+mod documents;
 mod envelope;
 mod filter;
 mod gate;

@@ -105,6 +105,9 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
 /// Adds what PetalFlow has as a default, and its other names.
 fn with_defaults(kind: &str, config: &Map<String, Value>) -> Map<String, Value> {
     let mut config = config.clone();
+    if kind == "llm_router" {
+        config.entry("allowed_targets").or_insert_with(|| Value::Object(Map::new()));
+    }
     if kind == "merge" {
         let strategy = config.get("strategy").and_then(Value::as_str);
         if let None | Some("" | "json") = strategy {
