@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use petalflow_expression::Expression;
 
-use super::{cycle, format};
+use super::{cycle, format, settings};
 use crate::agent::{AgentWorkflow, Dependencies, Strategy, Task};
 use crate::catalog::Catalog;
-use crate::compile::text::{condition, task_references};
+use crate::compile::text::{condition, prompt, task_references};
 use crate::diagnostic::Code;
 use crate::report::{Pointer, Report, shown, suggestion};
+use crate::template;
 
 /// Checks everything that the fields of the document do not say.
 pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {
@@ -21,6 +22,7 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
         name_has_form("task", name, &at, report);
         agent_exists(workflow, name, task, &at, report);
         references_exist(workflow, name, task, &at, report);
+        prompt_is_a_template(name, task, &at.name("description"), report);
     }
     let execution = Pointer::root().name("execution");
     // The strategy itself is wrong.
@@ -29,7 +31,7 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
     }
     match workflow.execution.strategy {
         Strategy::Sequential => order_is_complete(workflow, &execution.name("task_order"), report),
-        Strategy::Parallel => {}
+        Strategy::Parallel => strategy_merges(workflow, &execution.name("merge_strategy"), report),
         Strategy::Hierarchical => manager_exists(workflow, &execution.name("manager_agent"), report),
         Strategy::Custom => dependencies(workflow, &execution.name("tasks"), report),
     }
@@ -58,6 +60,10 @@ fn agents(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {
             let message = format!("agent `{}`: provider `{}` is unknown{suggestion}", shown(name), shown(provider));
             report.add(Code::UnknownProvider, at.name("provider"), message);
         }
+        // Others have no effect, as in PetalFlow.
+        let mut config = agent.config.clone();
+        config.retain(|name, _| ["temperature", "max_tokens"].contains(&name.as_str()));
+        settings::check_part("llm_prompt", &config, &at.name("config"), report);
         let tools = agent.tools.iter().enumerate();
         for (index, tool) in tools {
             let problem = tool_problem(tool.trim(), catalog);
@@ -108,6 +114,14 @@ fn agent_exists(workflow: &AgentWorkflow, name: &str, task: &Task, at: &Pointer,
     report.add(Code::UndefinedAgent, at.name("agent"), message);
 }
 
+fn prompt_is_a_template(name: &str, task: &Task, at: &Pointer, report: &mut Report) {
+    // References to unknown tasks have errors of their own.
+    let text = prompt(&task.description, |task| Some(task.to_owned()));
+    if let Err(error) = template::to_jinja(&text) {
+        report.add(Code::BadTemplate, at.clone(), format!("task `{}`: {error}", shown(name)));
+    }
+}
+
 /// The tasks that texts and the context name. PetalFlow does not look at the description.
 fn references_exist(workflow: &AgentWorkflow, name: &str, task: &Task, at: &Pointer, report: &mut Report) {
     let mut unknown = |reference: &str, at: Pointer| {
@@ -151,6 +165,16 @@ fn order_is_complete(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report
     for task in workflow.tasks.keys().filter(|task| !seen.contains(task.as_str())) {
         let message = format!("`task_order` does not have task `{}`", shown(task));
         report.add(Code::BadTaskOrder, at.clone(), message);
+    }
+}
+
+fn strategy_merges(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
+    let strategy = &workflow.execution.merge_strategy;
+    let mut found = Report::default();
+    let config = serde_json::Map::from_iter([("strategy".to_owned(), strategy.as_str().into())]);
+    settings::check_part("merge", &config, at, &mut found);
+    for finding in found.0 {
+        report.add(finding.code, at.clone(), finding.message);
     }
 }
 

@@ -22,6 +22,11 @@ pub(crate) fn check(node: &NodeDefinition, at: &Pointer, report: &mut Report) {
     settings(&node.kind, &node.config, at, report, 0);
 }
 
+/// Checks some settings of a node that a workflow is compiled to.
+pub(crate) fn check_part(kind: &str, config: &Map<String, Value>, at: &Pointer, report: &mut Report) {
+    settings(kind, config, at, report, 0);
+}
+
 /// The settings in the form of the Rust types: with defaults that PetalFlow has and they do not, and without unknown ones.
 pub(crate) fn normalized(kind: &str, config: &Map<String, Value>) -> Map<String, Value> {
     settings(kind, config, &Pointer::root(), &mut Report::default(), 0)
