@@ -46,6 +46,10 @@ pub struct Graph {
 /// assert!(!last.many && !last.subflow);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties, as in a graph's settings"
+)]
 pub struct Node {
     /// Its name in the graph.
     pub name: Cow<'static, str>,

@@ -297,20 +297,31 @@ impl ExecutionPlan {
         self
     }
 
+    /// Adds interrupts before and after the nodes of these names.
+    #[inline]
+    pub(crate) fn interrupted(mut self, before: &[&str], after: &[&str]) -> Self {
+        let mut gates = std::mem::take(&mut self.gates);
+        for (names, after) in [(before, false), (after, true)] {
+            let nodes = names.iter().filter_map(|name| self.index_of(name));
+            gates.extend(nodes.map(|node| Gate {
+                node,
+                after,
+                reads: KeySet::NONE,
+            }));
+        }
+        self.with_gates(gates)
+    }
+
     /// Replaces the retries of a node.
     #[inline]
-    pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
-        let mut plan = self.clone();
-        if let Some(node) = plan.index_of(node) {
-            plan.policies[node.index()] = NodePolicy::retrying(retry);
+    pub(crate) fn retrying(mut self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
+        if let Some(node) = self.index_of(node) {
+            self.policies[node.index()] = NodePolicy::retrying(retry);
             // A node with retries is not fast.
-            plan.out_edges[node.index()].fast = false;
-            let chain_next = plan.chain_next.iter_mut();
-            chain_next
-                .filter(|next| next.get() == Some(node))
-                .for_each(|next| *next = ChainNext::NONE);
+            self.out_edges[node.index()].fast = false;
+            self.link_chains();
         }
-        plan
+        self
     }
 
     /// The fast node that is the only one of these targets.

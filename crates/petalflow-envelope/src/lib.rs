@@ -7,6 +7,7 @@
 
 mod artifact;
 mod branch;
+pub mod builder;
 mod changes;
 mod clock;
 mod config;
@@ -51,7 +52,8 @@ use petalflow_llm::ChatMessage;
 /// The path is relative to the file with the macro, or else to the folder of the package. The name of the type is that of
 /// the file: `greeting.graph.json` is `Greeting`. `flow_from!(pub Welcome = "greeting.graph.json")` gives it another name.
 ///
-/// The type has a constructor, `new`, and dereferences to a [`Graph`](petalflow::Graph), which runs it. If the document
+/// The type has a constructor, `new`, and dereferences to an
+/// [`EnvelopeFlow`](builder::EnvelopeFlow), which runs it. If the document
 /// needs models, tools, functions or people, `new` takes a struct with a field for each, `GreetingServices`: a missing one is
 /// a compile error. The fields are named after the provider, the tool or the node; `human` asks people.
 ///

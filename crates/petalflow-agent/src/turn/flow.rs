@@ -15,7 +15,7 @@ use crate::conversation::{
     ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
 };
 use crate::definition::{Definition, Roster};
-use petalflow::flow::WithRetry;
+use petalflow::flow::WithPlan;
 use petalflow::{BoxError, Context, Launch, Route, flow, node};
 
 /// The first step of a turn: the model call, or the tool calls that a person has decided about.
@@ -266,7 +266,7 @@ flow! {
 /// # Ok(())
 /// # }
 /// ```
-pub type AgentFlow = WithRetry<Turn>;
+pub type AgentFlow = WithPlan<Turn>;
 
 /// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
 /// there is no limit of supersteps.

@@ -1,6 +1,6 @@
 //! Runs the graphs of documents.
 //!
-//! [`load`] makes a [`Graph`] of a definition in JSON or YAML: nodes of the [kinds](crate::kinds), and edges. The program
+//! [`load`] makes an [`EnvelopeFlow`] of a definition in JSON or YAML: nodes of the [kinds](crate::kinds), and edges. The program
 //! supplies what a document cannot contain: models, tools, and who asks people. See [`Services`].
 //!
 //! ```
@@ -47,10 +47,11 @@ mod schemas;
 mod services;
 mod wrappers;
 
-use petalflow::Graph;
 pub use petalflow_documents::*;
 
-use crate::Envelope;
+use crate::builder::{EnvelopeFlow, EnvelopeGraph, GraphError};
+use crate::kinds::NoopNode;
+use edges::Edges;
 pub use error::LoadError;
 pub use schemas::settings_schemas;
 pub use services::Services;
@@ -65,7 +66,7 @@ pub mod __private {
     pub use crate::kinds::{EnvelopeNode, HumanHandler};
 
     /// The type of the flows of documents.
-    pub type Flow = petalflow::Graph<crate::Envelope>;
+    pub type Flow = crate::builder::EnvelopeFlow;
 }
 
 /// Checks a document and makes a graph that can run of it.
@@ -73,7 +74,7 @@ pub mod __private {
 /// # Errors
 ///
 /// As [`Source::check`] and [`load`]: all problems.
-pub fn load_source(source: &Source, services: &Services) -> Result<Graph<Envelope>, LoadError> {
+pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow, LoadError> {
     let catalog = Catalog::default();
     match source.check(&catalog) {
         Ok(document) => load(&document.graph(&catalog), services),
@@ -106,22 +107,23 @@ pub fn load_source(source: &Source, services: &Services) -> Result<Graph<Envelop
 /// # Errors
 ///
 /// All problems at once: missing models, tools, handlers or functions, settings that are wrong, edges that do not fit.
-pub fn load(graph: &GraphDefinition, services: &Services) -> Result<Graph<Envelope>, LoadError> {
-    let wiring = edges::Wiring::new(graph);
+pub fn load(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow, LoadError> {
+    let edges = Edges::new(graph);
     let mut problems = Vec::new();
-    let mut builder = Graph::<Envelope>::builder(&graph.id);
-    for node in wiring.nodes() {
+    let mut result = EnvelopeGraph::new(&graph.id);
+    for node in &graph.nodes {
         let site = nodes::Site {
             graph,
             id: &node.id,
-            successors: wiring.successors(&node.id),
-            predecessors: wiring.predecessors(&node.id),
-            in_cycle: wiring.is_in_cycle(&node.id),
+            edges: &edges,
             services,
         };
-        match nodes::build(node, &site) {
-            Ok(built) => builder = wiring.add(builder, &node.id, built, &mut problems),
-            Err(problem) => problems.push(format!("node `{}`: {problem}", node.id)),
+        let added = nodes::build(node, &site).and_then(|built| {
+            let added = result.add_node(&node.id, built);
+            added.map_err(|error| error.to_string())
+        });
+        if let Err(problem) = added {
+            problems.push(format!("node `{}`: {problem}", node.id));
         }
     }
     let error = |problems| LoadError {
@@ -131,8 +133,37 @@ pub fn load(graph: &GraphDefinition, services: &Services) -> Result<Graph<Envelo
     if !problems.is_empty() {
         return Err(error(problems));
     }
-    builder.build().map_err(|errors| {
-        let lines = errors.diagnostics().iter().map(ToString::to_string);
-        error(lines.collect())
-    })
+    connect(graph, &edges, &mut result).map_err(|it| error(vec![it.to_string()]))?;
+    result.build().map_err(|it| error(it.errors().iter().map(ToString::to_string).collect()))
+}
+
+/// Adds the edges and the entry.
+fn connect(graph: &GraphDefinition, edges: &Edges<'_>, result: &mut EnvelopeGraph) -> Result<(), GraphError> {
+    for node in &graph.nodes {
+        // The outputs of a node that chooses are its choices, except those that all nodes of its type have.
+        let chooses = matches!(node.kind.as_str(), "conditional" | "rule_router" | "llm_router");
+        for edge in edges.leaving(&node.id) {
+            match edge.source_handle.as_str() {
+                "output" | "decision" | "" => result.add_edge(&node.id, &edge.target)?,
+                choice if chooses => result.add_edge_on(&node.id, choice, &edge.target)?,
+                _ => result.add_edge(&node.id, &edge.target)?,
+            }
+        }
+        if edges.waits(&node.id) {
+            result.wait_at(&node.id)?;
+        }
+    }
+    match edges.first[..] {
+        [] => Ok(()),
+        [first] => result.set_entry(first),
+        ref several => {
+            // One node before all: a graph has one entry, and branches begin at one node.
+            let start = format!("{}__start", graph.id);
+            result.add_node(&start, NoopNode)?;
+            for first in several {
+                result.add_edge(&start, first)?;
+            }
+            result.set_entry(&start)
+        }
+    }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::services::Services;
-use super::wrappers::{Approved, Copied};
+use super::edges::{Edges, is_compiled};
+use super::wrappers::{Approved, Copied, Ending};
 use crate::kinds::{
-    AnyNode, CacheNode, ConditionalNode, Decide, FilterNode, GateAction, GateConfig, GateNode, GuardianAction,
-    GuardianConfig, GuardianNode, HumanConfig, HumanNode, LlmConfig, LlmNode, LlmRouter, LlmRouterConfig, MapNode,
+    AnyNode, CacheNode, ConditionalNode, FilterNode, GateNode, GuardianNode, HumanConfig, HumanNode, LlmConfig, LlmNode, LlmRouter, LlmRouterConfig, MapNode,
     MergeNode, NoopNode, RuleRouter, ToolConfig, ToolNode, TransformNode, WebhookTriggerNode,
 };
 use petalflow_documents::{GraphDefinition, NodeDefinition};
@@ -18,58 +18,31 @@ use petalflow_documents::{GraphDefinition, NodeDefinition};
 pub(super) struct Site<'g> {
     pub(super) graph: &'g GraphDefinition,
     pub(super) id: &'g str,
-    pub(super) successors: &'g [&'g str],
-    pub(super) predecessors: &'g [&'g str],
-    pub(super) in_cycle: bool,
+    pub(super) edges: &'g Edges<'g>,
     pub(super) services: &'g Services,
 }
 
 impl Site<'_> {
-    /// Compiled workflows name results by their nodes.
-    fn is_compiled(&self) -> bool {
-        self.graph.metadata.get("source_kind").is_some_and(|kind| kind == "agent_workflow")
+    /// Whether a choice leads to a node: an edge has its name, or leads to the node of its name.
+    fn leads(&self, choice: &str) -> bool {
+        let mut edges = self.edges.leaving(self.id).iter();
+        edges.any(|edge| edge.source_handle == choice || edge.target == choice)
     }
 }
 
-/// A node that was built.
-pub(super) enum Built {
-    /// It takes all of its edges.
-    Plain(AnyNode),
-    /// It merges branches.
-    Merge(MergeNode),
-    /// It takes the edges of its choices.
-    Chooses(Arc<dyn Decide>),
-    /// It takes all edges but one, or only this one.
-    Redirects(Arc<dyn Decide>, String),
-}
-
-pub(super) fn build(node: &NodeDefinition, site: &Site<'_>) -> Result<Built, String> {
+/// Makes the node of a definition.
+pub(super) fn build(node: &NodeDefinition, site: &Site<'_>) -> Result<AnyNode, String> {
     let settings = node.settings();
-    match node.kind.as_str() {
-        "merge" => Ok(Built::Merge(MergeNode::new(read(settings)?).inputs(site.predecessors.iter().copied()))),
-        "conditional" => Ok(Built::Chooses(Arc::new(built(ConditionalNode::new(read(settings)?))?))),
-        "rule_router" => Ok(Built::Chooses(Arc::new(RuleRouter::new(read(settings)?)))),
-        "llm_router" => llm_router(settings, site),
-        "gate" => {
-            let config: GateConfig = read(settings)?;
-            let to = config.redirect_node_id.clone().filter(|_| config.on_fail == GateAction::Redirect);
-            let node = built(GateNode::new(config))?;
-            Ok(match to {
-                Some(to) => Built::Redirects(Arc::new(node), to),
-                None => Built::Plain(AnyNode::new(node)),
-            })
+    Ok(match node.kind.as_str() {
+        "merge" => AnyNode::new(MergeNode::new(read(settings)?)),
+        "conditional" => {
+            let node = built(ConditionalNode::new(read(settings)?))?;
+            AnyNode::new(Ending::new(node, |choice| site.leads(choice)))
         }
-        "guardian" => {
-            let config: GuardianConfig = read(settings)?;
-            let to = config.redirect_node_id.clone().filter(|_| config.on_fail == GuardianAction::Redirect);
-            let node = built(GuardianNode::new(config))?;
-            Ok(match to {
-                Some(to) => Built::Redirects(Arc::new(node), to),
-                None => Built::Plain(AnyNode::new(node)),
-            })
-        }
-        kind => plain(kind, &node.config, settings, site).map(Built::Plain),
-    }
+        "rule_router" => AnyNode::new(RuleRouter::new(read(settings)?)),
+        "llm_router" => llm_router(settings, site)?,
+        kind => plain(kind, &node.config, settings, site)?,
+    })
 }
 
 /// A node that does not choose, also inside another one.
@@ -163,7 +136,7 @@ fn llm(config: &Map<String, Value>, settings: Map<String, Value>, site: &Site<'_
     let output = config.output_key.clone();
     let node = built(LlmNode::from_config(config))?.model(model);
     Ok(match output {
-        Some(output) if site.is_compiled() => {
+        Some(output) if is_compiled(site.graph) => {
             AnyNode::new(Copied::new(node, output, format!("{}_output", site.id)))
         }
         _ => AnyNode::new(node),
@@ -191,18 +164,24 @@ fn human(config: &Map<String, Value>, settings: Map<String, Value>, site: &Site<
     Ok(AnyNode::new(Approved::new(node, approved, task)))
 }
 
-/// A router without targets can choose each of its successors, and to end if they lead back to it.
-fn llm_router(mut settings: Map<String, Value>, site: &Site<'_>) -> Result<Built, String> {
+/// A router without targets can choose each of the next nodes, and to end if they lead back to it.
+fn llm_router(mut settings: Map<String, Value>, site: &Site<'_>) -> Result<AnyNode, String> {
     let has_targets = |it: &Value| it.as_object().is_some_and(|it| !it.is_empty());
-    if !settings.get("allowed_targets").is_some_and(has_targets) {
-        let targets = site.successors.iter().map(|name| ((*name).to_owned(), json!(name)));
-        let mut targets: Map<String, Value> = targets.collect();
-        if site.in_cycle {
+    let is_given = settings.get("allowed_targets").is_some_and(has_targets);
+    if !is_given {
+        let next = site.edges.leaving(site.id).iter().map(|edge| edge.target.as_str());
+        let mut targets: Map<String, Value> = next.map(|name| (name.to_owned(), name.into())).collect();
+        if site.edges.is_in_cycle(site.id) {
             targets.entry("done").or_insert_with(|| "done".into());
         }
         settings.insert("allowed_targets".into(), Value::Object(targets));
     }
     let config: LlmRouterConfig = read(settings)?;
     let model = site.services.find_model(config.provider.as_deref())?;
-    Ok(Built::Chooses(Arc::new(built(LlmRouter::new(config))?.model(model))))
+    let node = built(LlmRouter::new(config))?.model(model);
+    Ok(if is_given {
+        AnyNode::new(node)
+    } else {
+        AnyNode::new(Ending::new(node, |choice| site.leads(choice)))
+    })
 }

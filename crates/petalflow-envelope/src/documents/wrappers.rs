@@ -1,13 +1,10 @@
 //! Nodes around the nodes of documents.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::kinds::{AnyNode, Call, Decide, EnvelopeNode};
-use crate::{Changes, Envelope, NodeKind};
-use petalflow::node::Routes;
-use petalflow::{BoxError, Context, async_trait, node};
+use crate::{Changes, NodeKind, RouteDecision};
+use petalflow::{BoxError, async_trait};
 
 /// A node whose result is stored in a second variable too.
 pub(super) struct Copied {
@@ -75,35 +72,45 @@ impl EnvelopeNode for Approved {
     }
 }
 
-/// A node that takes the edges of its choices.
-#[derive(Clone)]
-pub(super) struct Chooser {
-    node: Arc<dyn Decide>,
-    /// The next nodes of each choice. A choice without any ends the path.
-    next: Arc<[(String, Vec<String>)]>,
+/// A node that chooses, some of whose choices end the path.
+pub(super) struct Ending<N> {
+    node: N,
+    /// The choices that lead to nodes.
+    leading: Vec<String>,
 }
 
-impl Chooser {
-    pub(super) fn new(node: Arc<dyn Decide>, next: Vec<(String, Vec<String>)>) -> Self {
-        Chooser {
-            node,
-            next: next.into(),
-        }
+impl<N: Decide> Ending<N> {
+    /// The choices in `leading` lead to nodes. Others end the path.
+    pub(super) fn new(node: N, leading: impl Fn(&str) -> bool) -> Self {
+        let leading = node.targets().into_iter().filter(|choice| leading(choice)).collect();
+        Ending { node, leading }
     }
 }
 
-#[node(Envelope)]
-impl Chooser {
-    async fn run(&self, envelope: &Envelope, cx: Context) -> petalflow::Result<(Changes, Routes)> {
-        let call = Call {
-            name: cx.node(),
-            envelope,
-            cx: &cx,
-        };
-        let (decision, changes) = self.node.decide(call).await?;
-        let chosen = self.next.iter().filter(|(choice, _)| decision.targets.contains(choice));
-        let names: Vec<String> = chosen.flat_map(|(_, names)| names.iter().cloned()).collect();
-        cx.emit_with(|| petalflow::event::CustomEvent::new(decision));
-        Ok((changes, names.into_iter().collect::<Routes>()))
+#[async_trait]
+impl<N: Decide + EnvelopeNode> Decide for Ending<N> {
+    fn targets(&self) -> Vec<String> {
+        self.leading.clone()
+    }
+
+    async fn decide(&self, call: Call<'_>) -> Result<(RouteDecision, Changes), BoxError> {
+        let (mut decision, changes) = self.node.decide(call).await?;
+        decision.targets.retain(|target| self.leading.contains(target));
+        Ok((decision, changes))
+    }
+}
+
+#[async_trait]
+impl<N: Decide + EnvelopeNode> EnvelopeNode for Ending<N> {
+    fn kind(&self) -> NodeKind {
+        self.node.kind()
+    }
+
+    fn router(&self) -> Option<&dyn Decide> {
+        Some(self)
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+        self.node.process(call).await
     }
 }
