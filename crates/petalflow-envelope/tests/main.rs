@@ -3,8 +3,8 @@
 mod builder;
 mod cache;
 mod conditional;
+mod documents;
 mod envelope;
-mod expressions;
 mod filter;
 mod gate;
 mod guardian;

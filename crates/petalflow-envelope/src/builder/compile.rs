@@ -52,7 +52,7 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
                 builder.route(id, target(&graph, edge), graph.id(edge.to))
             });
         }
-        if place.node.kind() == NodeKind::Merge {
+        if graph.nodes[node].waits || place.node.kind() == NodeKind::Merge {
             builder = builder.merge(id);
         }
         placed.push(place);

@@ -42,6 +42,8 @@ pub(super) struct Entry {
     pub(super) node: AnyNode,
     pub(super) next: Vec<Edge>,
     pub(super) previous: Vec<usize>,
+    /// It runs once, after all of its edges that can still fire.
+    pub(super) waits: bool,
 }
 
 /// An edge to a node. It fires if a router chooses the target.
@@ -82,6 +84,7 @@ impl EnvelopeGraph {
             node: AnyNode::new(node),
             next: Vec::new(),
             previous: Vec::new(),
+            waits: false,
         });
         Ok(())
     }
@@ -129,6 +132,38 @@ impl EnvelopeGraph {
             }
             self.nodes[source].next.push(edge);
         }
+        Ok(())
+    }
+
+    /// Makes a node wait: it runs once, after all of its edges that can still fire, as a merge does. Other nodes run in each
+    /// superstep after one in which an edge to them fired.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeGraph;
+    /// use petalflow_envelope::kinds::NoopNode;
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let mut graph = EnvelopeGraph::new("diamond with a long side");
+    /// for id in ["a", "b", "last"] {
+    ///     graph.add_node(id, NoopNode)?;
+    /// }
+    /// for (from, to) in [("a", "b"), ("a", "last"), ("b", "last")] {
+    ///     graph.add_edge(from, to)?;
+    /// }
+    /// graph.wait_at("last")?;
+    /// graph.set_entry("a")?;
+    /// let flow = graph.build()?;
+    /// # let _ = flow;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::NodeNotFound`] if there is no such node.
+    pub fn wait_at(&mut self, id: &str) -> Result<(), GraphError> {
+        let node = self.named(id, "wait_at")?;
+        self.nodes[node].waits = true;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
-pub(super) enum Expr {
+pub(crate) enum Expr {
     Literal(Value),
     Name(String),
     List(Vec<Expr>),
@@ -17,7 +17,7 @@ pub(super) enum Expr {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BinaryOp {
+pub(crate) enum BinaryOp {
     Coalesce,
     Or,
     And,
@@ -37,7 +37,7 @@ pub(super) enum BinaryOp {
 
 impl BinaryOp {
     /// The precedence, lowest first.
-    pub(super) fn level(self) -> u8 {
+    pub(crate) fn level(self) -> u8 {
         match self {
             BinaryOp::Coalesce => 0,
             BinaryOp::Or => 1,
@@ -50,4 +50,4 @@ impl BinaryOp {
 }
 
 /// The level of the operators that cannot be chained.
-pub(super) const MEMBERSHIP: u8 = 5;
+pub(crate) const MEMBERSHIP: u8 = 5;

@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::ast::{BinaryOp, Expr};
-use super::error::EvalError;
-use crate::config::compile;
+use crate::ast::{BinaryOp, Expr};
+use crate::error::EvalError;
+use crate::pattern::compile;
 use crate::values::{compare, equal, length, truthy};
 
 type Evaluated<'a> = Result<Cow<'a, Value>, EvalError>;
 
-pub(super) fn eval<'a>(expr: &'a Expr, vars: &'a Map<String, Value>) -> Evaluated<'a> {
+pub(crate) fn eval<'a>(expr: &'a Expr, vars: &'a Map<String, Value>) -> Evaluated<'a> {
     Ok(match expr {
         Expr::Literal(value) => Cow::Borrowed(value),
         Expr::Name(name) => vars.get(name).map_or(NULL, Cow::Borrowed),

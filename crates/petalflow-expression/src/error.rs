@@ -11,7 +11,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    pub(super) fn new(problem: impl Into<String>, position: usize) -> Self {
+    pub(crate) fn new(problem: impl Into<String>, position: usize) -> Self {
         ParseError {
             problem: problem.into(),
             position,
@@ -22,4 +22,4 @@ impl ParseError {
 /// Why an expression cannot be evaluated: a text that is not a regular expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the right side of `matches` is wrong: {0}")]
-pub struct EvalError(pub(super) String);
+pub struct EvalError(pub(crate) String);

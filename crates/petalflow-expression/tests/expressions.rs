@@ -1,6 +1,6 @@
 //! The expression language, rows P186 to P194.
 
-use petalflow_envelope::expr::Expression;
+use petalflow_expression::Expression;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

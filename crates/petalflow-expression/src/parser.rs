@@ -5,16 +5,16 @@
 
 use serde_json::{Number, Value};
 
-use super::ast::{BinaryOp, Expr, MEMBERSHIP};
-use super::error::ParseError;
-use super::lexer::{KEYWORDS, Token, tokens};
-use crate::config::compile;
+use crate::ast::{BinaryOp, Expr, MEMBERSHIP};
+use crate::error::ParseError;
+use crate::lexer::{KEYWORDS, Token, tokens};
+use crate::pattern::compile;
 
 /// The largest depth of an expression.
 const MAX_DEPTH: usize = 100;
 
 /// Parses an expression, and collects the names of its variables.
-pub(super) fn parse(text: &str, names: &mut Vec<String>) -> Result<Expr, ParseError> {
+pub(crate) fn parse(text: &str, names: &mut Vec<String>) -> Result<Expr, ParseError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,

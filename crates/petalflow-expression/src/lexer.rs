@@ -9,11 +9,11 @@ use winnow::combinator::{alt, delimited, opt, preceded, repeat};
 use winnow::stream::{LocatingSlice, Location, Stream};
 use winnow::token::{any, one_of, take_while};
 
-use super::error::ParseError;
+use crate::error::ParseError;
 
 /// A token. The text of a name, a keyword or a symbol is that in the expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     Number(String),
     Text(String),
     Word(String),
@@ -33,7 +33,7 @@ impl fmt::Display for Token {
 }
 
 /// The words that are not names, except after a dot.
-pub(super) const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "in",
     "has",
     "contains",
@@ -48,7 +48,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 type Input<'a> = LocatingSlice<&'a str>;
 
 /// The tokens with their positions. The last one is [`Token::End`].
-pub(super) fn tokens(text: &str) -> std::result::Result<Vec<(Token, usize)>, ParseError> {
+pub(crate) fn tokens(text: &str) -> std::result::Result<Vec<(Token, usize)>, ParseError> {
     let mut input = LocatingSlice::new(text);
     let mut tokens = Vec::new();
     loop {

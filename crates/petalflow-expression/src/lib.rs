@@ -1,4 +1,4 @@
-//! The expression language of conditions.
+//! The expression language of conditions, over the variables of an envelope.
 //!
 //! | precedence, lowest first | meaning |
 //! | --- | --- |
@@ -16,7 +16,7 @@
 //! it decides.
 //!
 //! ```
-//! use petalflow_envelope::expr::Expression;
+//! use petalflow_expression::Expression;
 //! use serde_json::{Map, json};
 //!
 //! let expression = Expression::parse(r#"user.age >= 18 && user.tags contains "x" == false"#)?;
@@ -26,7 +26,7 @@
 //! let error = Expression::parse("age >= )").unwrap_err();
 //! assert_eq!(error.to_string(), "unexpected `)` at position 7");
 //! assert_eq!(error.position, 7);
-//! # Ok::<(), petalflow::BoxError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! PetalFlow counts the bytes of a text for `.length`. Here it is the number of characters.
@@ -36,11 +36,15 @@ mod error;
 mod eval;
 mod lexer;
 mod parser;
+mod pattern;
+mod values;
 
 use serde_json::{Map, Value};
 
 use ast::Expr;
 pub use error::{EvalError, ParseError};
+pub use pattern::compile;
+pub use values::{compare, equal, length, truthy};
 
 /// A parsed expression. See the [module](self) for the language.
 #[derive(Clone, Debug)]
@@ -73,11 +77,11 @@ impl Expression {
     /// Whether the expression reads a variable.
     ///
     /// ```
-    /// use petalflow_envelope::expr::Expression;
+    /// use petalflow_expression::Expression;
     ///
     /// let expression = Expression::parse("a.b == c")?;
     /// assert!(expression.reads("a") && !expression.reads("b"));
-    /// # Ok::<(), petalflow_envelope::expr::ParseError>(())
+    /// # Ok::<(), petalflow_expression::ParseError>(())
     /// ```
     pub fn reads(&self, name: &str) -> bool {
         self.names.iter().any(|read| read == name)
