@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 /// assert_eq!(template.fill(state.as_object().unwrap())?, "Ann wants a large pizza.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
     parts: Vec<Part>,
 }
