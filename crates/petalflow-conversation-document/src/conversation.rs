@@ -1,0 +1,209 @@
+//! The model of a conversation flow, whatever the form of its document.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::action::Action;
+use crate::config::Branch;
+use crate::decision::Operator;
+use crate::message::Message;
+
+/// A conversation flow that was checked.
+///
+/// It has what any of the forms of documents can say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Conversation {
+    /// What the flow is called.
+    pub name: Option<String>,
+    /// The node in which the conversation starts.
+    pub initial_node: String,
+    /// The nodes by name.
+    pub nodes: IndexMap<String, Node>,
+    /// The functions that every node offers.
+    pub global_functions: Vec<Function>,
+}
+
+/// A step of the conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Node {
+    /// The title, where it is not the name.
+    pub label: Option<String>,
+    /// Who the model is. It holds until another node sets its own.
+    pub role_message: Option<String>,
+    /// Messages that go before the task at this node only.
+    pub role_messages: Vec<Message>,
+    /// What the model should do here.
+    pub task_messages: Vec<Message>,
+    /// The functions that this node offers, besides the global ones.
+    pub functions: Vec<Function>,
+    /// What happens before the model responds.
+    pub pre_actions: Vec<Action>,
+    /// What happens after the model responded.
+    pub post_actions: Vec<Action>,
+    /// What entering the node does with the messages before it. Without it the conversation's own setting holds.
+    pub context_strategy: Option<ContextStrategy>,
+    /// Whether the model responds as soon as the node is entered.
+    pub respond_immediately: bool,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Node {
+            label: None,
+            role_message: None,
+            role_messages: Vec::new(),
+            task_messages: Vec::new(),
+            functions: Vec::new(),
+            pre_actions: Vec::new(),
+            post_actions: Vec::new(),
+            context_strategy: None,
+            respond_immediately: true,
+        }
+    }
+}
+
+/// What entering a node does with the messages before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextStrategy {
+    /// Keeps them.
+    Append,
+    /// Removes them.
+    Reset,
+    /// Replaces them by a summary that the model writes.
+    ResetWithSummary {
+        /// What the model is told to summarize.
+        prompt: String,
+    },
+}
+
+/// A function that a node offers to the model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Function {
+    /// Its name, for the model.
+    pub name: String,
+    /// What it is for. Without it the code describes itself.
+    pub description: Option<String>,
+    /// The schema of its arguments. Without it the code describes itself.
+    pub parameters: Option<Parameters>,
+    /// Whether the program has code for it.
+    pub handler: Handler,
+    /// The node that follows.
+    pub next: Next,
+}
+
+/// The code of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Handler {
+    /// The code with this name.
+    Named(String),
+    /// There is none: the function only leads to the node that follows.
+    Nothing,
+}
+
+/// The schema of the arguments of a function.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Parameters {
+    /// The parameters by name, each with its JSON Schema.
+    pub properties: IndexMap<String, Map<String, Value>>,
+    /// The parameters that every call has.
+    pub required: Vec<String>,
+}
+
+impl Parameters {
+    /// Returns the JSON Schema of the arguments.
+    ///
+    /// ```
+    /// use petalflow_conversation_document::Parameters;
+    ///
+    /// assert_eq!(Parameters::default().schema()["type"], "object");
+    /// ```
+    pub fn schema(&self) -> Value {
+        let properties = self.properties.iter();
+        let properties: Map<String, Value> = properties
+            .map(|(name, schema)| (name.clone(), schema.clone().into()))
+            .collect();
+        json!({ "type": "object", "properties": properties, "required": self.required })
+    }
+}
+
+/// The node that follows a function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// The conversation stays in its node.
+    Stay,
+    /// Always this one.
+    Node(String),
+    /// The one that a field of the result chooses.
+    Branch(Branch),
+    /// The one of the first condition that is true of the result.
+    Decision(Decision),
+}
+
+/// Conditions on a result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// Code in Python that computed the result. It is never run.
+    pub action: String,
+    /// The conditions, tried in order.
+    pub conditions: Vec<Condition>,
+    /// The node if no condition is true.
+    pub default: String,
+}
+
+/// A condition on a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// The comparison.
+    pub operator: Operator,
+    /// A literal of Python.
+    pub value: String,
+    /// The node if the condition is true.
+    pub node: String,
+}
+
+impl Next {
+    /// The names of the nodes that can follow.
+    ///
+    /// ```
+    /// use petalflow_conversation_document::Next;
+    ///
+    /// assert_eq!(Next::Node("end".into()).targets(), ["end"]);
+    /// assert!(Next::Stay.targets().is_empty());
+    /// ```
+    pub fn targets(&self) -> Vec<&str> {
+        match self {
+            Next::Stay => Vec::new(),
+            Next::Node(node) => vec![node],
+            Next::Branch(branch) => {
+                let cases = branch.cases.values().chain(&branch.default);
+                cases.map(String::as_str).collect()
+            }
+            Next::Decision(decision) => {
+                let conditions = decision.conditions.iter().map(|it| it.node.as_str());
+                conditions.chain([decision.default.as_str()]).collect()
+            }
+        }
+    }
+}
+
+impl Conversation {
+    /// Returns the functions that a node offers: the global ones first.
+    ///
+    /// ```
+    /// # use petalflow_conversation_document::Conversation;
+    /// # let config = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [],
+    /// #     "functions": [{ "name": "b" }] } }, "global_functions": [{ "name": "help" }] }"#)?;
+    /// let conversation = Conversation::from_config(&config).unwrap();
+    /// let names: Vec<_> = conversation.functions("a").map(|function| function.name.as_str()).collect();
+    /// assert_eq!(names, ["help", "b"]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn functions(&self, node: &str) -> impl Iterator<Item = &Function> {
+        let own = self.nodes.get(node).map(|node| node.functions.as_slice());
+        self.global_functions.iter().chain(own.unwrap_or_default())
+    }
+}

@@ -1,0 +1,116 @@
+//! From the editor's form.
+
+use crate::conversation::{
+    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
+};
+use crate::editor::{self, EditorDocument, Strategy};
+use crate::finding::{Finding, Severity};
+use crate::message::Message;
+
+impl Conversation {
+    /// Reads a document of the editor.
+    ///
+    /// A function without parameters and without a decision has no code: it only leads to the node that follows.
+    ///
+    /// # Errors
+    ///
+    /// A program cannot run the document: all findings, with the warnings.
+    ///
+    /// ```
+    /// use petalflow_conversation_document::Conversation;
+    /// use petalflow_conversation_document::editor::{EditorDocument, Node, NodeType};
+    ///
+    /// let mut document = EditorDocument::new("Greeting");
+    /// document.nodes.push(Node::template(NodeType::Initial, "Start", []));
+    /// let conversation = Conversation::from_editor(&document).unwrap();
+    /// assert_eq!(conversation.initial_node, "start");
+    /// ```
+    pub fn from_editor(document: &EditorDocument) -> Result<Self, Vec<Finding>> {
+        let findings = document.findings_for_run();
+        if findings.iter().any(|it| it.severity == Severity::Error) {
+            return Err(findings);
+        }
+        let nodes = document.nodes.iter();
+        let globals = document.global_functions.iter().flatten();
+        Ok(Conversation {
+            name: Some(document.meta.name.clone()),
+            initial_node: document.initial().unwrap_or_default().into(),
+            nodes: nodes.map(|it| (it.id.clone(), node(it))).collect(),
+            global_functions: globals.map(function).collect(),
+        })
+    }
+}
+
+fn node(node: &editor::Node) -> Node {
+    let data = &node.data;
+    Node {
+        label: data.label.clone(),
+        role_message: None,
+        role_messages: messages(data.role_messages.as_ref()),
+        task_messages: messages(data.task_messages.as_ref()),
+        functions: data.functions().iter().map(function).collect(),
+        pre_actions: data.pre_actions.clone().unwrap_or_default(),
+        post_actions: data.post_actions.clone().unwrap_or_default(),
+        context_strategy: data.context_strategy.as_ref().map(|it| match it.strategy {
+            Strategy::Append => ContextStrategy::Append,
+            Strategy::Reset => ContextStrategy::Reset,
+            Strategy::ResetWithSummary => ContextStrategy::ResetWithSummary {
+                prompt: it.summary_prompt.clone().unwrap_or_default(),
+            },
+        }),
+        respond_immediately: data.respond_immediately.unwrap_or(true),
+    }
+}
+
+fn messages(messages: Option<&Vec<editor::Message>>) -> Vec<Message> {
+    let messages = messages.into_iter().flatten();
+    messages
+        .map(|message| Message::new(message.role.as_str(), &message.content))
+        .collect()
+}
+
+fn function(function: &editor::Function) -> Function {
+    let properties = function.properties.iter().flatten();
+    let parameters = Parameters {
+        properties: properties
+            .map(|(name, it)| (name.clone(), schema(it)))
+            .collect(),
+        required: function.required.clone().unwrap_or_default(),
+    };
+    let next = match (&function.decision, function.next_node_id.as_deref()) {
+        (Some(decision), _) => Next::Decision(Decision {
+            action: decision.action.clone(),
+            conditions: decision.conditions.iter().map(condition).collect(),
+            default: decision.default_next_node_id.clone(),
+        }),
+        (None, None | Some("")) => Next::Stay,
+        (None, Some(node)) => Next::Node(node.into()),
+    };
+    let handler = match next {
+        Next::Node(_) if parameters.properties.is_empty() => Handler::Nothing,
+        _ => Handler::Named(function.name.clone()),
+    };
+    Function {
+        name: function.name.clone(),
+        description: Some(function.description.clone()),
+        parameters: Some(parameters),
+        handler,
+        next,
+    }
+}
+
+fn condition(condition: &editor::Condition) -> Condition {
+    Condition {
+        operator: condition.operator,
+        value: condition.value.clone(),
+        node: condition.next_node_id.clone(),
+    }
+}
+
+fn schema(property: &editor::Property) -> serde_json::Map<String, serde_json::Value> {
+    // A struct of JSON values always becomes an object.
+    match serde_json::to_value(property) {
+        Ok(serde_json::Value::Object(schema)) => schema,
+        _ => serde_json::Map::new(),
+    }
+}

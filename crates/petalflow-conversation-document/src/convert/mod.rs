@@ -1,0 +1,50 @@
+//! From one form of a document to another.
+
+mod from_config;
+mod from_editor;
+mod from_static;
+mod to_config;
+mod to_editor;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::finding::Pointer;
+
+/// A document in another form, and what that form cannot say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Converted<T> {
+    /// The document.
+    pub document: T,
+    /// What is not in it.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Something that the new form of a document cannot say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// The value in the [`Conversation`](crate::Conversation).
+    pub pointer: Pointer,
+    /// What it was, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.pointer, self.message)
+    }
+}
+
+/// Collects what was dropped.
+#[derive(Default)]
+struct Drops(Vec<Dropped>);
+
+impl Drops {
+    fn add(&mut self, pointer: Pointer, message: impl Into<String>) {
+        self.0.push(Dropped {
+            pointer,
+            message: message.into(),
+        });
+    }
+}

@@ -1,0 +1,30 @@
+//! Messages of a node.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A message that a node adds to the conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Who says it: `developer`, `system`, `user` or `assistant`.
+    pub role: String,
+    /// The text. It may have [placeholders](crate::Template).
+    pub content: String,
+}
+
+impl Message {
+    /// Creates a message.
+    ///
+    /// ```
+    /// use petalflow_conversation_document::Message;
+    ///
+    /// assert_eq!(Message::new("developer", "Say hello.").role, "developer");
+    /// ```
+    pub fn new(role: impl Into<String>, content: impl Into<String>) -> Self {
+        Message {
+            role: role.into(),
+            content: content.into(),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! From one form to another.
+
+use petalflow_conversation_document::config::{FlowConfig, Transition};
+use petalflow_conversation_document::editor::EditorDocument;
+use petalflow_conversation_document::{Conversation, Handler, Next};
+use serde_json::{Value, json};
+
+use crate::shared;
+
+fn editor(nodes: Value) -> Conversation {
+    let document =
+        json!({ "meta": { "name": "Test", "version": "1" }, "nodes": nodes, "edges": [] });
+    let document: EditorDocument = serde_json::from_value(document).unwrap();
+    Conversation::from_editor(&document).expect("no errors")
+}
+
+fn node(id: &str, kind: &str, data: Value) -> Value {
+    json!({ "id": id, "type": kind, "position": { "x": 0, "y": 0 }, "data": data })
+}
+
+#[test]
+fn f095_the_editors_form_becomes_the_declarative_one() {
+    let conversation = editor(json!([
+        node(
+            "b",
+            "node",
+            json!({
+                "role_messages": [{ "role": "system", "content": "One." }, { "role": "system", "content": "Two." }],
+                "task_messages": [{ "role": "system", "content": "Ask." }],
+                "context_strategy": { "strategy": "RESET_WITH_SUMMARY", "summary_prompt": "Sum up." },
+                "respond_immediately": false,
+                "functions": [
+                    { "name": "go", "description": "Go on.", "next_node_id": "c" },
+                    { "name": "order", "description": "Order.", "properties": { "n": { "type": "integer" } }, "next_node_id": "c" },
+                    { "name": "choose", "description": "Choose.", "decision": { "action": "result = 1", "conditions": [
+                        { "operator": "==", "value": "1", "next_node_id": "b" }], "default_next_node_id": "c" } },
+                ],
+            })
+        ),
+        node(
+            "c",
+            "end",
+            json!({ "post_actions": [{ "type": "end_conversation" }] })
+        ),
+    ]));
+    let converted = conversation.to_config();
+    let value = serde_json::to_value(&converted.document).unwrap();
+    assert_eq!(
+        value,
+        json!({
+            "initial_node": "b",
+            "nodes": {
+                "b": {
+                    "role_message": "One.\n\nTwo.",
+                    "task_messages": [{ "role": "system", "content": "Ask." }],
+                    "context_strategy": "reset",
+                    "respond_immediately": false,
+                    "functions": [
+                        { "name": "go", "transition_only": true, "description": "Go on.", "transition_to": "c" },
+                        { "name": "order", "transition_to": "c" },
+                        { "name": "choose", "transition_to": "c" },
+                    ],
+                },
+                "c": { "task_messages": [], "post_actions": [{ "type": "end_conversation" }] },
+            },
+        })
+    );
+    assert_eq!(converted.document.findings(), []);
+    let dropped: Vec<&str> = converted.dropped.iter().map(|it| &*it.pointer).collect();
+    assert_eq!(
+        dropped,
+        [
+            "/name",
+            "/nodes/b/functions/1/parameters",
+            "/nodes/b/functions/2/next",
+            "/nodes/b/functions/2/parameters",
+            "/nodes/b/context_strategy",
+        ]
+    );
+    assert!(converted.dropped[2].to_string().starts_with(
+        "/nodes/b/functions/2/next: the conditions of function 'choose': its default 'c' always follows."
+    ));
+}
+
+#[test]
+fn f095_the_first_node_is_the_one_of_its_type_then_one_with_a_role_then_the_first() {
+    let role = json!({ "role_messages": [{ "role": "system", "content": "a" }] });
+    let initial = |nodes: Value| editor(nodes).initial_node;
+    assert_eq!(
+        initial(json!([
+            node("a", "node", role.clone()),
+            node("b", "initial", json!({}))
+        ])),
+        "b"
+    );
+    assert_eq!(
+        initial(json!([
+            node("a", "node", json!({})),
+            node("b", "node", role)
+        ])),
+        "b"
+    );
+    assert_eq!(
+        initial(json!([
+            node("a", "node", json!({})),
+            node("b", "node", json!({}))
+        ])),
+        "a"
+    );
+}
+
+#[test]
+fn a_declarative_document_survives_the_model() {
+    let document = json!({
+        "initial_node": "a",
+        "nodes": {
+            "a": {
+                "task_messages": [{ "role": "developer", "content": "b {{ c }}" }],
+                "role_message": "d",
+                "functions": [
+                    { "name": "f", "transition_to": { "field": "x", "cases": { "true": "a" } } },
+                    { "name": "g", "transition_only": true, "description": "e", "transition_to": "a" },
+                ],
+                "pre_actions": [{ "type": "beep", "volume": 3 }],
+                "context_strategy": "append",
+            },
+        },
+        "global_functions": [{ "name": "h" }],
+    });
+    let config: FlowConfig = serde_json::from_value(document).unwrap();
+    let converted = Conversation::from_config(&config).unwrap().to_config();
+    assert_eq!(converted.document, config);
+    assert_eq!(converted.dropped, []);
+}
+
+#[test]
+fn an_editors_document_survives_the_model() {
+    let Some(text) = shared("editor/food_ordering.json") else {
+        return;
+    };
+    let document: EditorDocument = serde_json::from_str(&text).unwrap();
+    let conversation = Conversation::from_editor(&document).unwrap();
+    let converted = conversation.to_editor();
+    assert_eq!(converted.dropped, []);
+    assert_eq!(
+        Conversation::from_editor(&converted.document).unwrap(),
+        conversation
+    );
+}
+
+#[test]
+fn a_branch_becomes_a_decision_of_the_editor() {
+    let config: FlowConfig = serde_json::from_value(json!({
+        "initial_node": "a",
+        "nodes": {
+            "a": { "task_messages": [], "functions": [{ "name": "f", "transition_to":
+                { "field": "status", "cases": { "free": "b", "true": "c", "3": "c" } } }] },
+            "b": { "task_messages": [] },
+            "c": { "task_messages": [] },
+        },
+    }))
+    .unwrap();
+    let converted = Conversation::from_config(&config).unwrap().to_editor();
+    let errors = converted.document.findings();
+    assert!(errors.is_empty(), "{errors:?}");
+    let function = &converted.document.nodes[0].data.functions.as_ref().unwrap()[0];
+    let decision = function.decision.as_ref().unwrap();
+    let shown: Vec<_> = decision
+        .conditions
+        .iter()
+        .map(|it| (it.value.as_str(), it.next_node_id.as_str()))
+        .collect();
+    assert_eq!(shown, [("3", "c"), ("\"free\"", "b"), ("True", "c")]);
+    assert!(
+        converted
+            .dropped
+            .iter()
+            .any(|it| it.message.contains("stays in its node for other values"))
+    );
+}
+
+#[test]
+fn functions_without_parameters_and_with_one_node_have_no_code() {
+    let conversation = editor(json!([node(
+        "a",
+        "initial",
+        json!({ "functions": [
+            { "name": "go", "description": "d", "next_node_id": "a" },
+            { "name": "look", "description": "d" },
+        ] })
+    ),]));
+    let functions = &conversation.nodes["a"].functions;
+    assert_eq!(functions[0].handler, Handler::Nothing);
+    assert_eq!(functions[1].handler, Handler::Named("look".into()));
+    assert_eq!(functions[1].next, Next::Stay);
+}
+
+#[test]
+fn f098_static_documents_become_declarative_ones() {
+    let Some(text) = shared("static-legacy/editor_examples_restaurant_reservation.json") else {
+        return;
+    };
+    let flow = serde_json::from_str(&text).unwrap();
+    let converted = Conversation::from_static(&flow).unwrap().to_config();
+    assert_eq!(converted.document.findings(), []);
+    let start = &converted.document.nodes["start"];
+    assert_eq!(
+        start.functions[0].transition_to,
+        Some(Transition::Node("get_time".into()))
+    );
+    assert!(
+        start
+            .role_message
+            .as_ref()
+            .unwrap()
+            .starts_with("You are a restaurant reservation assistant")
+    );
+}

@@ -1,0 +1,124 @@
+//! From a document and the program's code to a conversation that can run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use petalflow::tool::Tool;
+use petalflow_conversation_document::{ContextStrategy, Conversation};
+use petalflow_llm::LlmClient;
+
+use crate::program::{self, Program};
+use crate::{ActionHandler, BuildErrors, ConversationFlow};
+
+/// Builds a [`ConversationFlow`].
+#[must_use = "a builder does nothing before `build`"]
+pub struct ConversationBuilder {
+    pub(crate) document: Conversation,
+    pub(crate) model: Option<Arc<dyn LlmClient>>,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) actions: Vec<(String, Arc<dyn ActionHandler>)>,
+    pub(crate) strategy: ContextStrategy,
+    pub(crate) summary_timeout: Duration,
+    pub(crate) max_model_calls: u32,
+    pub(crate) streaming: bool,
+}
+
+impl ConversationBuilder {
+    pub(crate) fn new(document: Conversation) -> Self {
+        ConversationBuilder {
+            document,
+            model: None,
+            tools: Vec::new(),
+            actions: Vec::new(),
+            strategy: ContextStrategy::Append,
+            summary_timeout: Duration::from_secs(5),
+            max_model_calls: 25,
+            streaming: false,
+        }
+    }
+
+    /// Sets the model.
+    pub fn model(mut self, model: impl LlmClient) -> Self {
+        self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Adds the code of a function: a tool with the name of the function's handler.
+    ///
+    /// If the document describes the function, the model gets that description and those parameters, and otherwise those
+    /// of the tool. The tool reads and sets the values of the conversation with
+    /// [`ToolContext::state`](petalflow::tool::ToolContext::state) and
+    /// [`set_state`](petalflow::tool::ToolContext::set_state).
+    pub fn tool(mut self, tool: impl Tool) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Adds several tools.
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// Adds the code of actions: those of type `function` with this `handler`, and those of this type.
+    pub fn action(mut self, name: impl Into<String>, handler: impl ActionHandler) -> Self {
+        self.actions.push((name.into(), Arc::new(handler)));
+        self
+    }
+
+    /// Sets what entering a node does with the messages before it, where the node does not say. Default:
+    /// [`ContextStrategy::Append`].
+    pub fn context_strategy(mut self, strategy: ContextStrategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Sets how long the model may take for a summary. Default: 5 seconds.
+    pub fn summary_timeout(mut self, time: Duration) -> Self {
+        self.summary_timeout = time;
+        self
+    }
+
+    /// Sets how often the model may be called in one turn. Default: 25.
+    pub fn max_model_calls(mut self, calls: u32) -> Self {
+        self.max_model_calls = calls;
+        self
+    }
+
+    /// Streams answers: listeners get [`ConversationEvent::Piece`](crate::ConversationEvent::Piece) while the model
+    /// answers.
+    pub fn streaming(mut self) -> Self {
+        self.streaming = true;
+        self
+    }
+
+    /// Builds the conversation.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong: functions and actions without code, code that no function uses, names that are used twice.
+    ///
+    /// ```
+    /// use petalflow_conversation::ConversationFlow;
+    /// # use petalflow_conversation_document::Conversation;
+    /// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [],
+    /// #     "functions": [{ "name": "book" }] } } }"#)?;
+    /// # let document = Conversation::from_config(&document).unwrap();
+    ///
+    /// let errors = ConversationFlow::builder(document).build().unwrap_err();
+    /// assert_eq!(errors.0.len(), 2, "no model, and no handler of `book`");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn build(self) -> Result<ConversationFlow, BuildErrors> {
+        let program: Program = program::build(self)?;
+        Ok(ConversationFlow(Arc::new(program)))
+    }
+}
+
+impl std::fmt::Debug for ConversationBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConversationBuilder")
+            .field("document", &self.document)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! Conversation flows: a person talks with a model that is at one node of a graph at a time.
+//!
+//! A node tells the model its task and offers functions. A function runs code of the program and may lead to another
+//! node. Documents of Pipecat's editor and its declarative files are read by [`petalflow_conversation_document`].
+//!
+//! A [`ConversationFlow`] runs such a document. Each message of the person is a turn, and each model call, function and
+//! action is a superstep: it is stored, resumed and streamed like that of any flow.
+//!
+//! ```
+//! use petalflow_conversation::ConversationFlow;
+//! use petalflow_conversation_document::Conversation;
+//! use petalflow_llm::{Reply, ScriptedModel};
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let document = serde_json::from_value(json!({
+//!     "initial_node": "start",
+//!     "nodes": {
+//!         "start": {
+//!             "task_messages": [{ "role": "developer", "content": "Ask for a name." }],
+//!             "functions": [{ "name": "goodbye", "transition_only": true, "description": "The caller is done.",
+//!                 "transition_to": "end" }],
+//!         },
+//!         "end": {
+//!             "task_messages": [{ "role": "developer", "content": "Say goodbye." }],
+//!             "post_actions": [{ "type": "end_conversation" }],
+//!         },
+//!     },
+//! }))?;
+//! let document = Conversation::from_config(&document).expect("the document has no errors");
+//! let model = ScriptedModel::new(["Hello. Who are you?".into(), Reply::call("goodbye", json!({})), "Goodbye!".into()]);
+//! let flow = ConversationFlow::builder(document).model(model).build()?;
+//!
+//! let talk = flow.run(()).await?;
+//! assert_eq!(talk.answer(), "Hello. Who are you?");
+//! let talk = flow.run(talk.next_input("I must go.")).await?;
+//! assert_eq!(talk.answer(), "Goodbye!");
+//! assert!(talk.has_ended());
+//! # Ok(())
+//! # }
+//! ```
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod action;
+mod builder;
+mod error;
+mod event;
+mod flow;
+mod program;
+mod talk;
+mod turn;
+
+pub use action::{ActionCall, ActionHandler};
+pub use builder::ConversationBuilder;
+pub use error::{BuildError, BuildErrors, ConversationError};
+pub use event::ConversationEvent;
+pub use flow::{ConversationFlow, TalkFlow};
+pub use talk::{Position, Talk, TalkInput, TalkUpdate};
+pub use turn::go_to;

@@ -1,0 +1,128 @@
+//! Model calls.
+
+use std::sync::Arc;
+
+use petalflow::Context;
+use petalflow::tool::ToolCall;
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{
+    ChatMessage, LlmClient as _, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, Role,
+};
+
+use super::{Act, Moment, PendingCall, step};
+use crate::program::Program;
+use crate::{ConversationError, ConversationEvent, Position, Talk};
+
+/// The model's answer and what follows.
+pub(crate) struct Answer {
+    pub(crate) message: Option<ChatMessage>,
+    pub(crate) calls: Vec<PendingCall>,
+    pub(crate) position: Option<Position>,
+    /// The first action after the model's turn.
+    pub(crate) act: Option<Act>,
+}
+
+/// Calls the model.
+pub(crate) async fn ask(
+    program: &Program,
+    talk: &Talk,
+    cx: &Context,
+) -> Result<Answer, ConversationError> {
+    let position = &talk.position;
+    let node = position.node.as_deref().unwrap_or(&program.initial);
+    if talk.model_calls >= program.max_model_calls {
+        return Err(ConversationError::TooManyModelCalls {
+            calls: talk.model_calls,
+        });
+    }
+    let step = step(program, node)?;
+    let request = LlmRequest {
+        system: position.role.clone(),
+        tools: Arc::clone(&step.specs),
+        ..LlmRequest::new(talk.view.messages(&talk.messages, position.first_message))
+    };
+    // What was said before is received before the model answers.
+    cx.events_received().await;
+    let response = match respond(program, &request, cx).await {
+        Ok(response) => response,
+        Err(error) => match error.kind {
+            // The function tells the model what is wrong with its arguments.
+            LlmErrorKind::Arguments { response } => *response,
+            _ => {
+                return Err(ConversationError::Model {
+                    node: node.into(),
+                    error,
+                });
+            }
+        },
+    };
+    let mut message = response.message.filter(|message| !message.parts.is_empty());
+    let mut calls = Vec::new();
+    if let Some(message) = &mut message {
+        message.role = Role::Assistant;
+        calls = name_calls(message, cx);
+        let text = message.text();
+        if !text.is_empty() {
+            cx.emit(ConversationEvent::Answer { text });
+        }
+    }
+    let acts = calls.is_empty() && position.actions_wait;
+    Ok(Answer {
+        message,
+        calls,
+        position: acts.then(|| Position {
+            actions_wait: false,
+            ..position.clone()
+        }),
+        act: acts.then(|| Act {
+            node: node.into(),
+            moment: Moment::After,
+            index: 0,
+        }),
+    })
+}
+
+async fn respond(
+    program: &Program,
+    request: &LlmRequest,
+    cx: &Context,
+) -> Result<LlmResponse, LlmError> {
+    if !program.streaming || !cx.has_listener() {
+        return program.model.complete(request).await;
+    }
+    let mut chunks = program.model.stream(request).await?;
+    while let Some(chunk) = chunks.next().await {
+        cx.heartbeat();
+        if chunk.done {
+            return chunk
+                .into_outcome()
+                .unwrap_or_else(|| Ok(LlmResponse::default()));
+        }
+        if let Delta::Text(text) = chunk.delta {
+            cx.emit(ConversationEvent::Piece { text });
+        }
+    }
+    Err(LlmError::new(
+        LlmErrorKind::Connection,
+        "the stream of the model's answer ended before the answer was complete",
+    ))
+}
+
+/// The calls of an answer. Results name a call by its id, which some servers leave out or repeat.
+fn name_calls(message: &mut ChatMessage, cx: &Context) -> Vec<PendingCall> {
+    let mut calls: Vec<PendingCall> = Vec::new();
+    for part in &mut message.parts {
+        let Part::Call(call) = part else { continue };
+        let index = calls.len();
+        if call.id.is_empty() || calls.iter().any(|known| known.call.id == call.id) {
+            call.id = format!("call-{}-{index}", cx.task_id());
+        }
+        let call: ToolCall = call.clone();
+        cx.emit_with(|| ConversationEvent::Called {
+            function: call.name.clone(),
+            arguments: call.arguments.clone(),
+        });
+        calls.push(PendingCall { index, call });
+    }
+    calls
+}

@@ -1,0 +1,34 @@
+//! The start of a turn.
+
+use petalflow_llm::ChatMessage;
+
+use super::{Step, go, step};
+use crate::program::Program;
+use crate::{ConversationError, Talk};
+
+/// The start of a turn.
+pub(crate) struct Start {
+    /// What the person says, if the conversation is at a node already.
+    pub(crate) message: Option<ChatMessage>,
+    pub(crate) step: Step,
+}
+
+/// Reads what the person says. Before the first node it is added when the node has been entered, so that it follows the
+/// node's task.
+pub(crate) fn begin(program: &Program, talk: &Talk) -> Result<Start, ConversationError> {
+    let position = &talk.position;
+    let Some(node) = &position.node else {
+        return Ok(Start {
+            message: None,
+            step: go(program, &program.initial)?,
+        });
+    };
+    if position.has_ended {
+        return Err(ConversationError::Ended(node.clone()));
+    }
+    step(program, node)?;
+    Ok(Start {
+        message: talk.said.as_deref().map(ChatMessage::user),
+        step: Step::Ask,
+    })
+}
