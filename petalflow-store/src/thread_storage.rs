@@ -5,27 +5,29 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use petalflow_codec::Record;
+
 use super::{
-    Address, Lease, Record, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadStatus,
+    Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadStatus,
 };
-use crate::future::BoxFuture;
+use crate::BoxFuture;
 use petalflow_codec::checksum;
 
 /// A thread in a store.
 #[derive(Clone)]
-pub(crate) struct ThreadStorage {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) thread: Arc<str>,
+pub struct ThreadStorage {
+    pub store: Arc<dyn Store>,
+    pub thread: Arc<str>,
     /// The claim of the run that uses the thread, if it can expire.
-    pub(crate) lease: Option<Arc<Lease>>,
+    pub lease: Option<Arc<Lease>>,
     /// How many writes have begun, in all namespaces.
-    pub(crate) begun_writes: Arc<AtomicU64>,
+    pub begun_writes: Arc<AtomicU64>,
 }
 
 impl ThreadStorage {
     #[inline]
-    pub(crate) fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
+    pub fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
         Address {
             thread: &self.thread,
             namespace,
@@ -33,7 +35,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) fn append<'a>(
+    pub fn append<'a>(
         &'a self,
         namespace: &'a str,
         checkpoint: &'a mut StoredCheckpoint,
@@ -48,7 +50,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) async fn write(
+    pub async fn write(
         &self,
         namespace: &str,
         seq: u64,
@@ -66,7 +68,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) async fn read(
+    pub async fn read(
         &self,
         namespace: &str,
         seq: Option<u64>,
@@ -87,11 +89,7 @@ impl ThreadStorage {
 
     /// The writes beside one checkpoint number.
     #[inline]
-    pub(crate) async fn writes(
-        &self,
-        namespace: &str,
-        seq: u64,
-    ) -> Result<Vec<StoredWrite>, StoreError> {
+    pub async fn writes(&self, namespace: &str, seq: u64) -> Result<Vec<StoredWrite>, StoreError> {
         let seqs = seq..seq.saturating_add(1);
         let writes = self.store.writes(self.address(namespace), seqs).await?;
         writes
@@ -104,7 +102,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) async fn history(
+    pub async fn history(
         &self,
         namespace: &str,
         before: Option<u64>,
@@ -120,7 +118,7 @@ impl ThreadStorage {
 
     /// Sets what is listed of the last run on the thread.
     #[inline]
-    pub(crate) async fn describe(
+    pub async fn describe(
         &self,
         flow: &str,
         status: ThreadStatus,
@@ -136,7 +134,7 @@ impl ThreadStorage {
 
     /// Decodes checkpoints of a history, which may build on others.
     #[inline]
-    pub(crate) async fn records(
+    pub async fn records(
         &self,
         namespace: &str,
         checkpoints: &[StoredCheckpoint],

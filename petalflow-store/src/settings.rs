@@ -43,6 +43,19 @@ pub enum Durability {
     Exit,
 }
 
+impl Durability {
+    /// Whether a checkpoint is written after this superstep.
+    #[doc(hidden)]
+    #[inline]
+    pub fn writes_after(self, superstep: u64) -> bool {
+        match self {
+            Durability::Sync | Durability::Async => true,
+            Durability::Interval(supersteps) => superstep.is_multiple_of(supersteps.get()),
+            Durability::Exit => false,
+        }
+    }
+}
+
 /// What to do with a run on a thread that another run has claimed.
 ///
 /// ```
