@@ -85,7 +85,7 @@ pub type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 /// ```
 ///
 /// After a migration, the results of tasks in a superstep that the older program did not finish are dropped, and the tasks
-/// run again. Records of [`Context::once`](crate::Context::once) remain.
+/// run again. Records of `Context::once` remain.
 #[derive(Default)]
 pub struct Migration {
     keys: Named<Log>,
