@@ -49,6 +49,7 @@ pub fn message_with_sources(error: &(dyn Error + 'static)) -> String {
 macro_rules! debug_is_message {
     ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)?) => {
         impl $(<$($generics)*>)? ::std::fmt::Debug for $name $(<$($argument),*>)? {
+            #[inline]
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(&$crate::error::message_with_sources(self))
             }
