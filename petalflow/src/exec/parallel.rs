@@ -67,7 +67,11 @@ where
         frontier: &mut Vec<Task>,
         persistence: &mut P,
     ) -> Result<(), Abort<F::State>> {
-        let dispositions = persistence.begin(driver, frontier)?;
+        let dispositions = if P::STORED {
+            persistence.begin(driver, frontier)?
+        } else {
+            Vec::new()
+        };
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.lend(&mut snapshot.state);
         let mut result = self
@@ -77,17 +81,21 @@ where
         self.slab.clear();
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.reclaim(&mut snapshot.state);
-        // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
-        result = persistence.end(driver, &self.ended, result).await;
+        if P::STORED {
+            // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
+            result = persistence.end(driver, &self.ended, result).await;
+        }
         self.order_ended();
         if let Err(abort) = result {
             let pending = self.ended.take_pending(driver.plan());
             return Err(abort.with_pending(pending));
         }
         self.commit(driver, planner, frontier, persistence)?;
-        persistence
-            .committed(driver, planner, frontier, &self.ended)
-            .await?;
+        if P::STORED {
+            persistence
+                .committed(driver, planner, frontier, &self.ended)
+                .await?;
+        }
         driver.emit(|| EventKind::SuperstepFinished);
         driver.emit_values();
         self.idle.append(&mut self.ended);
