@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{SortedMap, SortedSet, sort};
 
 /// The strongly connected components, each ascending, sorted by their first vertex.
 ///
@@ -48,12 +48,12 @@ pub(crate) fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
                 for &vertex in &component {
                     is_open[vertex] = false;
                 }
-                component.sort_unstable();
+                sort(&mut component);
                 components.push(component);
             }
         }
     }
-    components.sort_unstable();
+    sort(&mut components);
     components
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
             .iter()
             .all(|&vertex| next[vertex].iter().all(|&to| component_of[to] == i - 1))
     });
-    sinks.sort_unstable();
+    sort(&mut sinks);
     sinks
 }
 

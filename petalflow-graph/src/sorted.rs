@@ -4,6 +4,37 @@
 //! lines of code for LLVM, and two dozen of them were a quarter of the macros. A type of this module has a tenth of that code. Most
 //! insertions are near the end of the vector, or the vector is short.
 
+/// Sorts, without an order among equal values. It is a heap sort, because the sort of the standard library is 1,300 lines of code
+/// for LLVM for each type.
+#[inline]
+pub(crate) fn sort<T: Ord>(values: &mut [T]) {
+    for root in (0..values.len() / 2).rev() {
+        sink(values, root);
+    }
+    for end in (1..values.len()).rev() {
+        values.swap(0, end);
+        sink(&mut values[..end], 0);
+    }
+}
+
+/// Moves a value of a heap below the greater ones.
+#[inline]
+fn sink<T: Ord>(heap: &mut [T], mut at: usize) {
+    loop {
+        let mut greatest = at;
+        for child in [2 * at + 1, 2 * at + 2] {
+            if child < heap.len() && heap[child] > heap[greatest] {
+                greatest = child;
+            }
+        }
+        if greatest == at {
+            return;
+        }
+        heap.swap(at, greatest);
+        at = greatest;
+    }
+}
+
 /// An ordered set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SortedSet<T>(Vec<T>);

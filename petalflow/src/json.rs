@@ -6,49 +6,14 @@
 use serde_core::de::{Deserialize, Deserializer, Error as _};
 use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
-use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, ThreadInfo, ThreadStatus};
+use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
 use crate::event::{Event, EventKind, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name};
-use crate::ids::{InterruptId, Namespace, TaskId};
-use crate::question::{Interrupt, InterruptKind};
+use crate::question::{Interrupt, InterruptId, InterruptKind};
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
 use crate::state::{State, Update as _};
+use petalflow_store::{as_object, as_text};
 
-/// Serializes types as their text.
-macro_rules! as_text {
-    ($($name:ty),*) => {$(
-        impl Serialize for $name {
-            fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-                serializer.collect_str(self)
-            }
-        }
-    )*};
-}
-
-/// Serializes a type as an object of these values.
-macro_rules! as_object {
-    ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)?, |$this:ident| $($field:ident = $value:expr),*) => {
-        impl $(<$($generics)*>)? Serialize for $name $(<$($argument),*>)? {
-            fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-                let $this = self;
-                let mut map = serializer.serialize_map(None)?;
-                $(map.serialize_entry(stringify!($field), &$value)?;)*
-                map.end()
-            }
-        }
-    };
-    ($name:ident, $($field:ident)*) => {
-        as_object!($name, |this| $($field = this.$field),*);
-    };
-}
-
-as_text!(
-    InterruptId,
-    TaskId,
-    Namespace,
-    ThreadStatus,
-    Shown<Cause>,
-    Shown<DecisionKind>
-);
+as_text!(InterruptId, Shown<Cause>, Shown<DecisionKind>);
 
 /// A type of another crate that is serialized as its text.
 struct Shown<T>(T);
@@ -66,7 +31,6 @@ impl<'de> Deserialize<'de> for InterruptId {
     }
 }
 
-as_object!(ThreadInfo, id flow status labels created_ms updated_ms due_ms checkpoints bytes);
 as_object!(TaskState, node index finished error);
 as_object!(LoggedEvent, number recorded_ms kind value);
 as_object!(

@@ -78,7 +78,6 @@ mod macros;
 pub mod cache;
 mod cancel_token;
 pub mod checkpoint;
-mod clock;
 mod delivery;
 mod durable;
 pub mod error;
@@ -87,14 +86,11 @@ mod exec;
 pub mod flow;
 mod future;
 pub mod graph;
-mod ids;
 pub mod interrupt;
 mod json;
 mod launch;
 pub mod middleware;
-mod migration;
 pub mod node;
-mod notify;
 mod outcome;
 mod plan;
 pub mod policy;
@@ -109,7 +105,6 @@ pub mod thread;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub mod tool;
-mod upgrade;
 
 pub mod prelude;
 
@@ -118,6 +113,8 @@ mod editor;
 
 #[doc(hidden)]
 pub mod __private;
+
+use petalflow_store::{clock, ids, migration, notify, upgrade};
 
 pub use async_trait::async_trait;
 pub use error::{BoxError, NodeError, Result};

@@ -247,7 +247,7 @@ impl TaskServices {
                 }
                 Some(WriteName::Ask(id)) => {
                     let interrupt = Interrupt::decode(&write.bytes)?;
-                    inner.asked_before.insert(id, interrupt);
+                    inner.asked_before.insert(InterruptId(id), interrupt);
                 }
                 _ => {}
             }

@@ -13,9 +13,15 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
     layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
     layer("petalflow-codec", &[], &["petalflow"]),
+    layer("petalflow-store", &["petalflow-codec"], &["petalflow"]),
     layer(
         "petalflow",
-        &["petalflow-codec", "petalflow-graph", "petalflow-macros"],
+        &[
+            "petalflow-codec",
+            "petalflow-graph",
+            "petalflow-macros",
+            "petalflow-store",
+        ],
         &[],
     ),
     layer(
@@ -48,8 +54,12 @@ pub(crate) const PACKAGES: &[Layer] = &[
 ];
 
 /// Published only because `petalflow` depends on exactly one version of them: their names are no interface.
-pub(crate) const INTERNAL_PACKAGES: &[&str] =
-    &["petalflow-codec", "petalflow-graph", "petalflow-macros"];
+pub(crate) const INTERNAL_PACKAGES: &[&str] = &[
+    "petalflow-codec",
+    "petalflow-graph",
+    "petalflow-macros",
+    "petalflow-store",
+];
 
 /// The modules of a package, lowest first: one uses only those before it. Packages without a row are only checked for
 /// circles.
@@ -59,14 +69,10 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
         &[
             "macros",
             "editor",
-            "ids",
-            "clock",
             "error",
             "future",
-            "notify",
             "cancel_token",
             "checkpoint",
-            "migration",
             "state",
             "question",
             "outcome",
@@ -83,7 +89,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "cache",
             "superstep",
             "flow",
-            "upgrade",
             "exec",
             "durable",
             "run",
@@ -94,6 +99,28 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "tool",
             "__private",
             "prelude",
+        ],
+    ),
+    (
+        "petalflow-store",
+        &[
+            "error",
+            "clock",
+            "ids",
+            "notify",
+            "settings",
+            "retention",
+            "thread_info",
+            "store",
+            "shared_store",
+            "lease",
+            "pending_releases",
+            "write_name",
+            "thread_storage",
+            "memory",
+            "json",
+            "migration",
+            "upgrade",
         ],
     ),
     (

@@ -3,6 +3,7 @@
 use super::state_space::StateSpace;
 use crate::components::postorder;
 use crate::idx::to_u32;
+use crate::sorted::sort;
 use crate::tables::{FrontiersRef, Transition};
 
 /// An owned [`FrontiersRef`].
@@ -62,7 +63,7 @@ impl Frontiers {
                 )
             })
             .collect();
-        transitions.sort_unstable();
+        sort(&mut transitions);
         for (from, to, lost) in transitions {
             let begin = to_u32(frontiers.lost.len());
             frontiers.lost.extend(lost.iter().map(|node| node.as_u32()));

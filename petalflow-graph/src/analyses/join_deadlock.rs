@@ -124,7 +124,7 @@ fn skipping_node(graph: &Graph, side: Source) -> Option<(NodeIdx, bool)> {
                 failing = failing.or(Some((node, true)));
             }
         }
-        for &from in into.get(&at).into_iter().flatten() {
+        for &from in into.get(&at).map_or(&[][..], Vec::as_slice) {
             if seen.insert(from) {
                 queue.push_back(from);
             }

@@ -3,7 +3,7 @@
 use crate::edges::routes;
 use crate::graph::{Edge, Source, Target, Via};
 use crate::idx::{JoinIdx, to_u32};
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, sort};
 
 /// The activations of a task, as sorted tokens; see [`TokensOf::token`].
 pub(crate) type Tokens = Vec<u32>;
@@ -163,23 +163,22 @@ fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&
     if count > MAX_CHOICES {
         return None;
     }
-    let subset = |mask: u32| {
-        routes
-            .iter()
-            .enumerate()
-            .filter(move |(i, _)| mask >> i & 1 == 1)
-            .flat_map(|(_, route)| &route.1)
-    };
-    Some(
-        (first..1u32 << count)
-            .map(|mask| subset(mask).copied().collect())
-            .collect(),
-    )
+    let mut subsets = Vec::new();
+    for mask in first..1u32 << count {
+        let mut subset = Vec::new();
+        for (i, (_, edges)) in routes.iter().enumerate() {
+            if mask >> i & 1 == 1 {
+                subset.extend_from_slice(edges);
+            }
+        }
+        subsets.push(subset);
+    }
+    Some(subsets)
 }
 
 #[inline]
 fn sorted(mut tokens: Tokens) -> Tokens {
-    tokens.sort_unstable();
+    sort(&mut tokens);
     tokens.dedup();
     tokens
 }

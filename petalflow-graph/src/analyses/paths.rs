@@ -5,7 +5,7 @@ use crate::edges::batches;
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
 use crate::skips::merges;
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, sort};
 use crate::tables::{PathEdge, PathsRef, kind};
 
 /// An owned [`PathsRef`].
@@ -97,13 +97,10 @@ impl Paths {
         }
         edges.retain(|edge| rank[edge.from as usize] != u32::MAX);
         let mut backward = edges.clone();
-        edges.sort_by_key(|edge| (rank[edge.to as usize], edge.from));
-        backward.sort_by_key(|edge| {
-            (
-                std::cmp::Reverse(rank[edge.from as usize]),
-                edge.kind & kind::WITHOUT_FLAGS,
-                edge.route,
-            )
+        sort_edges(&mut edges, &|edge| (rank[edge.to as usize], edge.from, 0));
+        sort_edges(&mut backward, &|edge| {
+            let kind = u32::from(edge.kind & kind::WITHOUT_FLAGS);
+            (u32::MAX - rank[edge.from as usize], kind, edge.route)
         });
         Paths {
             nodes,
@@ -123,4 +120,13 @@ impl Paths {
             backward: &self.backward,
         }
     }
+}
+
+/// Sorts edges by a key. Edges with the same key retain their order.
+#[inline]
+fn sort_edges(edges: &mut Vec<PathEdge>, key: &dyn Fn(&PathEdge) -> (u32, u32, u32)) {
+    let keys = edges.iter().enumerate();
+    let mut keys: Vec<_> = keys.map(|(index, edge)| (key(edge), index)).collect();
+    sort(&mut keys);
+    *edges = keys.iter().map(|&(_, index)| edges[index]).collect();
 }

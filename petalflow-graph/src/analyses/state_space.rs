@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::outcomes::Outcome;
 use super::superstep::{Shape, State};
 use crate::idx::{NodeIdx, to_u32};
-use crate::sorted::{SortedMap, subset, union};
+use crate::sorted::{SortedMap, sort, subset, union};
 
 /// The maximum number of explored states.
 const MAX_STATES: usize = 20_000;
@@ -107,12 +107,11 @@ fn following_states(
         .frontier
         .iter()
         .partition(|&&node| outcomes(shape, node).len() == 1);
-    let mut common: Vec<u32> = sure
-        .iter()
-        .flat_map(|&node| &outcomes(shape, node)[0].tokens)
-        .copied()
-        .collect();
-    common.sort_unstable();
+    let mut common: Vec<u32> = Vec::new();
+    for node in sure {
+        common.extend_from_slice(&outcomes(shape, node)[0].tokens);
+    }
+    sort(&mut common);
     common.dedup();
     work.spend(common.len())?;
     let mut partial = SortedMap::from_iter([(common, vec![Vec::new()])]);

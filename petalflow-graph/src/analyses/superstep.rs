@@ -5,7 +5,7 @@ use crate::edges::{EdgesBySource, choose};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx, to_u32};
 use crate::skips::SkippableJoin;
-use crate::sorted::{SortedMap, SortedSet, insert};
+use crate::sorted::{SortedMap, SortedSet, insert, sort};
 
 /// How the routes of a node are picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ impl Shape {
             next.arrived
                 .retain(|&side| !fired.contains(&self.sides[side as usize].0));
         }
-        next.frontier.sort_unstable();
+        sort(&mut next.frontier);
         if next.frontier.is_empty() {
             next.frontier = std::mem::take(&mut next.pending);
         }

@@ -211,7 +211,11 @@ impl Group {
             Group::Node(node) => vec![node],
             Group::Each(group) => group.nodes(),
             Group::And(groups) | Group::Or(groups) => {
-                groups.iter().flat_map(Group::nodes).collect()
+                let mut nodes = Vec::new();
+                for group in groups {
+                    nodes.extend(group.nodes());
+                }
+                nodes
             }
         }
     }

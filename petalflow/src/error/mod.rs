@@ -6,25 +6,13 @@ mod panic;
 mod stored;
 mod too_deep;
 
-use std::error::Error;
-
 pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
 pub use panic::{Panicked, catch_panic};
+pub(crate) use petalflow_store::error::debug_is_message;
+#[doc(inline)]
+pub use petalflow_store::error::{BoxError, message_with_sources};
 pub(crate) use too_deep::{DEFAULT_MAX_DEPTH, TooDeep};
-
-/// The error type of nodes: any error.
-///
-/// ```
-/// use petalflow::BoxError;
-///
-/// fn attempt() -> Result<u32, BoxError> {
-///     let n: u32 = "12".parse()?;
-///     if n > 10 { Err(format!("{n} is too many").into()) } else { Ok(n) }
-/// }
-/// assert_eq!(attempt().unwrap_err().to_string(), "12 is too many");
-/// ```
-pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
 /// The result type of nodes that can fail: `petalflow::Result<EssayDraft>`.
 ///
@@ -35,43 +23,3 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 /// assert!(parse("petal").is_err());
 /// ```
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;
-
-/// The message of an error, followed by the messages of its sources: for places that store or show a text instead of
-/// the error.
-///
-/// ```
-/// use petalflow::error::message_with_sources;
-///
-/// #[derive(Debug, thiserror::Error)]
-/// #[error("cannot read the draft")]
-/// struct Unreadable(#[source] std::io::Error);
-///
-/// let error = Unreadable(std::io::Error::other("the disk is gone"));
-/// assert_eq!(message_with_sources(&error), "cannot read the draft: the disk is gone");
-/// ```
-pub fn message_with_sources(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let message = cause.to_string();
-        // Many errors repeat the message of their source; do not print it twice.
-        if !text.contains(&message) {
-            text.push_str(": ");
-            text.push_str(&message);
-        }
-        source = cause.source();
-    }
-    text
-}
-
-/// Implements `Debug` of errors as their message, which is what `main` prints if it returns the error.
-macro_rules! debug_is_message {
-    ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)?) => {
-        impl $(<$($generics)*>)? ::std::fmt::Debug for $name $(<$($argument),*>)? {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(&$crate::error::message_with_sources(self))
-            }
-        }
-    };
-}
-pub(crate) use debug_is_message;

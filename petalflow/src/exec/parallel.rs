@@ -69,7 +69,11 @@ where
         frontier: &mut Vec<Task>,
         persistence: &mut P,
     ) -> Result<(), Abort<F::State>> {
-        let dispositions = persistence.begin(driver, frontier)?;
+        let dispositions = if P::STORED {
+            persistence.begin(driver, frontier)?
+        } else {
+            Vec::new()
+        };
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.lend(&mut snapshot.state);
         let mut result = self
@@ -80,8 +84,10 @@ where
         self.spare = None;
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.reclaim(&mut snapshot.state);
-        // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
-        result = persistence.end(driver, &self.ended, result).await;
+        if P::STORED {
+            // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
+            result = persistence.end(driver, &self.ended, result).await;
+        }
         // Tasks that never wait end in order.
         if !self.ended.is_sorted_by_key(|task| task.order) {
             self.order_ended();
@@ -91,9 +97,11 @@ where
             return Err(abort.with_pending(pending));
         }
         self.commit(driver, planner, frontier, persistence)?;
-        persistence
-            .committed(driver, planner, frontier, &self.ended)
-            .await?;
+        if P::STORED {
+            persistence
+                .committed(driver, planner, frontier, &self.ended)
+                .await?;
+        }
         driver.emit(|| EventKind::SuperstepFinished);
         driver.emit_values();
         self.idle.append(&mut self.ended);

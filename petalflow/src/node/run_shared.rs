@@ -78,6 +78,7 @@ impl RunShared {
     }
 
     /// The data of a call outside of a run, in a flow with only this node.
+    #[inline]
     pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
         let graph = Graph {
             nodes: vec![Node::named(node)].into(),

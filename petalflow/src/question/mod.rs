@@ -4,11 +4,12 @@ mod answer;
 mod ask;
 mod error;
 mod interrupt;
+mod interrupt_id;
 
-pub use crate::ids::InterruptId;
 pub use answer::Answer;
 pub use ask::{Ask, Expiry};
 pub use error::AnswerError;
 pub(crate) use error::open;
 pub(crate) use interrupt::listed;
 pub use interrupt::{Interrupt, InterruptKind};
+pub use interrupt_id::InterruptId;

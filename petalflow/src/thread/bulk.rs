@@ -274,6 +274,7 @@ struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
+    #[inline]
     fn new(query: ThreadQuery<'a>) -> Self {
         let after = query.after.map(String::from);
         Pages {

@@ -1,14 +1,47 @@
 //! Compares a flow with its `flow.lock`.
 
 use std::any::type_name;
-
-pub use crate::upgrade::FlowLock;
+use std::fmt;
 
 use crate::durable::Fingerprint;
 use crate::flow::{Flow, HasFlow};
 use crate::question::Ask;
 use crate::state::{Durable, State};
-use crate::upgrade::{Locked, check_lock};
+use crate::upgrade::{LockFile, Locked, check_lock};
+
+/// The parts of some flows that stored threads depend on, as text that is committed (`flow.lock`): the keys with their
+/// types and reducers, the nodes and edges, the items, and the version of the state.
+///
+/// `petalflow_testing::assert_flow_lock!` is a test that compares a flow with such a file. Use this type to store the text
+/// in another way.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::thread::FlowLock;
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     draft: String,
+/// }
+///
+/// #[node(Essay)]
+/// async fn write(topic: &str) -> EssayDraft {
+///     EssayDraft(format!("about {topic}"))
+/// }
+///
+/// flow!(WriteEssay(Essay) { write });
+///
+/// let mut lock = FlowLock::parse("");
+/// assert!(lock.check(&WriteEssay).is_err());
+/// lock.record(&WriteEssay);
+/// lock.check(&WriteEssay)?;
+/// assert_eq!(FlowLock::parse(&lock.to_string()), lock);
+/// # Ok::<(), petalflow::BoxError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowLock(LockFile);
 
 /// A flow differs from its [`FlowLock`]. The text shows what differs, and what to do.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +51,12 @@ pub struct FlowLockError(String);
 crate::error::debug_is_message!(FlowLockError);
 
 impl FlowLock {
+    /// Parses the text of a lock. Ignores unknown lines; [`check`](Self::check) then reports the missing parts.
+    #[inline]
+    pub fn parse(text: &str) -> Self {
+        FlowLock(LockFile::parse(text))
+    }
+
     /// Checks that stored threads of a flow can resume in this program.
     ///
     /// # Errors
@@ -28,7 +67,7 @@ impl FlowLock {
         S: State<Storage = Durable>,
     {
         let (name, locked) = locked(flow.flow());
-        check_lock(&name, self.get(&name), &locked).map_err(FlowLockError)
+        check_lock(&name, self.0.get(&name), &locked).map_err(FlowLockError)
     }
 
     /// Adds a flow, or replaces its record.
@@ -37,7 +76,7 @@ impl FlowLock {
         S: State<Storage = Durable>,
     {
         let (name, locked) = locked(flow.flow());
-        self.set(&name, locked);
+        self.0.set(&name, locked);
     }
 
     /// Checks that recorded answers to a question can be read in this program. The lock of a flow does not have the questions
@@ -61,13 +100,15 @@ impl FlowLock {
     /// assert!(lock.check_question::<Amount>().is_ok());
     /// ```
     pub fn check_question<A: Ask>(&self) -> Result<(), FlowLockError> {
-        let checked = self.check_type(&question::<A>(), type_name::<A::Answer>());
+        let checked = self
+            .0
+            .check_type(&question::<A>(), type_name::<A::Answer>());
         checked.map_err(FlowLockError)
     }
 
     /// Adds a question, or replaces its record.
     pub fn record_question<A: Ask>(&mut self) {
-        self.set_type(question::<A>(), type_name::<A::Answer>());
+        self.0.set_type(question::<A>(), type_name::<A::Answer>());
     }
 
     /// Checks that the recorded results of an effect with this name ([`Context::once`](crate::Context::once)) can be read as `T`.
@@ -85,13 +126,23 @@ impl FlowLock {
     /// assert!(lock.check_effect::<String>("receipt").is_err());
     /// ```
     pub fn check_effect<T>(&self, name: &str) -> Result<(), FlowLockError> {
-        let checked = self.check_type(&format!("effect {name}"), type_name::<T>());
+        let checked = self
+            .0
+            .check_type(&format!("effect {name}"), type_name::<T>());
         checked.map_err(FlowLockError)
     }
 
     /// Adds an effect, or replaces its record.
     pub fn record_effect<T>(&mut self, name: &str) {
-        self.set_type(format!("effect {name}"), type_name::<T>());
+        self.0.set_type(format!("effect {name}"), type_name::<T>());
+    }
+}
+
+/// The text of the file.
+impl fmt::Display for FlowLock {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::analyses::superstep::Routes;
 use crate::edges::{EdgesBySource, choose, routes};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::NodeIdx;
+use crate::sorted::sort;
 
 /// An upper bound of the pairs, and the nodes that can run.
 ///
@@ -136,21 +137,20 @@ impl Next {
         };
         for edges in choices {
             for (i, alternatives) in edges.iter().enumerate() {
+                let others = edges[i + 1..].concat().concat();
                 for nodes in alternatives {
                     next.all.extend(nodes);
-                    next.together.extend(
-                        nodes
-                            .iter()
-                            .flat_map(|&a| nodes.iter().map(move |&b| (a, b))),
-                    );
-                    let others = edges[i + 1..].iter().flatten().flatten();
-                    next.together
-                        .extend(others.flat_map(|&b| nodes.iter().map(move |&a| (a, b))));
+                    for &a in nodes {
+                        for &b in nodes.iter().chain(&others) {
+                            if a != b {
+                                next.together.push((a, b));
+                            }
+                        }
+                    }
                 }
             }
         }
-        next.together.retain(|(a, b)| a != b);
-        next.all.sort_unstable();
+        sort(&mut next.all);
         next.all.dedup();
         next
     }

@@ -10,7 +10,7 @@ use crate::components::{components, cycle_through, sinks};
 use crate::edges::{EdgesBySource, batches, choose, routes};
 use crate::graph::{Edge, Graph, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
-use crate::sorted::SortedSet;
+use crate::sorted::{SortedSet, sort};
 use crate::tables::EndlessRow;
 
 /// The maximum number of sets per part that are distinguished by the routing nodes that they depend on.
@@ -77,7 +77,7 @@ impl<'a> EdgeCycles<'a> {
     pub(crate) fn parts(&self, picks: Picks) -> Vec<Vec<usize>> {
         let mut parts = Vec::new();
         self.parts_within(self.reach.nodes.clone(), picks, &mut parts);
-        parts.sort_unstable();
+        sort(&mut parts);
         parts
     }
 
@@ -162,16 +162,17 @@ impl<'a> EdgeCycles<'a> {
     /// The edges within a set.
     #[inline]
     fn edges_within(&self, set: &[bool]) -> Vec<Vec<usize>> {
-        let targets = |node: usize| {
-            let activations = self.outcomes[node].iter().flatten();
-            activations
-                .map(|&(Activation::Node(to) | Activation::List(to))| to)
-                .filter(|&to| set[to])
-                .collect()
-        };
-        (0..set.len())
-            .map(|node| if set[node] { targets(node) } else { Vec::new() })
-            .collect()
+        let mut next = vec![Vec::new(); set.len()];
+        for (node, next) in next.iter_mut().enumerate() {
+            for outcome in self.outcomes[node].iter().filter(|_| set[node]) {
+                for &(Activation::Node(to) | Activation::List(to)) in outcome {
+                    if set[to] {
+                        next.push(to);
+                    }
+                }
+            }
+        }
+        next
     }
 
     #[inline]
@@ -201,8 +202,9 @@ impl<'a> EdgeCycles<'a> {
     #[inline]
     fn by_choice(&self) -> Vec<EndlessRow> {
         let mut reported: SortedSet<usize> = SortedSet::new();
-        reported.extend(self.without_end(Picks::Any).0.into_iter().flatten());
-        reported.extend(self.parts(Picks::Any).into_iter().flatten());
+        for part in [self.without_end(Picks::Any).0, self.parts(Picks::Any)].concat() {
+            reported.extend(part);
+        }
         let (mut rows, mut part) = (Vec::new(), 0);
         let found = [
             self.without_end(Picks::Declared).0,

@@ -62,7 +62,7 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Sorted
     let mut ends = SortedSet::new();
     while let Some(source) = queue.pop() {
         if ends.insert(source) {
-            queue.extend(into.get(&source).into_iter().flatten());
+            queue.extend_from_slice(into.get(&source).map_or(&[], Vec::as_slice));
         }
     }
     ends

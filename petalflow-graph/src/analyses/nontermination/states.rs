@@ -34,11 +34,10 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
         if ends[states[0]] {
             continue;
         }
-        let nodes: SortedSet<NodeIdx> = states
-            .iter()
-            .flat_map(|&state| &space.states[state].frontier)
-            .copied()
-            .collect();
+        let mut nodes: SortedSet<NodeIdx> = SortedSet::new();
+        for state in states {
+            nodes.extend(space.states[state].frontier.iter().copied());
+        }
         if !nodes.iter().any(|&node| open[node.index()]) {
             sets.insert(nodes.into_iter().collect());
         }

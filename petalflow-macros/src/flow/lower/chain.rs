@@ -93,10 +93,13 @@ impl Lowering<'_> {
                 group,
             }],
             Group::Each(inner) => self.sources(inner, next),
-            Group::Or(groups) => groups
-                .iter()
-                .flat_map(|group| self.sources(group, next))
-                .collect(),
+            Group::Or(groups) => {
+                let mut tails = Vec::new();
+                for group in groups {
+                    tails.extend(self.sources(group, next));
+                }
+                tails
+            }
             Group::And(groups) => self.join(group, groups).into_iter().collect(),
         }
     }
@@ -342,10 +345,13 @@ impl Lowering<'_> {
                 }]
             }
             Group::Each(inner) => self.targets(before, inner, true),
-            Group::And(groups) => groups
-                .iter()
-                .flat_map(|group| self.targets(before, group, each))
-                .collect(),
+            Group::And(groups) => {
+                let mut heads = Vec::new();
+                for group in groups {
+                    heads.extend(self.targets(before, group, each));
+                }
+                heads
+            }
             Group::Or(_) => {
                 let problem = Problem::ChoiceBesideEdges {
                     group: group.to_string(),

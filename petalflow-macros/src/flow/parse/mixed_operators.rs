@@ -88,13 +88,13 @@ fn bracketed(run: &[Group], operator: &str) -> String {
 fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
     let mut all = vec![Vec::new()];
     for run in runs {
-        all = all
-            .iter()
-            .flat_map(|before: &Vec<&Group>| {
-                run.iter()
-                    .map(|group| before.iter().copied().chain([group]).collect())
-            })
-            .collect();
+        let mut longer = Vec::new();
+        for before in &all {
+            for group in *run {
+                longer.push([before.as_slice(), &[group]].concat());
+            }
+        }
+        all = longer;
         if all.len() > MAX_ARMS {
             break;
         }
@@ -105,7 +105,7 @@ fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
 /// A `match` with one arm per set of targets. `None` if it would be too long.
 fn choice(arms: &[Vec<&Group>]) -> Option<String> {
     let plain = |group: &&Group| !matches!(group, Group::And(_) | Group::Or(_));
-    if arms.len() > MAX_ARMS || !arms.iter().flatten().all(plain) {
+    if arms.len() > MAX_ARMS || !arms.concat().iter().all(plain) {
         return None;
     }
     let shared = |name: &String| {

@@ -270,11 +270,7 @@ impl<S: State> CheckpointWriter<S> {
         self.describe(planned)?;
         self.saved = false;
         self.written_results = 0;
-        Ok(match self.durability {
-            Durability::Sync | Durability::Async => true,
-            Durability::Interval(supersteps) => superstep.is_multiple_of(supersteps.get()),
-            Durability::Exit => false,
-        })
+        Ok(self.durability.writes_after(superstep))
     }
 
     /// Puts the frontier into the header.

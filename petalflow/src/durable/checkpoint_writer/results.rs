@@ -76,7 +76,11 @@ impl<S: State> CheckpointWriter<S> {
         {
             let mut bytes = Vec::new();
             interrupt.encode(&mut bytes);
-            writes.push(StoredWrite::new(*task, WriteName::Ask(interrupt.id), bytes));
+            writes.push(StoredWrite::new(
+                *task,
+                WriteName::Ask(interrupt.id.0),
+                bytes,
+            ));
         }
         self.await_in_flight().await?;
         if !writes.is_empty() {

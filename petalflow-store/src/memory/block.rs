@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::checkpoint::StoredCheckpoint;
+use crate::StoredCheckpoint;
 
 /// The size of a block in bytes, unless its only checkpoint is larger.
 const BLOCK_SIZE: usize = 64 * 1024;

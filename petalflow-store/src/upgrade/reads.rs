@@ -4,7 +4,7 @@
 ///
 /// In storage a number has no width, and `Some` and pointers leave no bytes.
 #[inline]
-pub(crate) fn reads(was: &str, is: &str) -> bool {
+pub fn reads(was: &str, is: &str) -> bool {
     let (was, is) = (bare(was), bare(is));
     if was == is || widens(was, is) {
         return true;

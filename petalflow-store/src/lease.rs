@@ -9,7 +9,7 @@ use super::{Claim, Store, StoreError};
 use crate::clock::now_ms;
 
 /// The claim of a run, in a store where claims expire. The run and its tasks share it.
-pub(crate) struct Lease {
+pub struct Lease {
     store: Arc<dyn Store>,
     thread: Arc<str>,
     owner: String,
@@ -19,14 +19,14 @@ pub(crate) struct Lease {
 
 /// A moment on both clocks: one stops while the machine is suspended, the other can be set back.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment {
+pub struct Moment {
     at: Instant,
     ms: u64,
 }
 
 impl Moment {
     #[inline]
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         Moment {
             at: Instant::now(),
             ms: now_ms(),
@@ -43,7 +43,7 @@ impl Moment {
 impl Lease {
     /// The claim that was granted to `owner`. `None` if it does not expire.
     #[inline]
-    pub(crate) fn new(
+    pub fn new(
         store: &Arc<dyn Store>,
         thread: &Arc<str>,
         owner: &str,
@@ -60,19 +60,19 @@ impl Lease {
 
     /// How often the claim must be renewed.
     #[inline]
-    pub(crate) fn renewal_interval(&self) -> Duration {
+    pub fn renewal_interval(&self) -> Duration {
         self.lasts / 3
     }
 
     #[inline]
-    pub(crate) async fn claim(&self) -> Result<Claim, StoreError> {
+    pub async fn claim(&self) -> Result<Claim, StoreError> {
         self.store.claim(&self.thread, &self.owner).await
     }
 
     /// Renews the claim. If it has expired in between, another run may have had the thread, and the claim stays
     /// [doubtful](Self::may_have_expired) although it is granted again.
     #[inline]
-    pub(crate) async fn renew(&self) {
+    pub async fn renew(&self) {
         let begun = Moment::now();
         // If the claim is lost, the next write of the run is refused.
         if let Ok(Claim::Granted) = self.claim().await
@@ -84,13 +84,13 @@ impl Lease {
 
     /// The claim was granted after `begun`, and no other run has had the thread before.
     #[inline]
-    pub(crate) fn confirm(&self, begun: Moment) {
+    pub fn confirm(&self, begun: Moment) {
         *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = begun;
     }
 
     /// Whether the claim may have expired: the process or the store stalled for longer than it lasts.
     #[inline]
-    pub(crate) fn may_have_expired(&self) -> bool {
+    pub fn may_have_expired(&self) -> bool {
         let renewed = *self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
         renewed.elapsed() >= self.lasts
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::TaskId;
+use crate::ids::TaskId;
 
 /// The id of a question within a thread. It stays the same while the question waits, so an answer can name it.
 ///
@@ -27,7 +27,7 @@ use super::TaskId;
 /// # }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct InterruptId(TaskId);
+pub struct InterruptId(pub(crate) TaskId);
 
 impl InterruptId {
     /// The id of the question that a task asks under this key.
@@ -50,7 +50,7 @@ impl InterruptId {
 
     /// The id with this text form.
     #[inline]
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         TaskId::parse(text).map(InterruptId)
     }
 }

@@ -1,6 +1,6 @@
 //! The comparison of a changed program with the program that stored a thread.
 //!
-//! The [`Outline`](crate::checkpoint::Outline) of a program lists its keys, nodes, edges and joins. A checkpoint contains
+//! The [`Outline`](petalflow_codec::Outline) of a program lists its keys, nodes, edges and joins. A checkpoint contains
 //! the outline of the program that wrote it, and `flow.lock` contains the outline that was last accepted. `changes`
 //! compares two outlines. Each [`Change`] tells which threads it breaks.
 //!
@@ -11,7 +11,6 @@ mod changes;
 mod lock;
 mod reads;
 
-pub(crate) use changes::{Change, InUse, difference, graph_changes, key_changes};
-pub use lock::FlowLock;
-pub(crate) use lock::{Locked, check_lock};
-pub(crate) use reads::reads;
+pub use changes::{Change, InUse, difference, graph_changes, key_changes};
+pub use lock::{LockFile, Locked, check_lock};
+pub use reads::reads;

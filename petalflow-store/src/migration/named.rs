@@ -3,7 +3,7 @@
 /// A map from names to values, in the order of the names: a sorted list, because names are few and arrive nearly in order. A
 /// `BTreeMap` compiles to forty times as much code, for each type in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named<T>(Vec<(String, T)>);
+pub struct Named<T>(Vec<(String, T)>);
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
@@ -17,18 +17,18 @@ impl<T> Named<T> {
             .binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+    pub fn get(&self, name: &str) -> Option<&T> {
         let index = self.index(name).ok()?;
         self.0.get(index).map(|(_, value)| value)
     }
 
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut T> {
         let index = self.index(name).ok()?;
         self.0.get_mut(index).map(|(_, value)| value)
     }
 
     /// The value of a name. If there is none, `new` is inserted.
-    pub(crate) fn get_or(&mut self, name: &str, new: impl FnOnce() -> T) -> &mut T {
+    pub fn get_or(&mut self, name: &str, new: impl FnOnce() -> T) -> &mut T {
         let index = self.index(name).unwrap_or_else(|index| {
             self.0.insert(index, (name.into(), new()));
             index
@@ -37,23 +37,23 @@ impl<T> Named<T> {
     }
 
     /// Inserts a value, or replaces the one with this name.
-    pub(crate) fn insert(&mut self, name: String, value: T) {
+    pub fn insert(&mut self, name: String, value: T) {
         match self.index(&name) {
             Ok(index) => self.0[index].1 = value,
             Err(index) => self.0.insert(index, (name, value)),
         }
     }
 
-    pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
+    pub fn remove(&mut self, name: &str) -> Option<T> {
         let index = self.index(name).ok()?;
         Some(self.0.remove(index).1)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut().map(|(_, value)| value)
     }
 }

@@ -1,6 +1,5 @@
 use super::*;
-use crate::checkpoint::KeyOutline;
-use crate::state::reduce;
+use petalflow_codec::KeyOutline;
 use petalflow_codec::Reducer;
 
 fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
@@ -58,7 +57,9 @@ fn a_whole_value_is_folded_first() {
         error.contains("`fold(\"list\", reduce::append)`"),
         "{error}"
     );
-    thread.fold("list", reduce::append::<Vec<u8>>).unwrap();
+    thread
+        .fold("list", |list: &mut Vec<u8>, more| list.extend(more))
+        .unwrap();
     assert_eq!(thread.take::<Vec<u8>>("list").unwrap(), Some(vec![3]));
     assert_eq!(thread.take::<Vec<u8>>("list").unwrap(), None);
 }

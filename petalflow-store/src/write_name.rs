@@ -3,17 +3,17 @@
 use std::fmt;
 
 use super::StoredWrite;
-use crate::ids::{InterruptId, TaskId};
+use crate::ids::TaskId;
 
 /// What a write beside a checkpoint contains. `Display` gives the name under which it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WriteName<'a> {
+pub enum WriteName<'a> {
     /// The result of a task.
     Done,
     /// The failure of a task.
     Error,
     /// A question of a task.
-    Ask(InterruptId),
+    Ask(TaskId),
     /// The result of a side effect, which has this name.
     Once(&'a str),
 }
@@ -25,7 +25,7 @@ impl<'a> WriteName<'a> {
         match name.split_once('/') {
             None if name == "done" => Some(WriteName::Done),
             None if name == "error" => Some(WriteName::Error),
-            Some(("ask", id)) => InterruptId::parse(id).map(WriteName::Ask),
+            Some(("ask", id)) => TaskId::parse(id).map(WriteName::Ask),
             Some(("once", name)) => Some(WriteName::Once(name)),
             _ => None,
         }
@@ -46,7 +46,8 @@ impl fmt::Display for WriteName<'_> {
 
 impl StoredWrite {
     #[inline]
-    pub(crate) fn new(task: TaskId, name: WriteName<'_>, bytes: Vec<u8>) -> Self {
+    #[doc(hidden)]
+    pub fn new(task: TaskId, name: WriteName<'_>, bytes: Vec<u8>) -> Self {
         StoredWrite {
             task,
             name: name.to_string(),
@@ -56,13 +57,15 @@ impl StoredWrite {
 
     /// What it contains. `None` if this program does not know its name.
     #[inline]
-    pub(crate) fn contents(&self) -> Option<WriteName<'_>> {
+    #[doc(hidden)]
+    pub fn contents(&self) -> Option<WriteName<'_>> {
         WriteName::parse(&self.name)
     }
 
     /// Whether it is a write of this task with these contents.
     #[inline]
-    pub(crate) fn is(&self, task: TaskId, contents: WriteName<'_>) -> bool {
+    #[doc(hidden)]
+    pub fn is(&self, task: TaskId, contents: WriteName<'_>) -> bool {
         self.task == task && self.contents() == Some(contents)
     }
 }
@@ -73,7 +76,7 @@ mod tests {
 
     #[test]
     fn names_are_parsed_as_they_were_formatted() {
-        let id = InterruptId::from_bytes([0xa7; 16]);
+        let id = TaskId::from_bytes([0xa7; 16]);
         for name in [
             WriteName::Done,
             WriteName::Error,

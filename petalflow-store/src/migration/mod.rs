@@ -1,25 +1,27 @@
 //! Migrations of stored threads to a newer version of their state.
 
 mod error;
+#[doc(hidden)]
 mod log;
+#[doc(hidden)]
 mod named;
 
 use std::fmt;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::checkpoint::TaskEntry;
 use crate::error::BoxError;
+use petalflow_codec::TaskEntry;
 use petalflow_codec::{CodecError, decode, encode};
 
 pub use error::MigrationError;
-pub(crate) use log::Log;
-pub(crate) use named::Named;
+pub use log::Log;
+pub use named::Named;
 
 use error::unreadable;
 
 /// The function that `#[state(version = 3, migrate = path)]` names.
-pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
+pub type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 
 /// A stored thread that is migrated to a newer version of its state, key by key.
 ///
@@ -83,7 +85,7 @@ pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 /// ```
 ///
 /// After a migration, the results of tasks in a superstep that the older program did not finish are dropped, and the tasks
-/// run again. Records of [`Context::once`](crate::Context::once) remain.
+/// run again. Records of `Context::once` remain.
 #[derive(Default)]
 pub struct Migration {
     keys: Named<Log>,
@@ -93,12 +95,14 @@ pub struct Migration {
 type TaskWrites<T> = Vec<(bool, T)>;
 impl Migration {
     #[inline]
-    pub(crate) fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
+    #[doc(hidden)]
+    pub fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
         Migration { keys, tasks }
     }
 
     #[inline]
-    pub(crate) fn into_parts(self) -> (Named<Log>, Vec<TaskEntry>) {
+    #[doc(hidden)]
+    pub fn into_parts(self) -> (Named<Log>, Vec<TaskEntry>) {
         (self.keys, self.tasks)
     }
 

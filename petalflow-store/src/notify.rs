@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 /// Wakes all futures that wait. What petalflow needs of `tokio::sync::Notify`: tokio's feature `sync` would take a quarter of
 /// the time that tokio takes to build.
 #[derive(Debug, Default)]
-pub(crate) struct Notify {
+pub struct Notify {
     waiters: Mutex<Waiters>,
 }
 
@@ -25,7 +25,7 @@ struct Waiters {
 
 impl Notify {
     /// Wakes all futures that [`notified`](Self::notified) has returned.
-    pub(crate) fn notify_waiters(&self) {
+    pub fn notify_waiters(&self) {
         let mut waiters = self.lock();
         waiters.round += 1;
         waiters.free.clear();
@@ -36,7 +36,7 @@ impl Notify {
     }
 
     /// Completes with the first [`notify_waiters`](Self::notify_waiters) after this call. It need not be polled before.
-    pub(crate) fn notified<N: Deref<Target = Notify>>(this: N) -> Notified<N> {
+    pub fn notified<N: Deref<Target = Notify>>(this: N) -> Notified<N> {
         let round = this.lock().round;
         Notified {
             notify: this,
@@ -52,7 +52,7 @@ impl Notify {
 }
 
 /// See [`Notify::notified`].
-pub(crate) struct Notified<N: Deref<Target = Notify>> {
+pub struct Notified<N: Deref<Target = Notify>> {
     notify: N,
     round: u64,
     slot: Option<usize>,

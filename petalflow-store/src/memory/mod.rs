@@ -17,7 +17,7 @@ use super::{
     Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
     ThreadInfo, ThreadQuery, ThreadStatus,
 };
-use crate::future::BoxFuture;
+use crate::BoxFuture;
 
 /// Stores checkpoints in memory. They survive a failed or cancelled run, but not the process. Clones share the contents.
 ///

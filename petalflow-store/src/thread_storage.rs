@@ -5,30 +5,32 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use petalflow_codec::Record;
+
 use super::{
-    Address, Lease, Record, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadStatus,
+    Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadStatus,
 };
-use crate::future::BoxFuture;
+use crate::BoxFuture;
 use petalflow_codec::checksum;
 
 /// The namespace of the event log of a thread. That of a flow begins with the name of a node.
-pub(crate) const EVENT_LOG: &str = "/events";
+pub const EVENT_LOG: &str = "/events";
 
 /// A thread in a store.
 #[derive(Clone)]
-pub(crate) struct ThreadStorage {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) thread: Arc<str>,
+pub struct ThreadStorage {
+    pub store: Arc<dyn Store>,
+    pub thread: Arc<str>,
     /// The claim of the run that uses the thread, if it can expire.
-    pub(crate) lease: Option<Arc<Lease>>,
+    pub lease: Option<Arc<Lease>>,
     /// How many writes have begun, in all namespaces.
-    pub(crate) begun_writes: Arc<AtomicU64>,
+    pub begun_writes: Arc<AtomicU64>,
 }
 
 impl ThreadStorage {
     #[inline]
-    pub(crate) fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
+    pub fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
         Address {
             thread: &self.thread,
             namespace,
@@ -36,7 +38,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) fn append<'a>(
+    pub fn append<'a>(
         &'a self,
         namespace: &'a str,
         checkpoint: &'a mut StoredCheckpoint,
@@ -52,7 +54,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) async fn write(
+    pub async fn write(
         &self,
         namespace: &str,
         seq: u64,
@@ -69,7 +71,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) async fn read(
+    pub async fn read(
         &self,
         namespace: &str,
         seq: Option<u64>,
@@ -90,11 +92,7 @@ impl ThreadStorage {
 
     /// The writes beside one checkpoint number.
     #[inline]
-    pub(crate) async fn writes(
-        &self,
-        namespace: &str,
-        seq: u64,
-    ) -> Result<Vec<StoredWrite>, StoreError> {
+    pub async fn writes(&self, namespace: &str, seq: u64) -> Result<Vec<StoredWrite>, StoreError> {
         let seqs = seq..seq.saturating_add(1);
         let writes = self.store.writes(self.address(namespace), seqs).await?;
         writes
@@ -107,7 +105,7 @@ impl ThreadStorage {
     }
 
     #[inline]
-    pub(crate) async fn history(
+    pub async fn history(
         &self,
         namespace: &str,
         before: Option<u64>,
@@ -123,7 +121,7 @@ impl ThreadStorage {
 
     /// The namespaces of the flows of the thread.
     #[inline]
-    pub(crate) async fn flows(&self) -> Result<Vec<String>, StoreError> {
+    pub async fn flows(&self) -> Result<Vec<String>, StoreError> {
         let mut namespaces = self.store.namespaces(&self.thread).await?;
         namespaces.retain(|namespace| namespace != EVENT_LOG);
         Ok(namespaces)
@@ -131,7 +129,7 @@ impl ThreadStorage {
 
     /// Sets what is listed of the last run on the thread.
     #[inline]
-    pub(crate) async fn describe(
+    pub async fn describe(
         &self,
         flow: &str,
         status: ThreadStatus,
@@ -147,7 +145,7 @@ impl ThreadStorage {
 
     /// Decodes checkpoints of a history, which may build on others.
     #[inline]
-    pub(crate) async fn records(
+    pub async fn records(
         &self,
         namespace: &str,
         checkpoints: &[StoredCheckpoint],

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Range, RangeInclusive};
 
 use super::block::Block;
-use crate::checkpoint::{Stored, StoredCheckpoint, StoredWrite};
 use crate::ids::TaskId;
+use crate::{Stored, StoredCheckpoint, StoredWrite};
 
 /// The checkpoints and writes at one address.
 #[derive(Default)]

@@ -14,14 +14,13 @@ use std::time::Duration;
 /// # let _ = retention;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_field_names,
-    reason = "each field is named like the method that sets it"
-)]
 pub struct Retention {
-    pub(crate) max_checkpoints: Option<usize>,
-    pub(crate) max_age: Option<Duration>,
-    pub(crate) max_bytes: Option<u64>,
+    #[doc(hidden)]
+    pub max_checkpoints: Option<usize>,
+    #[doc(hidden)]
+    pub max_age: Option<Duration>,
+    #[doc(hidden)]
+    pub max_bytes: Option<u64>,
 }
 
 impl Retention {
@@ -61,7 +60,8 @@ impl Retention {
     /// Whether a checkpoint is retained. `newer` is the number of newer checkpoints, `bytes` the size of those and of the
     /// checkpoint itself, and `age` its age.
     #[inline]
-    pub(crate) fn covers(self, newer: usize, bytes: u64, age: Duration) -> bool {
+    #[doc(hidden)]
+    pub fn covers(self, newer: usize, bytes: u64, age: Duration) -> bool {
         newer == 0
             || self.max_checkpoints.is_none_or(|limit| newer < limit)
                 && self.max_bytes.is_none_or(|limit| bytes <= limit)

@@ -4,47 +4,17 @@ use std::fmt;
 
 use super::changes::{Change, changes, difference};
 use super::reads;
-use crate::checkpoint::{Outline, key_lines};
 use crate::migration::Named;
+use petalflow_codec::{Outline, key_lines};
 
 /// The first lines of the file.
 const HEAD: &str = "\
 # What stored threads depend on. Written by `PETALFLOW_LOCK=write cargo test`; commit it.
 ";
 
-/// The parts of some flows that stored threads depend on, as text that is committed (`flow.lock`): the keys with their
-/// types and reducers, the nodes and edges, the items, and the version of the state.
-///
-/// `petalflow_testing::assert_flow_lock!` is a test that compares a flow with such a file. Use this type to store the text
-/// in another way.
-///
-/// ```
-/// use petalflow::prelude::*;
-/// use petalflow::thread::FlowLock;
-///
-/// #[state]
-/// struct Essay {
-///     #[key(input)]
-///     topic: String,
-///     draft: String,
-/// }
-///
-/// #[node(Essay)]
-/// async fn write(topic: &str) -> EssayDraft {
-///     EssayDraft(format!("about {topic}"))
-/// }
-///
-/// flow!(WriteEssay(Essay) { write });
-///
-/// let mut lock = FlowLock::parse("");
-/// assert!(lock.check(&WriteEssay).is_err());
-/// lock.record(&WriteEssay);
-/// lock.check(&WriteEssay)?;
-/// assert_eq!(FlowLock::parse(&lock.to_string()), lock);
-/// # Ok::<(), petalflow::BoxError>(())
-/// ```
+/// The outlines of some flows as text, with the types of answers and effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FlowLock {
+pub struct LockFile {
     flows: Named<Locked>,
     /// The type of each answer under `question NAME`, and of each effect's result under `effect NAME`.
     types: Named<String>,
@@ -52,15 +22,15 @@ pub struct FlowLock {
 
 /// The record of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Locked {
-    pub(crate) state: String,
+pub struct Locked {
+    pub state: String,
     /// The version of the state.
-    pub(crate) version: u32,
-    pub(crate) outline: Outline,
+    pub version: u32,
+    pub outline: Outline,
 }
 
-impl FlowLock {
-    /// Parses the text of a lock. Ignores unknown lines; [`check`](Self::check) then reports the missing parts.
+impl LockFile {
+    /// Parses the text. Unknown lines have no influence.
     #[inline]
     pub fn parse(text: &str) -> Self {
         let mut flows: Named<Locked> = Named::default();
@@ -84,25 +54,25 @@ impl FlowLock {
             locked.outline = locked.outline.sorted();
             (name, locked)
         };
-        FlowLock {
+        LockFile {
             flows: flows.into_iter().map(sorted).collect(),
             types,
         }
     }
 
     #[inline]
-    pub(crate) fn get(&self, flow: &str) -> Option<&Locked> {
+    pub fn get(&self, flow: &str) -> Option<&Locked> {
         self.flows.get(flow)
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, flow: &str, locked: Locked) {
+    pub fn set(&mut self, flow: &str, locked: Locked) {
         self.flows.insert(flow.into(), locked);
     }
 
     /// Checks the type of an answer or of the result of an effect.
     #[inline]
-    pub(crate) fn check_type(&self, what: &str, ty: &str) -> Result<(), String> {
+    pub fn check_type(&self, what: &str, ty: &str) -> Result<(), String> {
         let (is, accept) = (short(ty), "`PETALFLOW_LOCK=write cargo test`");
         let Some(was) = self.types.get(what) else {
             return Err(format!(
@@ -125,13 +95,13 @@ impl FlowLock {
     }
 
     #[inline]
-    pub(crate) fn set_type(&mut self, what: String, ty: &str) {
+    pub fn set_type(&mut self, what: String, ty: &str) {
         self.types.insert(what, short(ty));
     }
 }
 
 /// The text of the file. It is sorted, so it changes only where a flow changes.
-impl fmt::Display for FlowLock {
+impl fmt::Display for LockFile {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HEAD)?;
@@ -191,7 +161,7 @@ fn short(ty: &str) -> String {
 
 /// Checks that the program `is` can replace the recorded one. The error says what to do, also if only the record is old.
 #[inline]
-pub(crate) fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), String> {
+pub fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), String> {
     let accept = "`PETALFLOW_LOCK=write cargo test`";
     let Some(was) = was else {
         return Err(format!(
@@ -259,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_lock_is_parsed_as_it_was_written() {
-        let mut lock = FlowLock::default();
+        let mut lock = LockFile::default();
         let lines = [
             "key b: u8 sum",
             "key a: u8 sum",
@@ -273,15 +243,15 @@ mod tests {
             text.strip_prefix(HEAD).unwrap(),
             "\nflow Read\n  state Essay version 0\n\nflow Write\n  state Essay version 3\n  key a: u8 sum\n  key b: u8 sum\n  edge START -> w\n  node w\n"
         );
-        assert_eq!(FlowLock::parse(&text), lock);
+        assert_eq!(LockFile::parse(&text), lock);
         // A checkout on Windows may contain such line ends.
-        assert_eq!(FlowLock::parse(&text.replace('\n', "\r\n")), lock);
-        assert_eq!(FlowLock::parse("? \n flow\n  key a"), FlowLock::default());
+        assert_eq!(LockFile::parse(&text.replace('\n', "\r\n")), lock);
+        assert_eq!(LockFile::parse("? \n flow\n  key a"), LockFile::default());
     }
 
     #[test]
     fn the_types_of_answers_and_effects_are_compared() {
-        let mut lock = FlowLock::default();
+        let mut lock = LockFile::default();
         lock.set("Write", locked(0, &["node w"]));
         lock.set_type(
             "question amount".into(),
@@ -293,7 +263,7 @@ mod tests {
             text.strip_prefix(HEAD).unwrap(),
             "\neffect a: b: u32\nquestion amount: Option<String>\n\nflow Write\n  state Essay version 0\n  node w\n"
         );
-        assert_eq!(FlowLock::parse(&text), lock);
+        assert_eq!(LockFile::parse(&text), lock);
         assert_eq!(lock.check_type("effect a: b", "u32"), Ok(()));
         let error = |what, ty| lock.check_type(what, ty).unwrap_err();
         assert!(error("effect a: b", "u64").contains("What is stored can be read"));

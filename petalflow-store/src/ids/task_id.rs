@@ -54,7 +54,8 @@ impl TaskId {
 
     /// The id with this text form.
     #[inline]
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn parse(text: &str) -> Option<Self> {
         let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let id = u128::from_str_radix(text, 16).ok().filter(|_| is_hex)?;
         Some(TaskId(id.to_be_bytes()))
@@ -62,7 +63,8 @@ impl TaskId {
 
     /// The id of a task: a hash of everything that distinguishes it from other tasks.
     #[inline]
-    pub(crate) fn of(parts: &[&[u8]]) -> Self {
+    #[doc(hidden)]
+    pub fn of(parts: &[&[u8]]) -> Self {
         // SipHash with fixed keys, because the id must not change between builds. Parts have a length prefix, so that
         // ("ab", "c") and ("a", "bc") differ.
         let mut hasher = siphasher::sip128::SipHasher13::new();
@@ -89,7 +91,7 @@ impl fmt::Debug for TaskId {
 /// The id of a task: from its thread and namespace, the checkpoint of its frontier, and its node and index in the
 /// frontier.
 #[inline]
-pub(crate) fn task_id(
+pub fn task_id(
     thread: &str,
     namespace: &str,
     origin: u64,

@@ -1,13 +1,13 @@
 //! The changes from one outline to another, and the threads that they break.
 
 use super::reads::reads;
-use crate::checkpoint::{GraphOutline, KeyOutline, Line, NodeOutline, Outline};
 use crate::migration::Named;
 use petalflow_codec::Reducer;
+use petalflow_codec::{GraphOutline, KeyOutline, Line, NodeOutline, Outline};
 
 /// A change of a program that stored threads may depend on. Names are those in storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// The key does not exist any more.
     KeyRemoved { key: String },
     /// The key has no default, and is new or had a default before.
@@ -40,22 +40,22 @@ pub(crate) enum Change {
 
 /// The parts of a program that one thread uses, by name. A name may occur twice.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct InUse {
+pub struct InUse {
     /// The keys that have a value.
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
     /// The keys with stored writes that are not folded yet.
-    pub(crate) writes: Vec<String>,
+    pub writes: Vec<String>,
     /// The nodes of the frontier.
-    pub(crate) nodes: Vec<String>,
+    pub nodes: Vec<String>,
     /// The nodes of the frontier that have no item.
-    pub(crate) nodes_without_item: Vec<String>,
+    pub nodes_without_item: Vec<String>,
     /// The joins with an arrival.
-    pub(crate) joins: Vec<String>,
+    pub joins: Vec<String>,
 }
 
 /// The changes from one outline to another.
 #[inline]
-pub(crate) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
+pub(super) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
     let mut changes = key_changes(&was.keys, &is.keys);
     changes.append(&mut graph_changes(&was.graph, &is.graph));
     changes
@@ -63,7 +63,7 @@ pub(crate) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
 
 /// The changes of the keys, which are sorted.
 #[inline]
-pub(crate) fn key_changes(was: &[KeyOutline], is: &[KeyOutline]) -> Vec<Change> {
+pub fn key_changes(was: &[KeyOutline], is: &[KeyOutline]) -> Vec<Change> {
     let mut changes = Vec::new();
     for was in was {
         let key = was.id.to_string();
@@ -95,7 +95,7 @@ pub(crate) fn key_changes(was: &[KeyOutline], is: &[KeyOutline]) -> Vec<Change> 
 
 /// The changes of the graph.
 #[inline]
-pub(crate) fn graph_changes(was: &GraphOutline, is: &GraphOutline) -> Vec<Change> {
+pub fn graph_changes(was: &GraphOutline, is: &GraphOutline) -> Vec<Change> {
     let mut changes = Vec::new();
     for was in &was.nodes {
         let node = was.name.clone();
@@ -123,7 +123,7 @@ pub(crate) fn graph_changes(was: &GraphOutline, is: &GraphOutline) -> Vec<Change
 impl Change {
     /// Whether a thread that uses these parts cannot resume.
     #[inline]
-    pub(crate) fn breaks(&self, used: &InUse) -> bool {
+    pub fn breaks(&self, used: &InUse) -> bool {
         match self {
             Change::KeyRemoved { key } => used.values.contains(key) || used.writes.contains(key),
             Change::KeyRequired { key } => !used.values.contains(key),
@@ -138,7 +138,7 @@ impl Change {
 
     /// Whether there can be a thread that cannot resume.
     #[inline]
-    pub(crate) fn may_break(&self) -> bool {
+    pub fn may_break(&self) -> bool {
         match self {
             Change::KeyType { was, is, .. } | Change::ItemType { was, is, .. } => !reads(was, is),
             Change::KeyReducer { was, .. } => was.stores_writes(),
@@ -152,7 +152,7 @@ impl Change {
 
     /// Whether a migration of the state can adapt threads to it.
     #[inline]
-    pub(crate) fn can_be_migrated(&self) -> bool {
+    pub fn can_be_migrated(&self) -> bool {
         !matches!(
             self,
             Change::NodeRemoved { .. } | Change::ItemNeeded { .. } | Change::JoinRemoved { .. }
@@ -161,7 +161,7 @@ impl Change {
 
     /// The problem of a thread that cannot resume, and what to do.
     #[inline]
-    pub(crate) fn problem(&self, state: &str) -> String {
+    pub fn problem(&self, state: &str) -> String {
         match self {
             Change::KeyRemoved { key } => format!(
                 "it has a value of the key `{key}`, which `{state}` does not store: if the key was renamed, give it its old name in storage with `#[key(id = \"{key}\")]`; otherwise convert or remove the value in a migration, `#[state(version = .., migrate = ..)]`"
@@ -193,7 +193,7 @@ impl Change {
 
 /// The lines that differ, sorted by name: `-` for a line that was there, `+` for a line that is there now.
 #[inline]
-pub(crate) fn difference(was: Vec<Line>, is: Vec<Line>) -> Vec<String> {
+pub fn difference(was: Vec<Line>, is: Vec<Line>) -> Vec<String> {
     let is_in = |line: &Line, lines: &[Line]| lines.iter().any(|other| other.text == line.text);
     let mut lines_by_name: Named<Vec<String>> = Named::default();
     for (sign, lines, others) in [('-', &was, &is), ('+', &is, &was)] {
@@ -211,7 +211,7 @@ pub(crate) fn difference(was: Vec<Line>, is: Vec<Line>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::key_lines;
+    use petalflow_codec::key_lines;
 
     fn outline(lines: &[&str]) -> Outline {
         let mut outline = Outline::default();

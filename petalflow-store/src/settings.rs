@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 /// When the checkpoints of a run are written, which decides how much a crash can lose.
 ///
 /// With any setting, a crash leaves nothing incomplete: the thread resumes from a checkpoint, the nodes after it run again,
-/// and an effect that `once` has recorded is not repeated. For this, [`once`](crate::Context::once) first waits until the
+/// and an effect that `once` has recorded is not repeated. For this, `Context::once` first waits until the
 /// checkpoint from which its superstep began is durable. A sub-flow does the same before it writes a checkpoint of its own.
 ///
 /// ```
@@ -43,6 +43,19 @@ pub enum Durability {
     Exit,
 }
 
+impl Durability {
+    /// Whether a checkpoint is written after this superstep.
+    #[doc(hidden)]
+    #[inline]
+    pub fn writes_after(self, superstep: u64) -> bool {
+        match self {
+            Durability::Sync | Durability::Async => true,
+            Durability::Interval(supersteps) => superstep.is_multiple_of(supersteps.get()),
+            Durability::Exit => false,
+        }
+    }
+}
+
 /// What to do with a run on a thread that another run has claimed.
 ///
 /// ```
@@ -66,7 +79,7 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnBusy {
-    /// The run is refused with [`Busy`](crate::thread::ThreadError::Busy).
+    /// The run is refused with `ThreadError::Busy`.
     ///
     /// A run releases its thread in the background when it ends. A run that begins immediately after it, in another process or
     /// with another store, may still find the thread busy: use [`Queue`](Self::Queue) in this case.
@@ -76,6 +89,6 @@ pub enum OnBusy {
     /// soon as that has ended. Otherwise it asks the store at intervals of up to 200 ms.
     Queue,
     /// The other run is cancelled if it is in this process. Otherwise the run is refused with
-    /// [`BusyElsewhere`](crate::thread::ThreadError::BusyElsewhere).
+    /// `ThreadError::BusyElsewhere`.
     Cancel,
 }

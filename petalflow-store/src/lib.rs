@@ -1,0 +1,72 @@
+//! Stores of petalflow, and what is known of a thread without the program that runs it. An implementation detail of
+//! `petalflow`: depend on that instead.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`ids`] | the names of tasks, questions and nested flows |
+//! | `store`, `thread_storage`, `lease` | the [`Store`] trait, and a thread in a store |
+//! | `memory` | the in-memory store |
+//! | [`retention`], [`settings`] | what is stored, when, and for how long |
+//! | [`migration`] | stored threads of an older version of a state |
+//! | [`upgrade`] | what a changed program may do with stored threads |
+//!
+//! A run is not part of it: nothing here knows a state, a node or a flow.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
+//! nothing does not compile the in-memory store.
+#![forbid(unsafe_code)]
+
+// Modules that are hidden have no interface for users of `petalflow`.
+pub mod clock;
+pub mod error;
+pub mod ids;
+mod json;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
+mod lease;
+mod memory;
+pub mod migration;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
+pub mod notify;
+mod pending_releases;
+pub mod retention;
+pub mod settings;
+mod shared_store;
+mod store;
+mod thread_info;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
+mod thread_storage;
+#[doc(hidden)]
+pub mod upgrade;
+#[doc(hidden)]
+mod write_name;
+
+use std::future::Future;
+use std::pin::Pin;
+
+pub use lease::{Lease, Moment};
+pub use memory::InMemoryStore;
+pub use pending_releases::PendingReleases;
+pub use store::{
+    Address, Claim, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+};
+pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
+pub use thread_storage::{EVENT_LOG, ThreadStorage};
+pub use write_name::WriteName;
+
+/// A boxed future that can move between threads.
+///
+/// ```
+/// use petalflow::middleware::BoxFuture;
+///
+/// fn later(n: u32) -> BoxFuture<'static, u32> {
+///     Box::pin(async move { n + 1 })
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(later(1).await, 2);
+/// # }
+/// ```
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

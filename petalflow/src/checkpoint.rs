@@ -1,0 +1,19 @@
+//! Checkpoints and the stores for them. A thread resumes from a checkpoint after a crash, a deployment or a pause.
+//!
+//! The promise: *a node runs at least once; its recorded effect is applied exactly once.*
+//!
+//! A [`Store`] stores bytes and knows nothing of flows. `docs/reference/checkpoint-format.md` describes the bytes.
+
+pub(crate) use petalflow_codec::{
+    AnswerEntry, GraphOutline, Header, KeyEntry, KeyKind, KeyOutline, NodeOutline, Outline,
+    OwnedKey, Record, TaskEntry, encode_keys, key_lines, quoted,
+};
+pub use petalflow_codec::{Cause, CodecError, DecisionKind, DecisionRecord};
+pub(crate) use petalflow_store::retention::{self, Retention};
+pub(crate) use petalflow_store::settings::{self, Durability, OnBusy};
+#[doc(inline)]
+pub use petalflow_store::{
+    Address, Claim, InMemoryStore, PendingReleases, SEALED_MARKER, Store, StoreError, Stored,
+    StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+};
+pub(crate) use petalflow_store::{EVENT_LOG, Lease, Moment, ThreadStorage, WriteName};
