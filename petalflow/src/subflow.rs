@@ -156,6 +156,7 @@ fn stored<C: Flow>(
         event_log: None,
         discard_pending: true,
         gate: None,
+        claimed: None,
         nested: Some(Nested {
             owner: scope.task_id(),
             answers: Arc::clone(&services.answers),

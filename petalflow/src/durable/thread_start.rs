@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::checkpoint_writer::ParentBarrier;
+use super::claim::ClaimedRun;
 use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
 use crate::exec::BeginGate;
 use crate::ids::{Namespace, TaskId};
@@ -33,6 +34,8 @@ pub(crate) struct ThreadStart<S: State> {
     pub(crate) discard_pending: bool,
     /// Where the run stops once, when it has stored what it begins with.
     pub(crate) gate: Option<Arc<BeginGate<S>>>,
+    /// The run, once it has claimed the thread.
+    pub(crate) claimed: Option<ClaimedRun>,
     /// For a sub-flow.
     pub(crate) nested: Option<Nested>,
 }
