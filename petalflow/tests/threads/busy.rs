@@ -89,7 +89,9 @@ async fn an_answer_to_a_thread_that_is_busy_with_something_else_is_refused_at_on
     let store = InMemoryStore::new();
     let thread = launch().store(&store).thread("t");
     let paused = thread.run("ask".to_string()).await.unwrap();
-    let answer = paused.interrupts()[0].answer::<Hour>("late".into()).unwrap();
+    let answer = paused.interrupts()[0]
+        .answer::<Hour>("late".into())
+        .unwrap();
     let other = thread
         .run("sleep".to_string())
         .discard_pending()
