@@ -1,6 +1,5 @@
 //! Sub-flows: flows as nodes of other flows.
 
-use std::error::Error as _;
 use std::sync::Arc;
 
 use crate::cache::RunCache;
@@ -128,7 +127,7 @@ async fn inside<C: Flow>(
                     match services.abort(problem, error.into()).await {}
                 }
                 // Each level above would add its name to the text.
-                _ => match error.source().and_then(|source| source.downcast_ref()) {
+                _ => match error.get_ref().and_then(|error| error.downcast_ref()) {
                     Some(error @ TooDeep { .. }) => Err(error.clone().into()),
                     None => Err(error.into()),
                 },
@@ -156,6 +155,7 @@ fn stored<C: Flow>(
         event_log: None,
         discard_pending: true,
         gate: None,
+        claimed: None,
         nested: Some(Nested {
             owner: scope.task_id(),
             answers: Arc::clone(&services.answers),

@@ -169,6 +169,50 @@ mod texts {
         assert!(format!("{paused:?}").contains("node `pay`"), "{paused:?}");
     }
 
+    #[derive(Debug, thiserror::Error)]
+    #[error("no water")]
+    struct NoWater(#[source] io::Error);
+
+    #[node(Refund, retry = [petalflow::policy::Retry::times(2).first(std::time::Duration::ZERO).on::<NoWater>()])]
+    async fn water(cx: Context) -> petalflow::Result<()> {
+        let paid = WaterOnce::new().run_in(&cx, "once", ()).await?.paid;
+        assert!(!paid);
+        Ok(())
+    }
+
+    #[node(Refund)]
+    async fn pump() -> petalflow::Result<()> {
+        Err(NoWater(io::Error::other("the well is dry")).into())
+    }
+
+    flow!(WaterOnce(Refund) { pump });
+    flow!(Water(Refund) { water });
+
+    /// What programs with `anyhow` print.
+    #[tokio::test]
+    async fn of_runs_and_tools_with_anyhow() {
+        let error = WaterOnce::run(()).await.unwrap_err();
+        check(&error);
+        assert!(error.get_ref().unwrap().is::<NoWater>());
+        let text = "node `pump` failed in superstep 1: no water: the well is dry";
+        assert_eq!(format!("{:#}", anyhow::Error::from(error)), text);
+
+        // The error of a flow in a flow, and of one that a retry finds in it.
+        let error = Water::run(()).await.unwrap_err();
+        check(&error);
+        let petalflow::run::RunErrorKind::Node(failure) = error.kind() else {
+            panic!("{error}")
+        };
+        assert_eq!(failure.attempt, 2, "`on` finds the error of the inner run");
+        let printed = format!("{:#}", anyhow::Error::from(error));
+        assert_eq!(printed.matches("no water").count(), 1, "{printed}");
+
+        let error = petalflow::tool::InvokeError(ToolError::Failed(disk()));
+        check(&error);
+        let printed = format!("{:#}", anyhow::Error::from(error));
+        assert_eq!(printed, "tool call failed: the disk is full");
+    }
+
     #[tokio::test]
     async fn of_graphs_and_locks() {
         check(

@@ -48,7 +48,7 @@ async fn g033_p059_a_node_error_stops_the_run_and_keeps_its_source() {
     let (kind, text, superstep, node, xs) = both!(Fail, |launch| {
         let error = failed(launch.run(vec![]).await);
         let source = error
-            .source()
+            .get_ref()
             .and_then(|source| source.downcast_ref::<NoWater>())
             .expect("the node's own error");
         assert_eq!(source.source().unwrap().to_string(), "the well is dry");

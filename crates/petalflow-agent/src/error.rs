@@ -2,16 +2,15 @@
 
 use petalflow_llm::LlmError;
 
-/// Error that stops an agent. In a run it is the source of the [`RunError`](petalflow::RunError).
+/// Error that stops an agent. In a run, [`RunError::get_ref`](petalflow::RunError::get_ref) has it.
 ///
 /// ```
 /// use petalflow_agent::Agent;
-/// use std::error::Error;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let error = Agent::named("guide").run("hello").await.unwrap_err();
-/// let source = error.source().unwrap().to_string();
+/// let source = error.get_ref().unwrap().to_string();
 /// assert_eq!(source, "agent `guide` has no model: give it one with `.model(..)`, or to an agent above it");
 /// # }
 /// ```

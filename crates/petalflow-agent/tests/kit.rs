@@ -198,7 +198,7 @@ pub(super) async fn failure(agent: &Agent, input: impl Into<ConversationInput>) 
     watch_panics();
     let error = agent.run(input).await.expect_err("the run must fail");
     assert_no_panic();
-    let mut cause: &dyn std::error::Error = &error;
+    let mut cause: &dyn std::error::Error = error.get_ref().expect("an error ended the run");
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }

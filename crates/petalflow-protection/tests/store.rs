@@ -293,3 +293,125 @@ async fn a_thread_resumes_with_a_new_key() {
         [alone]
     );
 }
+
+/// Flows over a protected store.
+mod threads {
+    use std::collections::BTreeMap;
+
+    use petalflow::checkpoint::{
+        InMemoryStore, Store as _, StoreError, ThreadChange, ThreadQuery, ThreadStatus,
+    };
+    use petalflow::prelude::*;
+    use petalflow::thread::{Thread, ThreadError};
+    use petalflow_protection::{Encryption, ProtectedStore, Signing};
+
+    use super::super::key;
+
+    #[state]
+    struct Post {
+        #[key(input)]
+        text: String,
+        published: bool,
+    }
+
+    #[node(Post)]
+    async fn publish(text: &str, cx: Context) -> PostPublished {
+        cx.emit(format!("about to publish {text}"));
+        PostPublished(true)
+    }
+
+    flow!(Publish(Post) { publish; interrupt before publish; });
+
+    fn thread(store: &ProtectedStore) -> Thread<Publish> {
+        Publish::new().store(store).event_log(100).thread("post")
+    }
+
+    #[tokio::test]
+    async fn the_event_log_is_sealed_and_bound_to_its_place() {
+        let inner = InMemoryStore::new();
+        let store = ProtectedStore::new(inner.clone(), Encryption::new(key(1)));
+        let thread = thread(&store);
+        let paused = thread.run("my diary".to_string()).await.unwrap();
+        assert_eq!(paused.interrupts().len(), 1);
+        let approve = petalflow::interrupt::Decision::approve();
+        thread
+            .resume(approve)
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
+        let events = thread.events_since(0).await.unwrap();
+        let custom = events.iter().find(|event| event.kind == "custom").unwrap();
+        assert!(custom.value.to_string().contains("my diary"));
+
+        let log = petalflow::checkpoint::Address {
+            thread: "post",
+            namespace: "/events",
+        };
+        let sealed = inner.history(log, None, usize::MAX).await.unwrap();
+        let quotes = |bytes: &[u8]| bytes.windows(5).any(|window| window == b"diary");
+        assert!(!sealed.is_empty() && sealed.iter().all(|record| !quotes(&record.bytes)));
+
+        // A record that was moved to another thread is refused.
+        for record in sealed.iter().rev() {
+            let to = petalflow::checkpoint::Address {
+                thread: "other",
+                ..log
+            };
+            let after = inner
+                .history(to, None, 1)
+                .await
+                .unwrap()
+                .first()
+                .map(|last| last.seq);
+            inner.append(to, record, after, 0..0).await.unwrap();
+        }
+        let moved = Publish::new()
+            .store(&store)
+            .thread("other")
+            .events_since(0)
+            .await;
+        let Err(ThreadError::Store(StoreError::Protection(problem))) = moved else {
+            panic!("{moved:?}")
+        };
+        assert!(problem.contains("`/events`"), "{problem}");
+    }
+
+    /// Listing finds threads by status and labels, which the inner store compares. So they are not sealed, and nothing is decided
+    /// by them.
+    #[tokio::test]
+    async fn a_changed_status_or_label_changes_only_what_is_listed() {
+        let inner = InMemoryStore::new();
+        let store = ProtectedStore::new(inner.clone(), Signing::new(key(1)));
+        let thread = thread(&store);
+        thread.set_labels([("user", "ann")]).await.unwrap();
+        let paused = thread.run("my diary".to_string()).await.unwrap();
+        assert_eq!(paused.interrupts().len(), 1);
+
+        let forged = ThreadChange::Status {
+            flow: "Other",
+            status: ThreadStatus::Finished,
+            due_ms: None,
+        };
+        inner.describe("post", forged).await.unwrap();
+        let labels = BTreeMap::from([("user".to_string(), "bob".to_string())]);
+        inner
+            .describe("post", ThreadChange::Labels(&labels))
+            .await
+            .unwrap();
+        let listed = store.threads(ThreadQuery::default()).await.unwrap();
+        assert_eq!(
+            (listed[0].status, &*listed[0].labels["user"]),
+            (ThreadStatus::Finished, "bob")
+        );
+
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
+        assert_eq!(snapshot.interrupts.len(), 1, "it waits");
+        assert!(
+            thread.run("another".to_string()).await.is_err(),
+            "a person is asked"
+        );
+        let still = thread.resume(()).await.unwrap();
+        assert!(!still.state().published && still.interrupts().len() == 1);
+    }
+}

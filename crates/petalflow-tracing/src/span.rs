@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use petalflow::RunError;
 #[cfg(feature = "tool")]
 use petalflow::tool::{InvokeError, ToolError};
 #[cfg(feature = "llm")]
@@ -31,7 +32,7 @@ pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static), con
 /// Whether the error, or one of its sources, may quote arguments, results or answers. The message of a tool's error is
 /// written for the model, as its result is.
 fn quotes_content(error: &(dyn Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |&error| error.source()).any(|error| {
+    std::iter::successors(Some(error), |&error| cause(error)).any(|error| {
         #[cfg(feature = "tool")]
         if let Some(error) = match error.downcast_ref() {
             Some(InvokeError(error)) => Some(error),
@@ -49,6 +50,14 @@ fn quotes_content(error: &(dyn Error + 'static)) -> bool {
         let _ = error;
         false
     })
+}
+
+/// The source of an error. The message of a run's error has the text of its cause, so that it has no source.
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error.downcast_ref().and_then(RunError::get_ref) {
+        Some(cause) => Some(cause),
+        None => error.source(),
+    }
 }
 
 /// Converts a number for an attribute. OpenTelemetry exports an unsigned number as text.

@@ -1,12 +1,10 @@
 //! Finds out whether what a caller answers has an answer already.
 
 use super::load::waiting;
-use super::thread_start::Command;
 use crate::checkpoint::{AnswerEntry, DecisionKind, ThreadStorage};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
-use crate::state::State;
 
 /// The number of checkpoints that are searched for an answer, newest first.
 const SEARCHED: usize = 100;
@@ -32,24 +30,6 @@ impl AnswerTarget {
             }
             AnswerTarget::Question(name) => entry.name == name,
         }
-    }
-}
-
-impl<S: State> Command<S> {
-    /// What the command answers.
-    pub(super) fn targets(&self) -> Vec<AnswerTarget> {
-        let Command::Resume(resume) = self else {
-            return Vec::new();
-        };
-        let answers = resume.answers.iter();
-        let answers = answers.map(|answer| AnswerTarget::Interrupt(answer.id));
-        let approvals = resume.approvals.iter();
-        let approvals =
-            approvals.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
-        let mut targets: Vec<AnswerTarget> = approvals.chain(answers).collect();
-        // Known by its position in `check_unanswered`.
-        targets.sort_by_key(|target| !matches!(target, AnswerTarget::Approvals));
-        targets
     }
 }
 

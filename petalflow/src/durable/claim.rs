@@ -3,16 +3,23 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::answered::{AnswerTarget, check_unanswered};
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
 use crate::notify::Notify;
 use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
 
 /// How long to wait before a claim is tried again, at first and at most.
 const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
+
+/// A run of another process that has the thread may be that of another caller with an answer. This is the first wait that is
+/// too long for it: the sum of the waits before is a little less.
+const ANSWER_IS_STORED: Duration = Duration::from_millis(128);
 
 /// The claim of a run on a thread. Dropping it releases the claim.
 pub(crate) struct ThreadClaim {
@@ -28,10 +35,21 @@ type Runs = HashMap<(Arc<str>, String), ClaimedRun>;
 
 /// A run that has claimed its thread.
 #[derive(Clone)]
-struct ClaimedRun {
+pub(crate) struct ClaimedRun {
     cancel: CancelToken,
-    /// Wakes the runs of this process that wait for the thread.
-    released: Arc<Notify>,
+    /// Whether it has stored what it begins with.
+    is_open: Arc<AtomicBool>,
+    /// Wakes the runs of this process that wait for the thread, when this run is open and when it has ended.
+    changed: Arc<Notify>,
+}
+
+impl ClaimedRun {
+    /// The run has stored what it begins with.
+    #[inline]
+    pub(super) fn set_open(&self) {
+        self.is_open.store(true, Ordering::Release);
+        self.changed.notify_waiters();
+    }
 }
 
 #[inline]
@@ -43,11 +61,15 @@ fn runs() -> MutexGuard<'static, Runs> {
 
 impl ThreadClaim {
     /// Claims the thread. `on_busy` decides what happens if another run has it. From now on, another run can cancel this one.
+    ///
+    /// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer.
+    /// Then this waits until that answer is stored, so that the error can state it.
     #[inline]
     pub(crate) async fn get(
         storage: &ThreadStorage,
         on_busy: OnBusy,
         cancel: &mut Option<CancelToken>,
+        answers: Option<(&ExecutionPlan, &[AnswerTarget])>,
     ) -> Result<Self, ThreadError> {
         let owner = format!(
             "{:016x}{:016x}",
@@ -70,35 +92,47 @@ impl ThreadClaim {
             let begun = Moment::now();
             match store.claim(thread, &claimed.owner).await? {
                 Claim::Granted => break begun,
-                Claim::Busy { .. } if on_busy == OnBusy::Refuse => return Err(busy()),
+                Claim::Busy { .. } if on_busy == OnBusy::Refuse && answers.is_none() => {
+                    return Err(busy());
+                }
                 Claim::Busy { owner: other } => {
-                    let known = runs().get(&(Arc::clone(thread), other)).map(|run| {
-                        // Made before the run can end, so that its end is not missed.
-                        (
-                            run.cancel.clone(),
-                            Notify::notified(Arc::clone(&run.released)),
-                        )
-                    });
-                    if on_busy == OnBusy::Cancel {
-                        let elsewhere = || ThreadError::BusyElsewhere {
-                            thread: thread.to_string(),
+                    let known = runs().get(&(Arc::clone(thread), other)).cloned();
+                    // Made before the run can change, so that the change is not missed.
+                    let known = known.map(|run| (Notify::notified(Arc::clone(&run.changed)), run));
+                    let mut may_answer = false;
+                    if let Some((plan, targets)) = answers {
+                        // Read first: an open run has stored its answers.
+                        may_answer = match &known {
+                            Some((_, run)) => !run.is_open.load(Ordering::Acquire),
+                            None => wait < ANSWER_IS_STORED,
                         };
-                        known.as_ref().ok_or_else(elsewhere)?.0.cancel();
+                        check_unanswered(storage, plan, targets).await?;
+                    }
+                    match on_busy {
+                        _ if may_answer => {}
+                        OnBusy::Refuse => return Err(busy()),
+                        OnBusy::Queue => {}
+                        OnBusy::Cancel => {
+                            let elsewhere = || ThreadError::BusyElsewhere {
+                                thread: thread.to_string(),
+                            };
+                            known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
+                        }
                     }
                     if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
                         return Err(busy());
                     }
-                    if let Some((_, released)) = known {
+                    if let Some((changed, _)) = known {
                         // A claim that is not renewed, because its run stalls, expires.
-                        let released = async {
+                        let changed = async {
                             match store.claim_lasts() {
                                 Some(lasts) => {
-                                    let _ = tokio::time::timeout(lasts, released).await;
+                                    let _ = tokio::time::timeout(lasts, changed).await;
                                 }
-                                None => released.await,
+                                None => changed.await,
                             }
                         };
-                        or_cancelled(released, cancel.as_ref()).await;
+                        or_cancelled(changed, cancel.as_ref()).await;
                         wait = WAITS.0;
                     } else {
                         or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
@@ -110,10 +144,17 @@ impl ThreadClaim {
         claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
         let run = ClaimedRun {
             cancel: cancel.get_or_insert_default().clone(),
-            released: Arc::default(),
+            is_open: Arc::default(),
+            changed: Arc::default(),
         };
         runs().insert(claimed.key(), run);
         Ok(claimed)
+    }
+
+    /// The run that has the claim.
+    #[inline]
+    pub(super) fn run(&self) -> Option<ClaimedRun> {
+        runs().get(&self.key()).cloned()
     }
 
     /// The claim, if it can expire.
@@ -153,7 +194,7 @@ impl Drop for ThreadClaim {
         let run = runs().remove(&self.key());
         self.store.release(&self.thread, &self.owner);
         if let Some(run) = run {
-            run.released.notify_waiters();
+            run.changed.notify_waiters();
         }
     }
 }

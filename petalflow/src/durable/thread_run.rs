@@ -1,10 +1,9 @@
 //! A run on a thread: its claim, its managed values, and the driver between opening and closing it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::answered::{AnswerTarget, check_unanswered};
-use super::claim::ThreadClaim;
+use super::answered::check_unanswered;
+use super::claim::{ClaimedRun, ThreadClaim};
 use super::event_log::EventLog;
 use super::open::open;
 use super::opener::OpenedThread;
@@ -12,15 +11,13 @@ use super::persistence::ThreadPersistence;
 use super::prune::prune;
 use super::thread_ops::first_expiry;
 use super::thread_start::{Command, ThreadStart};
-use crate::cancel_token::CancelToken;
-use crate::checkpoint::{OnBusy, ThreadStatus, ThreadStorage};
+use crate::checkpoint::ThreadStatus;
 use crate::event::Sink;
 use crate::exec::{BeginGate, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
 use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
-use crate::plan::ExecutionPlan;
 use crate::state::State;
 
 impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
@@ -73,16 +70,12 @@ async fn run_claimed<F: Flow>(
     } else {
         let targets = start.command.targets();
         let (storage, on_busy) = (&start.storage, start.on_busy);
-        let claimed = claim(
-            storage,
-            on_busy,
-            &flow.plan(),
-            &targets,
-            &mut settings.cancel,
-        )
-        .await;
+        let plan = flow.plan();
+        let answers = (!targets.is_empty()).then_some((&*plan, &*targets));
+        let claimed = ThreadClaim::get(storage, on_busy, &mut settings.cancel, answers).await;
         let claimed = claimed.map_err(refused)?;
         start.storage.lease = claimed.lease();
+        start.claimed = claimed.run();
         Some(claimed)
     };
     if let Some(managed) = &settings.managed {
@@ -130,35 +123,6 @@ fn status<S>(ended: &Result<S, RunError>) -> Option<(ThreadStatus, Option<u64>)>
     })
 }
 
-/// Claims the thread for the run.
-///
-/// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer. Then
-/// this waits for a moment until that answer is stored, so that the error can state it.
-#[inline]
-async fn claim(
-    storage: &ThreadStorage,
-    on_busy: OnBusy,
-    plan: &ExecutionPlan,
-    targets: &[AnswerTarget],
-    cancel: &mut Option<CancelToken>,
-) -> Result<ThreadClaim, ThreadError> {
-    let mut wait = Duration::from_millis(2);
-    while !targets.is_empty() && wait < Duration::from_millis(200) {
-        match ThreadClaim::get(storage, OnBusy::Refuse, cancel).await {
-            Err(busy @ ThreadError::Busy { .. }) => {
-                check_unanswered(storage, plan, targets).await?;
-                if on_busy == OnBusy::Refuse && wait > Duration::from_millis(100) {
-                    return Err(busy);
-                }
-            }
-            claimed => return claimed,
-        }
-        tokio::time::sleep(wait).await;
-        wait *= 2;
-    }
-    ThreadClaim::get(storage, on_busy, cancel).await
-}
-
 /// Loads the thread and runs the flow.
 ///
 /// Not an async function: such a function has copies of the futures that it makes on its stack while it awaits them, and
@@ -183,7 +147,7 @@ async fn load<F: Flow>(
     settings.namespace = start.namespace.clone();
     let refused = |error| RunError::of_thread(error, flow.name());
     let (storage, targets) = (start.storage.clone(), start.command.targets());
-    let (gate, log) = (start.gate.take(), start.event_log);
+    let (gate, log, claimed) = (start.gate.take(), start.event_log, start.claimed.take());
     let mut opened = match open(&*flow, &plan, start).await {
         Ok(opened) => opened,
         Err(error) => {
@@ -201,10 +165,13 @@ async fn load<F: Flow>(
             written: opened.written,
         };
         opened.writer.flush(committed).await.map_err(refused)?;
+        claimed.inspect(ClaimedRun::set_open);
         gate.pass().await;
         if let Some(sink) = gate.sink.get() {
             settings.extras_mut().sink = Some(Arc::clone(sink));
         }
+    } else if let Some(claimed) = claimed {
+        claimed.set_open();
     }
     let log = log.map(|limit| Arc::new(EventLog::new(&storage, limit)));
     if let Some(log) = &log {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::answered::AnswerTarget;
 use super::checkpoint_writer::ParentBarrier;
+use super::claim::ClaimedRun;
 use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
 use crate::exec::BeginGate;
 use crate::ids::{Namespace, TaskId};
@@ -16,6 +18,24 @@ pub(crate) enum Command<S: State> {
     Input(S::Input),
     /// Resumes it.
     Resume(Box<Resume<S>>),
+}
+
+impl<S: State> Command<S> {
+    /// What the command answers.
+    pub(super) fn targets(&self) -> Vec<AnswerTarget> {
+        let Command::Resume(resume) = self else {
+            return Vec::new();
+        };
+        let answers = resume.answers.iter();
+        let answers = answers.map(|answer| AnswerTarget::Interrupt(answer.id));
+        let approvals = resume.approvals.iter();
+        let approvals =
+            approvals.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
+        let mut targets: Vec<AnswerTarget> = approvals.chain(answers).collect();
+        // Known by its position in `check_unanswered`.
+        targets.sort_by_key(|target| !matches!(target, AnswerTarget::Approvals));
+        targets
+    }
 }
 
 /// A run on a thread that has not begun yet.
@@ -33,6 +53,8 @@ pub(crate) struct ThreadStart<S: State> {
     pub(crate) discard_pending: bool,
     /// Where the run stops once, when it has stored what it begins with.
     pub(crate) gate: Option<Arc<BeginGate<S>>>,
+    /// The run, once it has claimed the thread.
+    pub(crate) claimed: Option<ClaimedRun>,
     /// For a sub-flow.
     pub(crate) nested: Option<Nested>,
 }

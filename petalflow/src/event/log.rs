@@ -55,7 +55,7 @@ impl LogBuffer {
             // A state. The thread has it.
             EventKind::Values { .. } => None,
             EventKind::Nested(nested) => (nested.entry)(&*nested.event),
-            _ => entry(event),
+            _ => event.log_entry(),
         };
         entry.into_iter().for_each(|entry| self.push(entry));
     }
@@ -80,16 +80,18 @@ pub(crate) fn kind_name(name: &str) -> String {
     name.replace(' ', "_")
 }
 
-/// An event as it is stored.
-pub(super) fn entry<S: State>(event: &Event<S>) -> Option<LogEntry> {
-    let value = RawValue::new(&WithoutState(event)).or_else(|error| {
-        // The value of a node cannot be serialized.
-        RawValue::new(&WithoutState(&Event::<S> {
-            namespace: event.namespace.clone(),
-            superstep: event.superstep,
-            task: event.task.clone(),
-            kind: EventKind::Custom(CustomEvent::named("error", error.to_string())),
-        }))
-    });
-    Some((kind_name(event.kind.name()), value.ok()?))
+impl<S: State> Event<S> {
+    /// The event as it is stored.
+    pub(super) fn log_entry(&self) -> Option<LogEntry> {
+        let value = RawValue::new(&WithoutState(self)).or_else(|error| {
+            // The value of a node cannot be serialized.
+            RawValue::new(&WithoutState(&Event::<S> {
+                namespace: self.namespace.clone(),
+                superstep: self.superstep,
+                task: self.task.clone(),
+                kind: EventKind::Custom(CustomEvent::named("error", error.to_string())),
+            }))
+        });
+        Some((kind_name(self.kind.name()), value.ok()?))
+    }
 }

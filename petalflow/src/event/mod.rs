@@ -210,7 +210,7 @@ impl NestedEvent {
             name: event.kind.name(),
             modes: event.kind.modes(),
             event: Arc::new(event),
-            entry: |event| log::entry(event.downcast_ref::<Event<S>>()?),
+            entry: |event| event.downcast_ref::<Event<S>>()?.log_entry(),
         }
     }
 

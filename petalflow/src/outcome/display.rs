@@ -120,16 +120,9 @@ impl fmt::Debug for RunError {
     }
 }
 
-impl Error for RunError {
-    /// The error that a node returned, so that it can be downcast; its text is part of the message. Other errors are only in
-    /// [`get_ref`](RunError::get_ref), so that a chain of errors does not repeat them.
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.0.kind {
-            RunErrorKind::Node(_) => Some(&**self.0.source.as_ref()?),
-            _ => None,
-        }
-    }
-}
+/// It has no source, because its message includes the text of the error that ended the run: [`get_ref`](RunError::get_ref) is that
+/// error.
+impl Error for RunError {}
 
 /// The failures of the nodes that were to be tried again.
 fn write_retried(f: &mut fmt::Formatter<'_>, retried: &[NodeError]) -> fmt::Result {

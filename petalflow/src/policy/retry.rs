@@ -4,6 +4,8 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
+use crate::outcome::RunError;
+
 /// How often an operation is attempted, and the delays between the attempts.
 ///
 /// Nodes, tools, model clients and connections use it. [`run`](Self::run) retries any other operation. The delay doubles
@@ -404,7 +406,10 @@ pub(crate) async fn pause(delay: Duration) {
     }
 }
 
-/// Whether an error, or one of its sources, is an `E`.
+/// Whether an error, or one of its sources, is an `E`. That of a sub-flow has no source.
 fn caused_by<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
-    error.is::<E>() || error.source().is_some_and(caused_by::<E>)
+    let of_subflow = error.downcast_ref().and_then(RunError::get_ref);
+    error.is::<E>()
+        || error.source().is_some_and(caused_by::<E>)
+        || of_subflow.is_some_and(|error| caused_by::<E>(error))
 }

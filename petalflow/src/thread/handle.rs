@@ -165,7 +165,8 @@ impl<F: Flow> Thread<F> {
     /// thread. Like [`begin`](Self::begin), for an answer.
     ///
     /// Of several callers with an answer, one succeeds. The others get [`AnswerError::Answered`], in this process and in other
-    /// processes.
+    /// processes. So while a run of another process has the thread, this waits up to 130 milliseconds for the answer of that
+    /// run before it returns [`Busy`](ThreadError::Busy).
     ///
     /// # Errors
     ///
@@ -253,6 +254,7 @@ impl<F: Flow> Thread<F> {
             event_log: threads.event_log,
             discard_pending: false,
             gate: None,
+            claimed: None,
             nested: None,
         };
         let begin = Begin::Stored(Box::new(start));
@@ -426,7 +428,7 @@ impl<F: Flow> Thread<F> {
     }
 
     async fn claim(&self, storage: &ThreadStorage) -> Result<ThreadClaim, ThreadError> {
-        ThreadClaim::get(storage, self.threads.on_busy, &mut None).await
+        ThreadClaim::get(storage, self.threads.on_busy, &mut None, None).await
     }
 
     fn storage(&self) -> ThreadStorage {

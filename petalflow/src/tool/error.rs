@@ -45,7 +45,7 @@ impl ToolError {
     }
 }
 
-/// The error of [`invoke`](super::invoke).
+/// The error of [`invoke`](super::invoke): the error of the tool, whose text is in the message. It has no source.
 ///
 /// ```
 /// use petalflow::tool::{FuncTool, ToolContext, invoke};
@@ -60,7 +60,7 @@ impl ToolError {
 /// ```
 #[derive(thiserror::Error)]
 #[error("tool call failed: {0}")]
-pub struct InvokeError(#[source] pub ToolError);
+pub struct InvokeError(pub ToolError);
 
 crate::error::debug_is_message!(ToolError);
 crate::error::debug_is_message!(InvokeError);

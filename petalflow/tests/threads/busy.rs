@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::interrupt::AnswerError;
 use petalflow::run::CancelToken;
 use petalflow::thread::{OnBusy, ThreadError};
 use tokio::time::Instant;
 
-use super::launch;
+use super::{Hour, launch};
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_waits_begins_as_soon_as_the_other_has_ended() {
@@ -57,4 +58,54 @@ async fn a_run_that_waits_can_be_cancelled() {
         Duration::from_millis(1001),
         "it does not wait for the other run"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_second_of_two_answers_learns_of_the_first_without_waiting() {
+    let store = InMemoryStore::new();
+    let thread = launch().store(&store).thread("t");
+    let paused = thread.run("ask".to_string()).await.unwrap();
+    let answer = |text: &str| paused.interrupts()[0].answer::<Hour>(text.into()).unwrap();
+    let begun = Instant::now();
+    let (first, second) = tokio::join!(
+        thread.resume(answer("yes")).begin(),
+        thread.resume(answer("no")).begin()
+    );
+    let second = second.unwrap_err();
+    assert!(
+        matches!(
+            second.thread_error(),
+            Some(ThreadError::Answer(AnswerError::Answered { .. }))
+        ),
+        "{second}"
+    );
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    let state = first.unwrap().await.unwrap().into_finished().unwrap();
+    assert_eq!(state.answer, "yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_a_thread_that_is_busy_with_something_else_is_refused_at_once() {
+    let store = InMemoryStore::new();
+    let thread = launch().store(&store).thread("t");
+    let paused = thread.run("ask".to_string()).await.unwrap();
+    let answer = paused.interrupts()[0]
+        .answer::<Hour>("late".into())
+        .unwrap();
+    let other = thread
+        .run("sleep".to_string())
+        .discard_pending()
+        .begin()
+        .await
+        .unwrap();
+    let other = tokio::spawn(other);
+    tokio::task::yield_now().await;
+    let begun = Instant::now();
+    let refused = thread.resume(answer).await.unwrap_err();
+    assert!(
+        matches!(refused.thread_error(), Some(ThreadError::Busy { .. })),
+        "{refused}"
+    );
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    other.await.unwrap().unwrap().into_finished().unwrap();
 }
