@@ -19,6 +19,13 @@ mod sub_agent;
 mod transfer;
 mod unfinished;
 
+/// The names of the tools that agents have for themselves.
+pub(crate) mod names {
+    pub(crate) use super::answer_tool::NAME as ANSWER;
+    pub(crate) use super::delegation::FINISH;
+    pub(crate) use super::transfer::NAME as TRANSFER;
+}
+
 pub use flow::AgentFlow;
 pub(crate) use flow::launch_of;
 pub(crate) use model::StreamsBelow;
