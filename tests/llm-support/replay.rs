@@ -12,7 +12,7 @@ use petalflow_llm::ProviderModel;
 use petalflow_llm::testing::differences;
 use serde_json::{Value, json};
 
-use crate::httprr::{self, Pair, Request};
+use crate::httprr::{self, Pair};
 use crate::server::{self, ReceivedRequest, Server};
 
 /// A recording that is being replayed.
