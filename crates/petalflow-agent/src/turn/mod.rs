@@ -17,6 +17,7 @@ mod spans;
 mod steps;
 mod sub_agent;
 mod transfer;
+mod turn_start;
 mod unfinished;
 
 /// The names of the tools that agents have for themselves.

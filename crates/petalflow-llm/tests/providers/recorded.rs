@@ -222,7 +222,8 @@ fn recording(name: &str, pairs: &[(&str, &str)]) -> PathBuf {
         let content = json!({ "role": "model", "parts": [{ "text": answer }] });
         let body = json!({ "candidates": [{ "content": content, "finishReason": "STOP" }] });
         let response = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{body}");
-        text += &format!("{} {}\n{request}{response}", request.len(), response.len());
+        let lengths = format!("{} {}", request.len(), response.len());
+        text.extend([lengths.as_str(), "\n", &request, &response]);
     }
     let file = std::env::temp_dir().join(format!("petalflow-{}-{name}.httprr", std::process::id()));
     std::fs::write(&file, text).unwrap();
