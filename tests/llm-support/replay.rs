@@ -1,16 +1,18 @@
 //! A server that answers as a recorded Gemini did.
 //!
 //! Our requests differ from the recorded ones in some bytes. A request is answered with the response to the recorded
-//! request that is most similar to it.
+//! request that is most similar to it, and of several such ones with the first. One that is like none of them is answered
+//! with an error that shows the differences.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use petalflow_llm::ProviderModel;
-use serde_json::Value;
+use petalflow_llm::testing::differences;
+use serde_json::{Value, json};
 
-use crate::httprr::{self, Pair, Request};
+use crate::httprr::{self, Pair};
 use crate::server::{self, ReceivedRequest, Server};
 
 /// A recording that is being replayed.
@@ -38,12 +40,12 @@ impl Replay {
         let server = Server::start({
             let remaining = Arc::clone(&remaining);
             move |_, received| match take(&mut remaining.lock().unwrap(), received) {
-                None => server::answer(
-                    "500 Internal Server Error",
+                Err(mismatch) => server::answer(
+                    "400 Not Recorded",
                     "application/json",
-                    "{\"error\": {\"message\": \"nothing is recorded for this request\"}}",
+                    &json!({ "error": { "message": mismatch } }).to_string(),
                 ),
-                Some(Pair { response, .. }) => server::answer(
+                Ok(Pair { response, .. }) => server::answer(
                     &format!("{} Recorded", response.status),
                     &response.content_type,
                     &response.body,
@@ -76,33 +78,71 @@ impl Replay {
     }
 }
 
-/// Removes the pair whose request is most similar to this one: the first of several that are equally similar.
-fn take(remaining: &mut Vec<Pair>, received: &ReceivedRequest) -> Option<Pair> {
-    let mut best: Option<(i64, usize)> = None;
-    for (index, pair) in remaining.iter().enumerate() {
-        if pair.request.path != received.path {
-            continue;
-        }
-        let similarity = similarity(&pair.request, received);
-        if best.is_none_or(|(most, _)| similarity > most) {
-            best = Some((similarity, index));
-        }
-    }
-    best.map(|(_, index)| remaining.remove(index))
+/// Removes the pair whose request is most similar to this one. Of several that are about equally similar, takes the first.
+///
+/// # Errors
+///
+/// The differences, if the request has less than half of the words of each remaining one.
+fn take(remaining: &mut Vec<Pair>, received: &ReceivedRequest) -> Result<Pair, String> {
+    let alike: Vec<(i64, usize)> = remaining
+        .iter()
+        .enumerate()
+        .filter(|(_, pair)| {
+            pair.request.path == received.path && is_alike(&pair.request.body, &received.body)
+        })
+        .map(|(index, pair)| (distance(&pair.request.body, &received.body), index))
+        .collect();
+    let Some(least) = alike.iter().map(|(distance, _)| *distance).min() else {
+        return Err(mismatch(remaining, received));
+    };
+    // An equal request wins. Of others, some words differ by chance, and the order decides.
+    let most = if least == 0 { 0 } else { least + CHANCE };
+    let first = alike.iter().find(|(distance, _)| *distance <= most);
+    Ok(remaining.remove(first.map_or(0, |(_, index)| *index)))
 }
 
-/// How similar two requests are: the words of their conversations, and the number of turns.
-fn similarity(recorded: &Request, received: &ReceivedRequest) -> i64 {
-    let contents = |body: &Value| body.get("contents").cloned().unwrap_or_default();
-    let system = |body: &Value| body.get("systemInstruction").cloned().unwrap_or_default();
-    let (ours, theirs) = (contents(&received.body), contents(&recorded.body));
-    let turns = |contents: &Value| i64::try_from(contents.as_array().map_or(0, Vec::len)).unwrap();
-    let missing = difference(&words(&theirs), &words(&ours));
-    let system = difference(
-        &words(&system(&recorded.body)),
-        &words(&system(&received.body)),
-    );
-    -100 * (turns(&ours) - turns(&theirs)).abs() - missing - system
+/// Whether a request has at least half of the words of a recorded one.
+fn is_alike(recorded: &Value, received: &Value) -> bool {
+    let (recorded, received) = (words(&recorded["contents"]), words(&received["contents"]));
+    let all: i64 = recorded.values().sum();
+    2 * difference(&recorded, &received) <= all
+}
+
+/// The number of words that may differ by chance.
+const CHANCE: i64 = 1;
+
+/// What is wrong with a request that no recorded one is like.
+fn mismatch(remaining: &[Pair], received: &ReceivedRequest) -> String {
+    let of_path = remaining
+        .iter()
+        .find(|pair| pair.request.path == received.path);
+    let Some(next) = of_path.or(remaining.first()) else {
+        return "all recorded responses are used".into();
+    };
+    if of_path.is_none() {
+        let (recorded, asked) = (&next.request.path, &received.path);
+        return format!(
+            "the next recorded request is to `{recorded}`, and this one is to `{asked}`"
+        );
+    }
+    let contents = |body: &Value| json!({ "contents": body["contents"] });
+    let found = differences(&contents(&next.request.body), &contents(&received.body));
+    format!("the next recorded request differs: {}", found.join("; "))
+}
+
+/// How different two requests are: the numbers of turns, and the words that only one of them has, in the conversation and
+/// in the instructions.
+fn distance(recorded: &Value, received: &Value) -> i64 {
+    let turns = |body: &Value| body["contents"].as_array().map_or(0, Vec::len);
+    let turns = turns(recorded).abs_diff(turns(received));
+    let words: i64 = ["contents", "systemInstruction"]
+        .iter()
+        .map(|part| {
+            let (recorded, received) = (words(&recorded[part]), words(&received[part]));
+            difference(&recorded, &received) + difference(&received, &recorded)
+        })
+        .sum();
+    100 * i64::try_from(turns).unwrap_or(i64::MAX / 200) + words
 }
 
 /// The number of words that the first has and the second does not have.

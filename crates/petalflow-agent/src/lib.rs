@@ -50,7 +50,30 @@ pub mod human;
 mod output;
 pub mod prebuilt;
 pub mod stream;
+pub mod testing;
 mod turn;
+
+/// The names that most programs with agents use: `use petalflow_agent::prelude::*;`.
+///
+/// ```
+/// use petalflow_agent::prelude::*;
+/// use petalflow_llm::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let agent = Agent::new(ScriptedModel::new(["hello yourself"]));
+/// let talk: Conversation = agent.run("hello").await?;
+/// assert_eq!(talk.answer(), "hello yourself");
+/// # Ok(())
+/// # }
+/// ```
+pub mod prelude {
+    pub use crate::stream::{AgentEventKind, AgentEvents};
+    pub use crate::{
+        Agent, AgentError, AgentEvent, AgentNode, Conversation, ConversationInput, History, Mode,
+        Pending,
+    };
+}
 
 pub use agent::{Agent, AgentNode, Answer};
 pub use conversation::{Conversation, ConversationInput, Pending};

@@ -293,5 +293,5 @@ async fn a_given_history_is_part_of_the_conversation() {
         ..input
     };
     agent.run(input).await.unwrap();
-    assert_eq!(super::kit::asked(&model), ["user: then", "user: now"]);
+    assert_eq!(asked(&model), ["user: then", "user: now"]);
 }

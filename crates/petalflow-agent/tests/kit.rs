@@ -185,12 +185,8 @@ pub(super) fn said(author: &str, text: &str) -> AgentEvent {
 
 /// The role and content of each message of the last request.
 pub(super) fn asked(model: &ScriptedModel) -> Vec<String> {
-    let requests = model.requests();
-    let messages = &requests.last().expect("the model was asked").messages;
-    messages
-        .iter()
-        .map(|message| format!("{}: {}", message.role, words(message)))
-        .collect()
+    let request = model.last_request().expect("the model was asked");
+    request.transcript()
 }
 
 /// The message of the innermost error of a failed run.

@@ -19,6 +19,7 @@ mod planning;
 mod prebuilt;
 mod replays;
 mod requirements;
+mod scripts;
 mod spans;
 mod streamed_replays;
 mod streaming;

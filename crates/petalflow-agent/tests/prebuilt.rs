@@ -168,16 +168,33 @@ async fn a_supervisor_delegates_work_and_gets_the_results() {
 }
 
 #[tokio::test]
-async fn an_invalid_decision_fails_the_node() {
+async fn an_invalid_decision_goes_back_to_the_model_twice_and_then_fails_the_node() {
+    let finish = r#"{ "next": "finish", "text": "A poem." }"#;
+    let model = ScriptedModel::new(["I think the writer.", "The writer!", finish]);
     let launch = Supervise::new()
-        .manage(says(["I think the writer."]))
+        .manage(Model::new(model.clone()))
+        .manage(Team::new());
+    let project = launch.run("A poem!".to_string()).await.expect("it decides");
+    assert_eq!(project.result, "A poem.");
+    let asked = model.last_request().unwrap().transcript();
+    assert_eq!(asked.len(), 5, "{asked:?}");
+    assert_eq!(asked[1], "assistant: I think the writer.");
+    assert!(
+        asked[4].starts_with("user: Your answer does not have the requested form: expected value")
+    );
+
+    let launch = Supervise::new()
+        .manage(says(["I think the writer."; 3]))
         .manage(Team::new());
     let error = launch
         .run("A poem!".to_string())
         .await
         .expect_err("it is no decision");
+    let error = failure(&error);
+    let begins = "assign: the model `scripted` was asked for a decision and answered 3 times with something else: expected";
+    assert!(error.starts_with(begins), "{error}");
     assert!(
-        failure(&error).starts_with("assign: the model `scripted` was asked for a decision"),
+        error.ends_with("its last answer is `I think the writer.`"),
         "{error}"
     );
 }

@@ -48,6 +48,7 @@ pub mod testing;
 pub mod tls;
 mod token_count;
 mod token_usage;
+mod transcript;
 
 pub use capabilities::Capabilities;
 pub use chat_message::{ChatMessage, Part, Role};
@@ -62,6 +63,25 @@ pub use provider::ProviderModel;
 pub use retrying::Retrying;
 pub use scripted::{Reply, ScriptedModel};
 pub use token_usage::TokenUsage;
+
+/// The names that most programs over models use, and those that script a model in a test: `use petalflow_llm::prelude::*;`.
+///
+/// ```
+/// use petalflow_llm::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let model = ScriptedModel::new([Reply::text("Paris")]);
+/// assert_eq!(model.complete(&LlmRequest::prompt("France?")).await?.text(), "Paris");
+/// # Ok(())
+/// # }
+/// ```
+pub mod prelude {
+    pub use crate::{
+        ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, Reply, Role,
+        ScriptedModel,
+    };
+}
 
 /// What a [`ChatMessage`] contains.
 pub mod message {

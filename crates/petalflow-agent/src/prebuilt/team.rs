@@ -52,7 +52,7 @@ impl Team {
     /// Streams the pieces of the members' answers to listeners of the flow.
     ///
     /// ```
-    /// use petalflow_agent::{Agent, AgentEvent};
+    /// use petalflow_agent::{Agent, AgentEvent, Conversation};
     /// use petalflow_agent::prebuilt::{AskExpert, Team};
     /// use petalflow_llm::nodes::Model;
     /// use petalflow_llm::{Reply, ScriptedModel};
@@ -67,7 +67,8 @@ impl Team {
     /// let mut events = run.events();
     /// let mut pieces = Vec::new();
     /// while let Some(event) = events.next().await {
-    ///     if let EventKind::Custom(custom) = &event.kind
+    ///     if let Some(inner) = event.nested::<Conversation>()
+    ///         && let EventKind::Custom(custom) = &inner.kind
     ///         && let Some(piece) = custom.downcast_ref::<AgentEvent>()
     ///     {
     ///         pieces.push(format!("{}: {}", piece.author, piece.text()));

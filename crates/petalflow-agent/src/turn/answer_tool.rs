@@ -11,7 +11,7 @@ use crate::output::Output;
 use petalflow::tool::ToolSpec;
 
 /// The name of the tool.
-pub(super) const NAME: &str = "set_model_response";
+pub(crate) const NAME: &str = "set_model_response";
 
 /// The instructions for this tool.
 pub(super) const INSTRUCTION: &str = "You have other tools. When you have the final answer, give it by calling \

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::ctx::RunAgent;
 use super::sub_agent;
+use super::turn_start::{TurnStart, TurnStep};
 use super::unfinished::Unfinished;
 use crate::conversation::{PendingCall, Speaker, Waiting, decisions, repeated};
 use crate::definition::{Mode, Roster};
@@ -11,33 +12,7 @@ use crate::human::{CREDENTIAL, credential};
 use crate::{AgentError, AgentEvent, Conversation};
 use petalflow::Context;
 use petalflow_llm::{ChatMessage, Part};
-use serde_json::{Map, Value};
-
-/// Result of the start of a turn.
-pub(super) struct TurnStart {
-    pub(super) invocation: String,
-    /// The user's message without credentials, if it contained some. Only the calls that need a credential get it.
-    pub(super) message: Option<ChatMessage>,
-    pub(super) events: Vec<AgentEvent>,
-    pub(super) speakers: Vec<Speaker>,
-    /// The state changes of calls of a turn that broke off.
-    pub(super) state: Map<String, Value>,
-    /// The ids of the calls that decisions have started.
-    pub(super) decided: Vec<String>,
-    /// The new list of agents that wait for a person, if it changes.
-    pub(super) waiting: Option<Vec<Waiting>>,
-    pub(super) next: TurnStep,
-}
-
-/// The first step of a turn.
-pub(super) enum TurnStep {
-    /// A model call.
-    Ask,
-    /// The calls that the user has just decided about.
-    Call(Vec<PendingCall>),
-    /// None: the input repeats what was decided before.
-    End,
-}
+use serde_json::Map;
 
 /// Starts a turn.
 pub(super) fn begin(

@@ -12,7 +12,7 @@ use petalflow::tool::{ToolResult, ToolSpec};
 use petalflow_llm::ChatMessage;
 
 /// The tool by which an agent reports that its task is done.
-pub(super) const FINISH: &str = "finish_task";
+pub(crate) const FINISH: &str = "finish_task";
 
 /// The instructions for an agent that works on a task.
 pub(super) const INSTRUCTION: &str = "You work on a task that another agent gave to you. When it is done, call `finish_task` \

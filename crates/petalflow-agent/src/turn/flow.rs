@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::ask::{self, Next};
-use super::begin::TurnStep;
 use super::ctx::Ctx;
+use super::turn_start::TurnStep;
 use super::{begin, call, code, gather, requirements};
 use crate::conversation::{
     Conversation, ConversationCalls, ConversationDecided, ConversationEvents,

@@ -17,7 +17,15 @@ mod spans;
 mod steps;
 mod sub_agent;
 mod transfer;
+mod turn_start;
 mod unfinished;
+
+/// The names of the tools that agents have for themselves.
+pub(crate) mod names {
+    pub(crate) use super::answer_tool::NAME as ANSWER;
+    pub(crate) use super::delegation::FINISH;
+    pub(crate) use super::transfer::NAME as TRANSFER;
+}
 
 pub use flow::AgentFlow;
 pub(crate) use flow::launch_of;

@@ -11,7 +11,7 @@ use crate::definition::Roster;
 use petalflow::tool::ToolSpec;
 
 /// The tool by which a model transfers the conversation.
-pub(super) const NAME: &str = "transfer_to_agent";
+pub(crate) const NAME: &str = "transfer_to_agent";
 
 static SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
     Arc::new(ToolSpec::new(

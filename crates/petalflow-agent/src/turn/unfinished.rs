@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::begin::{TurnStart, TurnStep};
 use super::ctx::{Ctx, RunAgent};
 use super::gather::{self, Gathered};
 use super::merge;
+use super::turn_start::{TurnStart, TurnStep};
 use crate::conversation::{Outcome, PendingCall, decisions};
 use crate::definition::{Mode, Roster};
 use crate::human;

@@ -4,7 +4,7 @@ mod reply;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream;
@@ -17,7 +17,8 @@ use petalflow::async_trait;
 
 /// A model with scripted responses: immediate and deterministic, for tests and for programs that run without a key.
 ///
-/// It records requests. Delays take no time under paused time (`#[tokio::test(start_paused = true)]`).
+/// It records requests. Clones share the script and the requests: a test gives a clone to an agent, and reads the requests
+/// of the model afterwards. Delays take no time under paused time (`#[tokio::test(start_paused = true)]`).
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
@@ -36,12 +37,13 @@ use petalflow::async_trait;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct ScriptedModel {
     name: String,
     capabilities: Capabilities,
-    script: Script,
+    script: Arc<Script>,
     /// `None` if requests are not recorded.
-    requests: Option<Mutex<Vec<LlmRequest>>>,
+    requests: Option<Arc<Mutex<Vec<LlmRequest>>>>,
 }
 
 enum Script {
@@ -91,8 +93,8 @@ impl ScriptedModel {
         ScriptedModel {
             name: "scripted".to_string(),
             capabilities: Capabilities::default(),
-            script,
-            requests: Some(Mutex::default()),
+            script: Arc::new(script),
+            requests: Some(Arc::default()),
         }
     }
 
@@ -145,11 +147,38 @@ impl ScriptedModel {
             .unwrap_or_default()
     }
 
+    /// The last recorded request.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), petalflow_llm::LlmError> {
+    /// let model = ScriptedModel::new(["Paris", "Rome"]);
+    /// assert!(model.last_request().is_none());
+    /// model.complete(&LlmRequest::prompt("France?")).await?;
+    /// assert_eq!(model.last_request().unwrap().transcript(), ["user: France?"]);
+    /// assert_eq!(model.remaining(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn last_request(&self) -> Option<LlmRequest> {
+        lock(self.requests.as_ref()?).last().cloned()
+    }
+
+    /// The number of unused replies. 0 for a function.
+    pub fn remaining(&self) -> usize {
+        match &*self.script {
+            Script::InOrder(replies) => lock(replies).unused.len(),
+            Script::Function(_) => 0,
+        }
+    }
+
     fn reply(&self, request: &LlmRequest) -> Reply {
         if let Some(requests) = &self.requests {
             lock(requests).push(request.clone());
         }
-        match &self.script {
+        match &*self.script {
             Script::Function(reply) => reply(request),
             Script::InOrder(replies) => {
                 let mut replies = lock(replies);

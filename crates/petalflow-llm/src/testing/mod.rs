@@ -1,5 +1,7 @@
 //! Recorded model responses, for tests.
 
 mod cassette;
+mod differences;
 
 pub use cassette::Cassette;
+pub use differences::differences;

@@ -202,8 +202,9 @@ async fn ids_do_not_count_but_everything_else_does() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cassette `{}` has no answer to this request: the next recorded one differs at \
-             `/messages/1/parts/0/call/arguments/city`; delete the file to record anew",
+            "cassette `{}` has no answer to this request: the most similar of the unused ones, number 1 of 1, differs: \
+             `/messages/1/parts/0/call/arguments/city` was recorded as \"Rome\", and is \"Oslo\"; delete the file to \
+             record anew",
             file.0.display()
         )
     );
@@ -217,6 +218,42 @@ async fn ids_do_not_count_but_everything_else_does() {
         .await
         .unwrap_err();
     assert_contains(&error, "all 1 recorded ones are used");
+}
+
+#[tokio::test]
+async fn equal_requests_get_their_responses_in_order_and_an_error_is_about_the_most_similar_one() {
+    let file = File::new("alike");
+    let ask = |city: &str, days: u32| LlmRequest {
+        system: Some(format!("You know {city}.")),
+        max_tokens: Some(days),
+        ..LlmRequest::prompt(city)
+    };
+    let replies = ["one", "two", "three", "four"];
+    let recording = Cassette::open(&file.0, || Ok(ScriptedModel::new(replies))).unwrap();
+    for (city, days) in [("Rome", 1), ("Oslo", 1), ("Rome", 1), ("Rome", 2)] {
+        recording.complete(&ask(city, days)).await.unwrap();
+    }
+    let replaying = Cassette::replay(&file.0).unwrap();
+    let mut texts = Vec::new();
+    for (city, days) in [("Rome", 1), ("Rome", 1), ("Oslo", 1)] {
+        texts.push(replaying.complete(&ask(city, days)).await.unwrap().text());
+    }
+    assert_eq!(texts, ["one", "three", "two"]);
+
+    let replaying = Cassette::replay(&file.0).unwrap();
+    let error = replaying.complete(&ask("Oslo", 3)).await.unwrap_err();
+    assert_contains(
+        &error,
+        "number 2 of 4, differs: `/max_tokens` was recorded as 1, and is 3; delete",
+    );
+    let error = replaying
+        .complete(&LlmRequest::default())
+        .await
+        .unwrap_err();
+    assert_contains(
+        &error,
+        "`/system` was recorded as \"You know Rome.\", and is missing",
+    );
 }
 
 #[tokio::test]

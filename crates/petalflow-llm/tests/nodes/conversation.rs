@@ -94,7 +94,8 @@ async fn a_loop_of_two_nodes_and_a_route() {
     ]));
     let launch = Converse::new()
         .manage(Model::new(Arc::clone(&model)))
-        .manage(tools());
+        .manage(tools())
+        .manage(Memory::new(InMemory::new()));
     let chat = launch
         .run(question("1 + 2? 3 + 4?"))
         .await
@@ -132,7 +133,10 @@ async fn what_goes_wrong_is_told_to_the_model() {
             .and(Part::Call(wrong)),
         "I see.".into(),
     ]);
-    let launch = Converse::new().manage(Model::new(model)).manage(tools());
+    let launch = Converse::new()
+        .manage(Model::new(model))
+        .manage(tools())
+        .manage(Memory::new(InMemory::new()));
     let chat = launch.run(question("?")).await.expect("nothing fails");
     let results: Vec<_> = chat.messages[2].tool_results().collect();
     assert_eq!(
@@ -187,6 +191,7 @@ async fn a_person_confirms_before_anything_is_called() {
         let threads = Converse::new()
             .manage(Model::new(model))
             .manage(tools())
+            .manage(Memory::new(InMemory::new()))
             .launch()
             .store(&store);
         let thread = threads.thread("t");
@@ -214,6 +219,7 @@ async fn a_person_confirms_before_anything_is_called() {
 async fn nodes_name_the_missing_values() {
     let error = Converse::new()
         .manage(tools())
+        .manage(Memory::new(InMemory::new()))
         .run(question("?"))
         .await
         .expect_err("no model");

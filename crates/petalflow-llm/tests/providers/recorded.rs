@@ -8,7 +8,7 @@ use petalflow_llm::stream::Delta;
 use petalflow_llm::{
     ChatMessage, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel, TokenUsage,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use petalflow_llm_test_support::httprr::{self, Pair, Response};
 use petalflow_llm_test_support::replay::Replay;
@@ -194,7 +194,12 @@ async fn a064_a_recorded_stream_is_joined() {
     let pairs = httprr::read(&petalflow_test_support::recording(path).unwrap());
     let name = pairs[0].request.path.split("/models/").nth(1).unwrap();
     let model = replay.model(name.split(':').next().unwrap());
-    let stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
+    let stream = model
+        .stream(&LlmRequest::prompt(
+            "What is the sum of the first 50 prime numbers?",
+        ))
+        .await
+        .unwrap();
     let chunks: Vec<_> = stream.collect().await;
     let pieces = chunks.iter().filter_map(|chunk| match &chunk.delta {
         Delta::Text(words) => Some(words.as_str()),
@@ -205,4 +210,57 @@ async fn a064_a_recorded_stream_is_joined() {
     let response = chunks.last().unwrap().response.as_ref().unwrap();
     assert_eq!(response.text(), pieces.concat());
     assert_eq!(response.text(), said(&pairs[0].response).0);
+}
+
+/// A recording of these questions and answers.
+fn recording(name: &str, pairs: &[(&str, &str)]) -> PathBuf {
+    let mut text = String::from("httprr trace v1\n");
+    for (question, answer) in pairs {
+        let body = json!({ "contents": [{ "role": "user", "parts": [{ "text": question }] }] });
+        let path = "https://example.com/v1beta/models/gemini-2.5-flash:generateContent";
+        let request = format!("POST {path} HTTP/1.1\r\nhost: example.com\r\n\r\n{body}");
+        let content = json!({ "role": "model", "parts": [{ "text": answer }] });
+        let body = json!({ "candidates": [{ "content": content, "finishReason": "STOP" }] });
+        let response = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{body}");
+        let lengths = format!("{} {}", request.len(), response.len());
+        text.extend([lengths.as_str(), "\n", &request, &response]);
+    }
+    let file = std::env::temp_dir().join(format!("petalflow-{}-{name}.httprr", std::process::id()));
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn alike_requests_get_their_own_responses_and_equal_ones_in_order() {
+    let pairs = [
+        ("what is the sum of 1 and 2", "3"),
+        ("what is the sum", "of what?"),
+        ("what is the sum of 1 and 2 and 3", "6"),
+        ("what is the sum of 1 and 2", "still 3"),
+    ];
+    let file = recording("alike", &pairs);
+    for order in [[0, 1, 2, 3], [2, 0, 3, 1], [1, 0, 2, 3]] {
+        let replay = Replay::file(&file).await;
+        let model = replay.model("gemini-2.5-flash");
+        for index in order {
+            let (question, answer) = pairs[index];
+            let response = model.complete(&LlmRequest::prompt(question)).await.unwrap();
+            assert_eq!(response.text(), answer, "{question}");
+        }
+    }
+    // What differs by chance does not change the order.
+    let replay = Replay::file(&file).await;
+    let model = replay.model("gemini-2.5-flash");
+    let asked = LlmRequest::prompt("So what is the sum of 1 and 2?");
+    for answer in ["3", "still 3"] {
+        assert_eq!(model.complete(&asked).await.unwrap().text(), answer);
+    }
+
+    let error = model.complete(&LlmRequest::prompt("Good morning!")).await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("`/contents/0/parts/0/text` was recorded as \"what is the sum\", and is \"Good morning!\""),
+        "{error}"
+    );
+    std::fs::remove_file(&file).unwrap();
 }

@@ -22,7 +22,8 @@ use recording::{Recording, Recordings};
 /// as `token`, `refresh_token`, `client_secret` and `password`, and what follows `Bearer`. Errors are not recorded.
 ///
 /// A request gets the response to an equal recorded request. Each response is used once, in order. Ids of messages and
-/// calls are ignored, because they may differ in each run.
+/// calls are ignored, because they may differ in each run. If there is no equal one, the error shows the differences from
+/// the most similar one.
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};

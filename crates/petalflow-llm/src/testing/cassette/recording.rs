@@ -7,10 +7,14 @@ use serde_json::Value;
 
 use crate::secrets::Secrets;
 use crate::stream::{Delta, StreamAccumulator};
+use crate::testing::differences;
 use crate::{Capabilities, ChatMessage, LlmError, LlmRequest, LlmResponse};
 
 /// The version of the file format.
 const VERSION: u32 = 1;
+
+/// The most differences that an error shows.
+const MOST_DIFFERENCES: usize = 3;
 
 /// A cassette file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,26 +77,44 @@ impl Recordings {
         self.entries.push(recording);
     }
 
-    /// The first unused response to an equal request, or the reason why there is none.
+    /// The first unused response to an equal request, or the reason why there is none: the differences from the unused
+    /// request that is most similar, and of several such ones from the first.
     pub(super) fn take(
         &mut self,
         request: &Value,
         secrets: &Secrets,
     ) -> Result<(Vec<Delta>, LlmResponse), String> {
-        let mut nearest = None;
-        for recording in self.entries.iter_mut().filter(|recording| !recording.used) {
+        let total = self.entries.len();
+        let mut nearest: Option<(usize, Vec<String>)> = None;
+        let recordings = self.entries.iter_mut().enumerate();
+        for (index, recording) in recordings.filter(|(_, recording)| !recording.used) {
             // Files of earlier versions contain texts that are secrets now.
             let recorded = comparable(&secrets.redact(recording.request.clone()));
-            let Some(path) = difference(&recorded, request) else {
+            let found = differences(&recorded, request);
+            if found.is_empty() {
                 recording.used = true;
                 return recording.read().map_err(|error| error.to_string());
-            };
-            nearest = nearest.or(Some(path));
+            }
+            if nearest
+                .as_ref()
+                .is_none_or(|(_, least)| found.len() < least.len())
+            {
+                nearest = Some((index, found));
+            }
         }
-        Err(match nearest {
-            Some(path) => format!("the next recorded one differs at `{path}`"),
-            None => format!("all {} recorded ones are used", self.entries.len()),
-        })
+        let Some((index, mut found)) = nearest else {
+            return Err(format!("all {total} recorded ones are used"));
+        };
+        let more = found.len().saturating_sub(MOST_DIFFERENCES);
+        found.truncate(MOST_DIFFERENCES);
+        if more > 0 {
+            found.push(format!("and {more} more"));
+        }
+        Err(format!(
+            "the most similar of the unused ones, number {} of {total}, differs: {}",
+            index + 1,
+            found.join("; ")
+        ))
     }
 }
 
@@ -188,22 +210,4 @@ fn without_unset(mut request: Value) -> Value {
         });
     }
     request
-}
-
-/// The path of the first difference between two values.
-fn difference(one: &Value, other: &Value) -> Option<String> {
-    let at_step = |step: String, one: Option<&Value>, other: Option<&Value>| match (one, other) {
-        (Some(one), Some(other)) => difference(one, other).map(|path| format!("/{step}{path}")),
-        _ => Some(format!("/{step}")),
-    };
-    match (one, other) {
-        (Value::Object(a), Value::Object(b)) => a
-            .keys()
-            .chain(b.keys())
-            .find_map(|key| at_step(key.clone(), a.get(key), b.get(key))),
-        (Value::Array(a), Value::Array(b)) => {
-            (0..a.len().max(b.len())).find_map(|at| at_step(at.to_string(), a.get(at), b.get(at)))
-        }
-        _ => (one != other).then(String::new),
-    }
 }
