@@ -244,7 +244,7 @@ async fn run_case(format: &Format, case: &Case) -> Vec<String> {
         model
     };
     let start = Instant::now();
-    let outcome = tokio::time::timeout(Duration::from_secs(60), ask(&model, case.asks)).await;
+    let outcome = tokio::time::timeout(Duration::from_mins(1), ask(&model, case.asks)).await;
     let mut problems = Vec::new();
     let mut report = |problem: &str| {
         problems.push(format!("- {} ({:?}): {problem}", case.name, case.asks));
@@ -306,7 +306,7 @@ fn source_texts(outcome: &Outcome) -> String {
     let mut source = error.and_then(std::error::Error::source);
     let mut texts = String::new();
     while let Some(error) = source {
-        texts += &format!("{error} {error:?} ");
+        texts = format!("{texts} {error} {error:?}");
         source = error.source();
     }
     texts
