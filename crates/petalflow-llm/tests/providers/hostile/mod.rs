@@ -9,6 +9,7 @@ mod http;
 mod messages;
 mod redirects;
 mod responses;
+mod runs;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
