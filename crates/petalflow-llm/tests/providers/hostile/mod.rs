@@ -239,8 +239,8 @@ async fn run_case(format: &Format, case: &Case) -> Vec<String> {
         .without_retry()
         .with_max_response_size(LIMIT);
     let model = if case.waits {
-        let short = Duration::from_millis(500);
-        model.with_idle_timeout(short).with_total_timeout(3 * short)
+        let short = Duration::from_secs(2);
+        model.with_idle_timeout(short).with_total_timeout(2 * short)
     } else {
         model
     };
