@@ -13,7 +13,7 @@ const MAX_UNIONS: usize = 16;
 
 /// The schemas of one request.
 #[derive(Debug)]
-pub(in crate::provider) struct Schemas {
+pub(crate) struct Schemas {
     /// Those of the tools, in order.
     pub(super) tools: Vec<SentSchema>,
     pub(super) answer: Option<SentSchema>,
@@ -30,7 +30,7 @@ pub(super) struct SentSchema {
 }
 
 impl Schemas {
-    pub(in crate::provider) fn of(target: &Target<'_>, request: &LlmRequest) -> Self {
+    pub(crate) fn of(target: &Target<'_>, request: &LlmRequest) -> Self {
         let mut room = Room::of(target, request);
         let answer = request.json_schema.as_deref();
         // The answer comes first: an enforced answer is worth more than an enforced call.
@@ -44,7 +44,7 @@ impl Schemas {
     }
 
     /// The schemas that a provider that enforces schemas does not enforce, and why: names of tools, and `answer`.
-    pub(in crate::provider) fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
+    pub(crate) fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
         let tools = request.tools.iter().map(|tool| tool.name.clone());
         let tools = tools.zip(&self.tools);
         let answer = self.answer.iter().map(|sent| ("answer".to_string(), sent));
