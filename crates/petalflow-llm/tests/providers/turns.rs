@@ -42,28 +42,28 @@ fn strict_parameters() -> Value {
 
 async fn ask(model: &ProviderModel, messages: Vec<ChatMessage>, streamed: bool) -> LlmResponse {
     let request = request(messages);
-    match streamed {
-        false => model.complete(&request).await.unwrap(),
-        true => model
-            .stream(&request)
-            .await
-            .unwrap()
-            .into_response()
-            .await
-            .unwrap(),
+    if streamed {
+        let stream = model.stream(&request).await.unwrap();
+        stream.into_response().await.unwrap()
+    } else {
+        model.complete(&request).await.unwrap()
     }
 }
 
 async fn check(turn: Turn) {
     for streamed in [false, true] {
-        let text: String = turn
-            .streamed
-            .iter()
-            .map(|event| format!("data: {event}\n\n"))
-            .collect();
-        let steps = match streamed {
-            false => answer("200 OK", "application/json", &turn.whole.to_string()),
-            true => vec![events(), chunk(&text), end()],
+        let steps = if streamed {
+            let pieces = turn
+                .streamed
+                .iter()
+                .map(|event| chunk(&format!("data: {event}\n\n")));
+            [events()]
+                .into_iter()
+                .chain(pieces)
+                .chain([end()])
+                .collect()
+        } else {
+            answer("200 OK", "application/json", &turn.whole.to_string())
         };
         let server = Server::always(steps).await;
         let model = ProviderModel::new(turn.model).unwrap();
@@ -133,7 +133,7 @@ async fn a_turn_of_the_chat_completions() {
     .await;
 }
 
-/// DeepSeek's reasoning goes back as text in a field.
+/// The reasoning of such a provider goes back as text in a field.
 #[tokio::test]
 async fn a_turn_of_a_compatible_provider_that_reasons() {
     let tools = json!([{"type": "function", "function": {
