@@ -339,14 +339,16 @@ fn watch_logs() {
 }
 
 async fn run_format(format: &Format, own: fn() -> Vec<Case>) {
-    let http = http::cases(format);
-    let events = events::cases(format);
-    let own = own();
-    let count = http.len() + events.len() + own.len();
-    assert!(count >= 115, "{count} cases of {}", format.name);
-    run(format, http).await;
-    run(format, events).await;
-    run(format, own).await;
+    let mut cases = http::cases(format);
+    cases.extend(events::cases(format));
+    cases.extend(own());
+    assert!(
+        cases.len() >= 115,
+        "{} cases of {}",
+        cases.len(),
+        format.name
+    );
+    run(format, cases).await;
 }
 
 #[tokio::test]
