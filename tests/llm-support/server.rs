@@ -279,15 +279,12 @@ async fn serve(
 /// Sends bytes. A failure means that the client has disconnected.
 async fn send(stream: &mut impl Connection, bytes: &[u8], shared: &Shared) -> std::io::Result<()> {
     let sent = stream.write_all(bytes).await;
-    match &sent {
-        Ok(()) => {
-            let bytes = bytes.len().try_into().unwrap_or(u64::MAX);
-            shared.sent.fetch_add(bytes, Ordering::SeqCst);
-        }
-        Err(_) => {
-            shared.disconnects.fetch_add(1, Ordering::SeqCst);
-            shared.changed.notify_one();
-        }
+    if sent.is_ok() {
+        let bytes = bytes.len().try_into().unwrap_or(u64::MAX);
+        shared.sent.fetch_add(bytes, Ordering::SeqCst);
+    } else {
+        shared.disconnects.fetch_add(1, Ordering::SeqCst);
+        shared.changed.notify_one();
     }
     sent
 }

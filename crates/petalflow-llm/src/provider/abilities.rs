@@ -13,7 +13,6 @@ pub(super) fn of(family: Family, quirks: &Quirks, model: &str) -> Capabilities {
         ..Capabilities::default()
     };
     match family {
-        Family::Gemini => known,
         Family::Messages => Capabilities {
             audio: false,
             video: false,
@@ -36,7 +35,7 @@ pub(super) fn of(family: Family, quirks: &Quirks, model: &str) -> Capabilities {
             reasoning: openai_reasons(model),
             ..known
         },
-        Family::Chat => known,
+        Family::Chat | Family::Gemini => known,
     }
 }
 

@@ -89,7 +89,6 @@ impl Connection {
 
     /// The request that this target is sent, and the schemas that are not enforced in it.
     fn prepared(
-        &self,
         target: &Target<'_>,
         request: &LlmRequest,
     ) -> Result<(Value, Map<String, Value>), LlmError> {
@@ -137,7 +136,7 @@ impl LlmClient for Connection {
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         let target = self.target(request.model.as_deref(), false);
-        let (body, not_strict) = self.prepared(&target, request)?;
+        let (body, not_strict) = Self::prepared(&target, request)?;
         let (key, sent) = self
             .endpoint
             .post(&self.name, &target, &target.path(), body)?;
@@ -157,7 +156,7 @@ impl LlmClient for Connection {
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
         let target = self.target(request.model.as_deref(), false);
-        let (body, _) = self.prepared(&target, request)?;
+        let (body, _) = Self::prepared(&target, request)?;
         let Some((path, body)) = target.count_request(body) else {
             return Ok(TokenCount::estimate(request));
         };
@@ -179,7 +178,7 @@ impl LlmClient for Connection {
         if !target.capabilities.streaming_with_tools && !request.tools.is_empty() {
             return Ok(LlmStream::from_response(self.complete(request).await?));
         }
-        let (body, not_strict) = self.prepared(&target, request)?;
+        let (body, not_strict) = Self::prepared(&target, request)?;
         let (key, sent) = self
             .endpoint
             .post(&self.name, &target, &target.path(), body)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
 use super::error::ErrorConverter;
 use super::transport::{Event, Events};
@@ -28,6 +29,8 @@ struct Reader<End> {
     has_content: bool,
     /// The start of the first event, or of the answer.
     start: String,
+    /// How long the rest of a complete response is awaited.
+    deadline: Option<Instant>,
 }
 
 /// What has arrived so far.
@@ -58,6 +61,7 @@ pub(super) fn content(
         end,
         received: Received::Nothing,
         has_content: false,
+        deadline: None,
     };
     // Nothing is read after the end: dropping the reader closes the connection.
     stream::unfold(Some(reader), |reader| async {
@@ -84,8 +88,9 @@ impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
             Received::Done => None,
             _ if self.parser.is_closed() => None,
             _ if self.parser.has_ended() => {
-                let next = tokio::time::timeout(MAX_WAIT_AT_END, next).await;
-                next.unwrap_or(None)
+                let latest = || Instant::now() + MAX_WAIT_AT_END;
+                let deadline = *self.deadline.get_or_insert_with(latest);
+                timeout_at(deadline, next).await.unwrap_or(None)
             }
             _ => next.await,
         }
@@ -128,7 +133,11 @@ impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
         if let Some(error) = error.or_else(|| event.is_error.then_some(frame)) {
             return Err(self.errors.reported(&error));
         }
-        self.has_content |= !deltas.is_empty();
+        if !deltas.is_empty() {
+            self.has_content = true;
+            // Some servers send a reason with each event.
+            self.deadline = None;
+        }
         let deltas = deltas.into_iter();
         Ok(deltas.map(|delta| Ok(StreamEvent::Delta(delta))).collect())
     }

@@ -91,6 +91,18 @@ async fn a_wait_longer_than_the_time_limit_does_not_begin() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_of_more_than_five_minutes_does_not_begin() {
+    let day = Duration::from_hours(24);
+    let model = retrying(vec![busy(300).into(), "hello".into()]).with_total_timeout(day);
+    model.complete(&LlmRequest::prompt("hi")).await.unwrap();
+    let model = retrying(vec![busy(301).into(), "hello".into()]).with_total_timeout(day);
+    let start = Instant::now();
+    let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(301)));
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_attempt_that_takes_too_long_is_retried() {
     let slow = || Reply::text("late").after(Duration::from_secs(100));
     let model = retrying(vec![slow(), "hello".into()]).with_attempt_timeout(Duration::from_secs(5));

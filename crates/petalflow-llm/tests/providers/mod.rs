@@ -18,3 +18,4 @@ mod responses;
 mod retries;
 mod schemas;
 mod sent;
+mod turns;

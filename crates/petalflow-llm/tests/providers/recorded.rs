@@ -105,6 +105,39 @@ fn said(response: &Response) -> (String, Vec<(String, Value)>, usize) {
     (words, calls.collect(), signed.count())
 }
 
+/// The lists of parts in a recorded answer.
+fn parts_of(response: &Response) -> Vec<Value> {
+    let lines = response.body.lines();
+    let data = lines.filter_map(|line| line.strip_prefix("data: "));
+    let events: Vec<Value> = data
+        .map(|data| serde_json::from_str(data).unwrap())
+        .collect();
+    let bodies = if events.is_empty() {
+        vec![serde_json::from_str(&response.body).unwrap()]
+    } else {
+        events
+    };
+    let parts = bodies
+        .iter()
+        .map(|body: &Value| body.pointer("/candidates/0/content/parts"));
+    parts.flatten().cloned().collect()
+}
+
+/// The signatures that are sent back, each with what it signs: a call with its name, or text.
+fn signed_parts<'a>(lists: impl IntoIterator<Item = &'a Value>) -> Vec<(String, String)> {
+    let parts = lists.into_iter().filter_map(Value::as_array).flatten();
+    let parts = parts.filter(|part| part["thought"] != true);
+    let signed = parts.filter_map(|part| {
+        let signature = part["thoughtSignature"].as_str()?.to_string();
+        let name = part.pointer("/functionCall/name").and_then(Value::as_str);
+        Some((name.unwrap_or("text").to_string(), signature))
+    });
+    // A model of the third generation is sent a placeholder for a call without a signature.
+    signed
+        .filter(|(_, signature)| !signature.starts_with("skip_"))
+        .collect()
+}
+
 fn heard(response: &LlmResponse) -> (String, Vec<(String, Value)>, usize) {
     let calls = response.calls();
     let calls = calls.map(|call| (call.name.clone(), call.arguments.clone()));
@@ -136,7 +169,7 @@ async fn a066_all_recorded_gemini_answers_are_read() {
     let mut files = Vec::new();
     recordings(&folder, &mut files);
     let recorded = files.len();
-    let (mut answers, mut refusals) = (0, 0);
+    let (mut answers, mut refusals, mut signed) = (0, 0, 0);
     for file in files {
         for Pair { request, response } in httprr::read(&file) {
             let Some((name, method)) = request
@@ -172,6 +205,19 @@ async fn a066_all_recorded_gemini_answers_are_read() {
                 assert!(answer.usage.total > 0 && answer.finish.is_some());
                 assert!(answer.model.starts_with("gemini"));
                 assert_eq!(expected.body.contains("responseId"), !answer.id.is_empty());
+                model
+                    .complete(&LlmRequest::new(request.messages_with(&answer)))
+                    .await
+                    .ok();
+                let sent = server.requests().pop().unwrap().body;
+                let sent = sent.pointer("/contents/0/parts").unwrap_or(&Value::Null);
+                assert_eq!(
+                    signed_parts([sent]),
+                    signed_parts(parts_of(&expected).iter()),
+                    "{}",
+                    file.display()
+                );
+                signed += signed_parts([sent]).len();
                 answers += 1;
             } else {
                 assert!(answer.unwrap_err().to_string().contains("failed: "));
@@ -180,8 +226,8 @@ async fn a066_all_recorded_gemini_answers_are_read() {
         }
     }
     assert!(
-        answers > recorded && refusals > 0,
-        "{answers} answers, {refusals} refusals"
+        answers > recorded && refusals > 0 && signed > 0,
+        "{answers} answers, {refusals} refusals, {signed} signatures"
     );
 }
 

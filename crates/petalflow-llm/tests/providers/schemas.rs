@@ -152,7 +152,7 @@ async fn what_is_beyond_the_limits_of_a_request_is_not_strict() {
         json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()})
     };
     let tool = |n: usize, schema: &Value| {
-        Arc::new(ToolSpec::new(&format!("t{n}"), "A tool", schema.clone()))
+        Arc::new(ToolSpec::new(format!("t{n}"), "A tool", schema.clone()))
     };
     let ten = optional(10);
     let request = LlmRequest::prompt("hi").with_tools((0..3).map(|n| tool(n, &ten)));

@@ -192,7 +192,7 @@ fn user_content(
                 blocks.extend(text.map(|text| json!({ "type": "text", "text": text })));
             }
             Part::Result(result) => {
-                blocks.push(result_block(target, result, ids.for_result(result))?)
+                blocks.push(result_block(target, result, ids.for_result(result))?);
             }
             Part::Thought(_) | Part::Call(_) => {}
         }

@@ -13,7 +13,7 @@ const MAX_UNIONS: usize = 16;
 
 /// The schemas of one request.
 #[derive(Debug)]
-pub(in crate::provider) struct Schemas {
+pub(crate) struct Schemas {
     /// Those of the tools, in order.
     pub(super) tools: Vec<SentSchema>,
     pub(super) answer: Option<SentSchema>,
@@ -30,7 +30,7 @@ pub(super) struct SentSchema {
 }
 
 impl Schemas {
-    pub(in crate::provider) fn of(target: &Target<'_>, request: &LlmRequest) -> Self {
+    pub(crate) fn of(target: &Target<'_>, request: &LlmRequest) -> Self {
         let mut room = Room::of(target, request);
         let answer = request.json_schema.as_deref();
         // The answer comes first: an enforced answer is worth more than an enforced call.
@@ -44,7 +44,7 @@ impl Schemas {
     }
 
     /// The schemas that a provider that enforces schemas does not enforce, and why: names of tools, and `answer`.
-    pub(in crate::provider) fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
+    pub(crate) fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
         let tools = request.tools.iter().map(|tool| tool.name.clone());
         let tools = tools.zip(&self.tools);
         let answer = self.answer.iter().map(|sent| ("answer".to_string(), sent));
@@ -55,66 +55,68 @@ impl Schemas {
 }
 
 fn sent(target: &Target<'_>, neutral: &Value, room: &mut Room, of_tool: bool) -> SentSchema {
-    let strict = match room.closed {
-        None => Err(None),
-        Some(Some(problem)) => Err(Some(problem.to_string())),
-        Some(None) => schema::strict(neutral).map_err(|error| Some(error.to_string())),
-    };
-    let strict = strict.and_then(|schema| match room.take(&schema) {
-        true => Ok(schema),
-        false => Err(Some(format!(
-            "the provider enforces at most {MAX_UNIONS} properties with several types in one request"
-        ))),
-    });
-    match strict {
-        Ok(schema) => SentSchema {
+    match room.strict(neutral) {
+        Some(Ok(schema)) => SentSchema {
             schema,
             strict: true,
             problem: None,
         },
-        Err(problem) => SentSchema {
+        not_strict => SentSchema {
             schema: match target.family {
                 Family::Gemini => schema::gemini(neutral),
                 _ if of_tool => schema::object(neutral),
                 _ => neutral.clone(),
             },
             strict: false,
-            problem,
+            problem: not_strict.and_then(Result::err),
         },
     }
 }
 
 /// What a provider still enforces in this request.
-struct Room {
-    /// `None`: it enforces no schema, or every one without `strict`. Otherwise the reason why it enforces none here.
-    closed: Option<Option<&'static str>>,
-    /// The number of properties with several types. `None` if there is no limit.
-    unions: Option<usize>,
+enum Room {
+    /// It enforces no schema, or every one without `strict`.
+    Unused,
+    /// It enforces none in this request, for this reason.
+    Closed(&'static str),
+    /// It enforces schemas with this number of properties with several types in all, if there is such a limit.
+    Open { unions: Option<usize> },
 }
 
 impl Room {
     fn of(target: &Target<'_>, request: &LlmRequest) -> Self {
         let is_anthropic = target.family == Family::Messages;
-        let too_many = is_anthropic && request.tools.len() > MAX_STRICT_TOOLS;
-        let problem = too_many.then_some("the provider enforces at most 20 tools in one request");
-        Room {
-            closed: target.capabilities.strict_schemas.then_some(problem),
+        if !target.capabilities.strict_schemas {
+            return Room::Unused;
+        }
+        if is_anthropic && request.tools.len() > MAX_STRICT_TOOLS {
+            return Room::Closed("the provider enforces at most 20 tools in one request");
+        }
+        Room::Open {
             unions: is_anthropic.then_some(MAX_UNIONS),
         }
     }
 
-    /// Whether there is room for this schema, which is then taken.
-    fn take(&mut self, schema: &Value) -> bool {
-        let Some(left) = &mut self.unions else {
-            return true;
+    /// The strict form of a schema, or the reason why there is none. `None` if none is wanted.
+    fn strict(&mut self, neutral: &Value) -> Option<Result<Value, String>> {
+        let unions = match self {
+            Room::Unused => return None,
+            Room::Closed(problem) => return Some(Err((*problem).to_string())),
+            Room::Open { unions } => unions,
         };
-        match left.checked_sub(unions(schema)) {
-            Some(rest) => {
-                *left = rest;
-                true
-            }
-            None => false,
+        let strict = match schema::strict(neutral) {
+            Ok(strict) => strict,
+            Err(error) => return Some(Err(error.to_string())),
+        };
+        if let Some(left) = unions {
+            let Some(rest) = left.checked_sub(self::unions(&strict)) else {
+                return Some(Err(format!(
+                    "the provider enforces at most {MAX_UNIONS} properties with several types in one request"
+                )));
+            };
+            *left = rest;
         }
+        Some(Ok(strict))
     }
 }
 

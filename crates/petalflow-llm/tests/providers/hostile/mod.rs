@@ -9,6 +9,7 @@ mod http;
 mod messages;
 mod redirects;
 mod responses;
+mod runs;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -238,13 +239,13 @@ async fn run_case(format: &Format, case: &Case) -> Vec<String> {
         .without_retry()
         .with_max_response_size(LIMIT);
     let model = if case.waits {
-        let short = Duration::from_millis(500);
-        model.with_idle_timeout(short).with_total_timeout(3 * short)
+        let short = Duration::from_secs(2);
+        model.with_idle_timeout(short).with_total_timeout(2 * short)
     } else {
         model
     };
     let start = Instant::now();
-    let outcome = tokio::time::timeout(Duration::from_secs(60), ask(&model, case.asks)).await;
+    let outcome = tokio::time::timeout(Duration::from_mins(1), ask(&model, case.asks)).await;
     let mut problems = Vec::new();
     let mut report = |problem: &str| {
         problems.push(format!("- {} ({:?}): {problem}", case.name, case.asks));
@@ -306,7 +307,7 @@ fn source_texts(outcome: &Outcome) -> String {
     let mut source = error.and_then(std::error::Error::source);
     let mut texts = String::new();
     while let Some(error) = source {
-        texts += &format!("{error} {error:?} ");
+        texts = format!("{texts} {error} {error:?}");
         source = error.source();
     }
     texts
@@ -338,14 +339,16 @@ fn watch_logs() {
 }
 
 async fn run_format(format: &Format, own: fn() -> Vec<Case>) {
-    let http = http::cases(format);
-    let events = events::cases(format);
-    let own = own();
-    let count = http.len() + events.len() + own.len();
-    assert!(count >= 115, "{count} cases of {}", format.name);
-    run(format, http).await;
-    run(format, events).await;
-    run(format, own).await;
+    let mut cases = http::cases(format);
+    cases.extend(events::cases(format));
+    cases.extend(own());
+    assert!(
+        cases.len() >= 115,
+        "{} cases of {}",
+        cases.len(),
+        format.name
+    );
+    run(format, cases).await;
 }
 
 #[tokio::test]
