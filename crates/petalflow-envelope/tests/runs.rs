@@ -449,12 +449,12 @@ async fn p087_the_bus_comes_before_the_handler_and_decorators_wrap_both() {
             handler
                 .lock()
                 .unwrap()
-                .push(format!("handler {} {}", event.seq, event.kind))
+                .push(format!("handler {} {}", event.seq, event.kind));
         })
         .publish(move |event| {
             bus.lock()
                 .unwrap()
-                .push(format!("bus {} {}", event.seq, json!(event.payload)))
+                .push(format!("bus {} {}", event.seq, json!(event.payload)));
         })
         .decorate(|mut event, next| {
             if event.kind == RunEventKind::NodeOutputPreview {

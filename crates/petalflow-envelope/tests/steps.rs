@@ -352,7 +352,7 @@ async fn p086_an_auto_controller_waits_and_can_be_paused() {
     controller.pause();
     let flow = chain();
     let mut run = Box::pin(flow.run_with(None, &options));
-    let waited = tokio::time::timeout(Duration::from_secs(60), &mut run).await;
+    let waited = tokio::time::timeout(Duration::from_mins(1), &mut run).await;
     assert!(waited.is_err() && controller.is_paused());
     controller.resume();
     run.await.unwrap();
