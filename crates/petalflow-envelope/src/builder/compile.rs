@@ -7,12 +7,12 @@ use petalflow::Graph;
 use petalflow::graph::{BoxNode, START};
 
 use super::error::{BuildErrors, GraphError};
-use super::flow::EnvelopeFlow;
 use super::graph::{Edge, EnvelopeGraph};
 use super::placed::{MergedNames, Placed, PlainNode, RouterNode};
 use super::regions::{Region, regions};
 use crate::kinds::EnvelopeNode;
 use crate::run::StepGraph;
+use crate::run::flow::EnvelopeFlow;
 use crate::{Envelope, NodeKind};
 
 /// Checks a graph and makes it ready to run. Nodes that the entry does not reach are left out.

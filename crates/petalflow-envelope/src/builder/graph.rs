@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::compile::compile;
 use super::error::{BuildErrors, EdgeEnd, GraphError};
-use super::flow::EnvelopeFlow;
 use crate::NodeKind;
 use crate::kinds::{AnyNode, EnvelopeNode};
+use crate::run::flow::EnvelopeFlow;
 
 /// A graph of nodes over an envelope, before it is built. See the [module](super) for how it runs.
 ///

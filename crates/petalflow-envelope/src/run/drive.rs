@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::control::RunControl;
 use super::event::{RunEvent, RunEventKind, Signal, object};
+use super::flow::EnvelopeFlow;
 use super::options::RunOptions;
-use crate::builder::EnvelopeFlow;
 use crate::{Envelope, RouteDecision};
 use petalflow::RunError;
 use petalflow::event::{CustomEvent, Event, EventKind};

@@ -31,6 +31,7 @@ mod control;
 mod controllers;
 mod drive;
 mod event;
+pub(crate) mod flow;
 mod options;
 mod step;
 

@@ -16,7 +16,7 @@ pub struct EnvelopeFlow {
 }
 
 impl EnvelopeFlow {
-    pub(super) fn new(graph: Graph<Envelope>, kinds: HashMap<String, NodeKind>) -> Self {
+    pub(crate) fn new(graph: Graph<Envelope>, kinds: HashMap<String, NodeKind>) -> Self {
         EnvelopeFlow {
             graph,
             kinds: Arc::new(kinds),
@@ -24,7 +24,7 @@ impl EnvelopeFlow {
     }
 
     /// The kinds of the nodes, by id.
-    pub(crate) fn kinds(&self) -> &HashMap<String, NodeKind> {
+    pub(super) fn kinds(&self) -> &HashMap<String, NodeKind> {
         &self.kinds
     }
 
