@@ -15,8 +15,18 @@ use crate::run::StepGraph;
 use crate::run::flow::EnvelopeFlow;
 use crate::{Envelope, NodeKind};
 
-/// Checks a graph and makes it ready to run. Nodes that the entry does not reach are left out.
-pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
+impl EnvelopeGraph {
+    /// Checks the graph and makes it ready to run. Nodes that the entry does not reach are left out.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes.
+    pub fn build(self) -> Result<EnvelopeFlow, BuildErrors> {
+        compile(&self)
+    }
+}
+
+fn compile(graph: &EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
     let refused = |errors| BuildErrors {
         graph: graph.name.clone(),
         errors,
@@ -26,18 +36,18 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
     let mut is_reached = vec![false; graph.nodes.len()];
     let reached = graph.reached_from(entry).into_iter();
     reached.for_each(|node| is_reached[node] = true);
-    let unknown = unknown_targets(&graph);
+    let unknown = unknown_targets(graph);
     if !unknown.is_empty() {
         return Err(refused(unknown));
     }
     let mut builder = Graph::<Envelope>::builder(&graph.name).edge(START, graph.id(entry));
     let all: Arc<[String]> = graph.nodes.iter().map(|entry| entry.id.clone()).collect();
     let mut kinds = HashMap::new();
-    for (node, region) in regions(&graph, entry).iter().enumerate() {
+    for (node, region) in regions(graph, entry).iter().enumerate() {
         if !is_reached[node] {
             continue;
         }
-        let place = place(&graph, node, region, &all);
+        let place = place(graph, node, region, &all);
         let id = graph.id(node);
         if place.targets.is_empty() {
             let targets = graph.targets(node).into_iter();
@@ -45,7 +55,7 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
         } else {
             let edges = graph.nodes[node].next.iter();
             builder = edges.fold(builder, |builder, edge| {
-                builder.route(id, target(&graph, edge), graph.id(edge.to))
+                builder.route(id, target(graph, edge), graph.id(edge.to))
             });
         }
         if place.kind == NodeKind::Merge {

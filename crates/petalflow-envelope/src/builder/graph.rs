@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::compile::compile;
-use super::error::{BuildErrors, EdgeEnd, GraphError};
+use super::error::{EdgeEnd, GraphError};
 use crate::NodeKind;
 use crate::kinds::{AnyNode, EnvelopeNode};
-use crate::run::flow::EnvelopeFlow;
 
 /// A graph of nodes over an envelope, before it is built. See the [module](super) for how it runs.
 ///
@@ -231,15 +229,6 @@ impl EnvelopeGraph {
             }
         }
         nodes
-    }
-
-    /// Checks the graph and makes it ready to run.
-    ///
-    /// # Errors
-    ///
-    /// All mistakes.
-    pub fn build(self) -> Result<EnvelopeFlow, BuildErrors> {
-        compile(self)
     }
 
     pub(super) fn find(&self, id: &str) -> Option<usize> {

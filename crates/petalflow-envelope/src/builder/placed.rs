@@ -8,10 +8,9 @@ use petalflow::node::Routes;
 use petalflow::{BoxError, Context, node};
 use serde_json::{Map, Value, json};
 
-use crate::branch::Branches;
 use crate::kinds::{AnyNode, Call, EnvelopeNode, changes_of};
 use crate::run::{RunControl, RunEventKind, StepGraph, StepPoint, StepResponse, Stop};
-use crate::{Branch, Changes, Envelope, NodeFailure, NodeKind, RouteDecision};
+use crate::{Branch, Branches, Changes, Envelope, NodeFailure, NodeKind, RouteDecision};
 
 /// A node and what the graph says about it.
 #[derive(Debug)]
