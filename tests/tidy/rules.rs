@@ -130,6 +130,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "components",
             "idx",
             "graph",
+            "skips",
             "edges",
             "tables",
             "analyses",

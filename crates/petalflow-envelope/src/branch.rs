@@ -1,12 +1,9 @@
-//! The results of branches.
+//! The result of a branch.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Artifact, Changes, Envelope, EnvelopeBranches, NodeFailure};
-use petalflow::BoxError;
-use petalflow::node::{Effects, Output, WriteOutput};
-use petalflow::state::KeySet;
+use crate::{Artifact, Envelope, NodeFailure};
 use petalflow_llm::ChatMessage;
 
 /// The result of a branch: what an envelope contains at its end. A [`MergeNode`](crate::kinds::MergeNode) merges the
@@ -74,99 +71,4 @@ impl Branch {
             errors: envelope.errors,
         }
     }
-}
-
-/// A node that returns a branch stores it for the merge. It writes nothing else.
-impl Output<Envelope> for Branch {
-    const MAY_WRITE: KeySet = <EnvelopeBranches as Output<Envelope>>::MAY_WRITE;
-    const MUST_WRITE: KeySet = KeySet::NONE;
-    type Routing = ();
-
-    fn apply(self, effects: &mut Effects<Envelope>) -> Result<(), BoxError> {
-        EnvelopeBranches(Branches::open(self)).apply(effects)
-    }
-}
-
-impl WriteOutput<Envelope> for Branch {}
-
-/// The branches that wait for their merge, in the order of their nodes. As a write: branches to add and to remove.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Branches {
-    open: Vec<Branch>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    taken: Vec<String>,
-    /// By node: what its path has changed since the fork, on the way to a merge.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    paths: Vec<(String, Changes)>,
-}
-
-impl Branches {
-    pub(crate) fn open(branch: Branch) -> Self {
-        Branches {
-            open: vec![branch],
-            ..Branches::default()
-        }
-    }
-
-    pub(crate) fn taken(names: Vec<String>) -> Self {
-        Branches {
-            taken: names,
-            ..Branches::default()
-        }
-    }
-
-    /// What the path to this node has changed.
-    pub(crate) fn path(node: String, changes: Changes) -> Self {
-        Branches {
-            paths: vec![(node, changes)],
-            ..Branches::default()
-        }
-    }
-
-    pub(crate) fn path_of(&self, node: &str) -> Option<&Changes> {
-        let path = self.paths.iter().find(|(name, _)| name == node);
-        path.map(|(_, changes)| changes)
-    }
-
-    /// The branches.
-    ///
-    /// ```
-    /// use petalflow_envelope::Envelope;
-    ///
-    /// assert_eq!(Envelope::new().branches.iter().count(), 0);
-    /// ```
-    pub fn iter(&self) -> impl Iterator<Item = &Branch> {
-        self.open.iter()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Branches::default()
-    }
-
-    /// Adds a later write. A branch replaces one of the same name.
-    pub(crate) fn then(&mut self, write: Branches) {
-        self.open.retain(|branch| {
-            let replaced = write.open.iter().any(|new| new.name == branch.name);
-            !replaced && !write.taken.contains(&branch.name)
-        });
-        self.paths.retain(|(name, _)| {
-            let replaced = write.paths.iter().any(|(new, _)| new == name);
-            !replaced && !write.taken.contains(name)
-        });
-        self.open.extend(write.open);
-        self.paths.extend(write.paths);
-        self.taken.extend(write.taken);
-    }
-
-    /// Removes and adds branches.
-    pub(crate) fn fold(&mut self, write: Branches) {
-        self.then(write);
-        self.taken.clear();
-    }
-}
-
-/// The reducer of the key `branches`.
-pub(crate) fn fold(branches: &mut Branches, write: Branches) {
-    branches.fold(write);
 }

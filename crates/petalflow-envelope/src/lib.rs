@@ -19,6 +19,7 @@ mod failure;
 mod kind;
 pub mod kinds;
 mod lookup;
+pub mod run;
 mod template;
 mod trace;
 mod values;
@@ -29,8 +30,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 pub use artifact::Artifact;
-pub use branch::{Branch, Branches};
-pub use changes::Changes;
+pub use branch::Branch;
+pub use changes::{Branches, Changes};
 pub use config::{ConfigError, Period};
 pub use decision::RouteDecision;
 pub use failure::NodeFailure;
@@ -129,7 +130,7 @@ pub struct Envelope {
     #[key(input, default = Trace::now())]
     pub trace: Trace,
     /// The results of branches that wait for their [`MergeNode`](kinds::MergeNode).
-    #[key(reduce = branch::fold, default)]
+    #[key(reduce = changes::fold_branches, default)]
     pub branches: Branches,
 }
 

@@ -2,10 +2,9 @@
 
 use std::future::Future;
 
-use super::GraphNode;
 use super::node::Entry;
 use crate::flow::Flow;
-use crate::node::{Context, Output};
+use crate::node::{Context, Node, Output};
 use crate::state::State;
 
 /// A node of any type, for programs that collect nodes before they build a graph.
@@ -49,7 +48,7 @@ impl_debug!([S: State] BoxNode<S>, |this| spec = this.0.spec);
 
 impl<S: State> BoxNode<S> {
     /// An annotated function or a node value. See [`GraphBuilder::node`](super::GraphBuilder::node).
-    pub fn new<N: GraphNode<S>>(node: N) -> Self {
+    pub fn new<N: Node<S>>(node: N) -> Self {
         BoxNode(Entry::node(node))
     }
 

@@ -1,20 +1,32 @@
 //! From a graph over envelopes to a graph of the engine.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use petalflow::Graph;
 use petalflow::graph::{BoxNode, START};
 
 use super::error::{BuildErrors, GraphError};
-use super::flow::EnvelopeFlow;
 use super::graph::{Edge, EnvelopeGraph};
 use super::placed::{MergedNames, Placed, PlainNode, RouterNode};
 use super::regions::{Region, regions};
 use crate::kinds::EnvelopeNode;
+use crate::run::StepGraph;
+use crate::run::flow::EnvelopeFlow;
 use crate::{Envelope, NodeKind};
 
-/// Checks a graph and makes it ready to run. Nodes that the entry does not reach are left out.
-pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
+impl EnvelopeGraph {
+    /// Checks the graph and makes it ready to run. Nodes that the entry does not reach are left out.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes.
+    pub fn build(self) -> Result<EnvelopeFlow, BuildErrors> {
+        compile(&self)
+    }
+}
+
+fn compile(graph: &EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
     let refused = |errors| BuildErrors {
         graph: graph.name.clone(),
         errors,
@@ -24,41 +36,41 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
     let mut is_reached = vec![false; graph.nodes.len()];
     let reached = graph.reached_from(entry).into_iter();
     reached.for_each(|node| is_reached[node] = true);
-    let unknown = unknown_targets(&graph);
+    let unknown = unknown_targets(graph);
     if !unknown.is_empty() {
         return Err(refused(unknown));
     }
     let mut builder = Graph::<Envelope>::builder(&graph.name).edge(START, graph.id(entry));
-    let mut placed = Vec::new();
-    for (node, region) in regions(&graph, entry).iter().enumerate() {
+    let all: Arc<[String]> = graph.nodes.iter().map(|entry| entry.id.clone()).collect();
+    let mut kinds = HashMap::new();
+    for (node, region) in regions(graph, entry).iter().enumerate() {
         if !is_reached[node] {
             continue;
         }
-        let place = Arc::new(place(&graph, node, region));
-        let id = &place.id;
-        let boxed = if place.targets.is_empty() {
-            BoxNode::new(PlainNode(Arc::clone(&place)))
-        } else {
-            builder = builder.routes(id, &place.targets);
-            BoxNode::new(RouterNode(Arc::clone(&place)))
-        };
-        builder = builder.boxed(id, boxed);
+        let place = place(graph, node, region, &all);
+        let id = graph.id(node);
         if place.targets.is_empty() {
             let targets = graph.targets(node).into_iter();
             builder = targets.fold(builder, |builder, to| builder.edge(id, graph.id(to)));
         } else {
             let edges = graph.nodes[node].next.iter();
             builder = edges.fold(builder, |builder, edge| {
-                builder.route(id, target(&graph, edge), graph.id(edge.to))
+                builder.route(id, target(graph, edge), graph.id(edge.to))
             });
         }
-        if graph.nodes[node].waits || place.node.kind() == NodeKind::Merge {
+        if graph.nodes[node].waits || place.kind == NodeKind::Merge {
             builder = builder.merge(id);
         }
-        placed.push(place);
+        kinds.insert(id.to_owned(), place.kind.clone());
+        builder = if place.targets.is_empty() {
+            builder.boxed(id, BoxNode::new(PlainNode(place)))
+        } else {
+            let routes = builder.routes(id, &place.targets);
+            routes.boxed(id, BoxNode::new(RouterNode(place)))
+        };
     }
     match builder.build() {
-        Ok(flow) => Ok(EnvelopeFlow::new(flow, placed)),
+        Ok(flow) => Ok(EnvelopeFlow::new(flow, kinds)),
         Err(errors) => {
             let errors = errors.diagnostics().iter().cloned();
             Err(refused(errors.map(GraphError::Rule).collect()))
@@ -66,7 +78,7 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
     }
 }
 
-fn place(graph: &EnvelopeGraph, node: usize, region: &Region) -> Placed {
+fn place(graph: &EnvelopeGraph, node: usize, region: &Region, all: &Arc<[String]>) -> Placed {
     let entry = &graph.nodes[node];
     let ids = |nodes: &[usize]| -> Vec<String> {
         nodes.iter().map(|node| graph.id(*node).into()).collect()
@@ -93,7 +105,13 @@ fn place(graph: &EnvelopeGraph, node: usize, region: &Region) -> Placed {
     });
     Placed {
         id: entry.id.clone(),
+        kind: entry.node.kind(),
         node: entry.node.clone(),
+        graph: StepGraph {
+            successors: ids(&graph.targets(node)),
+            predecessors: ids(&entry.previous),
+            nodes: Arc::clone(all),
+        },
         is_in_branch: region.is_in_branch,
         from: ids(&region.from),
         fork: region.fork.map(|fork| graph.id(fork).into()),

@@ -1,10 +1,10 @@
 //! The fluent form of a graph.
 
 use super::error::{BuildErrors, GraphError};
-use super::flow::EnvelopeFlow;
 use super::graph::EnvelopeGraph;
 use crate::NodeKind;
 use crate::kinds::EnvelopeNode;
+use crate::run::flow::EnvelopeFlow;
 
 /// Builds an [`EnvelopeGraph`] node by node. It has current nodes, from which the next edges begin. Mistakes are collected,
 /// and [`build`](Self::build) returns all of them.

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::compile::compile;
-use super::error::{BuildErrors, EdgeEnd, GraphError};
-use super::flow::EnvelopeFlow;
+use super::error::{EdgeEnd, GraphError};
 use crate::NodeKind;
 use crate::kinds::{AnyNode, EnvelopeNode};
 
@@ -266,15 +264,6 @@ impl EnvelopeGraph {
             }
         }
         nodes
-    }
-
-    /// Checks the graph and makes it ready to run.
-    ///
-    /// # Errors
-    ///
-    /// All mistakes.
-    pub fn build(self) -> Result<EnvelopeFlow, BuildErrors> {
-        compile(self)
     }
 
     pub(super) fn find(&self, id: &str) -> Option<usize> {

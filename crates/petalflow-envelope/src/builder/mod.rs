@@ -41,7 +41,6 @@
 
 mod compile;
 mod error;
-mod flow;
 mod fluent;
 mod graph;
 mod placed;
@@ -50,7 +49,7 @@ mod regions;
 #[cfg(doc)]
 use crate::NodeKind;
 
+pub use crate::run::flow::EnvelopeFlow;
 pub use error::{BuildErrors, EdgeEnd, GraphError};
-pub use flow::EnvelopeFlow;
 pub use fluent::EnvelopeBuilder;
 pub use graph::EnvelopeGraph;

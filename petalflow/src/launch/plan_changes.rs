@@ -1,0 +1,84 @@
+//! Changes of the flow's plan by a launch.
+
+use std::sync::Arc;
+
+use super::Launch;
+use crate::flow::{Flow, WithPlan};
+use crate::policy::Retry;
+
+impl<F: Flow> Launch<F> {
+    /// Replaces the retries of the node with this name, for retries that are known only at run time. An empty list
+    /// keeps the node's own retries; an unknown name changes nothing.
+    ///
+    /// Retries that are known at compile time belong in the flow (`with`) or at the node (`#[node(retry = ..)]`).
+    ///
+    /// ```
+    /// use petalflow::policy::Retry;
+    /// use petalflow::prelude::*;
+    /// use std::time::Duration;
+    ///
+    /// #[state]
+    /// struct Job {
+    ///     attempts: u32,
+    /// }
+    ///
+    /// #[node(Job)]
+    /// async fn work(cx: Context) -> petalflow::Result<JobAttempts> {
+    ///     if cx.attempt() < 3 { Err("not yet".into()) } else { Ok(JobAttempts(cx.attempt())) }
+    /// }
+    ///
+    /// flow!(Work(Job) { work });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let retries = vec![Retry::times(5).first(Duration::ZERO)];
+    /// let job = Work::new().with_retry("work", retries).run(()).await?;
+    /// assert_eq!(job.attempts, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_retry(self, node: &str, retries: Vec<Retry>) -> Launch<WithPlan<F>> {
+        Launch {
+            flow: Arc::new(WithPlan::retrying(self.flow, node, retries)),
+            settings: self.settings,
+        }
+    }
+
+    /// Adds interrupts before and after these nodes, for breakpoints that are known only at run time. An unknown name changes
+    /// nothing.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::interrupt::Decision;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     draft: String,
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write() -> EssayDraft {
+    ///     EssayDraft("…".into())
+    /// }
+    ///
+    /// flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let store = InMemoryStore::new();
+    /// let thread = Write::new().with_interrupts(&["write"], &[]).store(&store).thread("petals");
+    /// let paused = thread.run(()).await?;
+    /// assert_eq!(paused.state().draft, "");
+    /// let essay = thread.resume(Decision::approve()).await?.into_finished()?;
+    /// assert_eq!(essay.draft, "…");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_interrupts(self, before: &[&str], after: &[&str]) -> Launch<WithPlan<F>> {
+        Launch {
+            flow: Arc::new(WithPlan::interrupted(self.flow, before, after)),
+            settings: self.settings,
+        }
+    }
+}
