@@ -138,7 +138,10 @@ impl Builder {
         if let Some(tag) = tag
             && !tag.is_yaml_core_schema_tag(core)
         {
-            return Err(wrong(at, &format!("the tag `{}` has no meaning here", shown(&tag.original()))));
+            return Err(wrong(
+                at,
+                &format!("the tag `{}` has no meaning here", shown(&tag.original())),
+            ));
         }
         let before = self.values;
         self.count(1, 1, at)?;
@@ -202,7 +205,9 @@ impl Builder {
                             return Err(wrong(tree.at, "a name in an object must be a text"));
                         }
                         (_, Some(text)) => text.to_owned(),
-                        (_, None) => return Err(wrong(tree.at, "a name in an object must be a text")),
+                        (_, None) => {
+                            return Err(wrong(tree.at, "a name in an object must be a text"));
+                        }
                     };
                     *name = Some((text, tree.at));
                 }
@@ -226,7 +231,10 @@ impl Builder {
             };
             for source in sources {
                 let Node::Object(others) = source.node else {
-                    return Err(wrong(source.at, "`<<` takes an object or a list of objects"));
+                    return Err(wrong(
+                        source.at,
+                        "`<<` takes an object or a list of objects",
+                    ));
                 };
                 for other in others {
                     if names.insert(other.name.clone()) {
@@ -270,7 +278,10 @@ fn scalar(
             return Ok(Node::String(text.into()));
         }
         if !tag.is_yaml_core_schema() {
-            return Err(wrong(at, &format!("the tag `{}` has no meaning here", shown(&tag.original()))));
+            return Err(wrong(
+                at,
+                &format!("the tag `{}` has no meaning here", shown(&tag.original())),
+            ));
         }
     }
     if style != ScalarStyle::Plain {

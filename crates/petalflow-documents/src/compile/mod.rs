@@ -109,13 +109,23 @@ impl AgentWorkflow {
         .into()
     }
 
-    fn nodes_of<'c>(&self, name: &str, task: &Task, agent: &Agent, catalog: &'c Catalog) -> NodesOfTask<'c> {
+    fn nodes_of<'c>(
+        &self,
+        name: &str,
+        task: &Task,
+        agent: &Agent,
+        catalog: &'c Catalog,
+    ) -> NodesOfTask<'c> {
         let mut called = Vec::new();
         let mut standalone = Vec::new();
         for reference in &agent.tools {
             let reference = reference.trim();
             let actions: Vec<&str> = catalog.actions(reference).collect();
-            let references = if actions.is_empty() { vec![reference] } else { actions };
+            let references = if actions.is_empty() {
+                vec![reference]
+            } else {
+                actions
+            };
             for reference in references {
                 match catalog.tool_entry(reference) {
                     Some(tool) if tool.mode == ToolMode::Standalone => {
@@ -146,7 +156,10 @@ impl AgentWorkflow {
                 let references = text::task_references(text).into_iter();
                 references.map(move |reference| (reference, input.as_str()))
             });
-            let context = task.context.iter().map(|reference| (reference.as_str(), "context"));
+            let context = task
+                .context
+                .iter()
+                .map(|reference| (reference.as_str(), "context"));
             for (reference, handle) in inputs.chain(context) {
                 if let Some(from) = places.get(reference) {
                     let mut edge = EdgeDefinition::new(&from.last, &to.first);
@@ -169,7 +182,10 @@ struct NodesOfTask<'c> {
 
 impl NodesOfTask<'_> {
     fn places(&self) -> TaskNodes {
-        let tool = self.standalone.first().map(|(tool, _)| format!("{}__{tool}", self.task));
+        let tool = self
+            .standalone
+            .first()
+            .map(|(tool, _)| format!("{}__{tool}", self.task));
         TaskNodes {
             first: tool.unwrap_or_else(|| self.model.clone()),
             last: if self.reviewed {
@@ -218,21 +234,34 @@ impl NodesOfTask<'_> {
 fn tool_settings(tool: &str, arguments: &[String], agent: &Agent) -> Map<String, Value> {
     let mut settings = Map::new();
     if !arguments.is_empty() {
-        let arguments = arguments.iter().map(|name| (name.clone(), Value::from(name.as_str())));
+        let arguments = arguments
+            .iter()
+            .map(|name| (name.clone(), Value::from(name.as_str())));
         settings.insert("args_template".into(), Value::Object(arguments.collect()));
     }
     if let Some((name, action)) = tool.split_once('.') {
         settings.insert("tool_name".into(), name.into());
         settings.insert("action_name".into(), action.into());
-        if let Some(config) = agent.tool_config.get(name).filter(|config| !config.is_empty()) {
+        if let Some(config) = agent
+            .tool_config
+            .get(name)
+            .filter(|config| !config.is_empty())
+        {
             settings.insert("tool_config".into(), Value::Object(config.clone()));
         }
     }
     settings
 }
 
-fn model_settings(task: &Task, agent: &Agent, tools: Vec<String>, places: &Tasks) -> Map<String, Value> {
-    let prompt = text::prompt(&task.description, |task| Some(places.get(task)?.last.clone()));
+fn model_settings(
+    task: &Task,
+    agent: &Agent,
+    tools: Vec<String>,
+    places: &Tasks,
+) -> Map<String, Value> {
+    let prompt = text::prompt(&task.description, |task| {
+        Some(places.get(task)?.last.clone())
+    });
     let mut settings = object(json!({
         "system_prompt": system_prompt(agent, Some(task)),
         "prompt_template": prompt,

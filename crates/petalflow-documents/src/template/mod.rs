@@ -43,12 +43,18 @@ pub fn to_jinja(text: &str) -> Result<String, TemplateError> {
     while let Some(start) = text[at..].find("{{").map(|found| at + found) {
         output.text(&text[at..start]);
         let (inside, end) = action_at(text, start)?;
-        output.action(inside, start + 2 + (inside.as_ptr() as usize - text[start + 2..].as_ptr() as usize))?;
+        output.action(
+            inside,
+            start + 2 + (inside.as_ptr() as usize - text[start + 2..].as_ptr() as usize),
+        )?;
         at = end;
     }
     output.text(&text[at..]);
     if let Some(open) = output.open.last() {
-        return Err(error(format!("`{}` has no `end`", open.word()), open.position));
+        return Err(error(
+            format!("`{}` has no `end`", open.word()),
+            open.position,
+        ));
     }
     // Jinja drops the last line break.
     if text.ends_with('\n') {
@@ -69,10 +75,17 @@ fn action_at(text: &str, start: usize) -> Result<(&str, usize), TemplateError> {
     let inside = &text[start + 2..];
     let after_mark = inside.strip_prefix('-').unwrap_or(inside).trim_start();
     if after_mark.starts_with("/*") {
-        let close = inside.find("*/").ok_or_else(|| error("the comment has no end", start))?;
+        let close = inside
+            .find("*/")
+            .ok_or_else(|| error("the comment has no end", start))?;
         let rest = &inside[close + 2..];
-        let length = rest.find("}}").ok_or_else(|| error("`{{` has no `}}`", start))?;
-        return Ok((&inside[..close + 2 + length], start + 2 + close + 2 + length + 2));
+        let length = rest
+            .find("}}")
+            .ok_or_else(|| error("`{{` has no `}}`", start))?;
+        return Ok((
+            &inside[..close + 2 + length],
+            start + 2 + close + 2 + length + 2,
+        ));
     }
     let mut quote = None;
     let mut escaped = false;
@@ -160,7 +173,11 @@ impl Output {
             Some(body) if body.ends_with(char::is_whitespace) => ("-", body),
             _ => ("", body),
         };
-        let start = position + (inside.len() - inside.trim_start_matches(['-', ' ', '\t', '\n', '\r']).len());
+        let start = position
+            + (inside.len()
+                - inside
+                    .trim_start_matches(['-', ' ', '\t', '\n', '\r'])
+                    .len());
         let body = body.trim();
         if body.starts_with("/*") {
             self.jinja.push_str(&format!("{{#{left} {right}#}}"));
@@ -191,9 +208,14 @@ impl Output {
                 let name = match declared {
                     None => self.name(),
                     Some(names) if names.contains(',') => {
-                        return Err(error("`range` with two names is not supported: use `range $value := ..`", start));
+                        return Err(error(
+                            "`range` with two names is not supported: use `range $value := ..`",
+                            start,
+                        ));
                     }
-                    Some(name) => lexer::variable(name).ok_or_else(|| error("expected `$name`", start))?,
+                    Some(name) => {
+                        lexer::variable(name).ok_or_else(|| error("expected `$name`", start))?
+                    }
                 };
                 let value = self.condition(list, rest_at + rest.len() - list.len())?;
                 self.statement(marks, &format!("for {name} in {value} or []"));
@@ -207,21 +229,29 @@ impl Output {
             }
             _ => match body.split_once(":=") {
                 Some((name, value)) if name.starts_with('$') => {
-                    let name = lexer::variable(name.trim()).ok_or_else(|| error("expected `$name`", start))?;
+                    let name = lexer::variable(name.trim())
+                        .ok_or_else(|| error("expected `$name`", start))?;
                     let value = self.value(value, start + body.len() - value.len())?;
                     self.statement(marks, &format!("set {name} = {value}"));
                     Ok(())
                 }
                 _ => {
                     let value = self.value(body, start)?;
-                    self.jinja.push_str(&format!("{{{{{left} {value} {right}}}}}"));
+                    self.jinja
+                        .push_str(&format!("{{{{{left} {value} {right}}}}}"));
                     Ok(())
                 }
             },
         }
     }
 
-    fn otherwise(&mut self, rest: &str, rest_at: usize, marks: (&str, &str), start: usize) -> Result<(), TemplateError> {
+    fn otherwise(
+        &mut self,
+        rest: &str,
+        rest_at: usize,
+        marks: (&str, &str),
+        start: usize,
+    ) -> Result<(), TemplateError> {
         let Some(open) = self.open.last_mut() else {
             return Err(error("`else` without `if`", start));
         };
@@ -272,9 +302,17 @@ impl Output {
         Ok(())
     }
 
-    fn push(&mut self, block: Block, position: usize, dot: Option<String>) -> Result<(), TemplateError> {
+    fn push(
+        &mut self,
+        block: Block,
+        position: usize,
+        dot: Option<String>,
+    ) -> Result<(), TemplateError> {
         if self.open.len() >= MAX_BLOCKS {
-            return Err(error(format!("more than {MAX_BLOCKS} blocks in each other"), position));
+            return Err(error(
+                format!("more than {MAX_BLOCKS} blocks in each other"),
+                position,
+            ));
         }
         self.open.push(Open {
             block,
@@ -286,7 +324,8 @@ impl Output {
     }
 
     fn statement(&mut self, (left, right): (&str, &str), statement: &str) {
-        self.jinja.push_str(&format!("{{%{left} {statement} {right}%}}"));
+        self.jinja
+            .push_str(&format!("{{%{left} {statement} {right}%}}"));
     }
 
     fn name(&mut self) -> String {
