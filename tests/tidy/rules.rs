@@ -27,7 +27,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-expression", &[], &[]),
     layer("petalflow-documents", &["petalflow-expression"], &[]),
-    layer("petalflow-documents-macros", &["petalflow-documents"], &[]),
+    layer(
+        "petalflow-documents-macros",
+        &["petalflow-documents"],
+        &["petalflow-envelope"],
+    ),
     layer(
         "petalflow-envelope",
         &[

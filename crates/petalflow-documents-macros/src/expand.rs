@@ -32,11 +32,9 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
     let services = format_ident!("{name}Services");
     let file = path.value();
     let title = format!("The graph `{}` of `{file}`.\n\n{}", model.id, model.diagram);
-    let text = match model.file.as_ref().and_then(|file| file.to_str()) {
-        // The crate is compiled again when the file changes.
-        Some(file) => quote!(::core::include_str!(#file)),
-        None => quote!(""),
-    };
+    // The crate is compiled again when the file changes.
+    let file_path = model.file.as_ref().and_then(|file| file.to_str());
+    let text = file_path.map_or_else(|| quote!(""), |file| quote!(::core::include_str!(#file)));
     let warnings = &model.warnings;
     let add = model.needs.iter().map(added);
     let (parameter, supplied) = if model.needs.is_empty() {

@@ -251,16 +251,14 @@ impl<'s> Checker<'s, '_> {
             return None;
         };
         let constant = |variant: &&'s Value| variant.pointer(&format!("/properties/{tag}/const"));
-        match variants
+        let chosen = variants
             .iter()
-            .find(|variant| constant(variant) == Some(name))
-        {
-            Some(variant) => Some(Value::Object(self.object(variant, object, at))),
-            None => {
-                let names: Vec<&Value> = variants.iter().filter_map(constant).collect();
-                self.wrong_choice(&names, name, &at.name(tag))
-            }
+            .find(|variant| constant(variant) == Some(name));
+        if let Some(variant) = chosen {
+            return Some(Value::Object(self.object(variant, object, at)));
         }
+        let names: Vec<&Value> = variants.iter().filter_map(constant).collect();
+        self.wrong_choice(&names, name, &at.name(tag))
     }
 
     fn wrong_choice(&mut self, allowed: &[&Value], value: &Value, at: &Pointer) -> Option<Value> {

@@ -64,7 +64,7 @@ impl AgentWorkflow {
         };
         let tasks = self.tasks.iter().filter_map(|(name, task)| {
             let agent = self.agents.get(&task.agent)?;
-            Some((name, task, agent, self.nodes_of(name, task, agent, catalog)))
+            Some((name, task, agent, nodes_of(name, task, agent, catalog)))
         });
         let tasks: Vec<_> = tasks.collect();
         let places: Tasks = tasks
@@ -109,43 +109,6 @@ impl AgentWorkflow {
         .into()
     }
 
-    fn nodes_of<'c>(
-        &self,
-        name: &str,
-        task: &Task,
-        agent: &Agent,
-        catalog: &'c Catalog,
-    ) -> NodesOfTask<'c> {
-        let mut called = Vec::new();
-        let mut standalone = Vec::new();
-        for reference in &agent.tools {
-            let reference = reference.trim();
-            let actions: Vec<&str> = catalog.actions(reference).collect();
-            let references = if actions.is_empty() {
-                vec![reference]
-            } else {
-                actions
-            };
-            for reference in references {
-                match catalog.tool_entry(reference) {
-                    Some(tool) if tool.mode == ToolMode::Standalone => {
-                        let arguments = tool.inputs.as_slice();
-                        standalone.push((reference.to_owned(), arguments));
-                    }
-                    // A tool that the catalog does not know: who runs the graph supplies it.
-                    _ => called.push(reference.to_owned()),
-                }
-            }
-        }
-        NodesOfTask {
-            task: name.to_owned(),
-            model: format!("{name}__{}", task.agent),
-            called,
-            standalone,
-            reviewed: task.review == "human",
-        }
-    }
-
     /// A task that names others runs after them.
     fn reference_edges(&self, places: &Tasks, graph: &mut GraphDefinition) {
         for (name, task) in &self.tasks {
@@ -168,6 +131,37 @@ impl AgentWorkflow {
                 }
             }
         }
+    }
+}
+
+fn nodes_of<'c>(name: &str, task: &Task, agent: &Agent, catalog: &'c Catalog) -> NodesOfTask<'c> {
+    let mut called = Vec::new();
+    let mut standalone = Vec::new();
+    for reference in &agent.tools {
+        let reference = reference.trim();
+        let actions: Vec<&str> = catalog.actions(reference).collect();
+        let references = if actions.is_empty() {
+            vec![reference]
+        } else {
+            actions
+        };
+        for reference in references {
+            match catalog.tool_entry(reference) {
+                Some(tool) if tool.mode == ToolMode::Standalone => {
+                    let arguments = tool.inputs.as_slice();
+                    standalone.push((reference.to_owned(), arguments));
+                }
+                // A tool that the catalog does not know: who runs the graph supplies it.
+                _ => called.push(reference.to_owned()),
+            }
+        }
+    }
+    NodesOfTask {
+        task: name.to_owned(),
+        model: format!("{name}__{}", task.agent),
+        called,
+        standalone,
+        reviewed: task.review == "human",
     }
 }
 
@@ -287,14 +281,19 @@ fn model_settings(
 
 /// What the model is told about the agent. Without a task for a manager.
 fn system_prompt(agent: &Agent, task: Option<&Task>) -> String {
-    let mut text = format!("You are a {}.\n\nGoal: {}", agent.role, agent.goal);
+    let text = format!("You are a {}.\n\nGoal: {}", agent.role, agent.goal);
     let Some(task) = task else {
         return text;
     };
-    if !agent.backstory.is_empty() {
-        text += &format!("\n\nBackstory: {}", agent.backstory);
-    }
-    text + &format!("\n\nExpected output: {}", task.expected_output)
+    let backstory = if agent.backstory.is_empty() {
+        String::new()
+    } else {
+        format!("\n\nBackstory: {}", agent.backstory)
+    };
+    format!(
+        "{text}{backstory}\n\nExpected output: {}",
+        task.expected_output
+    )
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -39,7 +39,7 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
         Strategy::Sequential => order_is_complete(workflow, &execution.name("task_order"), report),
         Strategy::Parallel => strategy_merges(workflow, &execution.name("merge_strategy"), report),
         Strategy::Hierarchical => {
-            manager_exists(workflow, &execution.name("manager_agent"), report)
+            manager_exists(workflow, &execution.name("manager_agent"), report);
         }
         Strategy::Custom => dependencies(workflow, &execution.name("tasks"), report),
     }

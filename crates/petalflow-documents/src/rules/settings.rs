@@ -84,6 +84,16 @@ fn settings(
     checked
 }
 
+/// Types that a node inside a node cannot have.
+const UNFIT: [&str; 6] = [
+    "merge",
+    "conditional",
+    "llm_router",
+    "rule_router",
+    "webhook_trigger",
+    "func",
+];
+
 /// The node inside a node.
 fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: usize) -> Value {
     let wrong = |report: &mut Report, at: Pointer, message: &str| {
@@ -110,14 +120,6 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
         .get("type")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    const UNFIT: [&str; 6] = [
-        "merge",
-        "conditional",
-        "llm_router",
-        "rule_router",
-        "webhook_trigger",
-        "func",
-    ];
     if catalog::outputs(inner).is_none() || UNFIT.contains(&inner) {
         let message = format!(
             "`{}` is not a node type that `{kind}` can run",

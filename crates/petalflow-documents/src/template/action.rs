@@ -117,7 +117,7 @@ impl<'d> Parser<'d> {
             }
             Token::Word(name) => match constant(&name) {
                 Some(constant) => return Ok(constant.into()),
-                None => return self.function_without_arguments(&name, at),
+                None => return function_without_arguments(&name, at),
             },
             Token::Open => {
                 self.depth += 1;
@@ -144,15 +144,16 @@ impl<'d> Parser<'d> {
             path
         })
     }
+}
 
-    fn function_without_arguments(&self, name: &str, at: usize) -> Result<String, TemplateError> {
-        let problem = if functions::NAMES.contains(&name) {
-            format!("put `{name}` and its arguments into parentheses")
-        } else {
-            format!("there is no function `{name}`: a variable is written `.{name}`")
-        };
-        Err(error(problem, at))
-    }
+/// The error of a function as an argument.
+fn function_without_arguments(name: &str, at: usize) -> Result<String, TemplateError> {
+    let problem = if functions::NAMES.contains(&name) {
+        format!("put `{name}` and its arguments into parentheses")
+    } else {
+        format!("there is no function `{name}`: a variable is written `.{name}`")
+    };
+    Err(error(problem, at))
 }
 
 fn constant(name: &str) -> Option<&'static str> {
@@ -186,7 +187,7 @@ fn path(base: &str, names: &[String], at: usize) -> Result<String, TemplateError
             path.push('.');
             path.push_str(name);
         } else {
-            path.push_str(&format!("[{}]", literal(name)));
+            path = format!("{path}[{}]", literal(name));
         }
     }
     if path.is_empty() {

@@ -57,8 +57,7 @@ pub(super) fn call(name: &str, arguments: &[String]) -> Result<String, String> {
         ("ge", [_, _]) => infix(">="),
         ("len", [value]) => Ok(format!("({value}|length)")),
         ("index", [value, keys @ ..]) if !keys.is_empty() => {
-            let keys: String = keys.iter().map(|key| format!("[{key}]")).collect();
-            Ok(format!("{value}{keys}"))
+            Ok(format!("{value}[{}]", keys.join("][")))
         }
         ("print", [_, ..]) => Ok(format!("({})", arguments.join(" ~ "))),
         ("printf", [format, values @ ..]) => printf(format, values),

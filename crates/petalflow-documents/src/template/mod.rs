@@ -4,6 +4,8 @@ mod action;
 mod functions;
 mod lexer;
 
+use std::fmt::Write as _;
+
 use action::Parser;
 
 /// Why a template cannot be used, and where in it.
@@ -94,12 +96,11 @@ fn action_at(text: &str, start: usize) -> Result<(&str, usize), TemplateError> {
             _ if escaped => escaped = false,
             (Some(b'"'), b'\\') => escaped = true,
             (Some(open), byte) if open == byte => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'`') => quote = Some(byte),
             (None, b'}') if inside[index + 1..].starts_with('}') => {
                 return Ok((&inside[..index], start + 2 + index + 2));
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     Err(error("`{{` has no `}}`", start))
@@ -108,7 +109,6 @@ fn action_at(text: &str, start: usize) -> Result<(&str, usize), TemplateError> {
 #[derive(Clone, Copy, PartialEq)]
 enum Block {
     If,
-    /// With its number of `if`s around it: one more.
     With,
     Range,
 }
@@ -180,7 +180,7 @@ impl Output {
                     .len());
         let body = body.trim();
         if body.starts_with("/*") {
-            self.jinja.push_str(&format!("{{#{left} {right}#}}"));
+            let _ = write!(self.jinja, "{{#{left} {right}#}}");
             return Ok(());
         }
         let (word, rest) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
@@ -237,8 +237,7 @@ impl Output {
                 }
                 _ => {
                     let value = self.value(body, start)?;
-                    self.jinja
-                        .push_str(&format!("{{{{{left} {value} {right}}}}}"));
+                    let _ = write!(self.jinja, "{{{{{left} {value} {right}}}}}");
                     Ok(())
                 }
             },
@@ -324,8 +323,7 @@ impl Output {
     }
 
     fn statement(&mut self, (left, right): (&str, &str), statement: &str) {
-        self.jinja
-            .push_str(&format!("{{%{left} {statement} {right}%}}"));
+        let _ = write!(self.jinja, "{{%{left} {statement} {right}%}}");
     }
 
     fn name(&mut self) -> String {
