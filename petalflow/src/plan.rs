@@ -13,6 +13,10 @@ use crate::state::KeySet;
 
 /// The properties of a node that its type determines. The tables of `flow!`, the builder and the driver use it.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties of a node"
+)]
 pub struct NodeSpec {
     /// The properties that the rules use.
     pub facts: NodeFacts<'static>,

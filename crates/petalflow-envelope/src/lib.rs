@@ -19,6 +19,7 @@ mod failure;
 mod kind;
 pub mod kinds;
 mod lookup;
+pub mod run;
 mod template;
 mod trace;
 mod values;

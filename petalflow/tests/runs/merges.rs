@@ -1,5 +1,7 @@
 //! Merges: joins that do not wait for sides that nothing can reach.
 
+use std::fmt::Write as _;
+
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::graph::GraphBuilder;
 use petalflow::interrupt::Decision;
@@ -218,7 +220,8 @@ async fn arrivals_at_a_merge_are_stored() {
 async fn large_graphs_have_merges() {
     let mut edges = "START -> a".to_owned();
     for i in 0..30 {
-        edges += &format!(
+        let _ = write!(
+            edges,
             "; a -> pick_{i:02}; pick_{i:02} -> b_{i}; pick_{i:02} -> c_{i}; b_{i} -> last; c_{i} -> last"
         );
     }

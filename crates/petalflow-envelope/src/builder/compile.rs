@@ -1,5 +1,6 @@
 //! From a graph over envelopes to a graph of the engine.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use petalflow::Graph;
@@ -11,6 +12,7 @@ use super::graph::{Edge, EnvelopeGraph};
 use super::placed::{MergedNames, Placed, PlainNode, RouterNode};
 use super::regions::{Region, regions};
 use crate::kinds::EnvelopeNode;
+use crate::run::StepGraph;
 use crate::{Envelope, NodeKind};
 
 /// Checks a graph and makes it ready to run. Nodes that the entry does not reach are left out.
@@ -29,20 +31,14 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
         return Err(refused(unknown));
     }
     let mut builder = Graph::<Envelope>::builder(&graph.name).edge(START, graph.id(entry));
-    let mut placed = Vec::new();
+    let all: Arc<[String]> = graph.nodes.iter().map(|entry| entry.id.clone()).collect();
+    let mut kinds = HashMap::new();
     for (node, region) in regions(&graph, entry).iter().enumerate() {
         if !is_reached[node] {
             continue;
         }
-        let place = Arc::new(place(&graph, node, region));
-        let id = &place.id;
-        let boxed = if place.targets.is_empty() {
-            BoxNode::new(PlainNode(Arc::clone(&place)))
-        } else {
-            builder = builder.routes(id, &place.targets);
-            BoxNode::new(RouterNode(Arc::clone(&place)))
-        };
-        builder = builder.boxed(id, boxed);
+        let place = place(&graph, node, region, &all);
+        let id = graph.id(node);
         if place.targets.is_empty() {
             let targets = graph.targets(node).into_iter();
             builder = targets.fold(builder, |builder, to| builder.edge(id, graph.id(to)));
@@ -52,13 +48,19 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
                 builder.route(id, target(&graph, edge), graph.id(edge.to))
             });
         }
-        if graph.nodes[node].waits || place.node.kind() == NodeKind::Merge {
+        if graph.nodes[node].waits || place.kind == NodeKind::Merge {
             builder = builder.merge(id);
         }
-        placed.push(place);
+        kinds.insert(id.to_owned(), place.kind.clone());
+        builder = if place.targets.is_empty() {
+            builder.boxed(id, BoxNode::new(PlainNode(place)))
+        } else {
+            let routes = builder.routes(id, &place.targets);
+            routes.boxed(id, BoxNode::new(RouterNode(place)))
+        };
     }
     match builder.build() {
-        Ok(flow) => Ok(EnvelopeFlow::new(flow, placed)),
+        Ok(flow) => Ok(EnvelopeFlow::new(flow, kinds)),
         Err(errors) => {
             let errors = errors.diagnostics().iter().cloned();
             Err(refused(errors.map(GraphError::Rule).collect()))
@@ -66,7 +68,7 @@ pub(super) fn compile(graph: EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors>
     }
 }
 
-fn place(graph: &EnvelopeGraph, node: usize, region: &Region) -> Placed {
+fn place(graph: &EnvelopeGraph, node: usize, region: &Region, all: &Arc<[String]>) -> Placed {
     let entry = &graph.nodes[node];
     let ids = |nodes: &[usize]| -> Vec<String> {
         nodes.iter().map(|node| graph.id(*node).into()).collect()
@@ -93,7 +95,13 @@ fn place(graph: &EnvelopeGraph, node: usize, region: &Region) -> Placed {
     });
     Placed {
         id: entry.id.clone(),
+        kind: entry.node.kind(),
         node: entry.node.clone(),
+        graph: StepGraph {
+            successors: ids(&graph.targets(node)),
+            predecessors: ids(&entry.previous),
+            nodes: Arc::clone(all),
+        },
         is_in_branch: region.is_in_branch,
         from: ids(&region.from),
         fork: region.fork.map(|fork| graph.id(fork).into()),

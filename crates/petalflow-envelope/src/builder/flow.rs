@@ -1,29 +1,34 @@
 //! A graph that was built.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use petalflow::run::Run;
 use petalflow::{Graph, Launch};
 
-use super::placed::Placed;
-use crate::Envelope;
+use crate::{Envelope, NodeKind};
 
 /// A graph over envelopes that was built and checked. Clones share it.
 #[derive(Clone, Debug)]
 pub struct EnvelopeFlow {
     graph: Graph<Envelope>,
-    placed: Arc<[Arc<Placed>]>,
+    kinds: Arc<HashMap<String, NodeKind>>,
 }
 
 impl EnvelopeFlow {
-    pub(super) fn new(graph: Graph<Envelope>, placed: Vec<Arc<Placed>>) -> Self {
+    pub(super) fn new(graph: Graph<Envelope>, kinds: HashMap<String, NodeKind>) -> Self {
         EnvelopeFlow {
             graph,
-            placed: placed.into(),
+            kinds: Arc::new(kinds),
         }
     }
 
-    /// Runs the graph with the default settings of petalflow.
+    /// The kinds of the nodes, by id.
+    pub(crate) fn kinds(&self) -> &HashMap<String, NodeKind> {
+        &self.kinds
+    }
+
+    /// Runs the graph with the default settings of petalflow. See [`run_with`](Self::run_with) for options and events.
     pub fn run(&self, envelope: Envelope) -> Run<Graph<Envelope>> {
         self.launch().run(envelope)
     }

@@ -1,21 +1,25 @@
 //! A node in its place in a graph.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::error::Error;
 
 use petalflow::event::CustomEvent;
 use petalflow::node::Routes;
 use petalflow::{BoxError, Context, node};
+use serde_json::{Map, Value, json};
 
 use crate::branch::Branches;
-use crate::kinds::{AnyNode, Call, EnvelopeNode};
-use crate::{Branch, Changes, Envelope, RouteDecision};
+use crate::kinds::{AnyNode, Call, EnvelopeNode, changes_of};
+use crate::run::{RunControl, RunEventKind, StepGraph, StepPoint, StepResponse, Stop};
+use crate::{Branch, Changes, Envelope, NodeFailure, NodeKind, RouteDecision};
 
 /// A node and what the graph says about it.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) id: String,
+    pub(super) kind: NodeKind,
     pub(super) node: AnyNode,
+    pub(super) graph: StepGraph,
     /// Whether its changes stay in its branch until a merge applies them.
     pub(super) is_in_branch: bool,
     /// The nodes in branches before it.
@@ -37,7 +41,7 @@ pub(super) struct MergedNames {
 }
 
 /// A node with plain edges.
-pub(super) struct PlainNode(pub(super) Arc<Placed>);
+pub(super) struct PlainNode(pub(super) Placed);
 
 #[node(Envelope)]
 impl PlainNode {
@@ -47,7 +51,7 @@ impl PlainNode {
 }
 
 /// A node that chooses among its edges.
-pub(super) struct RouterNode(pub(super) Arc<Placed>);
+pub(super) struct RouterNode(pub(super) Placed);
 
 #[node(Envelope)]
 impl RouterNode {
@@ -60,8 +64,79 @@ impl Placed {
     async fn run(&self, shared: &Envelope, cx: &Context) -> petalflow::Result<(Changes, Routes)> {
         let path = self.path(shared);
         let envelope = self.view(shared, &path);
-        let (changes, routes) = self.process(&envelope, cx).await?;
+        let (changes, routes) = match cx.managed::<RunControl>() {
+            None => self.process(&envelope, cx).await?,
+            Some(control) => self.controlled(&control, envelope, cx).await?,
+        };
         Ok((self.result(shared, path, changes), routes))
+    }
+
+    /// Runs the node as the options of the run say.
+    async fn controlled(
+        &self,
+        control: &RunControl,
+        mut envelope: Cow<'_, Envelope>,
+        cx: &Context,
+    ) -> Result<(Changes, Routes), BoxError> {
+        control.count(&self.id)?;
+        let stop = |point| Stop {
+            node: &self.id,
+            kind: &self.kind,
+            point,
+            graph: &self.graph,
+        };
+        let snapshot = || envelope.clone().into_owned();
+        let mut edits = Changes::new();
+        match control.pause(stop(StepPoint::Before), snapshot, cx).await? {
+            StepResponse::Skip => {
+                let targets = self.targets.iter().collect();
+                return Ok((self.without_merging(&envelope), targets));
+            }
+            StepResponse::Continue {
+                set_vars,
+                delete_vars,
+            } => {
+                edits = edited(&envelope, set_vars, &delete_vars);
+                if edits != Changes::default() {
+                    edits.clone().apply_to(envelope.to_mut());
+                }
+            }
+            StepResponse::Abort { .. } | StepResponse::RunToBreakpoint => {}
+        }
+        let done = control.attempt(&self.id, self.process(&envelope, cx)).await;
+        let (changes, routes) = match done {
+            Err(error) if control.continues_on_error() => {
+                let failure = self.failure(&*error, cx);
+                RunEventKind::NodeFailed.emit(cx, || json!({ "error": failure.message }));
+                let changes = self.without_merging(&envelope).error(failure);
+                (changes, Routes::default())
+            }
+            done => done?,
+        };
+        let changes = edits.then(changes);
+        let snapshot = || applied(&envelope, &changes);
+        control.pause(stop(StepPoint::After), snapshot, cx).await?;
+        Ok((changes, routes))
+    }
+
+    /// The changes of a node that did not run: none, and for a merge those of its first branch.
+    fn without_merging(&self, envelope: &Envelope) -> Changes {
+        let first = envelope
+            .branches
+            .iter()
+            .next()
+            .filter(|_| self.merged.is_some());
+        first.map_or_else(Changes::new, |branch| changes_of(branch, envelope))
+    }
+
+    fn failure(&self, error: &(dyn Error + Send + Sync + 'static), cx: &Context) -> NodeFailure {
+        let mut failure = NodeFailure::new(&self.id, error.to_string());
+        failure.kind = Some(self.kind.clone());
+        failure.attempt = cx.attempt();
+        match error.source() {
+            Some(cause) => failure.with_cause(cause),
+            None => failure,
+        }
     }
 
     /// Runs the node itself.
@@ -159,6 +234,20 @@ impl Placed {
         }
         result
     }
+}
+
+/// The changes of a controller.
+fn edited(envelope: &Envelope, set: Map<String, Value>, removed: &[String]) -> Changes {
+    if !removed.iter().any(|name| envelope.vars.contains_key(name)) {
+        let set = set.into_iter();
+        return set.fold(Changes::new(), |changes, (name, value)| {
+            changes.var(name, value)
+        });
+    }
+    let mut vars = envelope.vars.clone();
+    vars.retain(|name, _| !removed.contains(name));
+    vars.extend(set);
+    Changes::new().replace_vars(vars)
 }
 
 /// The envelope with these changes, without branches.

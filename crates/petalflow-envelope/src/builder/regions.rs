@@ -40,7 +40,7 @@ pub(super) fn regions(graph: &EnvelopeGraph, entry: usize) -> Vec<Region> {
     let is_merge = |node: &usize| {
         graph.nodes[*node].node.kind() == NodeKind::Merge && sides_of(*node).len() > 1
     };
-    if !order.iter().any(|node| is_merge(node)) {
+    if !order.iter().any(is_merge) {
         return regions;
     }
     let forks = dominators(graph, &order);

@@ -294,7 +294,7 @@ fn merge(strategy: &MergeConfig, call: Call<'_>, branches: &[Branch]) -> Result<
 }
 
 /// The changes of a branch to the envelope at the fork.
-fn changes_of(branch: &Branch, fork: &Envelope) -> Changes {
+pub(crate) fn changes_of(branch: &Branch, fork: &Envelope) -> Changes {
     let end = Envelope {
         vars: branch.vars.clone(),
         artifacts: branch.artifacts.clone(),

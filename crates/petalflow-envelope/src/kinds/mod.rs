@@ -70,6 +70,7 @@ pub use human::{
 pub use llm::{BudgetConfig, LlmConfig, LlmNode};
 pub use llm_router::{LlmRouter, LlmRouterConfig};
 pub use map::{MapConfig, MapNode};
+pub(crate) use merge::changes_of;
 pub use merge::{Conflict, MergeConfig, MergeNode};
 pub use noop::NoopNode;
 pub use routed::{Chosen, Decide, Routed};

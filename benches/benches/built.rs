@@ -1,0 +1,194 @@
+//! Graphs that are built at run time beside static ones: `cargo bench --bench built`.
+//!
+//! To count instructions, run one case: `valgrind --tool=callgrind BENCH one CASE RUNS`, for two numbers of runs. The
+//! difference is the cost of the runs.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use petalflow::Graph;
+use petalflow::prelude::*;
+use petalflow_benches::chain::hundred;
+use petalflow_benches::table::{head, row};
+use petalflow_envelope::Envelope;
+use petalflow_envelope::builder::{EnvelopeBuilder, EnvelopeFlow};
+use petalflow_envelope::kinds::{MergeConfig, MergeNode, NoopNode};
+use petalflow_envelope::run::RunOptions;
+use tokio::runtime::{Builder, Runtime};
+
+/// The number of supersteps in a run of each case.
+const SUPERSTEPS: u32 = 100;
+
+/// A chain over an envelope: ten supersteps, which a run does ten times.
+macro_rules! ten_nodes {
+    ($($node:ident)*) => {
+        flow! {
+            Chain(Envelope) {
+                START -> n0 -> n1 -> n2 -> n3 -> n4 -> n5 -> n6 -> n7 -> n8 -> n9 -> again;
+                again -> match { true => n0, false => END };
+                $(node $node: NoopNode = NoopNode;)*
+            }
+        }
+    };
+}
+ten_nodes!(n0 n1 n2 n3 n4 n5 n6 n7 n8 n9);
+
+/// Nine rounds of eleven nodes.
+#[node(Envelope)]
+async fn again(cx: Context) -> bool {
+    cx.superstep() < 99
+}
+
+struct Cases {
+    built: Graph<hundred::Count>,
+    envelope: EnvelopeFlow,
+    merges: EnvelopeFlow,
+}
+
+const CASES: [&str; 6] = [
+    "flow! over typed keys",
+    "builder over typed keys",
+    "flow! over an envelope",
+    "builder over an envelope",
+    "builder over an envelope, with options",
+    "branches and merges over an envelope",
+];
+
+impl Cases {
+    fn new() -> Self {
+        let mut built = Graph::<hundred::Count>::builder("chain");
+        let mut last = START.to_owned();
+        for node in 0..SUPERSTEPS {
+            let name = format!("n{node}");
+            built = built.node_as(&name, hundred::n0 {}).edge(last, &name);
+            last = name;
+        }
+        Cases {
+            built: built.build().expect("a chain is a graph"),
+            envelope: chain(SUPERSTEPS),
+            merges: diamonds(SUPERSTEPS / 3),
+        }
+    }
+
+    /// Runs a case once.
+    async fn run(&self, case: usize) {
+        match case {
+            0 => drop(black_box(
+                hundred::Chain::run(0_u64).await.expect("it counts"),
+            )),
+            1 => drop(black_box(self.built.run(0_u64).await.expect("it counts"))),
+            2 => drop(black_box(
+                Chain::run(Envelope::new()).await.expect("it ends"),
+            )),
+            3 => drop(black_box(
+                self.envelope.run(Envelope::new()).await.expect("it ends"),
+            )),
+            4 => {
+                let options = RunOptions::new();
+                let run = self.envelope.run_with(Envelope::new(), &options);
+                drop(black_box(run.await.expect("it ends")));
+            }
+            _ => drop(black_box(
+                self.merges.run(Envelope::new()).await.expect("it ends"),
+            )),
+        }
+    }
+}
+
+fn chain(nodes: u32) -> EnvelopeFlow {
+    let first = EnvelopeBuilder::new("chain").add_node("n0", NoopNode);
+    let all = (1..nodes).fold(first, |builder, node| {
+        builder.edge(format!("n{node}"), NoopNode)
+    });
+    all.build().expect("a chain is a graph")
+}
+
+/// Forks of two branches with a merge after each: four nodes and three supersteps each.
+fn diamonds(count: u32) -> EnvelopeFlow {
+    let first = EnvelopeBuilder::new("diamonds").add_node("start", NoopNode);
+    let all = (0..count).fold(first, |builder, i| {
+        builder
+            .edge(format!("fork{i}"), NoopNode)
+            .fan_out([
+                (format!("left{i}"), NoopNode),
+                (format!("right{i}"), NoopNode),
+            ])
+            .merge(format!("merge{i}"), MergeNode::new(MergeConfig::default()))
+    });
+    all.build().expect("branches with merges are a graph")
+}
+
+fn main() {
+    let runtime = Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.expect("a runtime can be built");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [one, case, runs] = &arguments[..]
+        && one == "one"
+    {
+        let (case, runs) = (
+            case.parse().expect("a case"),
+            runs.parse().expect("a number"),
+        );
+        return one_case(&runtime, case, runs);
+    }
+    head();
+    let cases = Cases::new();
+    let mut best = [Duration::MAX; CASES.len()];
+    // Alternating, so that noise meets all cases.
+    for _ in 0..50 {
+        for (case, best) in best.iter_mut().enumerate() {
+            let begun = Instant::now();
+            runtime.block_on(async {
+                for _ in 0..20 {
+                    cases.run(case).await;
+                }
+            });
+            *best = (*best).min(begun.elapsed() / 20 / SUPERSTEPS);
+        }
+    }
+    for (case, time) in CASES.iter().zip(best) {
+        row(&format!("{case} (superstep)"), &format!("{time:?}"), "");
+    }
+    let ratio = best[3].as_secs_f64() / best[2].as_secs_f64();
+    row(
+        "builder over flow!, of an envelope",
+        &format!("{ratio:.1}"),
+        "10",
+    );
+    for (what, build) in [
+        (
+            "building a chain of 1,000 nodes",
+            chain as fn(u32) -> EnvelopeFlow,
+        ),
+        ("building 250 forks with merges, 1,001 nodes", diamonds),
+    ] {
+        let count = if what.contains("chain") { 1_000 } else { 250 };
+        let time = (0..10).map(|_| {
+            let begun = Instant::now();
+            drop(black_box(build(count)));
+            begun.elapsed()
+        });
+        let time = time.min().unwrap_or_default();
+        row(what, &format!("{time:.1?}"), "50ms");
+    }
+}
+
+/// For instruction counts. The cases after the last build graphs of 1,000 nodes.
+fn one_case(runtime: &Runtime, case: usize, runs: u32) {
+    if case >= CASES.len() {
+        for _ in 0..runs {
+            drop(black_box(if case == CASES.len() {
+                chain(1_000)
+            } else {
+                diamonds(250)
+            }));
+        }
+        return;
+    }
+    let cases = Cases::new();
+    runtime.block_on(async {
+        for _ in 0..runs {
+            cases.run(case).await;
+        }
+    });
+}

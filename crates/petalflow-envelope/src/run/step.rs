@@ -1,0 +1,116 @@
+//! Runs step by step.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Envelope, NodeKind};
+use petalflow::async_trait;
+
+/// A point at which a run can pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepPoint {
+    /// Before a node runs.
+    Before,
+    /// After a node has run.
+    After,
+}
+
+/// Decides at each pause of a run how it continues. [`FuncController`](super::FuncController) has an example.
+///
+/// A pause is part of the task of its node: nodes of the same superstep that do not pause continue. The controller gets one
+/// request at a time, in the order of the nodes.
+#[async_trait]
+pub trait StepController: Send + Sync + 'static {
+    /// Whether the run pauses here. By default before each node.
+    fn pauses_at(&self, node: &str, point: StepPoint) -> bool {
+        let _ = node;
+        point == StepPoint::Before
+    }
+
+    /// Whether the run pauses here after [`StepResponse::RunToBreakpoint`]. By default nowhere.
+    fn is_breakpoint(&self, node: &str, point: StepPoint) -> bool {
+        let _ = (node, point);
+        false
+    }
+
+    /// Decides how the run continues.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future is dropped if the run ends early.
+    async fn step(&self, request: StepRequest) -> StepResponse;
+}
+
+/// A pause of a run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StepRequest {
+    /// The number of the pause in its run, from 1.
+    pub number: u64,
+    /// The node.
+    pub node: String,
+    /// The kind of the node.
+    pub kind: NodeKind,
+    /// Whether the node will run or has run.
+    pub point: StepPoint,
+    /// The envelope that the node reads, or after it what its successors read. It is a copy.
+    pub envelope: Envelope,
+    /// The place of the node in the graph.
+    pub graph: StepGraph,
+}
+
+/// The place of a node in its graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepGraph {
+    /// The nodes after it.
+    pub successors: Vec<String>,
+    /// The nodes before it.
+    pub predecessors: Vec<String>,
+    /// All nodes of the graph.
+    pub nodes: Arc<[String]>,
+}
+
+/// How a run continues.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepResponse {
+    /// Runs to the next pause. Before a node, variables can be changed. The node sees the change, and writes it with its own
+    /// changes. After a node, changes are ignored.
+    Continue {
+        /// Variables to set.
+        set_vars: Map<String, Value>,
+        /// Variables to remove.
+        delete_vars: Vec<String>,
+    },
+    /// Does not run the node. Its successors run. After a node it is the same as `Continue`.
+    Skip,
+    /// Ends the run with [`StepAborted`].
+    Abort {
+        /// The reason, as text for a person.
+        reason: String,
+    },
+    /// Runs to the next [breakpoint](StepController::is_breakpoint).
+    RunToBreakpoint,
+}
+
+impl StepResponse {
+    /// Continues without changes.
+    pub fn proceed() -> Self {
+        StepResponse::Continue {
+            set_vars: Map::new(),
+            delete_vars: Vec::new(),
+        }
+    }
+}
+
+/// The error of a run that a controller ended: [`RunError::get_ref`](petalflow::RunError::get_ref) returns it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run was ended at node `{node}`: {reason}")]
+pub struct StepAborted {
+    /// The node.
+    pub node: String,
+    /// The reason.
+    pub reason: String,
+}
