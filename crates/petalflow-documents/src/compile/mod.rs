@@ -1,5 +1,6 @@
 //! From agent workflows to graphs.
 
+mod parts;
 mod strategy;
 pub(crate) mod text;
 
@@ -11,17 +12,10 @@ use serde_json::{Map, Value, json};
 use crate::agent::{Agent, AgentWorkflow, Task};
 use crate::catalog::{Catalog, ToolMode};
 use crate::graph::{EdgeDefinition, GraphDefinition, NodeDefinition};
+use parts::{TaskNodes, Tasks, object, system_prompt};
 
 /// The version that compiled graphs name: that of the compiler whose results these are.
 const COMPILER_VERSION: &str = "0.1.0";
-
-/// Where a task begins and ends in the graph.
-struct TaskNodes {
-    first: String,
-    last: String,
-}
-
-type Tasks = BTreeMap<String, TaskNodes>;
 
 impl AgentWorkflow {
     /// Makes the graph of this workflow, as PetalFlow does: a node `<task>__<agent>` for each task, a node `__hitl` after
@@ -277,28 +271,4 @@ fn model_settings(
         settings.insert("output_key".into(), task.output_key.as_str().into());
     }
     settings
-}
-
-/// What the model is told about the agent. Without a task for a manager.
-fn system_prompt(agent: &Agent, task: Option<&Task>) -> String {
-    let text = format!("You are a {}.\n\nGoal: {}", agent.role, agent.goal);
-    let Some(task) = task else {
-        return text;
-    };
-    let backstory = if agent.backstory.is_empty() {
-        String::new()
-    } else {
-        format!("\n\nBackstory: {}", agent.backstory)
-    };
-    format!(
-        "{text}{backstory}\n\nExpected output: {}",
-        task.expected_output
-    )
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
 }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, json};
 
-use super::{Tasks, object, system_prompt, text};
+use super::parts::{Tasks, object, system_prompt};
+use super::text;
 use crate::agent::{AgentWorkflow, Dependencies, Strategy};
 use crate::graph::{EdgeDefinition, GraphDefinition, NodeDefinition};
 

@@ -1,8 +1,8 @@
 //! From an action to an expression of Jinja.
 
+use super::error::{TemplateError, error};
 use super::functions::{self, call};
 use super::lexer::{Token, tokens};
-use super::{TemplateError, error};
 
 pub(super) struct Parser<'d> {
     tokens: std::iter::Peekable<std::vec::IntoIter<(Token, usize)>>,

@@ -1,6 +1,6 @@
 //! The tokens of an action.
 
-use super::{TemplateError, error};
+use super::error::{TemplateError, error};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {

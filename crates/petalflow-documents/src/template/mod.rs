@@ -1,22 +1,15 @@
 //! Templates of PetalFlow, which are those of Go, as templates of Jinja.
 
 mod action;
+mod error;
 mod functions;
 mod lexer;
 
 use std::fmt::Write as _;
 
 use action::Parser;
-
-/// Why a template cannot be used, and where in it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the template is wrong at position {position}: {problem}")]
-pub struct TemplateError {
-    /// What is wrong.
-    pub problem: String,
-    /// The position in the template, in bytes, from 0.
-    pub position: usize,
-}
+pub use error::TemplateError;
+use error::error;
 
 /// Translates a template of a document, in the language of Go's `text/template`, to Jinja, which the nodes of
 /// `petalflow-envelope` use.
@@ -63,13 +56,6 @@ pub fn to_jinja(text: &str) -> Result<String, TemplateError> {
         output.jinja.push_str("{{ \"\" }}");
     }
     Ok(output.jinja)
-}
-
-fn error(problem: impl Into<String>, position: usize) -> TemplateError {
-    TemplateError {
-        problem: problem.into(),
-        position,
-    }
 }
 
 /// What is between the braces that begin at `start`, with its trim marks, and where the text goes on.
