@@ -62,8 +62,8 @@ fn edges_join_nodes(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Rep
             }
             let at = Pointer::root().name("edges").item(index).name(end);
             // Not for every edge of a large graph.
-            let suggestion = if report.0.len() < 100 {
-                suggestion(name, nodes.keys().copied())
+            let suggestion = if report.0.len() < 20 {
+                suggestion(name, graph.nodes.iter().map(|node| node.id.as_str()))
             } else {
                 String::new()
             };
@@ -75,7 +75,10 @@ fn edges_join_nodes(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Rep
 
 fn entry_is_a_node(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Report) {
     if !graph.entry.is_empty() && !nodes.contains_key(graph.entry.as_str()) {
-        let suggestion = suggestion(&graph.entry, nodes.keys().copied());
+        let suggestion = suggestion(
+            &graph.entry,
+            graph.nodes.iter().map(|node| node.id.as_str()),
+        );
         let message = format!("entry `{}` is not a node{suggestion}", shown(&graph.entry));
         report.add(Code::UnknownEntry, Pointer::root().name("entry"), message);
     }
