@@ -1,7 +1,8 @@
-//! Programs with documents that must compile.
+//! What the compiler says about documents, and about programs with them.
 
 #[test]
 fn ui() {
     let tests = trybuild::TestCases::new();
     tests.pass("tests/ui/pass/*.rs");
+    tests.compile_fail("tests/ui/fail/*.rs");
 }
