@@ -94,10 +94,12 @@ pub(crate) fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str
     if name.len() > 64 {
         return String::new();
     }
+    // Names are compared with each other: not with all of a large graph.
     let near = names
         .into_iter()
+        .take(1000)
         .filter(|other| other.len() <= 64 && *other != name)
-        .map(|other| (strsim::damerau_levenshtein(name, other), other))
+        .map(|other| (strsim::osa_distance(name, other), other))
         .min_by_key(|(distance, _)| *distance);
     match near {
         Some((distance, other)) if distance <= 1 + name.chars().count() / 4 => {
