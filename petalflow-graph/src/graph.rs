@@ -46,6 +46,10 @@ pub struct Graph {
 /// assert!(!last.many && !last.subflow);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties, as in a graph's settings"
+)]
 pub struct Node {
     /// Its name in the graph.
     pub name: Cow<'static, str>,
@@ -55,6 +59,9 @@ pub struct Node {
     pub many: bool,
     /// Whether it is a flow.
     pub subflow: bool,
+    /// Whether the join before it waits only for sides that something active can reach. See
+    /// [`SkippableJoin`](crate::SkippableJoin).
+    pub merge: bool,
     /// Whether the run stops before it (`interrupt before`).
     pub before: When,
     /// Whether the run stops after it (`interrupt after`).
@@ -166,6 +173,17 @@ pub struct Edge {
     pub to: Target,
 }
 
+impl Target {
+    /// The node, if it is one.
+    #[inline]
+    pub const fn node(self) -> Option<NodeIdx> {
+        match self {
+            Target::Node(node) => Some(node),
+            Target::Join(_) | Target::End => None,
+        }
+    }
+}
+
 impl Via {
     /// The name of the route whose choice makes the edge fire.
     ///
@@ -207,6 +225,7 @@ impl Node {
             deferred: false,
             many: false,
             subflow: false,
+            merge: false,
             before: When::Never,
             after: When::Never,
             stored: None,
@@ -237,6 +256,22 @@ impl Graph {
             Cow::Borrowed(edges) => edges,
             Cow::Owned(edges) => edges.as_slice(),
         }
+    }
+
+    /// The sides of a join: the first edge from each source.
+    #[inline]
+    pub fn sides(&self, join: JoinIdx) -> Vec<&Edge> {
+        let mut sides: Vec<&Edge> = Vec::new();
+        for edge in self
+            .edges()
+            .iter()
+            .filter(|edge| edge.to == Target::Join(join))
+        {
+            if !sides.iter().any(|side| side.from == edge.from) {
+                sides.push(edge);
+            }
+        }
+        sides
     }
 
     /// The index of the node of this name.

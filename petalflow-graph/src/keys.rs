@@ -165,10 +165,16 @@ impl KeySet {
     /// The keys in ascending order.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        let mut rest = self;
+        let KeySet { mut low, mut high } = self;
         std::iter::from_fn(move || {
-            let key = rest.first()?;
-            rest = rest.minus(KeySet::of(key));
+            // Each step removes the lowest bit.
+            if low != 0 {
+                let key = low.trailing_zeros() as usize;
+                low &= low - 1;
+                return Some(key);
+            }
+            let key = (high != 0).then(|| HALF + high.trailing_zeros() as usize)?;
+            high &= high - 1;
             Some(key)
         })
     }

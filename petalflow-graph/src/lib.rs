@@ -11,7 +11,8 @@
 //! | `diagnose` | the rules that depend on the types of the nodes |
 //! | `analyses` | the possible runs of a graph; with the feature `analysis` |
 //! | `rules` | the rules that depend only on the graph; with the feature `analysis` |
-//! | `diagram`, `picture`, `topology` | graphs as diagrams and as data |
+//! | `diagram`, `topology` | graphs as diagrams and as data |
+//! | `picture` | graphs as drawings in the documentation of flows; with the feature `analysis` |
 //!
 //! The macros and the run-time builder need the feature `analysis`. Other programs read the analysis from constants.
 //!
@@ -36,6 +37,7 @@ mod graph;
 mod idx;
 mod keys;
 pub mod messages;
+#[cfg(feature = "analysis")]
 mod picture;
 mod rule;
 #[cfg(feature = "analysis")]
@@ -43,6 +45,7 @@ mod rules;
 mod similar;
 #[cfg(test)]
 mod simulation;
+mod skips;
 mod sorted;
 mod tables;
 #[cfg(test)]
@@ -66,11 +69,13 @@ pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
 pub use idx::to_u32;
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
+#[cfg(feature = "analysis")]
 pub use picture::picture;
 pub use rule::Rule;
 #[cfg(feature = "analysis")]
 pub use rules::{check, check_with};
 pub use similar::{same, similar};
+pub use skips::SkippableJoin;
 #[doc(hidden)]
 pub use sorted::{SortedMap, SortedSet};
 pub use tables::{

@@ -7,7 +7,7 @@ use serde_core::de::{Deserialize, Deserializer, Error as _};
 use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, ThreadInfo, ThreadStatus};
-use crate::event::{Event, EventKind, TaskInfo};
+use crate::event::{Event, EventKind, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name};
 use crate::ids::{InterruptId, Namespace, TaskId};
 use crate::question::{Interrupt, InterruptKind};
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
@@ -68,6 +68,7 @@ impl<'de> Deserialize<'de> for InterruptId {
 
 as_object!(ThreadInfo, id flow status labels created_ms updated_ms due_ms checkpoints bytes);
 as_object!(TaskState, node index finished error);
+as_object!(LoggedEvent, number recorded_ms kind value);
 as_object!(
     TaskInfo,
     |this| node = *this.node,
@@ -135,49 +136,79 @@ impl Serialize for Interrupt {
 impl<S: State + Serialize> Serialize for Event<S> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", &self.kind.name().replace(' ', "_"))?;
-        map.serialize_entry("namespace", &self.namespace)?;
+        without_state(self, &mut map)?;
+        if let EventKind::Values { state }
+        | EventKind::Finished { state }
+        | EventKind::Interrupted { state, .. } = &self.kind
+        {
+            map.serialize_entry("state", state)?;
+        }
+        map.end()
+    }
+}
+
+impl<S: State> Serialize for WithoutState<'_, S> {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        without_state(self.0, &mut map)?;
+        map.end()
+    }
+}
+
+fn without_state<S: State, M: SerializeMap>(event: &Event<S>, map: &mut M) -> Result<(), M::Error> {
+    map.serialize_entry("kind", &kind_name(event.kind.name()))?;
+    map.serialize_entry("namespace", &event.namespace)?;
+    map.serialize_entry("superstep", &event.superstep)?;
+    map.serialize_entry("task", &event.task)?;
+    match &event.kind {
+        EventKind::RunStarted
+        | EventKind::NodeStarted
+        | EventKind::NodeSkipped
+        | EventKind::SuperstepFinished
+        | EventKind::Values { .. }
+        | EventKind::Finished { .. } => {}
+        EventKind::SuperstepStarted { nodes, .. } => {
+            let nodes: Vec<&str> = nodes.iter().map(|node| &**node).collect();
+            map.serialize_entry("nodes", &nodes)?;
+        }
+        EventKind::NodeFinished { update, cached } => {
+            map.serialize_entry("keys", &written_keys::<S>(update))?;
+            map.serialize_entry("cached", cached)?;
+        }
+        EventKind::NodeRestored { update } => {
+            map.serialize_entry("keys", &written_keys::<S>(update))?;
+        }
+        EventKind::Retry { error, wait } => {
+            map.serialize_entry("error", error)?;
+            map.serialize_entry("wait_ms", &wait.as_millis())?;
+        }
+        EventKind::NodeFailed { error } => map.serialize_entry("error", error)?,
+        EventKind::Custom(event) => {
+            let value = event.value().map_err(M::Error::custom)?;
+            map.serialize_entry("value", &value)?;
+        }
+        EventKind::Checkpoint { checkpoint } => map.serialize_entry("checkpoint", checkpoint)?,
+        EventKind::Nested(event) => map.serialize_entry("event", &kind_name(event.name()))?,
+        EventKind::Interrupted { interrupts, .. } => {
+            map.serialize_entry("interrupts", interrupts)?;
+        }
+        EventKind::Failed { error } => map.serialize_entry("error", &error.to_string())?,
+    }
+    Ok(())
+}
+
+impl Serialize for RunEnd<'_> {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", self.kind)?;
+        map.serialize_entry("namespace", "")?;
         map.serialize_entry("superstep", &self.superstep)?;
-        map.serialize_entry("task", &self.task)?;
-        match &self.kind {
-            EventKind::RunStarted
-            | EventKind::NodeStarted
-            | EventKind::NodeSkipped
-            | EventKind::SuperstepFinished => {}
-            EventKind::SuperstepStarted { nodes, .. } => {
-                let nodes: Vec<&str> = nodes.iter().map(|node| &**node).collect();
-                map.serialize_entry("nodes", &nodes)?;
-            }
-            EventKind::NodeFinished { update, cached } => {
-                map.serialize_entry("keys", &written_keys::<S>(update))?;
-                map.serialize_entry("cached", cached)?;
-            }
-            EventKind::NodeRestored { update } => {
-                map.serialize_entry("keys", &written_keys::<S>(update))?;
-            }
-            EventKind::Retry { error, wait } => {
-                map.serialize_entry("error", error)?;
-                map.serialize_entry("wait_ms", &wait.as_millis())?;
-            }
-            EventKind::NodeFailed { error } => map.serialize_entry("error", error)?,
-            EventKind::Custom(event) => {
-                let value = event.value().map_err(Z::Error::custom)?;
-                map.serialize_entry("value", &value)?;
-            }
-            EventKind::Values { state } | EventKind::Finished { state } => {
-                map.serialize_entry("state", state)?;
-            }
-            EventKind::Checkpoint { checkpoint } => {
-                map.serialize_entry("checkpoint", checkpoint)?;
-            }
-            EventKind::Nested(event) => {
-                map.serialize_entry("event", &event.name().replace(' ', "_"))?;
-            }
-            EventKind::Interrupted { interrupts, state } => {
-                map.serialize_entry("interrupts", interrupts)?;
-                map.serialize_entry("state", state)?;
-            }
-            EventKind::Failed { error } => map.serialize_entry("error", &error.to_string())?,
+        map.serialize_entry("task", &None::<TaskInfo>)?;
+        if !self.interrupts.is_empty() {
+            map.serialize_entry("interrupts", self.interrupts)?;
+        }
+        if let Some(error) = &self.error {
+            map.serialize_entry("error", error)?;
         }
         map.end()
     }

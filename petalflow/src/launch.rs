@@ -10,7 +10,7 @@ use crate::checkpoint::Store;
 use crate::durable::find_cached;
 use crate::error::{BoxError, FailureLog};
 use crate::exec::{Begin, Settings, Start};
-use crate::flow::{Flow, HasFlow, WithRetry};
+use crate::flow::{Flow, HasFlow, WithPlan};
 use crate::future::BoxFuture;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
@@ -114,9 +114,47 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with_retry(self, node: &str, retries: Vec<Retry>) -> Launch<WithRetry<F>> {
+    pub fn with_retry(self, node: &str, retries: Vec<Retry>) -> Launch<WithPlan<F>> {
         Launch {
-            flow: Arc::new(WithRetry::new(self.flow, node, retries)),
+            flow: Arc::new(WithPlan::retrying(self.flow, node, retries)),
+            settings: self.settings,
+        }
+    }
+
+    /// Adds interrupts before and after these nodes, for breakpoints that are known only at run time. An unknown name changes
+    /// nothing.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::interrupt::Decision;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     draft: String,
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write() -> EssayDraft {
+    ///     EssayDraft("…".into())
+    /// }
+    ///
+    /// flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let store = InMemoryStore::new();
+    /// let thread = Write::new().with_interrupts(&["write"], &[]).store(&store).thread("petals");
+    /// let paused = thread.run(()).await?;
+    /// assert_eq!(paused.state().draft, "");
+    /// let essay = thread.resume(Decision::approve()).await?.into_finished()?;
+    /// assert_eq!(essay.draft, "…");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_interrupts(self, before: &[&str], after: &[&str]) -> Launch<WithPlan<F>> {
+        Launch {
+            flow: Arc::new(WithPlan::interrupted(self.flow, before, after)),
             settings: self.settings,
         }
     }

@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
-use petalflow_graph::{Graph, JoinIdx, NodeFacts, NodeIdx, Source, Target, Via};
+use petalflow_graph::{
+    Graph, JoinIdx, NodeFacts, NodeIdx, RouteIdx, SkippableJoin, Source, Target, Via,
+};
 
 use crate::delivery::ItemCodec;
 use crate::policy::NodePolicy;
@@ -18,6 +20,8 @@ pub struct NodeSpec {
     pub payloads: &'static [bool],
     /// Whether the node sends items to the targets of `each`.
     pub sends: bool,
+    /// Whether the names of its routes are known at run time only.
+    pub named: bool,
     /// The policy of its annotation.
     pub policy: Policy,
     /// The codec of its item.
@@ -34,6 +38,7 @@ impl NodeSpec {
         facts: NodeFacts::new(""),
         payloads: &[],
         sends: false,
+        named: false,
         policy: Policy::NONE,
         item: None,
         reads_all: false,
@@ -74,6 +79,39 @@ pub(crate) struct OutEdges {
 pub(crate) struct JoinEdges {
     pub(crate) sides: u32,
     pub(crate) out: Vec<EdgeTarget>,
+}
+
+/// The names of the routes of a node.
+#[derive(Clone, Debug)]
+pub(crate) enum RouteNames {
+    /// Those of its type.
+    Static(&'static [&'static str]),
+    /// Those that the builder was given.
+    #[cfg(feature = "builder")]
+    Named(std::sync::Arc<[String]>),
+}
+
+impl RouteNames {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        let (fixed, named): (&[&'static str], &[String]) = match self {
+            RouteNames::Static(names) => (names, &[]),
+            #[cfg(feature = "builder")]
+            RouteNames::Named(names) => (&[], names),
+        };
+        fixed
+            .iter()
+            .copied()
+            .chain(named.iter().map(String::as_str))
+    }
+
+    pub(crate) fn name(&self, route: RouteIdx) -> &str {
+        self.iter().nth(route.index()).unwrap_or_default()
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Option<u32> {
+        let index = self.iter().position(|route| route == name)?;
+        u32::try_from(index).ok()
+    }
 }
 
 /// The next node of a chain, or none, in four bytes.
@@ -118,6 +156,8 @@ pub struct ExecutionPlan {
     pub(crate) out_edges: Vec<OutEdges>,
     /// By join.
     pub(crate) joins: Vec<JoinEdges>,
+    /// The joins that do not wait for sides that nothing can reach.
+    pub(crate) skippable: Vec<SkippableJoin>,
     pub(crate) policies: Vec<NodePolicy>,
     /// The fast node that is the only target of the plain edges.
     pub(crate) chain_next: Vec<ChainNext>,
@@ -128,7 +168,7 @@ pub struct ExecutionPlan {
     pub(crate) has_deferred: bool,
     /// The interrupts before and after nodes. Guards have the indices of this list.
     pub(crate) gates: Vec<Gate>,
-    pub(crate) routes: Vec<&'static [&'static str]>,
+    pub(crate) routes: Vec<RouteNames>,
     /// Whether any node needs a managed value. Set by the first run.
     pub(crate) needs_managed: OnceLock<bool>,
 }
@@ -139,6 +179,19 @@ impl ExecutionPlan {
     ///
     /// The graph has been checked: an edge for a route that its node does not have is left out.
     pub fn new(graph: &Graph, specs: &[NodeSpec], policies: Vec<NodePolicy>) -> Self {
+        let routes = specs
+            .iter()
+            .map(|spec| RouteNames::Static(spec.facts.routes));
+        Self::with_routes(graph, specs, policies, routes.collect())
+    }
+
+    /// As [`new`](Self::new), with these names of routes.
+    pub(crate) fn with_routes(
+        graph: &Graph,
+        specs: &[NodeSpec],
+        policies: Vec<NodePolicy>,
+        routes: Vec<RouteNames>,
+    ) -> Self {
         let nodes = graph.nodes();
         let mut plan = ExecutionPlan {
             graph: graph.clone(),
@@ -151,6 +204,7 @@ impl ExecutionPlan {
                 })
                 .collect(),
             joins: (0..graph.joins).map(|_| JoinEdges::default()).collect(),
+            skippable: Vec::new(),
             policies,
             chain_next: Vec::new(),
             takes_item: specs.iter().map(|spec| spec.facts.takes_item).collect(),
@@ -161,25 +215,29 @@ impl ExecutionPlan {
                 .collect(),
             gates: Vec::new(),
             has_deferred: nodes.iter().any(|node| node.deferred),
-            routes: specs.iter().map(|spec| spec.facts.routes).collect(),
+            routes,
             needs_managed: OnceLock::new(),
         };
         for (index, edges) in plan.out_edges.iter_mut().enumerate() {
-            edges.routes.resize_with(plan.routes[index].len(), Vec::new);
+            let routes = plan.routes[index].iter().count();
+            edges.routes.resize_with(routes, Vec::new);
             edges.fast = !edges.deferred && plan.policies[index].is_none();
         }
+        let mut sides = vec![Vec::new(); plan.joins.len()];
         for edge in graph.edges() {
             let target = match edge.to {
                 Target::End => EdgeTarget::End,
                 Target::Node(node) if edge.via.is_each() => EdgeTarget::Each(node),
                 Target::Node(node) => EdgeTarget::Node(node),
                 Target::Join(join) => {
-                    let sides = &mut plan.joins[join.index()].sides;
-                    *sides += 1;
-                    EdgeTarget::Join {
-                        join,
-                        side: *sides - 1,
+                    let sides: &mut Vec<Source> = &mut sides[join.index()];
+                    let known = sides.iter().position(|side| *side == edge.from);
+                    let side = petalflow_graph::to_u32(known.unwrap_or(sides.len()));
+                    if known.is_none() {
+                        sides.push(edge.from);
+                        plan.joins[join.index()].sides += 1;
                     }
+                    EdgeTarget::Join { join, side }
                 }
             };
             match (edge.from, &edge.via) {
@@ -189,9 +247,8 @@ impl ExecutionPlan {
                     plan.out_edges[node.index()].plain.push(target);
                 }
                 (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
-                    let mut routes = plan.routes[node.index()].iter();
-                    if let Some(route) = routes.position(|route| route == name) {
-                        plan.out_edges[node.index()].routes[route].push(target);
+                    if let Some(route) = plan.routes[node.index()].index(name) {
+                        plan.out_edges[node.index()].routes[route as usize].push(target);
                     }
                 }
                 (Source::Node(node), Via::Catch) => {
@@ -201,12 +258,29 @@ impl ExecutionPlan {
                 }
             }
         }
-        plan.chain_next = plan
-            .out_edges
-            .iter()
-            .map(|edges| ChainNext::new(plan.only_fast_target(&edges.plain)))
-            .collect();
+        plan.link_chains();
         plan
+    }
+
+    fn link_chains(&mut self) {
+        let next = |edges: &OutEdges| ChainNext::new(self.only_fast_target(&edges.plain));
+        self.chain_next = self.out_edges.iter().map(next).collect();
+    }
+
+    /// Adds the joins of merges. A node that chooses or fails can put a side out of reach, so it is not fast: the planner runs
+    /// after it.
+    #[cfg(feature = "builder")]
+    #[inline]
+    pub(crate) fn with_skippable(mut self, joins: Vec<SkippableJoin>) -> Self {
+        if !joins.is_empty() {
+            let out_edges = self.out_edges.iter_mut();
+            out_edges.for_each(|edges| {
+                edges.fast &= edges.routes.is_empty() && edges.catch.is_none();
+            });
+            self.link_chains();
+        }
+        self.skippable = joins;
+        self
     }
 
     /// Adds the interrupts of the flow. No node of such a plan is fast: the fast path does not stop between nodes.
@@ -223,20 +297,31 @@ impl ExecutionPlan {
         self
     }
 
+    /// Adds interrupts before and after the nodes of these names.
+    #[inline]
+    pub(crate) fn interrupted(mut self, before: &[&str], after: &[&str]) -> Self {
+        let mut gates = std::mem::take(&mut self.gates);
+        for (names, after) in [(before, false), (after, true)] {
+            let nodes = names.iter().filter_map(|name| self.index_of(name));
+            gates.extend(nodes.map(|node| Gate {
+                node,
+                after,
+                reads: KeySet::NONE,
+            }));
+        }
+        self.with_gates(gates)
+    }
+
     /// Replaces the retries of a node.
     #[inline]
-    pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
-        let mut plan = self.clone();
-        if let Some(node) = plan.index_of(node) {
-            plan.policies[node.index()] = NodePolicy::retrying(retry);
+    pub(crate) fn retrying(mut self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
+        if let Some(node) = self.index_of(node) {
+            self.policies[node.index()] = NodePolicy::retrying(retry);
             // A node with retries is not fast.
-            plan.out_edges[node.index()].fast = false;
-            let chain_next = plan.chain_next.iter_mut();
-            chain_next
-                .filter(|next| next.get() == Some(node))
-                .for_each(|next| *next = ChainNext::NONE);
+            self.out_edges[node.index()].fast = false;
+            self.link_chains();
         }
-        plan
+        self
     }
 
     /// The fast node that is the only one of these targets.
@@ -276,7 +361,7 @@ impl ExecutionPlan {
 
     /// Whether the node chooses a route.
     pub(crate) fn chooses(&self, node: NodeIdx) -> bool {
-        !self.routes[node.index()].is_empty()
+        self.routes[node.index()].iter().next().is_some()
     }
 
     /// The node with this name.

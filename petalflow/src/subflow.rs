@@ -152,6 +152,8 @@ fn stored<C: Flow>(
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
         retention: Retention::ALL,
+        // Its events are among those of the outermost flow.
+        event_log: None,
         discard_pending: true,
         gate: None,
         nested: Some(Nested {

@@ -1,22 +1,29 @@
 //! A server that sends the bytes that a test gives it. It may stall, close the connection early, or send nonsense.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// What a server does next.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Sends these bytes.
     Send(Vec<u8>),
+    /// Sends these bytes again and again until the client disconnects.
+    Repeat(Vec<u8>),
+    /// As `Repeat`, with this pause between two times.
+    Drip(Vec<u8>, Duration),
+    /// Breaks the connection off: the client gets an error, not an end.
+    Reset,
     /// Sends nothing more until the client disconnects.
     Stall,
 }
@@ -45,6 +52,7 @@ pub struct Server {
 struct Shared {
     requests: Mutex<Vec<ReceivedRequest>>,
     disconnects: AtomicUsize,
+    sent: AtomicU64,
     changed: Notify,
 }
 
@@ -134,6 +142,11 @@ impl Server {
         self.shared.requests.lock().unwrap().clone()
     }
 
+    /// The number of bytes that the machine has taken for the clients. They may not have read all of them.
+    pub fn sent(&self) -> u64 {
+        self.shared.sent.load(Ordering::SeqCst)
+    }
+
     /// Waits for this number of requests.
     ///
     /// # Panics
@@ -144,7 +157,7 @@ impl Server {
         self.until(enough, "there is no further request").await;
     }
 
-    /// Waits until this number of clients have closed their connections while the server stalled.
+    /// Waits until this number of clients have closed their connections while the server stalled or was sending.
     ///
     /// # Panics
     ///
@@ -207,8 +220,25 @@ pub fn end() -> Step {
     Step::Send(b"0\r\n\r\n".to_vec())
 }
 
+/// A connection of a client.
+trait Connection: AsyncRead + AsyncWrite + Unpin {
+    fn tcp(&self) -> &TcpStream;
+}
+
+impl Connection for TcpStream {
+    fn tcp(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Connection for TlsStream<TcpStream> {
+    fn tcp(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
 async fn serve(
-    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    mut stream: impl Connection,
     shared: &Shared,
     answer: &(impl Fn(usize, &ReceivedRequest) -> Vec<Step> + Sync),
 ) -> std::io::Result<()> {
@@ -221,7 +251,19 @@ async fn serve(
     shared.changed.notify_one();
     for step in answer(number, &request) {
         match step {
-            Step::Send(bytes) => stream.write_all(&bytes).await?,
+            Step::Send(bytes) => send(&mut stream, &bytes, shared).await?,
+            Step::Repeat(bytes) => loop {
+                send(&mut stream, &bytes, shared).await?;
+            },
+            Step::Drip(bytes, pause) => loop {
+                send(&mut stream, &bytes, shared).await?;
+                tokio::time::sleep(pause).await;
+            },
+            Step::Reset => {
+                // Closing then discards what was not sent.
+                stream.tcp().set_zero_linger()?;
+                return Ok(());
+            }
             Step::Stall => {
                 let mut nothing = [0; 1];
                 let end = stream.read(&mut nothing).await;
@@ -232,6 +274,22 @@ async fn serve(
         }
     }
     stream.shutdown().await
+}
+
+/// Sends bytes. A failure means that the client has disconnected.
+async fn send(stream: &mut impl Connection, bytes: &[u8], shared: &Shared) -> std::io::Result<()> {
+    let sent = stream.write_all(bytes).await;
+    match &sent {
+        Ok(()) => {
+            let bytes = bytes.len().try_into().unwrap_or(u64::MAX);
+            shared.sent.fetch_add(bytes, Ordering::SeqCst);
+        }
+        Err(_) => {
+            shared.disconnects.fetch_add(1, Ordering::SeqCst);
+            shared.changed.notify_one();
+        }
+    }
+    sent
 }
 
 async fn read(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<ReceivedRequest> {

@@ -37,6 +37,20 @@ pub enum AgentError {
         /// The tool.
         tool: String,
     },
+    /// A tool takes managed values that the run does not have.
+    #[error(
+        "tool `{tool}` of agent `{agent}` takes managed values that the run does not have: {}; pass them with \
+         `agent.launch().manage(..)`",
+        types.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    )]
+    MissingManaged {
+        /// The agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+        /// The names of the types.
+        types: Vec<&'static str>,
+    },
     /// The model call failed.
     #[error("the model of agent `{agent}` failed")]
     Model {
@@ -74,6 +88,23 @@ pub enum AgentError {
         /// The number of such answers.
         times: u32,
     },
+    /// Too many answers of a turn do not have the form that [`Agent::output`](crate::Agent::output) requests.
+    #[error(
+        "agent `{agent}` gave no answer of the requested form in {answers} {}: {problem}; its last answer is `{}`; allow more attempts \
+         with `.max_repairs(..)`, or change the type of the answer",
+        if *answers == 1 { "attempt" } else { "attempts" },
+        shortened(answer)
+    )]
+    InvalidOutput {
+        /// The agent.
+        agent: String,
+        /// The number of such answers.
+        answers: u32,
+        /// What is wrong with the last one.
+        problem: String,
+        /// The last one.
+        answer: String,
+    },
     /// There is no message to answer.
     #[error("there is nothing to answer: the input has no message, and the conversation is empty")]
     NoMessage,
@@ -92,6 +123,14 @@ pub enum AgentError {
 impl std::fmt::Debug for AgentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&petalflow::error::message_with_sources(self))
+    }
+}
+
+/// The start of a text that may be very long.
+pub(crate) fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }
 

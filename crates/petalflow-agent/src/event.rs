@@ -58,6 +58,10 @@ pub struct AgentEvent {
     /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
+    /// Why an answer went back to the model: on the answer, on the request for another one, and on the results of the
+    /// tool by which it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
     /// Whether the user interrupted the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub interrupted: bool,
@@ -67,6 +71,91 @@ pub struct AgentEvent {
     /// Other provider metadata, such as the answer's sources ([`LlmResponse::meta`](petalflow_llm::LlmResponse)).
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
+}
+
+/// An answer that does not have the form that [`Agent::output`](crate::Agent::output) requests, and so went back to the
+/// model.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let agent = Agent::new(ScriptedModel::new(["many", "5"])).output::<u32>();
+/// let talk = agent.run("How many petals has a wild rose?").await?;
+/// assert_eq!(talk.output::<u32>()?, 5);
+/// let repair = talk.events[1].repair.as_ref().unwrap();
+/// assert_eq!((repair.number, repair.problem.as_str()), (1, "expected value at line 1 column 1"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Repair {
+    /// The number of the repair in the turn, from 1. [`Agent::max_repairs`](crate::Agent::max_repairs) limits it.
+    pub number: u32,
+    /// What is wrong with the answer.
+    pub problem: String,
+}
+
+/// A source of tools of an agent that has failed: the payload of a [`CustomEvent`] of the run, for each model call without
+/// the tools of the source.
+///
+/// ```
+/// use petalflow::tool::{FuncTool, ToolSet, ToolSource};
+/// use petalflow::{BoxError, async_trait};
+/// use petalflow_agent::stream::AgentEventKind;
+/// use petalflow_agent::{Agent, ToolsUnavailable};
+/// use petalflow_llm::ScriptedModel;
+/// use serde_json::Value;
+///
+/// struct Dead;
+///
+/// #[async_trait]
+/// impl ToolSource for Dead {
+///     async fn tools(&self) -> Result<ToolSet, BoxError> {
+///         Err("server `books` is down".into())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
+/// let agent = Agent::new(ScriptedModel::new(["hello"])).tool(ping).tool_source(Dead);
+/// let mut events = agent.events("hi");
+/// let mut problems = Vec::new();
+/// while let Some(item) = events.next().await {
+///     if let AgentEventKind::Custom(custom) = item.kind
+///         && let Some(unavailable) = custom.downcast_ref::<ToolsUnavailable>()
+///     {
+///         problems.push(format!("{}: {}", unavailable.agent, unavailable.problem));
+///     }
+/// }
+/// assert_eq!(problems, ["agent: server `books` is down"]);
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ToolsUnavailable {
+    /// The name of the agent.
+    pub agent: String,
+    /// What is wrong with the source.
+    pub problem: String,
+}
+
+impl ToolsUnavailable {
+    /// Emits the event to the listener of the run, if there is one.
+    pub(crate) fn emit(cx: &Context, agent: &str, problem: &str) {
+        cx.emit_with(|| {
+            let unavailable = ToolsUnavailable {
+                agent: agent.into(),
+                problem: problem.into(),
+            };
+            CustomEvent::named("tools_unavailable", unavailable)
+        });
+    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -108,6 +197,9 @@ impl AgentEvent {
     /// assert!(event.is_final(), "it comes later");
     /// ```
     pub fn is_final(&self) -> bool {
+        if self.repair.is_some() {
+            return false;
+        }
         if self.actions.skip_summarization || !self.long_running.is_empty() {
             return true;
         }
@@ -117,6 +209,12 @@ impl AgentEvent {
                 .iter()
                 .any(|part| matches!(part, Part::Call(_) | Part::Result(_)))
             && !matches!(parts.last(), Some(Part::CodeResult { .. }))
+    }
+
+    /// Whether it is an answer that went back to the model, or the request for another one. Only the agent that gave it
+    /// reads it.
+    pub(crate) fn is_void(&self) -> bool {
+        self.repair.is_some() && self.results().next().is_none()
     }
 
     /// Whether it contains only thoughts. A signature on other parts does not make them thoughts.

@@ -56,5 +56,5 @@ pub use agent::{Agent, AgentNode, Answer};
 pub use conversation::{Conversation, ConversationInput, Pending};
 pub use definition::{History, Mode};
 pub use error::AgentError;
-pub use event::AgentEvent;
+pub use event::{AgentEvent, Repair, ToolsUnavailable};
 pub use turn::AgentFlow;

@@ -12,6 +12,8 @@ pub(crate) struct Output {
     pub(crate) schema: Arc<Value>,
     /// Checks a value. The error says what is wrong with it.
     pub(crate) check: fn(&Value) -> Result<(), String>,
+    /// Checks the text of an answer.
+    pub(crate) read: fn(&str) -> Result<(), String>,
 }
 
 impl Output {
@@ -19,6 +21,7 @@ impl Output {
         Output {
             schema: Arc::new(schemars::schema_for!(T).to_value()),
             check: |value| deserialize::<T>(value).map(drop),
+            read: |text| parse::<T>(text).map(drop),
         }
     }
 }

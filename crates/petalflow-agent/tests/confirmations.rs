@@ -155,22 +155,156 @@ async fn a050_what_is_confirmed_runs_and_what_is_refused_says_so_also_after_a_re
 }
 
 #[tokio::test]
-async fn a050_what_was_answered_before_is_not_done_again() {
+async fn a050_a_decision_that_is_given_again_changes_nothing() {
+    for (first, second) in [(true, true), (true, false), (false, false), (false, true)] {
+        let (wipe, ran) = dangerous("wipe");
+        let (agent, model) = scripted([
+            Reply::from(call("1", "wipe", json!({"disk": "a"}))),
+            "done".into(),
+        ]);
+        let agent = agent.tool(wipe);
+        let talk = agent.run("tidy up").await.unwrap();
+        let id = talk.pending()[0].id().to_string();
+        let decide = |yes| ConversationInput::default().confirm(&id, yes);
+        let talk = agent.run(talk.next_input(decide(first))).await.unwrap();
+        let before = talk.events.clone();
+        let (new, talk) = events(&agent, talk.next_input(decide(second))).await;
+        assert!(new.is_empty(), "{new:?}");
+        assert_eq!(talk.events, before);
+        assert_eq!(talk.answer(), "done");
+        assert_eq!(model.requests().len(), 2);
+        assert_eq!(ran.load(SeqCst), usize::from(first));
+    }
+}
+
+#[tokio::test]
+async fn a_decision_that_is_given_again_on_a_thread_changes_nothing() {
+    let store = InMemoryStore::new();
     let (wipe, ran) = dangerous("wipe");
-    let (agent, _) = scripted([
+    let (agent, model) = scripted([
         Reply::from(call("1", "wipe", json!({"disk": "a"}))),
         "done".into(),
-        "it was done before".into(),
+        "you are welcome".into(),
     ]);
+    let thread = agent.tool(wipe).store(&store).thread("t");
+    let run = async |input: ConversationInput| {
+        let ended = thread.run(input).await.unwrap();
+        ended.into_finished().unwrap()
+    };
+    let asked = run("tidy up".into()).await;
+    let yes = ConversationInput::default().confirm(asked.pending()[0].id(), true);
+    let first = run(yes.clone()).await;
+    for _ in 0..2 {
+        let again = run(yes.clone()).await;
+        assert_eq!(
+            (&again.events, again.answer()),
+            (&first.events, first.answer())
+        );
+    }
+    assert_eq!((ran.load(SeqCst), model.requests().len()), (1, 2));
+    // What is new in the same input counts.
+    let mut thanks = yes;
+    let message = thanks.message.as_mut().unwrap();
+    message.parts.push(Part::text("thanks"));
+    assert_eq!(run(thanks).await.answer(), "you are welcome");
+    assert_eq!(ran.load(SeqCst), 1);
+}
+
+#[tokio::test]
+async fn one_of_two_decisions_that_is_given_again_leaves_the_other_open() {
+    let (wipe, ran) = dangerous("wipe");
+    let calls = Reply::from(call("1", "wipe", json!({"disk": "a"}))).and(Part::Call(call(
+        "2",
+        "wipe",
+        json!({"disk": "b"}),
+    )));
+    let (agent, model) = scripted([calls, "one is done".into(), "both are".into()]);
     let agent = agent.tool(wipe);
+    let talk = agent.run("tidy up").await.unwrap();
+    let ids: Vec<String> = talk
+        .pending()
+        .iter()
+        .map(|pending| pending.id().into())
+        .collect();
+    let yes = |id: &str| ConversationInput::default().confirm(id, true);
+    let talk = agent.run(talk.next_input(yes(&ids[0]))).await.unwrap();
+    let talk = agent.run(talk.next_input(yes(&ids[0]))).await.unwrap();
+    assert_eq!(talk.pending().len(), 1);
+    assert_eq!((ran.load(SeqCst), model.requests().len()), (1, 2));
+    let talk = agent.run(talk.next_input(yes(&ids[1]))).await.unwrap();
+    assert_eq!((ran.load(SeqCst), talk.answer()), (2, "both are".into()));
+}
+
+#[tokio::test]
+async fn a_decision_of_an_agent_below_that_is_given_again_changes_nothing() {
+    let (wipe, ran) = dangerous("wipe");
+    let (agent, model) = scripted([
+        Reply::call("cleaner", json!({"request": "tidy up"})),
+        Reply::from(call("1", "wipe", json!({"disk": "a"}))),
+        "wiped".into(),
+        "done".into(),
+    ]);
+    let cleaner = Agent::named("cleaner")
+        .mode(petalflow_agent::Mode::SingleTurn)
+        .tool(wipe);
+    let agent = agent.sub_agent(cleaner);
     let talk = agent.run("tidy up").await.unwrap();
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
     let talk = agent.run(talk.next_input(yes.clone())).await.unwrap();
+    let before = talk.events.clone();
     let talk = agent.run(talk.next_input(yes)).await.unwrap();
-    assert_eq!(
-        (ran.load(SeqCst), talk.answer()),
-        (1, "it was done before".into())
-    );
+    assert_eq!((&talk.events, talk.answer()), (&before, "done".into()));
+    assert_eq!((ran.load(SeqCst), model.requests().len()), (1, 4));
+}
+
+/// The process dies after the decision was stored, and the front end sends it again.
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_is_given_again_after_a_crash_is_carried_out_once() {
+    let store = InMemoryStore::new();
+    let hangs = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let ran = Arc::new(AtomicUsize::new(0));
+    let wipe = || {
+        let (hangs, ran) = (Arc::clone(&hangs), Arc::clone(&ran));
+        let spec = petalflow::tool::ToolSpec::new("wipe", "Wipes.", json!({"type": "object"}));
+        let tool = FuncTool::untyped(spec, move |_, _| {
+            let (hangs, ran) = (hangs.load(SeqCst), Arc::clone(&ran));
+            async move {
+                if hangs {
+                    std::future::pending::<()>().await;
+                }
+                Ok(json!(ran.fetch_add(1, SeqCst) + 1))
+            }
+        });
+        tool.confirm_if(|_| Some("really?".into()))
+    };
+    let (agent, _) = scripted([Reply::from(call("1", "wipe", json!({})))]);
+    let thread = agent.tool(wipe()).store(&store).thread("t");
+    let asked = thread
+        .run("tidy up")
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
+    let id = asked.pending()[0].id().to_string();
+    let decide = |yes| ConversationInput::default().confirm(&id, yes);
+    let crash = tokio::time::timeout(std::time::Duration::from_secs(1), thread.run(decide(true)));
+    crash.await.unwrap_err();
+
+    hangs.store(false, SeqCst);
+    let (agent, model) = scripted(["done"]);
+    let thread = agent.tool(wipe()).store(&store).thread("t");
+    // The first decision counts: the call may have run.
+    for _ in 0..2 {
+        let talk = thread
+            .run(decide(false))
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
+        assert_eq!(talk.answer(), "done");
+        assert_eq!(results(&talk).last(), Some(&json!(1)));
+    }
+    assert_eq!((ran.load(SeqCst), model.requests().len()), (1, 1));
 }
 
 /// A conversation in which `author` asks to confirm this call, after the agent's model has made a call.

@@ -8,6 +8,7 @@ use petalflow::tool::{Confirmation, CredentialRequest, FuncTool, ToolResult};
 use petalflow_agent::human::CREDENTIAL;
 use petalflow_agent::{AgentEvent, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, Role};
+use petalflow_testing::{Fault, FaultyStore, Window};
 use serde_json::{Value, json};
 
 use super::kit::{
@@ -117,18 +118,48 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     );
     assert!(talk.pending().is_empty());
 
-    // Given again, it is not used again.
-    let (agent, _) = scripted(["as I said"]);
-    let agent = agent.tool(calendar().0);
-    let talk = agent
-        .store(&store)
-        .thread("t")
-        .run(given)
-        .await
-        .unwrap()
-        .into_finished()
-        .unwrap();
-    assert_eq!((ran.load(SeqCst), talk.answer()), (1, "as I said".into()));
+    // Given again, it changes nothing.
+    let (agent, model) = scripted(["not asked"]);
+    let thread = agent.tool(calendar().0).store(&store).thread("t");
+    let again = thread.run(given).await.unwrap().into_finished().unwrap();
+    assert_eq!(
+        (&again.events, again.answer()),
+        (&talk.events, "You are free.".into())
+    );
+    assert_eq!((ran.load(SeqCst), model.requests().len()), (1, 0));
+    assert!(!format!("{again:?}").contains("s3cret"));
+}
+
+/// The conversation does not contain the credential, so the turn can continue only with the repeated one.
+#[tokio::test]
+async fn a_credential_that_is_given_again_after_a_crash_is_used() {
+    for nth in 1..20 {
+        let store = InMemoryStore::new();
+        let (tool, _) = calendar();
+        let (agent, _) = scripted([busy("1", "Monday"), "You are free.".into()]);
+        let agent = agent.tool(tool);
+        let asked_for = agent.store(&store).thread("t").run("am I free?").await;
+        let asked_for = asked_for.unwrap().into_finished().unwrap();
+        let id = asked_for.pending()[0].id().to_string();
+        let given = || ConversationInput::default().credential(&*id, token());
+
+        let faulty = FaultyStore::new(&store);
+        let window = Window::HiccupBefore;
+        faulty.inject(Fault { window, nth });
+        let _ = agent.store(&faulty).thread("t").run(given()).await;
+
+        let (tool, ran) = calendar();
+        let (agent, _) = scripted(["You are free.", "You are free."]);
+        let thread = agent.tool(tool).store(&store).thread("t");
+        let talk = thread.run(given()).await.unwrap().into_finished().unwrap();
+        assert_eq!(talk.answer(), "You are free.", "write {nth} failed");
+        assert_eq!(results(&talk).last(), Some(&json!({"free": "Monday"})));
+        if !faulty.fault_occurred() {
+            assert_eq!(ran.load(SeqCst), 0, "the turn had ended");
+            return;
+        }
+    }
+    panic!("a turn has fewer writes");
 }
 
 #[tokio::test]

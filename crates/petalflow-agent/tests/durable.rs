@@ -8,10 +8,10 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::{Agent, ConversationInput};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
-use petalflow_testing::crashes;
+use petalflow_testing::{Fault, FaultyStore, Window, crashes};
 use serde_json::{Value, json};
 
-use super::kit::{results, scripted, tool};
+use super::kit::{asked, results, scripted, tool};
 
 /// A tool that counts its calls.
 fn counting(name: &str, count: &Arc<AtomicUsize>) -> FuncTool {
@@ -19,16 +19,20 @@ fn counting(name: &str, count: &Arc<AtomicUsize>) -> FuncTool {
     tool(name, move |_, _| Ok(json!(count.fetch_add(1, SeqCst) + 1)))
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another() {
-    let store = InMemoryStore::new();
-    let (fast, slow) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let hangs = Arc::new(AtomicBool::new(true));
-    let agent = |replies: Vec<Reply>| {
-        let (counter, hangs) = (Arc::clone(&slow), Arc::clone(&hangs));
+/// An agent whose tool `slow` hangs until `works` is set, and the numbers of calls of `fast` and `slow`.
+#[derive(Default)]
+struct Hanging {
+    fast: Arc<AtomicUsize>,
+    slow: Arc<AtomicUsize>,
+    works: Arc<AtomicBool>,
+}
+
+impl Hanging {
+    fn agent(&self, replies: Vec<Reply>) -> (Agent, Arc<ScriptedModel>) {
+        let (counter, works) = (Arc::clone(&self.slow), Arc::clone(&self.works));
         let spec = ToolSpec::new("slow", "Hangs the first time.", json!({"type": "object"}));
         let hanging = FuncTool::untyped(spec, move |_, _| {
-            let hangs = hangs.load(SeqCst);
+            let hangs = !works.load(SeqCst);
             let count = counter.fetch_add(1, SeqCst) + 1;
             async move {
                 if hangs {
@@ -38,10 +42,21 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
             }
         });
         let (agent, model) = scripted(replies);
-        (agent.tool(counting("fast", &fast)).tool(hanging), model)
-    };
+        let agent = agent.tool(counting("fast", &self.fast)).tool(hanging);
+        (agent, model)
+    }
+
+    fn calls(&self) -> (usize, usize) {
+        (self.fast.load(SeqCst), self.slow.load(SeqCst))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another() {
+    let store = InMemoryStore::new();
+    let hanging = Hanging::default();
     let calls = Reply::call("fast", json!({})).and_call("slow", json!({}));
-    let (first, _) = agent(vec![calls]);
+    let (first, _) = hanging.agent(vec![calls]);
     let thread = first.store(&store).thread("t");
     // The process dies while `slow` hangs.
     let mut run = Box::pin(async { thread.run("go").await });
@@ -50,10 +65,10 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
         assert!(ended.is_err(), "it hangs");
     }
     drop(run);
-    assert_eq!((fast.load(SeqCst), slow.load(SeqCst)), (1, 1));
+    assert_eq!(hanging.calls(), (1, 1));
 
-    hangs.store(false, SeqCst);
-    let (second, model) = agent(vec!["done".into()]);
+    hanging.works.store(true, SeqCst);
+    let (second, model) = hanging.agent(vec!["done".into()]);
     let talk = second
         .store(&store)
         .thread("t")
@@ -62,11 +77,7 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
         .unwrap()
         .into_finished()
         .unwrap();
-    assert_eq!(
-        (fast.load(SeqCst), slow.load(SeqCst)),
-        (1, 2),
-        "only what had not finished"
-    );
+    assert_eq!(hanging.calls(), (1, 2), "only what had not finished");
     assert_eq!(results(&talk), [1, 2]);
     assert_eq!(talk.answer(), "done");
     assert_eq!(
@@ -74,6 +85,130 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
         1,
         "the first answer was kept as well"
     );
+}
+
+/// A new message comes in place of a resume.
+#[tokio::test(start_paused = true)]
+async fn a_new_message_after_a_crash_has_the_results_of_the_calls_that_had_finished() {
+    let store = InMemoryStore::new();
+    let hanging = Hanging::default();
+    let calls = Reply::call("slow", json!({})).and_call("fast", json!({}));
+    let (agent, _) = hanging.agent(vec![calls]);
+    let thread = agent.store(&store).thread("t");
+    let crash = tokio::time::timeout(Duration::from_secs(1), thread.run("go"));
+    crash.await.unwrap_err();
+    assert_eq!(hanging.calls(), (1, 1));
+
+    let (agent, model) = hanging.agent(vec!["you stopped".into(), "again".into()]);
+    let thread = agent.store(&store).thread("t");
+    let talk = thread
+        .run("what happened?")
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
+    assert_eq!(talk.answer(), "you stopped");
+    assert_eq!(hanging.calls(), (1, 1), "nothing runs again");
+    let stopped = "the program stopped while this call ran, and it is not known what the call did";
+    let expected = [
+        "user: go".into(),
+        "assistant: slow{} & fast{}".into(),
+        format!(r#"tool: slow = {{"error":"{stopped}"}} & fast = 1"#),
+        "user: what happened?".into(),
+    ];
+    assert_eq!(asked(&model), expected);
+    let ids: std::collections::BTreeSet<&str> =
+        talk.events.iter().map(|event| &*event.id).collect();
+    assert_eq!(ids.len(), talk.events.len(), "ids differ");
+    // The results are part of the conversation.
+    let talk = thread
+        .run("and now?")
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
+    assert_eq!(asked(&model)[2], expected[2]);
+    assert_eq!(results(&talk).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_message_after_a_crash_during_a_decided_call_closes_the_call() {
+    let store = InMemoryStore::new();
+    let hanging = Hanging::default();
+    let confirmed = |agent: Agent| {
+        let wipe = super::kit::returns("wipe", json!("wiped"));
+        agent.tool(wipe.confirm_if(|_| Some("really?".into())))
+    };
+    let calls = Reply::call("wipe", json!({}));
+    let (agent, _) = hanging.agent(vec![calls]);
+    // A callback hangs, after the person has decided.
+    let agent = confirmed(agent);
+    let thread = agent.store(&store).thread("t");
+    let asked_for = thread
+        .run("tidy up")
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
+    let yes = ConversationInput::default().confirm(asked_for.pending()[0].id(), true);
+    let agent = agent.callbacks(Hang);
+    let thread = agent.store(&store).thread("t");
+    let crash = tokio::time::timeout(Duration::from_secs(1), thread.run(yes));
+    crash.await.unwrap_err();
+
+    let (agent, model) = hanging.agent(vec!["it stopped".into()]);
+    let thread = confirmed(agent).store(&store).thread("t");
+    let talk = thread.run("well?").await.unwrap().into_finished().unwrap();
+    assert_eq!(talk.answer(), "it stopped");
+    let asked = asked(&model);
+    assert!(
+        asked[2].contains("the program stopped while this call ran"),
+        "{asked:?}"
+    );
+}
+
+struct Hang;
+
+#[petalflow::async_trait]
+impl petalflow_agent::extension::Callbacks for Hang {
+    async fn before_tool(
+        &self,
+        _: &mut petalflow_agent::extension::ToolStep<'_>,
+    ) -> Result<Option<Value>, petalflow::BoxError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_new_message_after_any_crash_finds_every_call_with_its_result() {
+    // Each write to the store fails once, and another message follows.
+    for point in 1..40 {
+        let store = InMemoryStore::new();
+        let faulty = FaultyStore::new(&store);
+        faulty.inject(Fault {
+            window: Window::HiccupBefore,
+            nth: point,
+        });
+        let thread = steady_agent().store(&faulty).thread("t");
+        let _ = thread.run("first").await;
+        let died = faulty.fault_occurred();
+        let model = Arc::new(ScriptedModel::from_fn(|_| "answer"));
+        let agent = steady_agent().model(Arc::clone(&model));
+        let thread = agent.store(&store).thread("t");
+        let talk = thread.run("second").await.unwrap().into_finished().unwrap();
+        assert_eq!(talk.answer(), "answer", "point {point}");
+        let requests = model.requests();
+        let pending = requests[0]
+            .messages
+            .iter()
+            .flat_map(ChatMessage::tool_results);
+        let pending = pending.filter(|result| result.content["status"] == "pending");
+        assert_eq!(pending.count(), 0, "point {point}");
+        if !died {
+            return;
+        }
+    }
+    panic!("a turn has fewer writes");
 }
 
 #[tokio::test]

@@ -278,3 +278,26 @@ async fn events_without_content_are_not_read() {
         ["user: hi"]
     );
 }
+
+#[tokio::test]
+async fn a_picture_in_the_result_of_another_agents_tool_is_a_picture() {
+    let picture = json!({"type": "image", "media_type": "image/png", "data": "iVBORw0="});
+    let past = [
+        user("draw"),
+        called("painter", [call("1", "draw", json!({}))]),
+        returned("painter", "1", "draw", json!({"output": [picture]})),
+    ];
+    let (agent, model) = scripted(["a dot"]);
+    agent.run(after(past, "what is it?")).await.unwrap();
+    let requests = model.requests();
+    let parts: Vec<&Part> = requests[0]
+        .messages
+        .iter()
+        .flat_map(|message| &message.parts)
+        .collect();
+    let pictures = parts.iter().filter(|part| matches!(part, Part::Media(_)));
+    assert_eq!(pictures.count(), 1);
+    let text = format!("{:?}", asked(&model));
+    assert!(text.contains(r#"\\"note\\":\\"attached\\""#), "{text}");
+    assert_eq!(text.matches("iVBORw0=").count(), 1, "{text}");
+}

@@ -18,6 +18,7 @@ mod placeholders;
 mod planning;
 mod prebuilt;
 mod replays;
+mod requirements;
 mod spans;
 mod streamed_replays;
 mod streaming;

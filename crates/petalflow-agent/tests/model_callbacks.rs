@@ -148,7 +148,7 @@ async fn a009_the_steps_of_every_agent_come_in_their_order() {
             Err("there is no code".into())
         }
     }
-    let (agent, model) = scripted(["hello"]);
+    let (agent, model) = scripted([r#""hello""#]);
     let agent = agent
         .name("guide")
         .output::<String>()

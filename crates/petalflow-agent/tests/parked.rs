@@ -109,3 +109,26 @@ async fn a_result_of_an_unknown_call_is_refused() {
         "no call `9` comes before its result in the conversation: give results the id of their call"
     );
 }
+
+#[tokio::test]
+async fn a_result_that_is_sent_again_changes_nothing_and_another_one_counts() {
+    let (agent, model) = scripted([
+        Reply::call("build", json!({})),
+        "half is built".into(),
+        "it is built".into(),
+    ]);
+    let agent = agent.tool(returns("build", Value::Null).long_running());
+    let talk = agent.run("a house").await.unwrap();
+    let id = talk.pending()[0].id().to_string();
+    let result = |percent: u32| ConversationInput::default().result(&id, percent);
+    let talk = agent.run(talk.next_input(result(50))).await.unwrap();
+    let before = talk.events.clone();
+    let talk = agent.run(talk.next_input(result(50))).await.unwrap();
+    assert_eq!(
+        (&talk.events, talk.answer()),
+        (&before, "half is built".into())
+    );
+    assert_eq!(model.requests().len(), 2);
+    let talk = agent.run(talk.next_input(result(100))).await.unwrap();
+    assert_eq!(talk.answer(), "it is built");
+}

@@ -132,8 +132,8 @@ impl Planner for Nosy {
 #[tokio::test]
 async fn a009_planners_run_between_the_conversation_and_the_schema() {
     let (agent, model) = scripted([Reply::chunks([
-        Delta::Text("a".into()),
-        Delta::Text("b".into()),
+        Delta::Text("\"a".into()),
+        Delta::Text("b\"".into()),
     ])]);
     let agent = agent.planner(Nosy).streaming().output::<String>();
     let (pieces, events, talk) = all(agent.events("hello")).await;
@@ -141,9 +141,9 @@ async fn a009_planners_run_between_the_conversation_and_the_schema() {
     assert!(model.requests()[0].json_schema.is_some());
     assert_eq!(
         shape(&pieces),
-        [r#"a & (piece after "")"#, r#"b & (piece after "a")"#]
+        [r#""a & (piece after "")"#, r#"b" & (piece after "\"a")"#]
     );
-    assert_eq!(shape(&events), [r#"ab & (whole after "")"#]);
+    assert_eq!(shape(&events), [r#""ab" & (whole after "")"#]);
     assert_eq!(events[0].message.as_ref().unwrap().role, Role::Assistant);
 
     let (agent, _) = scripted(["nonsense"]);

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use petalflow::policy::Retry;
-use petalflow_agent::Agent;
-use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::prebuilt::{AskExpert, Team};
+use petalflow_agent::stream::{AgentEventKind, AgentEvents};
+use petalflow_agent::{Agent, Mode};
+use petalflow_llm::nodes::Model;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
@@ -174,4 +176,79 @@ async fn a_failed_run_says_so_in_its_stream() {
     assert!(matches!(last, Some(AgentEventKind::Failed(_))));
     let (agent, _) = scripted(["fine"]);
     assert_eq!(shape(&events(&agent, "go").await.0), ["fine"]);
+}
+
+/// The pieces with their authors.
+async fn heard(events: AgentEvents) -> Vec<String> {
+    let (pieces, _, _) = all(events).await;
+    let pieces = pieces.iter().filter(|piece| !piece.text().is_empty());
+    pieces
+        .map(|piece| format!("{}: {}", piece.author, piece.text()))
+        .collect()
+}
+
+/// A model that makes this call, and then says something.
+fn after(call: Reply) -> ScriptedModel {
+    ScriptedModel::new([call, Reply::chunks(["t", "wo"])])
+}
+
+fn below(mode: Mode) -> Agent {
+    let model = ScriptedModel::new([Reply::chunks(["o", "ne"])]);
+    Agent::named("below").model(model).mode(mode)
+}
+
+#[tokio::test]
+async fn the_agents_below_stream_as_well() {
+    let transfer = || Reply::call("transfer_to_agent", json!({"agent_name": "below"}));
+    let ask = || Reply::call("below", json!({"request": "go"}));
+    let agent = |call, mode| Agent::new(after(call)).name("above").sub_agent(below(mode));
+
+    let silent = agent(ask(), Mode::SingleTurn);
+    assert!(heard(silent.events("go")).await.is_empty());
+    let asks = agent(ask(), Mode::SingleTurn).streaming();
+    let expected = ["below: o", "below: ne", "above: t", "above: wo"];
+    assert_eq!(heard(asks.events("go")).await, expected);
+    let transfers = agent(transfer(), Mode::Chat).streaming();
+    assert_eq!(heard(transfers.events("go")).await, expected[..2]);
+
+    // An agent below may stream alone.
+    let alone = Agent::new(after(ask())).sub_agent(below(Mode::SingleTurn).streaming());
+    assert_eq!(heard(alone.events("go")).await, expected[..2]);
+}
+
+#[tokio::test]
+async fn agents_and_prebuilt_flows_that_tools_run_stream_as_well() {
+    let spec = petalflow::tool::ToolSpec::new("help", "Helps.", json!({"type": "object"}));
+    let help = || {
+        petalflow::tool::FuncTool::untyped(spec.clone(), |_, cx| async move {
+            let cx = cx.context().ok_or("it is called in a run")?;
+            below(Mode::Chat).run_in(&cx, "go").await?;
+            let inquiry = AskExpert::new().run_in(&cx, "inquiry", "go".to_string());
+            Ok(json!(inquiry.await?.answer))
+        })
+    };
+    for streams in [true, false] {
+        let mut agent = Agent::new(after(Reply::call("help", json!({}))))
+            .name("above")
+            .tool(help());
+        if streams {
+            agent = agent.streaming();
+        }
+        let choice = ScriptedModel::new([r#"{"name": "expert", "reason": "?"}"#]);
+        let expert = Agent::new(ScriptedModel::new([Reply::chunks(["thr", "ee"])]));
+        let launch = agent
+            .launch()
+            .manage(Model::new(choice))
+            .manage(Team::new().member("expert", "knows", expert));
+        let heard = heard(AgentEvents::new(launch.run("go").events())).await;
+        let expected = [
+            "below: o",
+            "below: ne",
+            "expert: thr",
+            "expert: ee",
+            "above: t",
+            "above: wo",
+        ];
+        assert_eq!(heard, if streams { &expected[..] } else { &[] });
+    }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Artifact, Envelope, EnvelopeBranches, NodeFailure};
+use crate::{Artifact, Changes, Envelope, EnvelopeBranches, NodeFailure};
 use petalflow::BoxError;
 use petalflow::node::{Effects, Output, WriteOutput};
 use petalflow::state::KeySet;
@@ -96,21 +96,37 @@ pub struct Branches {
     open: Vec<Branch>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     taken: Vec<String>,
+    /// By node: what its path has changed since the fork, on the way to a merge.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<(String, Changes)>,
 }
 
 impl Branches {
     pub(crate) fn open(branch: Branch) -> Self {
         Branches {
             open: vec![branch],
-            taken: Vec::new(),
+            ..Branches::default()
         }
     }
 
     pub(crate) fn taken(names: Vec<String>) -> Self {
         Branches {
-            open: Vec::new(),
             taken: names,
+            ..Branches::default()
         }
+    }
+
+    /// What the path to this node has changed.
+    pub(crate) fn path(node: String, changes: Changes) -> Self {
+        Branches {
+            paths: vec![(node, changes)],
+            ..Branches::default()
+        }
+    }
+
+    pub(crate) fn path_of(&self, node: &str) -> Option<&Changes> {
+        let path = self.paths.iter().find(|(name, _)| name == node);
+        path.map(|(_, changes)| changes)
     }
 
     /// The branches.
@@ -125,7 +141,7 @@ impl Branches {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.open.is_empty() && self.taken.is_empty()
+        *self == Branches::default()
     }
 
     /// Adds a later write. A branch replaces one of the same name.
@@ -134,7 +150,12 @@ impl Branches {
             let replaced = write.open.iter().any(|new| new.name == branch.name);
             !replaced && !write.taken.contains(&branch.name)
         });
+        self.paths.retain(|(name, _)| {
+            let replaced = write.paths.iter().any(|(new, _)| new == name);
+            !replaced && !write.taken.contains(name)
+        });
         self.open.extend(write.open);
+        self.paths.extend(write.paths);
         self.taken.extend(write.taken);
     }
 

@@ -36,6 +36,9 @@ use petalflow_llm::ChatMessage;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Changes {
+    /// Whether the variables replace all variables.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    replace_vars: bool,
     vars: Map<String, Value>,
     artifacts: Items<Artifact>,
     messages: Items<ChatMessage>,
@@ -129,6 +132,7 @@ impl Changes {
         let changed = |(name, value): &(&String, &Value)| before.vars.get(*name) != Some(*value);
         let vars = after.vars.iter().filter(changed);
         Changes {
+            replace_vars: false,
             vars: vars
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
@@ -143,6 +147,23 @@ impl Changes {
     #[must_use]
     pub fn var(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.vars.insert(name.into(), value.into());
+        self
+    }
+
+    /// Replaces all variables.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Changes, Envelope};
+    /// use serde_json::Map;
+    ///
+    /// let mut envelope = Envelope::new().with_var("a", 1);
+    /// Changes::new().replace_vars(Map::new()).apply_to(&mut envelope);
+    /// assert!(envelope.vars.is_empty());
+    /// ```
+    #[must_use]
+    pub fn replace_vars(mut self, vars: Map<String, Value>) -> Self {
+        self.replace_vars = true;
+        self.vars = vars;
         self
     }
 
@@ -229,6 +250,13 @@ impl Changes {
         self
     }
 
+    /// Stores what the path to a node has changed, for the merge after it.
+    #[must_use]
+    pub(crate) fn path(mut self, node: &str, changes: Changes) -> Self {
+        self.branches.then(Branches::path(node.into(), changes));
+        self
+    }
+
     /// Removes the results of these branches.
     #[must_use]
     pub(crate) fn take_branches(mut self, names: Vec<String>) -> Self {
@@ -246,7 +274,12 @@ impl Changes {
     /// ```
     #[must_use]
     pub fn then(mut self, next: Changes) -> Self {
-        self.vars.extend(next.vars);
+        if next.replace_vars {
+            self.replace_vars = true;
+            self.vars = next.vars;
+        } else {
+            self.vars.extend(next.vars);
+        }
         self.artifacts.then(next.artifacts);
         self.messages.then(next.messages);
         self.errors.then(next.errors);
@@ -264,7 +297,11 @@ impl Changes {
     /// assert_eq!(envelope.get_var("a"), Some(&1.into()));
     /// ```
     pub fn apply_to(self, envelope: &mut Envelope) {
-        envelope.vars.extend(self.vars);
+        if self.replace_vars {
+            envelope.vars = self.vars;
+        } else {
+            envelope.vars.extend(self.vars);
+        }
         self.artifacts.apply_to(&mut envelope.artifacts);
         self.messages.apply_to(&mut envelope.messages);
         self.errors.apply_to(&mut envelope.errors);
@@ -307,9 +344,13 @@ impl Output<Envelope> for Changes {
     type Routing = ();
 
     fn apply(self, effects: &mut Effects<Envelope>) -> Result<(), BoxError> {
-        (!self.vars.is_empty())
-            .then_some(EnvelopeVars(self.vars))
-            .apply(effects)?;
+        if self.replace_vars {
+            Overwrite(EnvelopeVars(self.vars)).apply(effects)?;
+        } else {
+            (!self.vars.is_empty())
+                .then_some(EnvelopeVars(self.vars))
+                .apply(effects)?;
+        }
         self.artifacts.write::<EnvelopeArtifacts>(effects)?;
         self.messages.write::<EnvelopeMessages>(effects)?;
         self.errors.write::<EnvelopeErrors>(effects)?;

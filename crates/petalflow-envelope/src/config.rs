@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use regex::{Regex, RegexBuilder};
+use petalflow_expression::compile;
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -105,28 +106,7 @@ impl JsonSchema for Period {
     }
 }
 
-/// The largest size of a compiled pattern, in bytes.
-const PATTERN_LIMIT: usize = 1 << 20;
-
-/// Compiles a regular expression. Matching takes time in proportion to the text.
+/// Compiles a regular expression of a field.
 pub(crate) fn pattern(field: impl Into<String>, pattern: &str) -> Result<Regex, ConfigError> {
     compile(pattern).map_err(|problem| ConfigError::new(field, problem))
-}
-
-/// Compiles a regular expression, or says why it cannot.
-pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
-    RegexBuilder::new(pattern)
-        .size_limit(PATTERN_LIMIT)
-        .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(limit) => {
-                format!("the pattern needs more than {limit} bytes: use smaller repetitions")
-            }
-            error => {
-                // The message ends with the reason; before it are the pattern and a marker in several lines.
-                let text = error.to_string();
-                let reason = text.lines().last().unwrap_or_default();
-                format!("`{pattern}` is not a regular expression: {reason}")
-            }
-        })
 }

@@ -7,11 +7,14 @@
 
 mod artifact;
 mod branch;
+pub mod builder;
 mod changes;
 mod clock;
 mod config;
 mod decision;
-pub mod expr;
+#[cfg(feature = "documents")]
+#[cfg_attr(docsrs, doc(cfg(feature = "documents")))]
+pub mod documents;
 mod failure;
 mod kind;
 pub mod kinds;
@@ -34,10 +37,54 @@ pub use failure::NodeFailure;
 pub use kind::NodeKind;
 pub use template::MissingVariable;
 pub use trace::Trace;
+/// The expression language of conditions.
+#[doc(inline)]
+pub use petalflow_expression as expr;
 pub use wire::{WireArtifact, WireEnvelope, WireError, WireFailure, WireMessage, WireTrace};
 
 use petalflow::state;
 use petalflow_llm::ChatMessage;
+
+/// A flow of a document: a graph or an agent workflow in JSON or YAML. The document is checked while the crate compiles,
+/// and each mistake is an error with the line and the column in the document. The crate is compiled again when the file
+/// changes.
+///
+/// The path is relative to the file with the macro, or else to the folder of the package. The name of the type is that of
+/// the file: `greeting.graph.json` is `Greeting`. `flow_from!(pub Welcome = "greeting.graph.json")` gives it another name.
+///
+/// The type has a constructor, `new`, and dereferences to an
+/// [`EnvelopeFlow`](builder::EnvelopeFlow), which runs it. If the document
+/// needs models, tools, functions or people, `new` takes a struct with a field for each, `GreetingServices`: a missing one is
+/// a compile error. The fields are named after the provider, the tool or the node; `human` asks people.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow_envelope::{Envelope, flow_from};
+///
+/// flow_from!("tests/documents/greeting.graph.json");
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = Greeting::new()?;
+/// let envelope = flow.run(Envelope::new().with_var("name", "Ann")).await?;
+/// assert_eq!(envelope.get_var_string("greeting"), "Hello, Ann! Welcome to PetalFlow.");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// This document has an edge to a node that does not exist:
+///
+/// ```compile_fail
+/// petalflow_envelope::flow_from!("tests/documents/wrong.graph.json");
+/// ```
+#[cfg(feature = "documents")]
+#[cfg_attr(docsrs, doc(cfg(feature = "documents")))]
+#[macro_export]
+macro_rules! flow_from {
+    ($($flow:tt)*) => {
+        $crate::documents::__private::flow_from_impl! { [$crate] $($flow)* }
+    };
+}
 
 /// A state with an input, named variables, artifacts, messages, error records and a trace.
 ///

@@ -1,7 +1,8 @@
-//! Values: texts, numbers, truth, equality, paths.
+//! Values: texts and paths. Truth, equality and order are those of expressions.
 
 use serde_json::{Map, Value};
-use std::cmp::Ordering;
+
+pub(crate) use petalflow_expression::{compare, equal, length, truthy};
 
 /// A text unchanged, and any other value as JSON.
 pub(crate) fn text(value: &Value) -> String {
@@ -27,58 +28,9 @@ pub(crate) fn canonical(value: &Value) -> Value {
     }
 }
 
-/// `false`, `null`, zero, and an empty text, list or object are false. Any other value is true.
-pub(crate) fn truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(object) => !object.is_empty(),
-    }
-}
-
 /// `null`, and an empty text, list or object.
 pub(crate) fn is_empty(value: &Value) -> bool {
     !matches!(value, Value::Bool(_) | Value::Number(_)) && !truthy(value)
-}
-
-/// Whether two values are equal. Numbers are equal if their values are, so `1` equals `1.0`.
-pub(crate) fn equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(_), Value::Number(_)) => compare(a, b) == Some(Ordering::Equal),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            let same = |(name, value)| b.get(name).is_some_and(|other| equal(value, other));
-            a.len() == b.len() && a.iter().all(same)
-        }
-        _ => a == b,
-    }
-}
-
-/// The order of two numbers or two texts. Values of other or different types have none.
-pub(crate) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => match (a.as_i64(), b.as_i64()) {
-            (Some(a), Some(b)) => Some(a.cmp(&b)),
-            _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
-        },
-        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
-        _ => None,
-    }
-}
-
-/// The number of characters, items or entries. Other values have no length.
-pub(crate) fn length(value: &Value) -> Option<usize> {
-    match value {
-        Value::String(text) => Some(text.chars().count()),
-        Value::Array(items) => Some(items.len()),
-        Value::Object(object) => Some(object.len()),
-        _ => None,
-    }
 }
 
 /// The name of the type of a value.

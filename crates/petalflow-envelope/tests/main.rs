@@ -1,9 +1,10 @@
 //! The envelope and the nodes over it. The number before a test's name is that of the row that it checks.
 
+mod builder;
 mod cache;
 mod conditional;
+mod documents;
 mod envelope;
-mod expressions;
 mod filter;
 mod gate;
 mod guardian;
@@ -13,6 +14,7 @@ mod llm_node;
 mod llm_router;
 mod map;
 mod merge;
+mod merging;
 mod routes;
 mod rule_router;
 mod settings;

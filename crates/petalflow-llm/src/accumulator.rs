@@ -1,6 +1,7 @@
 //! Joins the deltas of a response.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -40,13 +41,13 @@ use petalflow::tool::ToolCall;
 pub struct StreamAccumulator {
     parts: Vec<Part>,
     calls: Vec<PartialCall>,
+    /// The call with each index.
+    with_index: HashMap<usize, usize>,
 }
 
 /// A call whose arguments are still incomplete.
 #[derive(Clone, Debug)]
 struct PartialCall {
-    /// The index among the response's calls, as the provider counts.
-    index: usize,
     /// The index among the parts.
     part: usize,
     /// The arguments received as text.
@@ -168,12 +169,10 @@ impl StreamAccumulator {
         }
     }
 
-    /// The call with this index, added if missing. A response has few calls, and usually the last one grows.
+    /// The call with this index, added if missing.
     fn call(&mut self, index: usize) -> &mut PartialCall {
-        let existing = self.calls.iter().rposition(|call| call.index == index);
-        let existing = existing.unwrap_or_else(|| {
+        let existing = *self.with_index.entry(index).or_insert_with(|| {
             self.calls.push(PartialCall {
-                index,
                 part: self.parts.len(),
                 text: String::new(),
                 object: Value::Null,

@@ -233,8 +233,47 @@ impl Media {
         json!({ "type": kind, "media_type": self.media_type, field: source })
     }
 
+    /// Takes the media with data out of the result of a tool: the blocks that [`to_block`](Self::to_block) writes. Each
+    /// block remains, with the note in place of the data.
+    ///
+    /// ```
+    /// use petalflow_llm::message::Media;
+    /// use serde_json::json;
+    ///
+    /// let mut result = json!({ "output": [{ "type": "image", "media_type": "image/gif", "data": "R0lGODlhAQABAAAAACw=" }] });
+    /// let media = Media::take_from(&mut result, "attached");
+    /// assert_eq!(media[0].media_type, "image/gif");
+    /// assert_eq!(result, json!({ "output": [{ "type": "image", "media_type": "image/gif", "note": "attached" }] }));
+    /// ```
+    pub fn take_from(result: &mut Value, note: &str) -> Vec<Self> {
+        let mut media = Vec::new();
+        Self::take_each(result, &mut |medium| {
+            media.push(medium);
+            note.into()
+        });
+        media
+    }
+
+    /// Takes the media with data out of the result of a tool. The function returns the note for each.
+    pub(crate) fn take_each(result: &mut Value, taken: &mut impl FnMut(Media) -> String) {
+        match result {
+            Value::Array(items) => items
+                .iter_mut()
+                .for_each(|item| Self::take_each(item, taken)),
+            Value::Object(fields) => {
+                let Some(medium) = Media::from_block(fields) else {
+                    return fields
+                        .values_mut()
+                        .for_each(|field| Self::take_each(field, taken));
+                };
+                fields.remove("data");
+                fields.insert("note".into(), taken(medium).into());
+            }
+            _ => {}
+        }
+    }
+
     /// The medium with its data in such a block.
-    #[cfg(feature = "providers")]
     pub(crate) fn from_block(block: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| block.get(name).and_then(Value::as_str);
         if !matches!(text("type")?, "image" | "audio" | "video" | "resource") {

@@ -9,9 +9,6 @@ pub(super) enum Step<'a> {
     Index(usize),
 }
 
-/// The maximum length of an array that a path may create. It bounds the memory that a wrong path can use.
-const MAX_ARRAY_LENGTH: usize = 10_000;
-
 /// The maximum number of steps in a path, as in JSON text: a deeper value cannot be parsed back, or dropped.
 const MAX_DEPTH: usize = 100;
 
@@ -45,7 +42,8 @@ pub(super) fn parse(path: &str) -> Vec<Step<'_>> {
     parse
 }
 
-/// The value at the path, with missing objects and arrays created. `None` if another kind of value is in the way.
+/// The value at the path, with missing objects and arrays created. `None` if another kind of value is in the way, or if
+/// an index skips items: a short path would otherwise take much memory.
 pub(super) fn resolve<'v>(mut value: &'v mut Value, parse: &[Step<'_>]) -> Option<&'v mut Value> {
     if parse.len() > MAX_DEPTH {
         return None;
@@ -63,13 +61,10 @@ pub(super) fn resolve<'v>(mut value: &'v mut Value, parse: &[Step<'_>]) -> Optio
                     *value = Value::Array(Vec::new());
                 }
                 let items = value.as_array_mut()?;
-                if *index >= MAX_ARRAY_LENGTH {
-                    return None;
+                if items.len() == *index {
+                    items.push(Value::Null);
                 }
-                if items.len() <= *index {
-                    items.resize(index + 1, Value::Null);
-                }
-                &mut items[*index]
+                items.get_mut(*index)?
             }
         };
     }

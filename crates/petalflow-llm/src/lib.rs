@@ -21,6 +21,7 @@
 
 mod accumulator;
 mod budget;
+mod capabilities;
 mod chat_message;
 mod check;
 mod delta;
@@ -45,10 +46,12 @@ pub mod testing;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
+mod token_count;
 mod token_usage;
 
+pub use capabilities::Capabilities;
 pub use chat_message::{ChatMessage, Part, Role};
-pub use llm_client::{Capabilities, LlmClient};
+pub use llm_client::LlmClient;
 pub use llm_error::{LlmError, LlmErrorKind};
 pub use llm_request::LlmRequest;
 pub use llm_response::LlmResponse;
@@ -86,4 +89,5 @@ pub mod stream {
 pub mod usage {
     pub use crate::budget::Budget;
     pub use crate::price::{Price, Prices};
+    pub use crate::token_count::TokenCount;
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{LlmError, LlmRequest, LlmResponse, LlmStream};
+use crate::usage::TokenCount;
+use crate::{Capabilities, LlmError, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 
 /// A client for a language model: a provider's model, a script, or a wrapper around another client.
@@ -73,34 +74,29 @@ pub trait LlmClient: Send + Sync + 'static {
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         Ok(LlmStream::from_response(self.complete(request).await?))
     }
-}
 
-/// The capabilities of a client.
-///
-/// ```
-/// use petalflow_llm::Capabilities;
-///
-/// assert!(!Capabilities::default().schema_with_tools);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Capabilities {
-    /// The model follows a `json_schema` even if it has tools.
-    pub schema_with_tools: bool,
-}
-
-impl Capabilities {
-    /// Declares that the model follows a `json_schema` even if it has tools.
+    /// The number of input tokens of this request. Nothing is generated.
+    ///
+    /// `ProviderModel` asks the provider: Anthropic, Gemini, and OpenAI's responses. For other formats, and by default,
+    /// it is [an estimate](TokenCount::estimate).
     ///
     /// ```
-    /// use petalflow_llm::Capabilities;
+    /// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
     ///
-    /// assert!(Capabilities::default().with_schema_with_tools().schema_with_tools);
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), petalflow_llm::LlmError> {
+    /// let model = ScriptedModel::new(["Paris"]);
+    /// let count = model.count_tokens(&LlmRequest::prompt("What is the capital of France?")).await?;
+    /// assert_eq!((count.tokens, count.exact), (12, false));
+    /// # Ok(())
+    /// # }
     /// ```
-    #[must_use]
-    pub const fn with_schema_with_tools(mut self) -> Self {
-        self.schema_with_tools = true;
-        self
+    ///
+    /// # Errors
+    ///
+    /// As [`complete`](Self::complete), if a provider is asked.
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        Ok(TokenCount::estimate(request))
     }
 }
 
@@ -127,6 +123,10 @@ macro_rules! delegates {
 
             async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
                 (**self).stream(request).await
+            }
+
+            async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+                (**self).count_tokens(request).await
             }
         }
     )*};

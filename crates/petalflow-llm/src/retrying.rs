@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
+use crate::usage::TokenCount;
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 use petalflow::policy::Retry;
@@ -15,6 +16,9 @@ use petalflow::policy::Retry;
 ///
 /// It retries [transient](LlmError::is_transient) errors as its [`Retry`] allows, after the longer of the policy's and
 /// the provider's delay. A stream is retried only before its first chunk: no content is repeated.
+///
+/// A provider that asks for a delay of more than 5 min, such as until the next day, is not asked again: the error is
+/// returned, with the delay in it.
 ///
 /// Defaults: 3 attempts, at most 10 min in total, no limit for one attempt, and at most 2 min between two chunks of a
 /// stream.
@@ -61,10 +65,10 @@ impl<C: LlmClient> Retrying<C> {
         }
     }
 
-    /// Removes the time limits, for a client that has its own.
+    /// Removes the limit between two chunks, for a client that has its own.
     #[cfg(feature = "providers")]
-    pub(crate) fn without_time_limits(mut self) -> Self {
-        (self.idle, self.total) = (None, None);
+    pub(crate) fn without_idle_timeout(mut self) -> Self {
+        self.idle = None;
         self
     }
 
@@ -153,9 +157,11 @@ impl<C: LlmClient> Retrying<C> {
         let attempt = |_| self.within_limits(deadline, attempt());
         let decide = |error: &LlmError, delay: Duration| {
             let retried = error.is_transient() && self.retry.covers(error);
-            let delay = delay.max(error.retry_after().unwrap_or_default());
+            let requested = error.retry_after().unwrap_or_default();
+            let delay = delay.max(requested);
             let end = Instant::now().checked_add(delay)?;
-            let in_time = deadline.is_none_or(|deadline| end < deadline);
+            let in_time =
+                deadline.is_none_or(|deadline| end < deadline) && requested <= MAX_REQUESTED_DELAY;
             (retried && in_time).then_some(delay)
         };
         self.retry.run_with(attempt, decide).await
@@ -205,6 +211,9 @@ impl<C: LlmClient> Retrying<C> {
     }
 }
 
+/// The longest delay that a provider may ask for.
+const MAX_REQUESTED_DELAY: Duration = Duration::from_mins(5);
+
 fn timed_out(name: &str, limit: Duration) -> LlmError {
     LlmError::new(
         LlmErrorKind::Timeout,
@@ -229,6 +238,11 @@ impl<C: LlmClient> LlmClient for Retrying<C> {
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         self.run_attempts(self.deadline(), || self.client.complete(request))
+            .await
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        self.run_attempts(self.deadline(), || self.client.count_tokens(request))
             .await
     }
 

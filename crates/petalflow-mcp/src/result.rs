@@ -3,6 +3,8 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use petalflow_llm::message::{Media, MediaSource};
+
 /// Converts a server's result to `{"output": ..}`: the structured content if there is any, else the text, or a list
 /// of parts if there is more than text. A result with `isError` becomes an error with its text.
 pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
@@ -33,14 +35,39 @@ pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
     Ok(json!({ "output": output }))
 }
 
-/// Converts the result of a petalflow tool for a client. Only an object can be structured content.
-pub(super) fn to_mcp(value: Value) -> CallToolResult {
+/// Converts the result of a petalflow tool for a client. Only an object can be structured content. Media are content of
+/// their own, and no text.
+pub(super) fn to_mcp(mut value: Value) -> CallToolResult {
+    let had_data = value.get("data").is_some();
+    let media = Media::take_from(&mut value, "attached");
+    if !media.is_empty() {
+        // A result that is one medium needs no words.
+        let is_medium = had_data && value.get("data").is_none();
+        let text = (!is_medium).then(|| ContentBlock::text(value.to_string()));
+        let media = media.into_iter().filter_map(block);
+        return CallToolResult::success(text.into_iter().chain(media).collect());
+    }
     match value {
         Value::Null => CallToolResult::success(Vec::new()),
         Value::String(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
         value @ Value::Object(_) => CallToolResult::structured(value),
         value => CallToolResult::success(vec![ContentBlock::text(value.to_string())]),
     }
+}
+
+/// The content for a medium.
+fn block(Media { media_type, source }: Media) -> Option<ContentBlock> {
+    let MediaSource::Base64(data) = source else {
+        return None;
+    };
+    Some(match media_type.split('/').next() {
+        Some("image") => ContentBlock::image(data, media_type),
+        Some("audio") => ContentBlock::audio(data, media_type),
+        _ => {
+            let blob = ResourceContents::blob(data, "petalflow:result").with_mime_type(media_type);
+            ContentBlock::resource(blob)
+        }
+    })
 }
 
 /// A result with `isError`, for the model that called the tool.
@@ -180,6 +207,25 @@ mod tests {
             from_mcp(result(json!([]), None, true)),
             Err("the tool failed without a message".into())
         );
+    }
+
+    #[test]
+    fn media_of_our_tools_are_content_of_their_own() {
+        let picture = json!({ "type": "image", "media_type": "image/png", "data": "AAAA" });
+        let note = json!({ "type": "image", "media_type": "image/png", "note": "attached" });
+        let sent = |value: Value| serde_json::to_value(to_mcp(value)).unwrap();
+        let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
+        assert_eq!(sent(picture.clone())["content"], json!([image]));
+        let both = sent(json!({ "title": "a dot", "picture": picture, "note": "small" }));
+        let text = json!({ "title": "a dot", "picture": note, "note": "small" }).to_string();
+        assert_eq!(
+            both["content"],
+            json!([{ "type": "text", "text": text }, image])
+        );
+        assert!(both.get("structuredContent").is_none(), "{both}");
+        // It comes back as the picture that it was.
+        let back = from_mcp(to_mcp(picture.clone()));
+        assert_eq!(back, Ok(json!({ "output": [picture] })));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod http;
 mod lists;
 mod recorded;
 mod served;
+mod unavailable;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -9,6 +9,7 @@ use petalflow::async_trait;
 use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 use petalflow_llm::stream::StreamChunk;
+use petalflow_llm::usage::TokenCount;
 use petalflow_llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, TokenUsage,
 };
@@ -98,6 +99,10 @@ impl<C: LlmClient> LlmClient for Metered<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        self.client.count_tokens(request).await
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {

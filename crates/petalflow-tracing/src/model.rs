@@ -10,6 +10,7 @@ use tracing::{Instrument as _, Span, field};
 use super::span::{cancelled, failed, int, list};
 use super::{Traced, content, scope};
 use petalflow::async_trait;
+use petalflow_llm::usage::TokenCount;
 use petalflow_llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
 };
@@ -181,6 +182,10 @@ impl<C: LlmClient> LlmClient for Traced<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        self.inner.count_tokens(request).await
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `POST /refunds/{id}` with `{"cents": 1299}` | 202: the refund is stored, and its run goes on |
 //! | `GET /refunds/{id}` | the status, the log and the open questions |
-//! | `GET /refunds/{id}/events` | the events of the run as they happen (SSE) |
+//! | `GET /refunds/{id}/events` | the events of the refund, and those that follow (SSE); with `Last-Event-ID` those after it |
 //! | `POST /refunds/{id}/answers/{question}` with `{"pay": true, "by": "Ann"}` | 202 for the first answer, 409 for all others |
 
 mod error;
@@ -16,30 +16,30 @@ use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use petalflow::checkpoint::{ThreadQuery, ThreadStatus};
-use petalflow::event::EventKind;
+use petalflow::event::{EventKind, LoggedEvent};
 use petalflow::interrupt::{Answer, InterruptId};
 use petalflow::run::CancelToken;
-use petalflow::thread::{ThreadRun, Threads};
+use petalflow::thread::{Thread, ThreadRun, Threads};
 use petalflow_sqlite::SqliteStore;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
 use error::Refusal;
-use flow::{ApproveRefund, PayRefund, Refund};
+use flow::{ApproveRefund, PayRefund};
 
 /// What all requests share. Clones are handles.
 #[derive(Clone, Debug)]
 pub struct App {
     threads: Threads<PayRefund>,
-    /// The listeners of the runs of this process, by thread.
-    running: Arc<Mutex<HashMap<String, broadcast::Sender<Event>>>>,
+    /// Says when a run of this process has stored events, by thread.
+    running: Arc<Mutex<HashMap<String, broadcast::Sender<()>>>>,
     tasks: TaskTracker,
     stop: CancelToken,
 }
@@ -53,7 +53,10 @@ impl App {
     pub async fn open(file: &FilePath) -> petalflow::Result<Self> {
         let (store, stop) = (SqliteStore::open(file).await?, CancelToken::new());
         Ok(App {
-            threads: PayRefund::new().cancel_with(&stop).store(&store),
+            threads: PayRefund::new()
+                .cancel_with(&stop)
+                .store(&store)
+                .event_log(1_000),
             running: Arc::default(),
             tasks: TaskTracker::new(),
             stop,
@@ -97,9 +100,9 @@ impl App {
         self.tasks.wait().await;
     }
 
-    /// Runs what is stored, and tells the listeners of the thread.
+    /// Runs what is stored, and wakes the clients that listen to the thread.
     fn follow(&self, id: String, run: ThreadRun<PayRefund>) {
-        let (sender, _) = broadcast::channel(64);
+        let (sender, _) = broadcast::channel(1);
         self.running().insert(id.clone(), sender.clone());
         let app = self.clone();
         self.tasks.spawn(async move {
@@ -108,8 +111,10 @@ impl App {
                 if let EventKind::Failed { error } = &event.kind {
                     eprintln!("refund {id}: {error}");
                 }
-                // An error means that nobody listens.
-                let _ = sender.send(sse(&event));
+                // With a checkpoint, the events before it are in the store. An error means that nobody listens.
+                if let EventKind::Checkpoint { .. } = event.kind {
+                    let _ = sender.send(());
+                }
             }
             // A later run of the thread has its own channel.
             let mut running = app.running();
@@ -122,7 +127,7 @@ impl App {
         });
     }
 
-    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, broadcast::Sender<Event>>> {
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, broadcast::Sender<()>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -186,29 +191,59 @@ async fn answer(
     Ok(StatusCode::ACCEPTED)
 }
 
-/// The events of the run from now on. The stream ends with the run.
+/// The events of the refund. A client that reconnects names the last event that it has received. The stream ends with the run.
 async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
+    headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let receiver = app.running().get(&id).map(broadcast::Sender::subscribe);
-    let events = stream::unfold(receiver, async |receiver| {
-        let mut receiver = receiver?;
-        loop {
-            match receiver.recv().await {
-                Ok(event) => return Some((Ok(event), Some(receiver))),
-                // A slow client misses events, and can read the status.
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => return None,
-            }
-        }
+    let known = headers.get("last-event-id");
+    let known = known.and_then(|known| known.to_str().ok()?.parse().ok());
+    // Before the log is read, so that no event is missed in between.
+    let stored = app.running().get(&id).map(broadcast::Sender::subscribe);
+    let listener = Listener {
+        known: known.unwrap_or(0),
+        thread: app.threads.thread(id),
+        stored,
+    };
+    let events = stream::unfold(listener, async |mut listener| {
+        let events = listener.next().await?;
+        Some((stream::iter(events), listener))
     });
+    let events = events.flatten().map(|event| Ok(sse(&event)));
     Sse::new(events).keep_alive(KeepAlive::default())
 }
 
-/// An event as JSON. The event `finished` has the state.
-fn sse(event: &petalflow::Event<Refund>) -> Event {
-    let named = Event::default().event(event.kind.name());
-    let failed = |error: axum::Error| Event::default().event("unreadable").data(error.to_string());
-    named.json_data(event).unwrap_or_else(failed)
+/// A client that listens.
+struct Listener {
+    thread: Thread<PayRefund>,
+    /// The last event that the client has received.
+    known: u64,
+    /// Says when there are more, while a run of this process is in progress.
+    stored: Option<broadcast::Receiver<()>>,
+}
+
+impl Listener {
+    /// The next events. `None` if no run is in progress and the client has all of them.
+    async fn next(&mut self) -> Option<Vec<LoggedEvent>> {
+        loop {
+            // A store that fails ends the stream, and the client reconnects.
+            let events = self.thread.events_since(self.known).await.ok()?;
+            if let Some(last) = events.last() {
+                self.known = last.number;
+                return Some(events);
+            }
+            if let Err(broadcast::error::RecvError::Closed) = self.stored.as_mut()?.recv().await {
+                // The run has ended. Its last events may have been stored since.
+                self.stored = None;
+            }
+        }
+    }
+}
+
+fn sse(event: &LoggedEvent) -> Event {
+    let named = Event::default().event(&event.kind);
+    named
+        .id(event.number.to_string())
+        .data(event.value.to_string())
 }

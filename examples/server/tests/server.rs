@@ -111,11 +111,22 @@ async fn events_are_streamed_until_the_run_stops() {
         .lines()
         .filter_map(|line| line.strip_prefix("event: "))
         .collect();
-    assert_eq!(kinds.first(), Some(&"run started"), "{seen}");
+    assert_eq!(kinds.first(), Some(&"run_started"), "{seen}");
     assert_eq!(kinds.last(), Some(&"interrupted"), "{seen}");
     assert!(seen.contains(r#""kind":"node_started""#), "{seen}");
-    // No run: the stream ends at once.
-    assert_eq!(send(&router, Method::GET, events, Value::Null).await.1, "");
+    // Later, and in another process: the same events.
+    let (_app, other) = open(folder.path()).await;
+    let (_, again) = send(&other, Method::GET, events, Value::Null).await;
+    assert_eq!(again, seen);
+    // A client that reconnects receives those that it has missed.
+    let known = kinds.len() - 2;
+    let request = Request::get(events).header("last-event-id", known);
+    let request = request.body(Body::empty()).unwrap();
+    let response = other.oneshot(request).await.unwrap();
+    let rest = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    let rest = String::from_utf8(rest.to_vec()).unwrap();
+    assert_eq!(rest.matches("event: ").count(), 2, "{rest}");
+    assert!(seen.ends_with(&rest), "{rest}");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use super::superstep::Shape;
 use crate::edges::{EdgesBySource, batches, routes};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
+use crate::skips::merges;
 use crate::sorted::{SortedMap, SortedSet};
 
 /// A join at which some sides can arrive and others never.
@@ -185,9 +186,10 @@ pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
         }
     }
     let unsure = unsure(graph);
-    let suspected = sides
-        .into_iter()
-        .filter(|(_, sides)| !surely_completes(graph, &into, &unsure, sides));
+    let merges = merges(graph);
+    let suspected = sides.into_iter().filter(|(join, sides)| {
+        merges[join.index()].is_none() && !surely_completes(graph, &into, &unsure, sides)
+    });
     suspected
         .map(|(join, sides)| {
             describe(

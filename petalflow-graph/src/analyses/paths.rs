@@ -3,7 +3,8 @@
 use crate::components::postorder;
 use crate::edges::batches;
 use crate::graph::{Edge, Graph, Source, Target, Via};
-use crate::idx::to_u32;
+use crate::idx::{NodeIdx, to_u32};
+use crate::skips::merges;
 use crate::sorted::SortedMap;
 use crate::tables::{PathEdge, PathsRef, kind};
 
@@ -31,13 +32,18 @@ impl Paths {
             Source::Join(join) => nodes + join.as_u32(),
             Source::Start => start,
         };
+        let merges = merges(graph);
         let to = |target: Target| match target {
             Target::Node(node) => node.as_u32(),
-            Target::Join(join) => nodes + join.as_u32(),
+            // A merge runs after any of its sides, so its join does not collect what they write.
+            Target::Join(join) => {
+                merges[join.index()].map_or(nodes + join.as_u32(), NodeIdx::as_u32)
+            }
             Target::End => end,
         };
         let mut next = vec![Vec::new(); end as usize + 1];
-        for edge in &*graph.edges {
+        let passes = |edge: &&Edge| !matches!(edge.from, Source::Join(join) if merges[join.index()].is_some());
+        for edge in graph.edges.iter().filter(passes) {
             next[from(edge.from) as usize].push(to(edge.to) as usize);
         }
         let order = postorder(&next, start as usize);
@@ -57,7 +63,7 @@ impl Paths {
                 to: Target::End,
             });
         let mut edges: Vec<PathEdge> = Vec::with_capacity(graph.edges.len());
-        for edge in graph.edges.iter().cloned().chain(ends) {
+        for edge in graph.edges.iter().filter(passes).cloned().chain(ends) {
             let (from, to) = (from(edge.from), to(edge.to));
             let mut group = 0;
             if let Some(name) = edge.via.route() {

@@ -3,9 +3,10 @@
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target};
 use crate::idx::NodeIdx;
+use crate::skips::merges;
 use crate::sorted::SortedSet;
 
-/// The nodes and joins that START can reach. A join is reachable if all of its sides are.
+/// The nodes and joins that START can reach. A join is reachable if all of its sides are; that of a merge, if one is.
 pub(crate) struct Reach {
     pub(crate) nodes: Vec<bool>,
     pub(crate) joins: Vec<bool>,
@@ -32,6 +33,7 @@ impl Reach {
                 Target::End => {}
             }
         }
+        let merges = merges(graph);
         let mut arrived = vec![SortedSet::new(); graph.joins as usize];
         let mut queue = vec![Source::Start];
         while let Some(source) = queue.pop() {
@@ -44,8 +46,10 @@ impl Reach {
                     }
                     Target::Join(join) => {
                         let arrived = &mut arrived[join.index()];
+                        let sides = reach.into_join[join.index()].len();
                         if arrived.insert(source)
-                            && arrived.len() == reach.into_join[join.index()].len()
+                            && (arrived.len() == sides || merges[join.index()].is_some())
+                            && !reach.joins[join.index()]
                         {
                             reach.joins[join.index()] = true;
                             queue.push(Source::Join(join));

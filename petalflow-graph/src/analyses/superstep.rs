@@ -4,6 +4,7 @@ use super::outcomes::{Outcome, Pick, Tokens, TokensOf};
 use crate::edges::{EdgesBySource, choose};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx, to_u32};
+use crate::skips::SkippableJoin;
 use crate::sorted::{SortedMap, SortedSet, insert};
 
 /// How the routes of a node are picked.
@@ -28,6 +29,8 @@ pub(crate) struct Shape {
     pub(crate) widths: Vec<u32>,
     /// The activations of each join.
     outs: Vec<Tokens>,
+    /// The joins of merges. The index of a side is its place among the sides of its join in `sides`.
+    skippable: Vec<SkippableJoin>,
     /// The outcomes of START.
     pub(crate) starts: Vec<Outcome>,
     /// Whether all outcomes are listed. A node with too many choices has none.
@@ -63,6 +66,7 @@ impl Shape {
             sides: Vec::new(),
             widths: vec![0; graph.joins as usize],
             outs: Vec::new(),
+            skippable: SkippableJoin::all(graph),
             starts: Vec::new(),
             complete: true,
         };
@@ -140,7 +144,15 @@ impl Shape {
         let mut fired = SortedSet::new();
         let mut seen = SortedSet::new();
         let mut queue = tokens.to_vec();
-        while let Some(token) = queue.pop() {
+        loop {
+            let Some(token) = queue.pop() else {
+                let skipped = self.next_skipped(&next, &fired);
+                let Some(join) = skipped.filter(|join| fired.insert(*join)) else {
+                    break;
+                };
+                queue.extend(&self.outs[join.index()]);
+                continue;
+            };
             if !seen.insert(token) {
                 continue;
             }
@@ -178,6 +190,25 @@ impl Shape {
             next.frontier = std::mem::take(&mut next.pending);
         }
         next
+    }
+
+    /// The join that fires without its missing sides.
+    #[inline]
+    fn next_skipped(&self, next: &State, fired: &SortedSet<JoinIdx>) -> Option<JoinIdx> {
+        if self.skippable.is_empty() || next.arrived.is_empty() {
+            return None;
+        }
+        let mut sides: SortedMap<JoinIdx, Vec<bool>> = SortedMap::new();
+        for (side, (join, _)) in (0u32..).zip(&self.sides) {
+            let arrived = next.arrived.binary_search(&side).is_ok();
+            sides.get_or(*join, Vec::new).push(arrived);
+        }
+        let waiting = |join: JoinIdx| {
+            let sides = sides.get(&join)?;
+            (sides.contains(&true) && !fired.contains(&join)).then_some(&sides[..])
+        };
+        let active = next.frontier.iter().chain(&next.pending).copied();
+        SkippableJoin::next(&self.skippable, waiting, active)
     }
 }
 

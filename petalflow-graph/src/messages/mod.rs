@@ -30,7 +30,8 @@ pub use routes::{
 };
 pub use settings::{
     catches_itself, caught_by_no_node, caught_twice, interrupted_twice, keep_beside_in,
-    keep_takes_thread, keeps_nothing, repeated_option, tool_twice, unknown_option,
+    keep_takes_thread, keeps_nothing, repeated_option, route_listed_twice, routes_listed_twice,
+    routes_not_listed, routes_of_type, tool_twice, unknown_option,
 };
 
 /// The line with its code, for users.

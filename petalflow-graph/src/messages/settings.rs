@@ -88,3 +88,39 @@ pub const fn catches_itself(node: &str) -> Text {
         .push(node)
         .push(" { retry: .. }`, or catch it with another node")
 }
+
+/// PF024, for a node that chooses its routes by name.
+#[inline]
+pub const fn routes_not_listed(node: &str) -> Text {
+    Text::new("node ")
+        .name(node)
+        .push(" chooses its routes by name, and the names are not listed; add `.routes(\"")
+        .push(node)
+        .push("\", [..])`")
+}
+
+/// PF024, for `routes` of a node that does not choose by name.
+#[inline]
+pub const fn routes_of_type(node: &str) -> Text {
+    Text::new("`routes` lists routes of node ")
+        .name(node)
+        .push(", which does not return `Routes`; its type has its routes; remove the list")
+}
+
+/// PF024.
+#[inline]
+pub const fn routes_listed_twice(node: &str) -> Text {
+    Text::new("the routes of node ")
+        .name(node)
+        .push(" are listed twice; write one list")
+}
+
+/// PF024.
+#[inline]
+pub const fn route_listed_twice(node: &str, route: &str) -> Text {
+    Text::new("the list of the routes of node ")
+        .name(node)
+        .push(" contains ")
+        .name(route)
+        .push(" twice; remove one")
+}

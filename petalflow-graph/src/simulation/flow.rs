@@ -158,6 +158,9 @@ pub(super) fn random_graph(tape: &mut Tape<'_>) -> Graph {
         } else {
             Target::Node(NodeIdx::new(tape.below(count)))
         };
+        if let Some(to) = to.node() {
+            nodes[to.index()].merge |= tape.one_in(2);
+        }
         edges.push(Edge {
             from: Source::Join(JoinIdx::new(join)),
             via: Via::Plain,

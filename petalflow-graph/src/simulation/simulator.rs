@@ -289,7 +289,15 @@ impl Simulator<'_> {
         let mut activated = BTreeSet::new();
         let mut skipped = BTreeSet::new();
         let mut completed = BTreeSet::new();
-        while let Some((at, full)) = todo.pop() {
+        loop {
+            let Some((at, full)) = todo.pop() else {
+                let Some(join) = self.skipped(now, next, &activated, &completed) else {
+                    break;
+                };
+                completed.insert(join);
+                todo.extend(self.edges(Source::Join(join)).map(|(at, _)| (at, true)));
+                continue;
+            };
             match edge(at).to {
                 Target::End => {}
                 Target::Node(node) if full => drop(activated.insert(node)),
@@ -325,6 +333,60 @@ impl Simulator<'_> {
         }
         next.joins.retain(|join, _| !completed.contains(join));
         activated
+    }
+
+    /// A join of a merge whose missing sides are out of reach. If there are several, one that waits for no other of them.
+    fn skipped(
+        &self,
+        now: &Now,
+        next: &Now,
+        activated: &BTreeSet<NodeIdx>,
+        completed: &BTreeSet<JoinIdx>,
+    ) -> Option<JoinIdx> {
+        let merge = |join: JoinIdx| {
+            let mut out = self.edges(Source::Join(join)).map(|(_, edge)| edge.to);
+            out.find_map(|to| to.node().filter(|node| self.graph.node(*node).merge))
+        };
+        let missing = |join: JoinIdx| -> Vec<Source> {
+            let edges = self.graph.edges.iter();
+            let sides = edges.filter(|edge| edge.to == Target::Join(join));
+            let sides = sides.map(|edge| edge.from);
+            sides
+                .filter(|side| !next.joins[&join].contains(side))
+                .collect()
+        };
+        let waits = |join: JoinIdx, node: NodeIdx| {
+            let mut reached = BTreeSet::from([Source::Node(node)]);
+            let mut queue = vec![Source::Node(node)];
+            while let Some(source) = queue.pop() {
+                for (_, edge) in self.edges(source) {
+                    let to = match edge.to {
+                        Target::Node(node) => Source::Node(node),
+                        Target::Join(other) if other != join => Source::Join(other),
+                        _ => continue,
+                    };
+                    if reached.insert(to) {
+                        queue.push(to);
+                    }
+                }
+            }
+            missing(join).iter().any(|side| reached.contains(side))
+        };
+        let active = || activated.iter().chain(now.waiting.keys());
+        let ready: Vec<JoinIdx> = next
+            .joins
+            .iter()
+            .filter(|(join, sides)| !sides.is_empty() && !completed.contains(*join))
+            .map(|(join, _)| *join)
+            .filter(|join| merge(*join).is_some() && !active().any(|node| waits(*join, *node)))
+            .collect();
+        let waits_for = |a: JoinIdx, b: JoinIdx| merge(b).is_some_and(|merge| waits(a, merge));
+        let first = |a: &&JoinIdx| {
+            ready
+                .iter()
+                .all(|b| b == *a || !waits_for(**a, *b) || waits_for(*b, **a))
+        };
+        ready.iter().find(first).or(ready.first()).copied()
     }
 
     /// The number of deliveries to each node that takes items. A node that ran several times can deliver twice.

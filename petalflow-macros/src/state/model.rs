@@ -33,6 +33,7 @@ const OPTIONS: &[&str] = &[
     "output",
     "untracked",
     "ephemeral",
+    "recover",
     "id",
     "name",
 ];
@@ -146,6 +147,7 @@ pub(crate) struct Flags {
     pub(crate) output: Option<Ident>,
     pub(crate) untracked: Option<Ident>,
     pub(crate) ephemeral: Option<Ident>,
+    pub(crate) recover: Option<Ident>,
 }
 
 impl Flags {
@@ -158,6 +160,7 @@ impl Flags {
             "output" => &mut self.output,
             "untracked" => &mut self.untracked,
             "ephemeral" => &mut self.ephemeral,
+            "recover" => &mut self.recover,
             _ => return None,
         })
     }

@@ -149,7 +149,7 @@ impl Cx<'_> {
         };
         let description = quote!(&[#(#lines),*]);
         let (long_running, deferred) = (args.long_running, args.deferred);
-        let confirm = self.confirm();
+        let (confirm, require) = (self.confirm(), self.require());
         let (arguments, cx) = (local("arguments"), local("cx"));
         let attempt = self.attempt(&arguments, &cx);
         let mut policy = None;
@@ -193,8 +193,35 @@ impl Cx<'_> {
                     #boxed
                 }
                 #confirm
+                #require
             }
         }
+    }
+
+    /// `Tool::require`, if a parameter comes from the run.
+    fn require(&self) -> Option<TokenStream> {
+        let Cx { runtime, tool, .. } = self;
+        let requirements = local("requirements");
+        let mut required = tool
+            .params
+            .iter()
+            .filter_map(|param| {
+                let Param { ty, cfgs, .. } = param;
+                let open = runtime.respan(ty, quote!(<));
+                let rest = runtime.respan(
+                    ty,
+                    quote!(as #runtime::__private::tool::ToolHandle>::require),
+                );
+                matches!(param.source, Source::Run)
+                    .then(|| quote!(#(#cfgs)* #open #ty #rest(#requirements);))
+            })
+            .peekable();
+        required.peek()?;
+        Some(quote! {
+            fn require(&self, #requirements: &mut #runtime::node::Requirements<'_>) {
+                #(#required)*
+            }
+        })
     }
 
     /// A placeholder for a tool that was reported.

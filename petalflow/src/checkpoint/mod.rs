@@ -32,5 +32,5 @@ pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
 };
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
-pub(crate) use thread_storage::ThreadStorage;
+pub(crate) use thread_storage::{EVENT_LOG, ThreadStorage};
 pub(crate) use write_name::WriteName;

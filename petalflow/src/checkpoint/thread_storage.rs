@@ -12,6 +12,9 @@ use super::{
 use crate::future::BoxFuture;
 use petalflow_codec::checksum;
 
+/// The namespace of the event log of a thread. That of a flow begins with the name of a node.
+pub(crate) const EVENT_LOG: &str = "/events";
+
 /// A thread in a store.
 #[derive(Clone)]
 pub(crate) struct ThreadStorage {
@@ -40,11 +43,12 @@ impl ThreadStorage {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        if self.store.needs_checksums() {
+        // Not through the `Store` of the `Arc`, which makes a future around that of the store.
+        let store = &*self.store;
+        if store.needs_checksums() {
             checksum::add(&checkpoint_numbers(checkpoint), &mut checkpoint.bytes);
         }
-        self.store
-            .append(self.address(namespace), checkpoint, after, settled)
+        store.append(self.address(namespace), checkpoint, after, settled)
     }
 
     #[inline]
@@ -55,14 +59,13 @@ impl ThreadStorage {
         mut writes: Vec<StoredWrite>,
     ) -> Result<(), StoreError> {
         self.begun_writes.fetch_add(1, Ordering::Relaxed);
-        if self.store.needs_checksums() {
+        let store = &*self.store;
+        if store.needs_checksums() {
             for write in &mut writes {
                 checksum::add(&write_key(seq, write), &mut write.bytes);
             }
         }
-        self.store
-            .write(self.address(namespace), seq, &writes)
-            .await
+        store.write(self.address(namespace), seq, &writes).await
     }
 
     #[inline]
@@ -116,6 +119,14 @@ impl ThreadStorage {
             self.check(namespace, checkpoint)?;
         }
         Ok(checkpoints)
+    }
+
+    /// The namespaces of the flows of the thread.
+    #[inline]
+    pub(crate) async fn flows(&self) -> Result<Vec<String>, StoreError> {
+        let mut namespaces = self.store.namespaces(&self.thread).await?;
+        namespaces.retain(|namespace| namespace != EVENT_LOG);
+        Ok(namespaces)
     }
 
     /// Sets what is listed of the last run on the thread.

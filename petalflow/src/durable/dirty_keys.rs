@@ -31,7 +31,7 @@ impl DirtyKeys {
         overwritten: KeySet,
     ) -> Result<(), ThreadError> {
         for update in updates {
-            for key in each(update.written().minus(untracked::<S>())) {
+            for key in update.written().minus(untracked::<S>()).iter() {
                 // One checkpoint may span several supersteps, and an ephemeral value lasts only one of them.
                 let replaced = overwritten.contains(key)
                     || self.changed.contains(key)
@@ -70,7 +70,7 @@ impl DirtyKeys {
                 entries.push::<S>(key, KeyKind::Delta, start);
             }
         }
-        for key in each(self.changed) {
+        for key in self.changed.iter() {
             entries.value(codec, state, written, key)?;
         }
         self.clear();
@@ -95,7 +95,7 @@ impl KeyEntries {
         written: KeySet,
     ) -> Result<(), ThreadError> {
         self.clear();
-        for key in each(written.minus(untracked::<S>())) {
+        for key in written.minus(untracked::<S>()).iter() {
             self.value(codec, state, written, key)?;
         }
         Ok(())
@@ -151,15 +151,6 @@ pub(crate) fn untracked<S: State>() -> KeySet {
 /// The keys that a node may read only after they were written, and that have no value when a thread is loaded.
 pub(crate) fn lossy<S: State>() -> KeySet {
     const { KeyMeta::set(S::KEYS, KeyFlag::Untracked).minus(KeyMeta::set(S::KEYS, KeyFlag::Assigned)) }
-}
-
-/// The keys of a set, by index.
-pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let key = keys.first()?;
-        keys = keys.minus(KeySet::of(key));
-        Some(key)
-    })
 }
 
 pub(crate) fn of_key<S: State>(

@@ -133,10 +133,7 @@ fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
     let graph: &Graph = plan.graph();
     let mut joins: Vec<JoinName> = Vec::new();
     for join in JoinIdx::all(graph.joins as usize) {
-        let sides = graph
-            .edges()
-            .iter()
-            .filter(|edge| edge.to == Target::Join(join));
+        let sides = graph.sides(join).into_iter();
         let sides: Vec<String> = sides.map(|edge| source(plan, &joins, edge)).collect();
         let targets = graph
             .edges()

@@ -6,10 +6,12 @@ use super::fingerprint::{Fingerprint, codec_of};
 use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::opener::{OpenedThread, ThreadOpener};
 use super::seq::Origin;
+use super::task_results::load_writes_of;
 use super::thread_start::{Command, Nested, ThreadStart};
-use crate::checkpoint::AnswerEntry;
+use crate::checkpoint::{AnswerEntry, Header, Outline, StoredWrite, WriteName};
 use crate::clock::now_ms;
 use crate::flow::Flow;
+use crate::ids::task_id;
 use crate::interrupt::Resume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -147,6 +149,31 @@ impl<S: State> ThreadOpener<'_, S> {
         })
     }
 
+    /// The writes to `recover` keys by the tasks that finished in a superstep that was not committed, in the order of the tasks.
+    fn recovered(
+        &self,
+        header: &Header,
+        outline: &Outline,
+        writes: &[StoredWrite],
+    ) -> Result<Vec<S::Update>, ThreadError> {
+        let keys = const { KeyMeta::set(S::KEYS, KeyFlag::Recover) };
+        let mut recovered = Vec::new();
+        if keys.is_empty() {
+            return Ok(recovered);
+        }
+        let (thread, namespace) = (&self.writer.storage().thread, self.namespace.as_str());
+        for task in &header.frontier {
+            let id = task_id(thread, namespace, header.origin, &task.node, task.send);
+            let done = writes.iter().find(|write| write.is(id, WriteName::Done));
+            let Some(write) = done else { continue };
+            let program = (self.writer.fingerprint(), outline);
+            let update = load_writes_of(self.writer.codec(), program, keys, &write.bytes);
+            let what = || format!("the result of node `{}`", task.node);
+            recovered.extend(update.map_err(ThreadError::value(what()))?);
+        }
+        Ok(recovered)
+    }
+
     /// Begins a new turn: the state remains, except for the keys that last one turn.
     async fn begin_turn(
         mut self,
@@ -158,14 +185,24 @@ impl<S: State> ThreadOpener<'_, S> {
             mut written,
             record,
             position,
+            outline,
+            writes,
             ..
         } = head;
         self.writer.follow(position, &record.header);
-        let turn = const { KeyMeta::set(S::KEYS, KeyFlag::Turn) }.union(S::EPHEMERAL);
+        let mut ephemeral = S::EPHEMERAL;
+        if !record.header.frontier.is_empty() {
+            // The tasks that were to read these values have not finished.
+            ephemeral = ephemeral.minus(const { KeyMeta::set(S::KEYS, KeyFlag::Recover) });
+        }
+        let turn = const { KeyMeta::set(S::KEYS, KeyFlag::Turn) }.union(ephemeral);
         let assigned = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
         state.reset(turn);
         written = written.minus(turn).union(assigned);
         self.writer.mark_changed(turn);
+        for update in self.recovered(&record.header, &outline, &writes)? {
+            self.write(&mut state, &mut written, update)?;
+        }
         self.write(&mut state, &mut written, S::input(input))?;
         self.start(record.header.turn + 1, state, written).await
     }

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
+use super::event_log::EventLog;
 use super::load::gate;
 use super::seq::CheckpointSeq;
 use crate::checkpoint::{DecisionKind, StoreError};
 use crate::exec::{
-    Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, TaskDisposition,
-    TaskResult,
+    Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, StoredSteps,
+    TaskDisposition, TaskResult,
 };
+use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
@@ -32,6 +34,7 @@ pub(super) struct ThreadPersistence<S: State> {
     gates: Vec<Question>,
     /// The keys whose values were not stored, until they are written again.
     lost: KeySet,
+    log: Option<Arc<EventLog>>,
 }
 
 impl<S: State> ThreadPersistence<S> {
@@ -40,6 +43,7 @@ impl<S: State> ThreadPersistence<S> {
         services: Arc<TaskServices>,
         finished: HashMap<TaskId, FinishedTask<S>>,
         lost: KeySet,
+        log: Option<Arc<EventLog>>,
     ) -> Self {
         ThreadPersistence {
             writer,
@@ -47,6 +51,7 @@ impl<S: State> ThreadPersistence<S> {
             finished,
             gates: Vec::new(),
             lost,
+            log,
         }
     }
 
@@ -71,6 +76,8 @@ impl<S: State> ThreadPersistence<S> {
         )
     }
 }
+
+impl<F: Flow> StoredSteps<F> for ThreadPersistence<F::State> {}
 
 impl<S: State> Persistence<S> for ThreadPersistence<S> {
     const STORED: bool = true;
@@ -221,7 +228,14 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 
     fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.writer.write_encoded()
+        let Some(log) = &self.log else {
+            return self.writer.write_encoded();
+        };
+        let writer = &mut self.writer;
+        Box::pin(async move {
+            log.flush().await?;
+            writer.write_encoded().await
+        })
     }
 
     fn checkpoint_written(&mut self) {

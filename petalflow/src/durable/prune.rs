@@ -23,7 +23,7 @@ pub(crate) async fn prune(
     let page = retention
         .max_checkpoints
         .map_or(100, |most| most.saturating_add(1).min(100));
-    for namespace in storage.store.namespaces(&storage.thread).await? {
+    for namespace in storage.flows().await? {
         let address = storage.address(&namespace);
         let (mut before, mut newer, mut bytes) = (None, 0, 0);
         let mut oldest = None;

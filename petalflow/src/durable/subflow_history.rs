@@ -35,7 +35,7 @@ pub(super) async fn restore_subflows(
     to: &ThreadStorage,
     fork: u64,
 ) -> Result<RestoredSubflows, ThreadError> {
-    let mut namespaces = from.store.namespaces(&from.thread).await?;
+    let mut namespaces = from.flows().await?;
     namespaces.retain(|namespace| !namespace.is_empty());
     // Sorted, so that a flow comes before its sub-flows.
     namespaces.sort_unstable();
@@ -101,7 +101,7 @@ impl RestoredSubflows {
 
 /// Copies all checkpoints of a thread to a thread that does not exist yet.
 pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(), ThreadError> {
-    let mut namespaces = from.store.namespaces(&from.thread).await?;
+    let mut namespaces = from.flows().await?;
     namespaces.sort_unstable();
     // The tasks of the copy, by the tasks of the thread.
     let mut tasks = HashMap::new();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use petalflow_graph::{NodeIdx, RouteIdx};
 
-use super::dirty_keys::{each, of_key};
+use super::dirty_keys::of_key;
 use super::fingerprint::Fingerprint;
 use super::task_entries::item_codec;
 use crate::checkpoint::Outline;
@@ -14,7 +14,7 @@ use crate::exec::{FinishedTask, TaskEnd, TaskResult};
 use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan};
-use crate::state::{State, StateCodec, Update as _};
+use crate::state::{KeySet, State, StateCodec, Update as _};
 use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
 /// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
@@ -103,13 +103,13 @@ pub(crate) fn save_finished<S: State>(
         node, effects, end, ..
     } = *result;
     let mut keys = Vec::new();
-    for key in each(effects.update.written()) {
+    for key in effects.update.written().iter() {
         let mut bytes = Vec::new();
         (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
         keys.push((S::KEYS[key].id, bytes.into()));
     }
-    let names = plan.routes[node.index()];
-    let name = |route: RouteIdx| names.get(route.index()).copied().unwrap_or_default();
+    let names = &plan.routes[node.index()];
+    let name = |route: RouteIdx| names.name(route);
     let (chosen, routes) = match effects.chosen() {
         RouteChoice::Edges => (0, Vec::new()),
         RouteChoice::One(route) => (1, vec![name(route)]),
@@ -182,20 +182,11 @@ pub(crate) fn load_finished<S: State>(
         return Ok(None);
     }
     let mut effects = Effects::<S>::default();
-    for (id, bytes) in &keys {
-        let Some(key) = S::KEYS.iter().position(|key| key.id == *id) else {
-            return Ok(None);
-        };
-        // A type may have changed behind its name.
-        if (codec.load_writes)(&mut effects.update, key, bytes).is_err() {
-            return Ok(None);
-        }
+    match load_update(codec, KeySet::ALL, &keys) {
+        Some(update) => effects.update = update,
+        None => return Ok(None),
     }
-    let names = plan.routes[node.index()];
-    let index = |route: &str| {
-        let index = names.iter().position(|name| *name == route)?;
-        u32::try_from(index).ok()
-    };
+    let index = |route: &str| plan.routes[node.index()].index(route);
     match (chosen, &routes[..]) {
         (0, _) => {}
         (1, [route]) => match index(route) {
@@ -250,6 +241,38 @@ pub(crate) fn load_finished<S: State>(
     Ok(Some(FinishedTask { effects, end }))
 }
 
+/// Decodes the writes of a finished task to these keys. `None` if the task failed, or if the program has changed.
+pub(super) fn load_writes_of<S: State>(
+    codec: &StateCodec<S>,
+    (program, was): (&Fingerprint, &Outline),
+    keys: KeySet,
+    bytes: &[u8],
+) -> Result<Option<S::Update>, CodecError> {
+    let record = TaskRecord::decode(bytes)?;
+    let written = record.keys.iter().map(|(key, _)| *key);
+    let fits = record.kind == 0 && program.reads_writes(record.by, was, written);
+    Ok(fits
+        .then(|| load_update(codec, keys, &record.keys))
+        .flatten())
+}
+
+/// Decodes those of the writes that are to these keys.
+fn load_update<S: State>(
+    codec: &StateCodec<S>,
+    keys: KeySet,
+    writes: &[(&str, Cow<'_, [u8]>)],
+) -> Option<S::Update> {
+    let mut update = S::Update::default();
+    for (id, bytes) in writes {
+        let key = S::KEYS.iter().position(|key| key.id == *id)?;
+        // A type may have changed behind its name.
+        if keys.contains(key) {
+            (codec.load_writes)(&mut update, key, bytes).ok()?;
+        }
+    }
+    Some(update)
+}
+
 /// Whether the result has everything that the edges of the node need now: the task may have run when they were different.
 fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S>) -> bool {
     let sent = |route: Option<RouteIdx>| {
@@ -257,7 +280,7 @@ fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S
         sent || item_target(plan, node, route).is_none()
     };
     match effects.chosen() {
-        RouteChoice::Edges => plan.routes[node.index()].is_empty() && sent(None),
+        RouteChoice::Edges => !plan.chooses(node) && sent(None),
         RouteChoice::One(route) => sent(Some(route)),
         RouteChoice::Many => effects.routes().iter().all(|route| sent(Some(*route))),
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::answered::{AnswerTarget, check_unanswered};
 use super::claim::ThreadClaim;
+use super::event_log::EventLog;
 use super::open::open;
 use super::opener::OpenedThread;
 use super::persistence::ThreadPersistence;
@@ -13,6 +14,7 @@ use super::thread_ops::first_expiry;
 use super::thread_start::{Command, ThreadStart};
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{OnBusy, ThreadStatus, ThreadStorage};
+use crate::event::Sink;
 use crate::exec::{BeginGate, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -181,7 +183,7 @@ async fn load<F: Flow>(
     settings.namespace = start.namespace.clone();
     let refused = |error| RunError::of_thread(error, flow.name());
     let (storage, targets) = (start.storage.clone(), start.command.targets());
-    let gate = start.gate.take();
+    let (gate, log) = (start.gate.take(), start.event_log);
     let mut opened = match open(&*flow, &plan, start).await {
         Ok(opened) => opened,
         Err(error) => {
@@ -203,6 +205,14 @@ async fn load<F: Flow>(
         if let Some(sink) = gate.sink.get() {
             settings.extras_mut().sink = Some(Arc::clone(sink));
         }
+    }
+    let log = log.map(|limit| Arc::new(EventLog::new(&storage, limit)));
+    if let Some(log) = &log {
+        let extras = settings.extras_mut();
+        extras.sink = Some(Arc::new(Sink::Logged {
+            log: Arc::clone(&log.buffer),
+            listener: extras.sink.take(),
+        }));
     }
     let OpenedThread {
         state,
@@ -241,7 +251,21 @@ async fn load<F: Flow>(
         services: Arc::clone(&services),
         blocked,
     };
-    let persistence = ThreadPersistence::new(writer, services, finished, lost);
-    let run = run_restored(flow, settings, plan, restored, persistence);
-    Ok(Box::pin(run))
+    let persistence = ThreadPersistence::new(writer, services, finished, lost, log.clone());
+    let name = log.as_ref().map(|_| flow.name().to_string());
+    let run = Box::pin(run_restored(flow, settings, plan, restored, persistence));
+    let (Some(log), Some(name)) = (log, name) else {
+        return Ok(run);
+    };
+    Ok(Box::pin(async move {
+        use ThreadStatus::{Finished, Waiting};
+        let ended = run.await;
+        match log.end(&ended).await {
+            // A failure of the run is the cause. But a pause that is not among the events is no pause.
+            Err(error) if matches!(status(&ended), Some((Finished | Waiting, _))) => {
+                Err(RunError::of_thread(error.into(), &name))
+            }
+            _ => ended,
+        }
+    }))
 }

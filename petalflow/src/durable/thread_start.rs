@@ -27,6 +27,8 @@ pub(crate) struct ThreadStart<S: State> {
     pub(crate) command: Command<S>,
     /// Which checkpoints remain when the run has ended.
     pub(crate) retention: Retention,
+    /// How many events are stored at least.
+    pub(crate) event_log: Option<u64>,
     /// Whether a new input may discard what the thread waits for.
     pub(crate) discard_pending: bool,
     /// Where the run stops once, when it has stored what it begins with.

@@ -1,6 +1,8 @@
 //! The events of a run.
 
 mod custom;
+mod end;
+mod log;
 mod mode;
 mod sink;
 
@@ -10,6 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use custom::{CustomEvent, EventPayload};
+pub(crate) use end::RunEnd;
+pub use log::LoggedEvent;
+pub(crate) use log::{LogBuffer, LogEntry, WithoutState, kind_name};
 pub(crate) use mode::Modes;
 pub(crate) use sink::{Listener, Sink};
 
@@ -195,6 +200,8 @@ pub struct NestedEvent {
     event: Arc<dyn Any + Send + Sync>,
     name: &'static str,
     modes: Modes,
+    /// The event as it is stored.
+    entry: fn(&(dyn Any + Send + Sync)) -> Option<LogEntry>,
 }
 
 impl NestedEvent {
@@ -203,6 +210,7 @@ impl NestedEvent {
             name: event.kind.name(),
             modes: event.kind.modes(),
             event: Arc::new(event),
+            entry: |event| log::entry(event.downcast_ref::<Event<S>>()?),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::{CustomEvent, Event, EventKind, NestedEvent, TaskInfo};
+use super::{CustomEvent, Event, EventKind, LogBuffer, NestedEvent, TaskInfo};
 use crate::ids::Namespace;
 use crate::state::State;
 
@@ -53,6 +53,11 @@ pub(crate) enum Sink<S: State> {
         listener: Arc<dyn Listener>,
         copy_state: Option<CopyState<S>>,
     },
+    /// Of a thread with an event log.
+    Logged {
+        log: Arc<LogBuffer>,
+        listener: Option<Arc<Self>>,
+    },
 }
 
 impl<S: State> Sink<S> {
@@ -80,6 +85,7 @@ impl<S: State> Sink<S> {
         match self {
             Sink::Queue { copy_state, .. } => copy_state.get().copied(),
             Sink::Parent { copy_state, .. } => *copy_state,
+            Sink::Logged { listener, .. } => listener.as_ref()?.copy_state(),
         }
     }
 
@@ -104,6 +110,12 @@ impl<S: State> Sink<S> {
                 event.task.clone(),
                 NestedEvent::of(event),
             ),
+            Sink::Logged { log, listener } => {
+                log.record(&event);
+                if let Some(listener) = listener {
+                    listener.send(event);
+                }
+            }
         }
     }
 
@@ -137,7 +149,7 @@ impl<S: State> Sink<S> {
                 }
                 event
             }
-            Sink::Parent { .. } => None,
+            Sink::Parent { .. } | Sink::Logged { .. } => None,
         }
     }
 }
@@ -160,7 +172,7 @@ impl<S: State> Listener for Sink<S> {
         event: NestedEvent,
     ) {
         match self {
-            Sink::Queue { .. } => self.send(Event {
+            Sink::Queue { .. } | Sink::Logged { .. } => self.send(Event {
                 namespace,
                 superstep,
                 task,
@@ -174,6 +186,10 @@ impl<S: State> Listener for Sink<S> {
         match self {
             Sink::Queue { copy_state, .. } => copy_state.get().is_some(),
             Sink::Parent { listener, .. } => listener.wants_values(),
+            Sink::Logged { listener, .. } => {
+                let listener = listener.as_ref();
+                listener.is_some_and(|listener| listener.wants_values())
+            }
         }
     }
 
@@ -194,6 +210,10 @@ impl<S: State> Listener for Sink<S> {
                 Poll::Pending
             }
             Sink::Parent { listener, .. } => listener.poll_received(cx),
+            Sink::Logged { listener, .. } => {
+                let listener = listener.as_ref();
+                listener.map_or(Poll::Ready(()), |listener| listener.poll_received(cx))
+            }
         }
     }
 }

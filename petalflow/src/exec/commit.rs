@@ -166,10 +166,13 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
     fn writers(&self, plan: &ExecutionPlan, error: &WriteError) -> Vec<String> {
         let key = S::KEYS.iter().position(|key| key.name == error.key);
         let key = key.map_or(KeySet::NONE, KeySet::of);
-        self.iter()
-            .filter(|task| !task.effects.update.written().intersection(key).is_empty())
-            .map(|task| plan.name(task.scope.node).to_string())
-            .collect()
+        let mut writers = Vec::new();
+        for task in self {
+            if !task.effects.update.written().intersection(key).is_empty() {
+                writers.push(plan.name(task.scope.node).to_string());
+            }
+        }
+        writers
     }
 
     #[cold]
@@ -185,10 +188,7 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
 /// The error for a route that no edge leads along.
 #[cold]
 pub(super) fn no_edge(plan: &ExecutionPlan, missing: &NoEdge) -> RunErrorKind {
-    let route = plan.routes[missing.node.index()]
-        .get(missing.route.index())
-        .copied()
-        .unwrap_or_default();
+    let route = plan.routes[missing.node.index()].name(missing.route);
     RunErrorKind::NoEdge {
         node: plan.name(missing.node).into(),
         route: route.into(),

@@ -10,7 +10,7 @@ use super::state_cell::StateCell;
 use super::watch::{Watch, yield_now};
 use super::{Extras, Settings};
 use crate::cancel_token::CancelToken;
-use crate::event::{Event, EventKind, Listener};
+use crate::event::{Event, EventKind, Listener, Sink};
 use crate::flow::{FastPath, Flow};
 use crate::node::{Effects, RunShared, Scope};
 use crate::outcome::{RunError, RunErrorKind};
@@ -40,6 +40,7 @@ impl<F: Flow> Driver<F> {
     pub(super) const HAS_INPUT: bool = !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
 
     /// A run that continues after this superstep; 0 for a run that begins.
+    #[inline]
     pub(super) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
@@ -97,6 +98,7 @@ impl<F: Flow> Driver<F> {
     }
 
     /// The result of the run.
+    #[inline]
     pub(super) fn finish(
         &mut self,
         result: Result<(), Abort<F::State>>,
@@ -116,8 +118,7 @@ impl<F: Flow> Driver<F> {
                 let name = self.flow.name();
                 let mut error = RunError::new(kind, name, superstep, source, barrier);
                 if error.is_stop() {
-                    let retried = self.scope.shared.retried().into_iter();
-                    error.set_retried(retried.map(|(_, error)| error).collect());
+                    error.set_retried(self.scope.shared.retried());
                 }
                 Err(error)
             }
@@ -152,13 +153,14 @@ impl<F: Flow> Driver<F> {
             .min((self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL)
     }
 
-    /// Checks between two supersteps whether the run has to stop, and yields now and then. The next superstep runs the
-    /// frontier, or the single node.
-    pub(super) async fn before_superstep(
+    /// Checks between two supersteps whether the run has to stop. The next superstep runs the frontier, or the single node.
+    /// Returns whether it has to [yield](Self::yield_now) first.
+    #[inline]
+    pub(super) fn before_superstep(
         &mut self,
         single: Option<NodeIdx>,
         frontier: &[Task],
-    ) -> Result<(), Abort<F::State>> {
+    ) -> Result<bool, Abort<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
         if let Some(stop) = self
             .watch
@@ -167,27 +169,28 @@ impl<F: Flow> Driver<F> {
         {
             return Err(Abort::stopped(stop));
         }
-        let next = || {
-            single
-                .into_iter()
-                .chain(frontier.iter().map(|task| task.node))
-                .map(|node| self.plan().name(node).to_string())
-                .collect()
-        };
         let cancel = self.scope.shared.cancel.as_ref();
         if superstep > 0 && cancel.is_some_and(CancelToken::is_draining) {
-            return Err(Abort::new(RunErrorKind::Drained { next: next() }));
+            let next = self.names(single, frontier);
+            return Err(Abort::new(RunErrorKind::Drained { next }));
         }
         if superstep >= limit {
             return Err(Abort::new(RunErrorKind::Limit {
                 limit: self.scope.shared.launch_limit,
-                next: next(),
+                next: self.names(single, frontier),
             }));
         }
-        if superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL) {
-            yield_now(&mut self.watch).await.map_err(Abort::stopped)?;
-        }
-        Ok(())
+        Ok(superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL))
+    }
+
+    #[cold]
+    fn names(&self, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
+        names(self.plan(), single, frontier)
+    }
+
+    /// Lets other tokio tasks run.
+    pub(super) async fn yield_now(&mut self) -> Result<(), Abort<F::State>> {
+        yield_now(&mut self.watch).await.map_err(Abort::stopped)
     }
 
     pub(super) fn committed(&self) -> Committed<'_, F::State> {
@@ -198,27 +201,34 @@ impl<F: Flow> Driver<F> {
     }
 
     pub(super) fn emit(&self, kind: impl FnOnce() -> EventKind<F::State>) {
-        if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
-            sink.send(Event {
-                namespace: self.scope.shared.namespace.clone(),
-                superstep: self.scope.superstep,
-                task: None,
-                kind: kind(),
-            });
+        if let Some(sink) = self.sink() {
+            self.send(sink, kind());
         }
+    }
+
+    fn send(&self, sink: &Sink<F::State>, kind: EventKind<F::State>) {
+        sink.send(Event {
+            namespace: self.scope.shared.namespace.clone(),
+            superstep: self.scope.superstep,
+            task: None,
+            kind,
+        });
+    }
+
+    fn sink(&self) -> Option<&Arc<Sink<F::State>>> {
+        self.extras.as_ref()?.sink.as_ref()
     }
 
     /// Emits an event of a task.
     pub(super) fn emit_of(&self, task: &Scope, kind: impl FnOnce() -> EventKind<F::State>) {
-        if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
+        if let Some(sink) = self.sink() {
             sink.send(task.event(kind()));
         }
     }
 
     /// Emits a copy of the state, if a listener wants it.
     pub(super) fn emit_values(&self) {
-        let sink = self.extras.as_ref().and_then(|extras| extras.sink.as_ref());
-        if let Some(copy) = sink.and_then(|sink| sink.copy_state()) {
+        if let Some(copy) = self.sink().and_then(|sink| sink.copy_state()) {
             self.emit(|| EventKind::Values {
                 state: copy(self.state.get()),
             });
@@ -231,4 +241,15 @@ impl<F: Flow> Driver<F> {
             self.emit(|| EventKind::Checkpoint { checkpoint });
         }
     }
+}
+
+/// The names of the nodes that would run next. Not generic, because every program would compile it again.
+#[cold]
+fn names(plan: &ExecutionPlan, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
+    let mut names = Vec::new();
+    names.extend(single.map(|node| plan.name(node).to_string()));
+    for task in frontier {
+        names.push(plan.name(task.node).to_string());
+    }
+    names
 }

@@ -24,6 +24,7 @@ mod slab;
 mod start;
 mod state_cell;
 mod stored_run;
+mod stored_steps;
 mod task_end;
 mod task_run;
 mod watch;
@@ -36,4 +37,5 @@ pub(crate) use persistence::{
 pub(crate) use settings::{Extras, Settings};
 pub(crate) use start::{Begin, Start, drive};
 pub(crate) use stored_run::{Restored, StoredRun, run_restored};
+pub(crate) use stored_steps::StoredSteps;
 pub(crate) use task_end::{FinishedTask, TaskEnd, TaskResult};

@@ -6,23 +6,21 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::abort::Abort;
-use super::barrier::{tasks_ended, write_barrier};
 use super::commit::{CommitTarget, SuperstepTasks as _, commit};
 use super::driver::Driver;
 use super::failure::handle_failure;
-use super::gates::dispositions;
-use super::persistence::{Committed, Persistence, TaskDisposition};
-use super::requests::{TaskEvent, next_event, serve};
+use super::persistence::{Committed, TaskDisposition};
+use super::requests::{TaskEvent, next_event};
 use super::slab::Slab;
 use super::state_cell::StateCell;
+use super::stored_steps::StoredSteps;
 use super::task_end::TaskEnd;
 use super::task_run::{EndedTask, SharedSnapshot, TaskRun};
-use crate::error::Failure;
 use crate::event::EventKind;
 use crate::flow::Flow;
 use crate::superstep::{Planner, Task};
 
-/// Every task drops its snapshot before it ends, and the slab drops the others.
+/// Every task returns its snapshot when it ends, and the slab drops the others.
 const SHARED: &str = "no task holds the snapshot between supersteps";
 
 /// Runs the tasks of a superstep concurrently. Its memory is reused from one superstep to the next.
@@ -30,16 +28,20 @@ pub(super) struct ParallelExecutor<F: Flow, T, R> {
     slab: Slab<T>,
     launch: R,
     snapshot: Arc<SharedSnapshot<F>>,
+    /// The snapshot of a task that has ended, for the next task: it costs less than another clone.
+    spare: Option<Arc<SharedSnapshot<F>>>,
     /// Tasks of this superstep that have ended.
     ended: Vec<Box<TaskRun<F::State>>>,
     /// Memory for later tasks.
     idle: Vec<Box<TaskRun<F::State>>>,
+    /// Memory for putting the tasks into the order of the frontier.
+    places: Vec<Option<Box<TaskRun<F::State>>>>,
 }
 
 impl<F, T, R> ParallelExecutor<F, T, R>
 where
     F: Flow,
-    T: Future<Output = EndedTask<F::State>> + Send,
+    T: Future<Output = EndedTask<F>> + Send,
     R: Fn(Arc<SharedSnapshot<F>>, Box<TaskRun<F::State>>) -> T + Send,
 {
     /// `launch` makes the future of a task. It is a parameter, because the type of the future has no name.
@@ -52,25 +54,22 @@ where
                 extras: driver.extras.clone(),
                 state: StateCell::empty(),
             }),
+            spare: None,
             ended: Vec::new(),
             idle: Vec::new(),
+            places: Vec::new(),
         }
     }
 
     /// Runs the frontier as one superstep, commits it and plans the next frontier.
-    pub(super) async fn superstep<P: Persistence<F::State>>(
+    pub(super) async fn superstep<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         planner: &mut Planner,
         frontier: &mut Vec<Task>,
         persistence: &mut P,
     ) -> Result<(), Abort<F::State>> {
-        // Known at compile time where nothing is stored.
-        let dispositions = if P::STORED {
-            dispositions(driver, frontier, persistence)?
-        } else {
-            Vec::new()
-        };
+        let dispositions = persistence.begin(driver, frontier)?;
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.lend(&mut snapshot.state);
         let mut result = self
@@ -78,22 +77,23 @@ where
             .await;
         // After a failure or a stop, this drops the tasks that still run.
         self.slab.clear();
+        self.spare = None;
         let snapshot = Arc::get_mut(&mut self.snapshot).expect(SHARED);
         driver.state.reclaim(&mut snapshot.state);
-        if P::STORED {
-            // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
-            result = tasks_ended(driver, persistence, &self.ended, result).await;
+        // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
+        result = persistence.end(driver, &self.ended, result).await;
+        // Tasks that never wait end in order.
+        if !self.ended.is_sorted_by_key(|task| task.order) {
+            self.order_ended();
         }
-        self.ended.sort_unstable_by_key(|task| task.order);
         if let Err(abort) = result {
             let pending = self.ended.take_pending(driver.plan());
             return Err(abort.with_pending(pending));
         }
         self.commit(driver, planner, frontier, persistence)?;
-        if P::STORED {
-            let nodes = self.ended.iter().map(|task| task.scope.node);
-            write_barrier(driver, persistence, planner, frontier, nodes).await?;
-        }
+        persistence
+            .committed(driver, planner, frontier, &self.ended)
+            .await?;
         driver.emit(|| EventKind::SuperstepFinished);
         driver.emit_values();
         self.idle.append(&mut self.ended);
@@ -101,7 +101,7 @@ where
     }
 
     /// Runs all tasks of the frontier, as many at a time as the settings allow.
-    async fn run_tasks<P: Persistence<F::State>>(
+    async fn run_tasks<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         frontier: &mut Vec<Task>,
@@ -110,9 +110,10 @@ where
     ) -> Result<(), Abort<F::State>> {
         let mut dispositions = dispositions.into_iter();
         let mut waiting = frontier.drain(..).enumerate();
+        let max_concurrency = driver.max_concurrency();
         loop {
             let mut ended = None;
-            while ended.is_none() && self.slab.running() < driver.max_concurrency() {
+            while ended.is_none() && self.slab.running() < max_concurrency {
                 let Some((order, task)) = waiting.next() else {
                     break;
                 };
@@ -122,12 +123,12 @@ where
                     ended = Some(output);
                 }
             }
-            let (task, result) = match ended {
+            let ended = match ended {
                 Some(ended) => ended,
                 None if self.slab.running() == 0 => return Ok(()),
                 None => self.next_ended(driver, persistence).await?,
             };
-            self.finish_task(driver, task, result)?;
+            self.finish_task(driver, ended)?;
         }
     }
 
@@ -140,7 +141,7 @@ where
         order: usize,
         task: Task,
         disposition: Option<TaskDisposition<F::State>>,
-    ) -> Poll<EndedTask<F::State>> {
+    ) -> Poll<EndedTask<F>> {
         if matches!(disposition, Some(TaskDisposition::Wait)) {
             return Poll::Pending;
         }
@@ -160,7 +161,8 @@ where
                 driver.emit_of(&run.scope, || EventKind::NodeSkipped);
             }
             _ => {
-                let snapshot = Arc::clone(&self.snapshot);
+                let spare = self.spare.take();
+                let snapshot = spare.unwrap_or_else(|| Arc::clone(&self.snapshot));
                 return self.slab.start(|| (self.launch)(snapshot, run));
             }
         }
@@ -169,11 +171,11 @@ where
     }
 
     /// Waits for the next task that ends, and serves the requests of tasks until then.
-    async fn next_ended<P: Persistence<F::State>>(
+    async fn next_ended<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         persistence: &mut P,
-    ) -> Result<EndedTask<F::State>, Abort<F::State>> {
+    ) -> Result<EndedTask<F>, Abort<F::State>> {
         let Driver {
             scope,
             fast_path,
@@ -201,7 +203,7 @@ where
                         state: self.snapshot.state.get(),
                         written: fast_path.written,
                     };
-                    serve(request, watch, persistence, committed).await?;
+                    persistence.serve(request, watch, committed).await?;
                 }
             }
         }
@@ -212,9 +214,14 @@ where
     fn finish_task(
         &mut self,
         driver: &Driver<F>,
-        mut task: Box<TaskRun<F::State>>,
-        result: Result<(), Failure>,
+        ended: EndedTask<F>,
     ) -> Result<(), Abort<F::State>> {
+        let EndedTask {
+            mut task,
+            result,
+            snapshot,
+        } = ended;
+        self.spare = Some(snapshot);
         if matches!(task.end, TaskEnd::Waiting) {
             self.idle.push(task);
             return Ok(());
@@ -233,7 +240,22 @@ where
         Ok(())
     }
 
-    fn commit<P: Persistence<F::State>>(
+    /// Puts the ended tasks into the order of the frontier. Each has a place of its own, so nothing needs to be compared.
+    fn order_ended(&mut self) {
+        for task in self.ended.drain(..) {
+            let place = task.order;
+            if place >= self.places.len() {
+                self.places.resize_with(place + 1, || None);
+            }
+            self.places[place] = Some(task);
+        }
+        for place in &mut self.places {
+            self.ended.extend(place.take());
+        }
+        self.places.clear();
+    }
+
+    fn commit<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         planner: &mut Planner,

@@ -23,12 +23,12 @@ pub(super) enum TaskEvent<T> {
 
 /// Waits until a task ends, a task requests something, or something stops the run. They are polled in this order, in one
 /// future.
-pub(super) async fn next_event<T>(
+pub(super) fn next_event<T>(
     watch: &mut Option<Box<Watch>>,
     services: Option<&dyn Services>,
-    mut tasks: Pin<&mut impl Future<Output = T>>,
-) -> Result<TaskEvent<T>, Stop> {
-    poll_fn(|cx| {
+    mut tasks: Pin<&mut (impl Future<Output = T> + Send)>,
+) -> impl Future<Output = Result<TaskEvent<T>, Stop>> + Send {
+    poll_fn(move |cx| {
         if let Poll::Ready(ended) = tasks.as_mut().poll(cx) {
             return Poll::Ready(Ok(TaskEvent::Ended(ended)));
         }
@@ -37,7 +37,6 @@ pub(super) async fn next_event<T>(
         }
         poll_watch(watch, cx).map(Err)
     })
-    .await
 }
 
 /// Serves the request of a task.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{JoinIdx, NodeIdx};
+use petalflow_graph::NodeIdx;
 
 use super::abort::Abort;
 use super::commit::no_edge;
@@ -10,8 +10,7 @@ use super::driver::Driver;
 use super::failure::handle_failure;
 use super::fast_path::{FastPathEnd, run_fast_path};
 use super::parallel::ParallelExecutor;
-use super::persistence::Persistence;
-use super::single::run_single;
+use super::stored_steps::StoredSteps;
 use super::task_end::TaskEnd;
 use super::task_run::run_task;
 use crate::event::EventKind;
@@ -36,7 +35,7 @@ pub(super) fn fast_entry<F: Flow>(driver: &Driver<F>) -> Option<NodeIdx> {
 }
 
 /// The rest of a run that has left the fast path.
-pub(super) fn after_fast_path<'r, F: Flow, P: Persistence<F::State>>(
+pub(super) fn after_fast_path<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     end: FastPathEnd,
     persistence: &'r mut P,
@@ -53,7 +52,7 @@ pub(super) fn after_fast_path<'r, F: Flow, P: Persistence<F::State>>(
 }
 
 /// All of a run that cannot begin on the fast path.
-pub(super) fn run_from_start<'r, F: Flow, P: Persistence<F::State>>(
+pub(super) fn run_from_start<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     persistence: &'r mut P,
 ) -> RestOfRun<'r, F> {
@@ -64,7 +63,7 @@ pub(super) fn run_from_start<'r, F: Flow, P: Persistence<F::State>>(
 }
 
 /// Runs superstep after superstep until the frontier is empty.
-pub(super) fn run_loop<'r, F: Flow, P: Persistence<F::State>>(
+pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     persistence: &'r mut P,
     mut planner: Planner,
@@ -85,15 +84,21 @@ pub(super) fn run_loop<'r, F: Flow, P: Persistence<F::State>>(
                 && persistence.runs_all()
                 && plan.gates.is_empty()
             {
-                driver.before_superstep(Some(node), &[]).await?;
+                if driver.before_superstep(Some(node), &[])? {
+                    driver.yield_now().await?;
+                }
                 driver.scope.superstep += 1;
-                run_single(driver, &mut planner, &mut frontier, persistence, node).await?;
+                persistence
+                    .single(driver, &mut planner, &mut frontier, node)
+                    .await?;
             } else if !P::STORED
                 && let Some(mut node) = single
             {
                 frontier.clear();
                 let end = loop {
-                    driver.before_superstep(Some(node), &[]).await?;
+                    if driver.before_superstep(Some(node), &[])? {
+                        driver.yield_now().await?;
+                    }
                     match run_fast_path(driver, node).await {
                         FastPathEnd::Before(next) => node = next,
                         end => break end,
@@ -102,7 +107,9 @@ pub(super) fn run_loop<'r, F: Flow, P: Persistence<F::State>>(
                 let (node, end) = finish_fast_path(driver, end)?;
                 plan_next(driver, &mut planner, node, &end, &mut frontier)?;
             } else {
-                driver.before_superstep(None, &frontier).await?;
+                if driver.before_superstep(None, &frontier)? {
+                    driver.yield_now().await?;
+                }
                 driver.scope.superstep += 1;
                 driver.emit(|| EventKind::SuperstepStarted {
                     nodes: frontier
@@ -192,16 +199,15 @@ fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> 
 
 /// Fails if a join still waits for one of its sides at the end of the run.
 fn all_joins_complete<S: State>(plan: &ExecutionPlan, planner: &Planner) -> Result<(), Abort<S>> {
-    let targets = |join: JoinIdx| {
-        plan.joins[join.index()]
-            .out
-            .iter()
-            .map(|target| match target {
+    let mut waiting = Vec::new();
+    for join in planner.waiting() {
+        for target in &plan.joins[join.index()].out {
+            waiting.push(match target {
                 EdgeTarget::Node(node) | EdgeTarget::Each(node) => plan.name(*node).to_string(),
                 EdgeTarget::Join { .. } | EdgeTarget::End => "END".to_string(),
-            })
-    };
-    let waiting: Vec<String> = planner.waiting().flat_map(targets).collect();
+            });
+        }
+    }
     if waiting.is_empty() {
         Ok(())
     } else {

@@ -117,8 +117,8 @@ impl<T: Future> Slab<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost: the futures stay in their slots.
-    pub(super) async fn next(&mut self) -> T::Output {
-        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    pub(super) fn next(&mut self) -> impl Future<Output = T::Output> {
+        std::future::poll_fn(|cx| self.poll_next(cx))
     }
 
     /// Drops all futures.

@@ -122,8 +122,14 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
         let result = match fast_entry(&driver) {
             None => run_from_start(&mut driver, &mut persistence).await,
             Some(mut node) => loop {
-                if let Err(abort) = driver.before_superstep(Some(node), &[]).await {
-                    break Err(abort);
+                match driver.before_superstep(Some(node), &[]) {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        if let Err(abort) = driver.yield_now().await {
+                            break Err(abort);
+                        }
+                    }
+                    Err(abort) => break Err(abort),
                 }
                 match run_fast_path(&mut driver, node).await {
                     FastPathEnd::Before(next) => node = next,

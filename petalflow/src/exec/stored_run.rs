@@ -6,8 +6,8 @@ use super::Settings;
 use super::abort::Abort;
 use super::begin_gate::BeginGate;
 use super::driver::Driver;
-use super::persistence::Persistence;
 use super::run_loop::run_loop;
+use super::stored_steps::StoredSteps;
 use crate::event::EventKind;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -59,7 +59,7 @@ pub(crate) struct Restored<S> {
 }
 
 /// Runs from a checkpoint to the end.
-pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
+pub(crate) async fn run_restored<F: Flow, P: StoredSteps<F>>(
     flow: Arc<F>,
     settings: Settings<F::State>,
     plan: Arc<ExecutionPlan>,

@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::superstep::Task;
 
 /// A task in flight. Its memory is reused by later tasks.
-pub(super) struct TaskRun<S: State> {
+pub(crate) struct TaskRun<S: State> {
     /// Its index in the frontier.
     pub(super) order: usize,
     pub(super) scope: Scope,
@@ -35,14 +35,18 @@ pub(super) struct SharedSnapshot<F: Flow> {
     pub(super) state: StateCell<F::State>,
 }
 
-/// A task that has ended, and the result of its last attempt.
-pub(super) type EndedTask<S> = (Box<TaskRun<S>>, Result<(), Failure>);
+/// A task that has ended, the result of its last attempt, and the snapshot that it has used.
+pub(super) struct EndedTask<F: Flow> {
+    pub(super) task: Box<TaskRun<F::State>>,
+    pub(super) result: Result<(), Failure>,
+    pub(super) snapshot: Arc<SharedSnapshot<F>>,
+}
 
 /// Runs one task. The future owns everything it needs, so that its slot can be reused in later supersteps.
 pub(super) async fn run_task<F: Flow>(
     snapshot: Arc<SharedSnapshot<F>>,
     mut task: Box<TaskRun<F::State>>,
-) -> EndedTask<F::State> {
+) -> EndedTask<F> {
     let SharedSnapshot {
         flow,
         extras,
@@ -73,9 +77,11 @@ pub(super) async fn run_task<F: Flow>(
         let once = pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
         run_until_question(&scope.shared, key, end, once).await
     };
-    // Dropped before the task is handed back: the driver reclaims the state when the last task has dropped its snapshot.
-    drop(snapshot);
-    (task, result)
+    EndedTask {
+        task,
+        result,
+        snapshot,
+    }
 }
 
 impl<S: State> TaskRun<S> {

@@ -20,7 +20,7 @@ pub(super) enum Stop {
 
 /// The cancellation and the deadlines of a run. A run that nothing can stop has no watch.
 #[derive(Default)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     cancel: Option<(CancelToken, BoxFuture<'static, ()>)>,
     run: Option<Pin<Box<Sleep>>>,
     superstep: Option<(Duration, Pin<Box<Sleep>>)>,

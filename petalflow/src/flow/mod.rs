@@ -2,14 +2,14 @@
 
 mod fast_path;
 mod step;
-mod with_retry;
+mod with_plan;
 
 use std::future::Future;
 use std::sync::Arc;
 
 pub(crate) use fast_path::{FastPath, next_fast};
 pub use step::Step;
-pub use with_retry::WithRetry;
+pub use with_plan::WithPlan;
 
 use crate::error::BoxError;
 use crate::node::Requirements;

@@ -18,14 +18,16 @@ const SUBFLOW: &str = "add the sub-flow with `.subflow_with_item(..)`";
 pub(super) fn items_match<S: State>(
     graph: &petalflow_graph::Graph,
     nodes: &[Entry<S>],
-    joins: &[(Vec<String>, String)],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (number, edge) in graph.edges().iter().enumerate() {
         let from = match edge.from {
-            Source::Start => START.to_owned(),
-            Source::Join(join) => joins[join.index()].0.join(" & "),
-            Source::Node(from) => nodes[from.index()].name.clone(),
+            Source::Join(join) => {
+                let sides = graph.sides(join).into_iter();
+                let names: Vec<&str> = sides.map(|side| name(nodes, side.from)).collect();
+                names.join(" & ")
+            }
+            from => name(nodes, from).to_owned(),
         };
         if let Some(text) = item_mismatch(edge, &from, nodes) {
             diagnostics.push(Diagnostic::new(
@@ -34,6 +36,15 @@ pub(super) fn items_match<S: State>(
                 text.as_str(),
             ));
         }
+    }
+}
+
+/// The name of a source. A join of joins has none.
+fn name<S: State>(nodes: &[Entry<S>], source: Source) -> &str {
+    match source {
+        Source::Start => START,
+        Source::Join(_) => "",
+        Source::Node(node) => &nodes[node.index()].name,
     }
 }
 
@@ -51,6 +62,10 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     // Another rule reports a route that the node does not have.
     let find_route = |route: &str| {
         let source = source?;
+        // Routes that are known at run time only carry nothing.
+        if source.spec.named {
+            return Some((source, usize::MAX));
+        }
         let at = source
             .spec
             .facts

@@ -30,6 +30,8 @@
 //! ```
 
 #[cfg(feature = "builder")]
+mod boxed;
+#[cfg(feature = "builder")]
 mod builder;
 #[cfg(feature = "builder")]
 mod built;
@@ -48,6 +50,9 @@ mod rules;
 #[cfg(feature = "builder")]
 mod wire;
 
+#[cfg(feature = "builder")]
+#[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
+pub use boxed::BoxNode;
 #[cfg(feature = "builder")]
 #[doc(hidden)]
 pub use builder::Runnable;

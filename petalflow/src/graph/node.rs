@@ -2,6 +2,7 @@
 
 use std::any::{TypeId, type_name};
 use std::future::Future;
+use std::sync::Arc;
 
 use petalflow_graph::{KeySet, NodeFacts};
 use serde_core::{Serialize, de::DeserializeOwned};
@@ -13,7 +14,7 @@ use crate::future::BoxFuture;
 use crate::node::{
     Carried, Context, Effects, ItemCodec, Node, Output, Requirements, Routing, Scope, node_spec,
 };
-use crate::plan::NodeSpec;
+use crate::plan::{NodeSpec, RouteNames};
 use crate::policy::Policy;
 use crate::state::State;
 use crate::subflow::subflow;
@@ -64,6 +65,7 @@ pub(super) enum EntryKind {
 
 /// A node of the builder.
 pub(super) struct Entry<S: State> {
+    /// Set when the node is added.
     pub(super) name: String,
     pub(super) spec: NodeSpec,
     pub(super) item_types: ItemTypes,
@@ -75,7 +77,7 @@ pub(super) struct Entry<S: State> {
 
 impl<S: State> Entry<S> {
     /// An annotated function or a node value.
-    pub(super) fn node<N: Node<S>>(name: String, node: N) -> Self {
+    pub(super) fn node<N: Node<S>>(node: N) -> Self {
         let item_types = ItemTypes {
             taken: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
             ..ItemTypes::of_output::<S, N::Output>()
@@ -84,38 +86,33 @@ impl<S: State> Entry<S> {
             spec: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
             item_types,
             kind: EntryKind::Node,
-            ..Self::with_output::<N::Output>(name, Box::new(Typed(node)))
+            ..Self::with_output::<N::Output>(Box::new(Typed(node)))
         }
     }
 
     /// A closure.
-    pub(super) fn closure<F, R, O>(name: String, closure: F) -> Self
+    pub(super) fn closure<F, R, O>(closure: F) -> Self
     where
         F: Fn(&S, Context) -> R + Send + Sync + 'static,
         R: Future<Output = O> + Send + 'static,
         O: Output<S>,
     {
-        Self::with_output::<O>(name, Box::new(Closure(closure)))
+        Self::with_output::<O>(Box::new(Closure(closure)))
     }
 
     /// A flow.
-    pub(super) fn subflow<C, I, M, O>(name: String, child: C, input: I, out: M) -> Self
+    pub(super) fn subflow<C, I, M, O>(child: C, input: I, out: M) -> Self
     where
         C: Flow + Clone,
         I: Fn(&S) -> <C::State as State>::Input + Send + Sync + 'static,
         M: Fn(C::State) -> O + Send + Sync + 'static,
         O: Output<S> + 'static,
     {
-        Self::with_input(
-            name,
-            child,
-            move |state: &S, _: &Scope| Ok(input(state)),
-            out,
-        )
+        Self::with_input(child, move |state: &S, _: &Scope| Ok(input(state)), out)
     }
 
     /// A flow whose input is made from the state and the item.
-    fn with_input<C, I, M, O>(name: String, child: C, input: I, out: M) -> Self
+    fn with_input<C, I, M, O>(child: C, input: I, out: M) -> Self
     where
         C: Flow + Clone,
         I: Fn(&S, &Scope) -> Result<<C::State as State>::Input, BoxError> + Send + Sync + 'static,
@@ -130,12 +127,12 @@ impl<S: State> Entry<S> {
         });
         Entry {
             kind: EntryKind::Subflow,
-            ..Self::with_output::<O>(name, node)
+            ..Self::with_output::<O>(node)
         }
     }
 
     /// A flow that takes an item.
-    pub(super) fn subflow_with_item<C, T, I, M, O>(name: String, child: C, input: I, out: M) -> Self
+    pub(super) fn subflow_with_item<C, T, I, M, O>(child: C, input: I, out: M) -> Self
     where
         C: Flow + Clone,
         T: Serialize + DeserializeOwned + Send + Sync + 'static,
@@ -144,7 +141,7 @@ impl<S: State> Entry<S> {
         O: Output<S> + 'static,
     {
         let input = move |state: &S, scope: &Scope| Ok(input(state, scope.item::<T>()?));
-        let mut entry = Self::with_input(name, child, input, out);
+        let mut entry = Self::with_input(child, input, out);
         entry.spec.facts.takes_item = true;
         entry.spec.item = Some(ItemCodec::of::<T>());
         entry.item_types.taken = (TypeId::of::<T>(), type_name::<T>());
@@ -152,9 +149,9 @@ impl<S: State> Entry<S> {
     }
 
     /// A node with this output that may read all keys and takes no item.
-    fn with_output<O: Output<S>>(name: String, node: Box<dyn DynNode<S>>) -> Self {
+    fn with_output<O: Output<S>>(node: Box<dyn DynNode<S>>) -> Self {
         Entry {
-            name,
+            name: String::new(),
             spec: node_spec!(S, O, name: "", reads: KeySet::NONE, all: true, takes: false, policy: Policy::NONE, item: None),
             item_types: ItemTypes::of_output::<S, O>(),
             written_twice: O::WRITES_TWICE.intersection(S::EXCLUSIVE),
@@ -163,12 +160,28 @@ impl<S: State> Entry<S> {
         }
     }
 
-    /// The properties that the rules use.
+    /// The properties that the rules use. `named` has the names of the routes, if only the builder knows them.
     #[inline]
-    pub(super) fn facts(&self) -> NodeFacts<'_> {
+    pub(super) fn facts<'a>(&'a self, named: &'a [&'a str]) -> NodeFacts<'a> {
+        let facts = self.spec.facts;
         NodeFacts {
             name: &self.name,
-            ..self.spec.facts
+            routes: if self.spec.named { named } else { facts.routes },
+            ..facts
+        }
+    }
+
+    /// The node, ready to run.
+    pub(super) fn ready(mut self, retain_state: bool, routes: &RouteNames) -> Box<dyn DynNode<S>> {
+        if retain_state {
+            self.node.retain_state();
+        }
+        match routes {
+            RouteNames::Named(routes) => Box::new(Named {
+                node: self.node,
+                routes: Arc::clone(routes),
+            }),
+            RouteNames::Static(_) => self.node,
         }
     }
 }
@@ -187,6 +200,34 @@ impl<S: State, N: Node<S>> DynNode<S> for Typed<N> {
 
     fn require(&self, requirements: &mut Requirements<'_>) {
         N::require(requirements);
+    }
+}
+
+/// A node that chooses routes by name.
+struct Named<S: State> {
+    node: Box<dyn DynNode<S>>,
+    routes: Arc<[String]>,
+}
+
+impl<S: State> DynNode<S> for Named<S> {
+    fn run<'a>(
+        &'a self,
+        scope: &'a Scope,
+        state: &'a S,
+        effects: &'a mut Effects<S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            self.node.run(scope, state, effects).await?;
+            effects.find_named(&self.routes).map_err(|unknown| {
+                let routes = self.routes.join("`, `");
+                format!("there is no route `{unknown}`: the routes of the node are `{routes}`")
+                    .into()
+            })
+        })
+    }
+
+    fn require(&self, requirements: &mut Requirements<'_>) {
+        self.node.require(requirements);
     }
 }
 

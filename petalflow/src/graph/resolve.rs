@@ -24,6 +24,7 @@ pub(super) fn resolve<S: State>(
     };
     let mut edges = resolver.edges(builder);
     let joins = resolver.joins(builder, &mut edges);
+    let joins = resolver.merges(&builder.merges, &mut edges, joins);
     resolver.settings(builder);
     let mut graph = Graph {
         nodes: builder
@@ -74,6 +75,7 @@ fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
         deferred: builder.deferred.contains(&node.name),
         many: node.spec.facts.many,
         subflow: node.kind == EntryKind::Subflow,
+        merge: builder.merges.contains(&node.name),
         before: when(false),
         after: when(true),
         stored: stored.map(|(_, id)| id.clone().into()),
@@ -173,6 +175,14 @@ impl Resolver<'_> {
                 .filter_map(|name| self.join_source(name))
                 .collect();
             let Some(target) = target else { continue };
+            if builder.merges.contains(to) {
+                edges.extend(sources.into_iter().map(|from| Edge {
+                    from,
+                    via: Via::Plain,
+                    to: target,
+                }));
+                continue;
+            }
             let join = JoinIdx::new(joins);
             joins += 1;
             edges.extend(sources.into_iter().map(|from| Edge {
@@ -189,10 +199,45 @@ impl Resolver<'_> {
         joins
     }
 
+    /// Adds a join before each merge with several edges: these are its sides. Returns the number of all joins.
+    fn merges(&mut self, merges: &[String], edges: &mut Vec<Edge>, mut joins: u32) -> u32 {
+        let is_side = |edge: &Edge| matches!(edge.via, Via::Plain | Via::Route(_));
+        for name in merges {
+            let Some(merge) = self.node("`merge`", name).map(Target::Node) else {
+                continue;
+            };
+            let sides = || {
+                edges
+                    .iter()
+                    .filter(|edge| edge.to == merge && is_side(edge))
+            };
+            if sides().count() < 2 {
+                continue;
+            }
+            let join = JoinIdx::new(joins);
+            joins += 1;
+            for edge in edges
+                .iter_mut()
+                .filter(|edge| edge.to == merge && is_side(edge))
+            {
+                edge.to = Target::Join(join);
+            }
+            edges.push(Edge {
+                from: Source::Join(join),
+                via: Via::Plain,
+                to: merge,
+            });
+        }
+        joins
+    }
+
     /// Reports unknown names in settings.
     fn settings<S: State>(&mut self, builder: &GraphBuilder<S>) {
         for name in &builder.deferred {
             self.node("`defer`", name);
+        }
+        for (name, _) in &builder.routes {
+            self.node("`routes`", name);
         }
         for (name, _) in &builder.policies {
             self.node("`with`", name);

@@ -1,7 +1,7 @@
 //! The rules that need more than the graph: the routes of the nodes, and the settings.
 
 use petalflow_graph::{
-    Diagnostic, Edge, Graph, Location, NodeIdx, Rule, Source, Target, Via, messages,
+    Diagnostic, Graph, Location, NodeFacts, NodeIdx, Rule, Source, Target, Via, messages,
     route_diagnostics,
 };
 
@@ -13,13 +13,16 @@ use crate::state::State;
 pub(super) fn routes_match<S: State>(
     graph: &Graph,
     nodes: &[Entry<S>],
+    facts: &[NodeFacts<'_>],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    for (index, node) in NodeIdx::all(nodes.len()).zip(nodes) {
-        let own = |(number, edge): (usize, &Edge)| {
-            (edge.from == Source::Node(index)).then_some((number, edge.via.clone()))
-        };
-        let edges: Vec<(usize, Via)> = graph.edges().iter().enumerate().filter_map(own).collect();
+    let mut by_node: Vec<Vec<(usize, &Via)>> = vec![Vec::new(); nodes.len()];
+    for (number, edge) in graph.edges().iter().enumerate() {
+        if let Source::Node(from) = edge.from {
+            by_node[from.index()].push((number, &edge.via));
+        }
+    }
+    for ((index, node), edges) in NodeIdx::all(nodes.len()).zip(nodes).zip(by_node) {
         let arms: Vec<(&str, Location)> = edges
             .iter()
             .filter_map(|(number, via)| Some((via.route()?, Location::Edge(*number))))
@@ -33,12 +36,17 @@ pub(super) fn routes_match<S: State>(
             .iter()
             .any(|(_, via)| matches!(via, Via::Plain | Via::Each))
             && !sink;
-        diagnostics.extend(route_diagnostics(index, &node.facts(), &arms, plain));
-        let each = edges.iter().any(|(_, via)| *via == Via::Each);
+        diagnostics.extend(route_diagnostics(
+            index,
+            &facts[index.index()],
+            &arms,
+            plain,
+        ));
+        let each = edges.iter().any(|(_, via)| **via == Via::Each);
         // A plain edge to a node that takes an item was reported already.
         let reported = edges.iter().any(|(number, via)| {
             let to = graph.edges()[*number].to;
-            *via == Via::Plain
+            **via == Via::Plain
                 && matches!(to, Target::Node(to) if nodes[to.index()].spec.facts.takes_item)
         });
         if node.spec.sends && !each && !reported {
@@ -87,6 +95,33 @@ pub(super) fn only_subflows_retain_state(
                 messages::keeps_nothing(name).as_str(),
             ));
         }
+    }
+}
+
+/// PF024: routes are listed once, and only for a node whose type does not name them.
+pub(super) fn routes_listed_once<S: State>(
+    nodes: &[Entry<S>],
+    listed: &[(String, Vec<String>)],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for (index, node) in NodeIdx::all(nodes.len()).zip(nodes) {
+        let mut lists = listed.iter().filter(|(name, _)| *name == node.name);
+        let list = lists.next();
+        let repeated = list.and_then(|(_, names)| {
+            let mut places = names.iter().enumerate();
+            places.find_map(|(at, name)| names[..at].contains(name).then_some(name))
+        });
+        let text = match (node.spec.named, list) {
+            (true, None) => messages::routes_not_listed(&node.name),
+            (false, Some(_)) => messages::routes_of_type(&node.name),
+            _ if lists.next().is_some() => messages::routes_listed_twice(&node.name),
+            _ => match repeated {
+                Some(route) => messages::route_listed_twice(&node.name, route),
+                None => continue,
+            },
+        };
+        let at = Location::Node(index);
+        diagnostics.push(Diagnostic::new(Rule::Option, at, text.as_str()));
     }
 }
 

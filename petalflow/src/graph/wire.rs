@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{Analysis, KeyFacts, NodeFacts, NodeIdx, check_with, verdicts_of};
+use petalflow_graph::{
+    Analysis, KeyFacts, NodeFacts, NodeIdx, SkippableJoin, check_with, verdicts_of,
+};
 
 use super::GraphErrors;
 use super::builder::GraphBuilder;
@@ -13,8 +15,10 @@ use super::built::{Graph, Inner};
 use super::items::items_match;
 use super::node::Entry;
 use super::resolve::resolve;
-use super::rules::{interrupts_once, only_subflows_retain_state, routes_match, writes_once};
-use crate::plan::{ExecutionPlan, Gate, NodeSpec};
+use super::rules::{
+    interrupts_once, only_subflows_retain_state, routes_listed_once, routes_match, writes_once,
+};
+use crate::plan::{ExecutionPlan, Gate, NodeSpec, RouteNames};
 use crate::policy::NodePolicy;
 use crate::state::{KeyMeta, KeySet, State};
 
@@ -33,17 +37,25 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut diagnostics = Vec::new();
     let graph = resolve(&builder, &mut diagnostics);
     let analysis = Analysis::declared(&graph);
+    let routes: Vec<RouteNames> = builder
+        .nodes
+        .iter()
+        .map(|node| routes_of(&builder, node))
+        .collect();
+    let names: Vec<Vec<&str>> = routes.iter().map(|names| names.iter().collect()).collect();
+    let nodes = builder.nodes.iter().zip(&names);
+    let facts: Vec<NodeFacts<'_>> = nodes.map(|(node, names)| node.facts(names)).collect();
     // Unknown names would cause further errors in the rules.
     if diagnostics.is_empty() {
         diagnostics = check_with(&graph, &analysis.declared);
-        items_match(&graph, &builder.nodes, &builder.joins, &mut diagnostics);
-        routes_match(&graph, &builder.nodes, &mut diagnostics);
+        items_match(&graph, &builder.nodes, &mut diagnostics);
+        routes_match(&graph, &builder.nodes, &facts, &mut diagnostics);
+        routes_listed_once(&builder.nodes, &builder.routes, &mut diagnostics);
         writes_once::<S>(&builder.nodes, &mut diagnostics);
         interrupts_once(&graph, &builder.gates, &mut diagnostics);
         only_subflows_retain_state(&graph, &builder.retained, &mut diagnostics);
     }
     if diagnostics.is_empty() {
-        let facts: Vec<NodeFacts<'_>> = builder.nodes.iter().map(Entry::facts).collect();
         let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(KeyMeta::facts).collect();
         let verdicts = verdicts_of(&analysis.tables(), &keys, &facts);
         for (node, verdict) in NodeIdx::all(verdicts.len()).zip(&verdicts) {
@@ -71,11 +83,10 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let nodes = builder
         .nodes
         .into_iter()
-        .map(|mut entry| {
-            if retained.contains(&entry.name) {
-                entry.node.retain_state();
-            }
-            entry.node
+        .zip(&routes)
+        .map(|(entry, routes)| {
+            let retain_state = retained.contains(&entry.name);
+            entry.ready(retain_state, routes)
         })
         .collect();
     let (gates, guards) = builder
@@ -87,11 +98,23 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
             (Gate { node, after, reads }, gate.guard)
         })
         .unzip();
-    let plan = Arc::new(ExecutionPlan::new(&graph, &specs, policies).with_gates(gates));
+    let plan = ExecutionPlan::with_routes(&graph, &specs, policies, routes)
+        .with_skippable(SkippableJoin::all(&graph))
+        .with_gates(gates);
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
-        plan,
+        plan: Arc::new(plan),
         nodes,
         guards,
     })))
+}
+
+/// The routes of a node: those of its type, or those that the builder was given.
+fn routes_of<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> RouteNames {
+    if !node.spec.named {
+        return RouteNames::Static(node.spec.facts.routes);
+    }
+    let mut lists = builder.routes.iter();
+    let list = lists.find(|(name, _)| *name == node.name);
+    RouteNames::Named(list.map_or(&[][..], |(_, names)| names).into())
 }

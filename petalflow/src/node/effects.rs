@@ -66,6 +66,9 @@ pub struct Effects<S: State> {
 struct Sent {
     routes: Vec<RouteIdx>,
     deliveries: Vec<(Option<RouteIdx>, Delivery)>,
+    /// Routes that were chosen by name.
+    #[cfg(feature = "builder")]
+    named: Vec<String>,
 }
 
 impl<S: State> Default for Effects<S> {
@@ -121,6 +124,29 @@ impl<S: State> Effects<S> {
         self.chosen = RouteChoice::Many;
     }
 
+    /// Chooses routes by their names. The builder knows the names.
+    #[cfg(feature = "builder")]
+    pub(super) fn choose_named(&mut self, names: Vec<String>) {
+        self.choose_none();
+        self.sent.get_or_insert_default().named.extend(names);
+    }
+
+    /// Finds the routes that were chosen by name.
+    #[cfg(feature = "builder")]
+    #[inline]
+    pub(crate) fn find_named(&mut self, routes: &[String]) -> Result<(), String> {
+        let named = match &mut self.sent {
+            Some(sent) => std::mem::take(&mut sent.named),
+            None => return Ok(()),
+        };
+        for name in named {
+            let route = routes.iter().position(|route| *route == name);
+            let route = route.and_then(|route| u32::try_from(route).ok());
+            self.choose_also(route.ok_or(name)?);
+        }
+        Ok(())
+    }
+
     /// Sends a value along a route, or with `None` to the targets of `each`.
     pub fn send(&mut self, route: Option<u32>, delivery: Delivery) {
         self.sent
@@ -136,6 +162,8 @@ impl<S: State> Effects<S> {
         if let Some(sent) = &mut self.sent {
             sent.routes.clear();
             sent.deliveries.clear();
+            #[cfg(feature = "builder")]
+            sent.named.clear();
         }
     }
 

@@ -224,6 +224,36 @@ pub struct Requirements<'a> {
 }
 
 impl<'a> Requirements<'a> {
+    /// What the run of this context does not have, of what is required in the following.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow::node::Requirements;
+    /// use petalflow::tool::Tool;
+    ///
+    /// struct Dictionary;
+    ///
+    /// /// Looks a word up.
+    /// #[tool]
+    /// fn look_up(word: String, #[run] dictionary: Managed<Dictionary>) -> String {
+    ///     word
+    /// }
+    ///
+    /// let test = Context::test();
+    /// let cx = test.context();
+    /// let mut requirements = Requirements::of(&cx);
+    /// look_up {}.require(&mut requirements);
+    /// assert!(requirements.missing()[0].ends_with("Dictionary"));
+    /// ```
+    pub fn of(cx: &'a Context) -> Self {
+        Self::new(cx.0.managed())
+    }
+
+    /// The names of the types of the missing values, in the order of the requirements.
+    pub fn missing(&self) -> &[&'static str] {
+        &self.missing
+    }
+
     /// Creates an empty collection.
     pub(crate) fn new(managed: Option<&'a ManagedValues>) -> Self {
         Requirements {

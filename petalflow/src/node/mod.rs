@@ -10,6 +10,8 @@ mod managed;
 mod managed_provider;
 mod output;
 mod route;
+#[cfg(feature = "builder")]
+mod routes;
 mod run_shared;
 mod scope;
 mod spec;
@@ -30,6 +32,9 @@ pub use managed_provider::ManagedProvider;
 pub use output::{Fails, Output, WriteOutput};
 pub use petalflow_graph::RouteIdx;
 pub use route::{Carried, Carries, Route, Routing};
+#[cfg(feature = "builder")]
+#[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
+pub use routes::Routes;
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
 pub(crate) use spec::node_spec;

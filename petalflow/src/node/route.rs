@@ -29,6 +29,8 @@ pub trait Routing {
     const ROUTES: bool = false;
     /// Whether it sends items to the targets of `each`.
     const SENDS: bool = false;
+    /// Whether the names of the routes are known at run time only. See [`Routes`](super::Routes).
+    const NAMED: bool = false;
 
     /// The type of the items and its name.
     #[doc(hidden)]

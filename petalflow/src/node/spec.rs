@@ -17,6 +17,7 @@ macro_rules! node_spec {
             },
             payloads: <<$output as $crate::node::Output<$state>>::Routing as $crate::node::Routing>::PAYLOADS,
             sends: <<$output as $crate::node::Output<$state>>::Routing as $crate::node::Routing>::SENDS,
+            named: <<$output as $crate::node::Output<$state>>::Routing as $crate::node::Routing>::NAMED,
             policy: $policy,
             item: $item,
             reads_all: $all,

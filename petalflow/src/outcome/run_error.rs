@@ -5,6 +5,7 @@ use std::error::Error;
 
 use super::{Paused, RunErrorKind, ThreadError};
 use crate::error::{BoxError, NodeError, message_with_sources};
+use crate::ids::TaskId;
 use crate::question::Interrupt;
 use crate::state::State;
 
@@ -148,8 +149,10 @@ impl RunError {
         matches!(self.0.kind, Cancelled | Timeout { .. })
     }
 
-    pub(crate) fn set_retried(&mut self, retried: Vec<NodeError>) {
-        self.0.retried = retried;
+    pub(crate) fn set_retried(&mut self, retried: Vec<(TaskId, NodeError)>) {
+        for (_, error) in retried {
+            self.0.retried.push(error);
+        }
     }
 
     /// If the run was cancelled or took too long: the failures of the nodes that it was about to try again. Empty for other errors.

@@ -202,6 +202,8 @@ pub enum KeyFlag {
     SkipZero = 128,
     /// Has no default: every thread got its value from the input.
     Required = 256,
+    /// A turn after one that broke off begins with the writes of the tasks that had finished in the last superstep.
+    Recover = 512,
 }
 
 impl KeyMeta {

@@ -43,6 +43,15 @@ struct Join {
     completed: u64,
 }
 
+impl Join {
+    /// Empties the join.
+    fn complete(&mut self, round: u64) {
+        self.missing = u32::try_from(self.arrived.len()).unwrap_or(u32::MAX);
+        self.arrived.fill(false);
+        self.completed = round;
+    }
+}
+
 impl Joins {
     pub(crate) fn new(plan: &ExecutionPlan) -> Self {
         let join = |sides: u32| Join {
@@ -72,10 +81,19 @@ impl Joins {
         if join.missing > 0 {
             return false;
         }
-        join.missing = u32::try_from(join.arrived.len()).unwrap_or(u32::MAX);
-        join.arrived.fill(false);
-        join.completed = round;
+        join.complete(round);
         true
+    }
+
+    /// Completes a join without its missing sides.
+    pub(crate) fn skip_missing(&mut self, join: JoinIdx, round: u64) {
+        self.0[join.index()].complete(round);
+    }
+
+    /// Which sides of a join have arrived. `None` if none has.
+    pub(crate) fn partial(&self, join: JoinIdx) -> Option<&[bool]> {
+        let join = &self.0[join.index()];
+        ((join.missing as usize) < join.arrived.len()).then_some(&join.arrived)
     }
 
     /// The sides of a join that have arrived.
@@ -86,7 +104,6 @@ impl Joins {
 
     /// The joins at which some sides have arrived.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = JoinIdx> {
-        let has_arrivals = |join: &Join| (join.missing as usize) < join.arrived.len();
-        JoinIdx::all(self.0.len()).filter(move |join| has_arrivals(&self.0[join.index()]))
+        JoinIdx::all(self.0.len()).filter(|join| self.partial(*join).is_some())
     }
 }

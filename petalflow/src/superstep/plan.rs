@@ -1,6 +1,6 @@
 //! Plans the next frontier from the outcomes of a superstep.
 
-use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
+use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx, RouteIdx, SkippableJoin};
 
 use super::{Joins, Task};
 use crate::delivery::Delivery;
@@ -256,6 +256,9 @@ impl Planner {
     /// Completes the round: empty batches, deferred nodes, order, send indices.
     fn finish(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
         self.skip_empty_batches(plan);
+        if !plan.skippable.is_empty() {
+            self.skip_missing_sides(plan);
+        }
         // Tasks that an older program deferred wait even if this program defers no node.
         if plan.has_deferred || !self.deferred.is_empty() {
             self.defer(plan);
@@ -278,6 +281,19 @@ impl Planner {
                 self.skipped[index] = self.round;
                 self.take_all(plan, &plan.out_edges[index].plain, None);
             }
+        }
+    }
+
+    /// Completes the joins of merges whose missing sides nothing can reach any more.
+    fn skip_missing_sides(&mut self, plan: &ExecutionPlan) {
+        loop {
+            let active = self.next.iter().chain(&self.deferred).map(|task| task.node);
+            let arrived = |join| self.joins.partial(join);
+            let Some(join) = SkippableJoin::next(&plan.skippable, arrived, active) else {
+                return;
+            };
+            self.joins.skip_missing(join, self.round);
+            self.leave_join(plan, join);
         }
     }
 

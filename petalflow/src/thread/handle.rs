@@ -250,6 +250,7 @@ impl<F: Flow> Thread<F> {
             on_busy: threads.on_busy,
             command,
             retention: threads.retention,
+            event_log: threads.event_log,
             discard_pending: false,
             gate: None,
             nested: None,
@@ -340,7 +341,7 @@ impl<F: Flow> Thread<F> {
     }
 
     async fn must_be_new(&self) -> Result<(), ThreadError> {
-        if self.threads.store.namespaces(&self.id).await?.is_empty() {
+        if self.storage().flows().await?.is_empty() {
             return Ok(());
         }
         Err(self.exists())

@@ -37,6 +37,7 @@
 //! ```
 
 mod bulk;
+mod event_log;
 mod flow_lock;
 mod handle;
 mod reading;

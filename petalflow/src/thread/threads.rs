@@ -38,6 +38,8 @@ pub struct Threads<F: Flow> {
     pub(super) durability: Durability,
     pub(super) on_busy: OnBusy,
     pub(super) retention: Retention,
+    /// How many events of a thread are stored at least.
+    pub(super) event_log: Option<u64>,
 }
 
 impl<F: Flow> Clone for Threads<F> {
@@ -49,6 +51,7 @@ impl<F: Flow> Clone for Threads<F> {
             durability: self.durability,
             on_busy: self.on_busy,
             retention: self.retention,
+            event_log: self.event_log,
         }
     }
 }
@@ -73,6 +76,7 @@ impl<F: Flow> Threads<F> {
             durability: Durability::default(),
             on_busy: OnBusy::default(),
             retention: Retention::ALL,
+            event_log: None,
         }
     }
 

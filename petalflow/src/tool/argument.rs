@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::schema::drop_nulls;
 use super::{ToolContext, ToolError, ToolSpec};
 use crate::error::BoxError;
-use crate::node::Extract;
+use crate::node::{Extract, Requirements};
 
 /// The argument types of tools.
 #[diagnostic::on_unimplemented(
@@ -33,12 +33,19 @@ pub trait ToolHandle: Sized {
     ///
     /// Fails if the call is outside of a run, or if the run does not have the value.
     fn from_context(cx: &ToolContext) -> Result<Self, BoxError>;
+
+    /// Adds what the run must have.
+    fn require(requirements: &mut Requirements<'_>);
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Extract> ToolHandle for T {
     fn from_context(cx: &ToolContext) -> Result<Self, BoxError> {
         cx.extract()
+    }
+
+    fn require(requirements: &mut Requirements<'_>) {
+        T::require(requirements);
     }
 }
 

@@ -109,6 +109,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 
+use crate::node::Requirements;
+
 /// A function that a model may call.
 ///
 /// [`#[tool]`](macro@crate::tool) and [`FuncTool`] implement it. It can also be implemented directly:
@@ -169,6 +171,12 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// Adds what the run must have, so that missing values are reported before a model is asked. `#[tool]` adds what the
+    /// parameters of the function need.
+    fn require(&self, requirements: &mut Requirements<'_>) {
+        let _ = requirements;
+    }
+
     /// Wraps the tool in a layer. The last layer is the outermost.
     fn layer(self, layer: impl ToolLayer) -> Layered
     where
@@ -191,6 +199,10 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
         (**self).confirm(arguments)
+    }
+
+    fn require(&self, requirements: &mut Requirements<'_>) {
+        (**self).require(requirements);
     }
 }
 
@@ -273,5 +285,9 @@ impl Tool for Layered {
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
         self.tool.confirm(arguments)
+    }
+
+    fn require(&self, requirements: &mut Requirements<'_>) {
+        self.tool.require(requirements);
     }
 }

@@ -2,7 +2,9 @@
 
 mod bulk;
 mod busy;
+mod event_log;
 mod json;
+mod recovered;
 mod retention;
 mod status;
 

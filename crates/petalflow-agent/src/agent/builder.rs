@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::Agent;
 use crate::conversation::history::Plans;
-use crate::definition::{History, Instruction, Mode};
+use crate::definition::{History, Instruction, Mode, Source};
 use crate::extension::{
     Artifacts, CodeExecutor, ModelCall, Planner, RequestProcessor, RequestStep, ResponseProcessor,
     ResponseStep,
@@ -78,9 +78,13 @@ impl Agent {
     }
 
     /// Adds a tool source, such as a server. It is asked for its tools before each model call.
+    ///
+    /// If it fails, an agent with other tools continues without those of the source: the model is told that they are not
+    /// available and why, and listeners get a [`ToolsUnavailable`](crate::ToolsUnavailable). The source is asked again for
+    /// a model call ten seconds later, or later if it took longer to fail. An agent without other tools fails.
     #[must_use]
     pub fn tool_source(self, source: impl ToolSource) -> Self {
-        self.edit(|agent| agent.sources.push(Arc::new(source)))
+        self.edit(|agent| agent.sources.push(Arc::new(Source::new(source))))
     }
 
     /// Adds a sub-agent. The agent can transfer the conversation to a sub-agent in mode [`Chat`](Mode::Chat), and
@@ -116,6 +120,9 @@ impl Agent {
 
     /// Asks the model for answers of type `T`. [`Conversation::output`](crate::Conversation::output) parses them.
     ///
+    /// An answer that is no `T` goes back to the model, with the problem: see [`max_repairs`](Self::max_repairs). What a
+    /// callback answers instead of the model is not checked.
+    ///
     /// ```
     /// use petalflow_agent::Agent;
     /// # use petalflow_llm::ScriptedModel;
@@ -145,7 +152,37 @@ impl Agent {
         self.edit(|agent| edit(&mut agent.request))
     }
 
-    /// Streams the pieces of answers to listeners.
+    /// Streams the pieces of answers to listeners: those of this agent, of the agents below it, and of the agents that
+    /// tools run with [`run_in`](Self::run_in), also within prebuilt flows. [`AgentEvent::author`](crate::AgentEvent::author)
+    /// names the agent of a piece.
+    ///
+    /// An agent that is itself run with `run_in` streams for itself and the agents below it.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, Mode, stream::AgentEventKind};
+    /// use petalflow_llm::{Reply, ScriptedModel};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let model = ScriptedModel::new([
+    ///     Reply::call("translator", json!({ "request": "good morning" })),
+    ///     Reply::chunks(["oha", "yo"]),
+    ///     Reply::chunks(["They say ", "ohayo."]),
+    /// ]);
+    /// let translator = Agent::named("translator").mode(Mode::SingleTurn);
+    /// let mut events = Agent::new(model).name("guide").sub_agent(translator).streaming().events("hello");
+    /// let mut pieces = Vec::new();
+    /// while let Some(item) = events.next().await {
+    ///     if let AgentEventKind::Partial(piece) = item.kind
+    ///         && !piece.text().is_empty()
+    ///     {
+    ///         pieces.push(format!("{}: {}", piece.author, piece.text()));
+    ///     }
+    /// }
+    /// assert_eq!(pieces, ["translator: oha", "translator: yo", "guide: They say ", "guide: ohayo."]);
+    /// # }
+    /// ```
     #[must_use]
     pub fn streaming(self) -> Self {
         self.edit(|agent| agent.streaming = true)
@@ -161,6 +198,29 @@ impl Agent {
     #[must_use]
     pub fn max_thoughts(self, answers: u32) -> Self {
         self.edit(|agent| agent.max_thoughts = answers)
+    }
+
+    /// Sets how often in a turn an answer goes back to the model because it does not have the form that
+    /// [`output`](Self::output) requests. Default: 2. After that, such an answer fails the turn with
+    /// [`AgentError::InvalidOutput`](crate::AgentError::InvalidOutput).
+    ///
+    /// A turn that resumes after a crash continues the count. [`AgentEvent::repair`](crate::AgentEvent::repair) shows
+    /// each repair to listeners.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let agent = Agent::new(ScriptedModel::new(["many"])).output::<u32>().max_repairs(0);
+    /// let error = agent.run("How many petals has a wild rose?").await.unwrap_err();
+    /// assert!(format!("{error:?}").contains("its last answer is `many`"));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn max_repairs(self, repairs: u32) -> Self {
+        self.edit(|agent| agent.max_repairs = repairs)
     }
 
     /// Sets the maximum number of tools that run at once in a run, sub-agents' tools included. Default: 16.

@@ -3,7 +3,7 @@
 use super::Agent;
 use crate::Conversation;
 use crate::stream::AgentEvents;
-use crate::turn::{AgentFlow, launch_of};
+use crate::turn::{AgentFlow, StreamsBelow, launch_of};
 use petalflow::checkpoint::Store;
 use petalflow::middleware::BoxFuture;
 use petalflow::state::InputOf;
@@ -14,7 +14,10 @@ use petalflow::{BoxError, Context, Launch, Run};
 impl Agent {
     /// A launch of the agent's flow, to add settings: managed values, middleware, timeouts.
     pub fn launch(&self) -> Launch<AgentFlow> {
-        let launch = launch_of(&self.0);
+        let mut launch = launch_of(&self.0);
+        if self.0.streaming {
+            launch = launch.manage(StreamsBelow);
+        }
         #[cfg(feature = "tracing")]
         let launch = launch.run_middleware(super::turn_span::TurnSpan::new(&self.0));
         launch

@@ -34,23 +34,62 @@ pub(crate) fn decided(
         let again = events[request_at..]
             .iter()
             .any(|event| answers_to(event, &answer.call_id));
-        if again {
-            continue;
-        }
-        let new = decision(&events[..request_at], agent, request, unwrapped(answer))?;
-        // Not by the id: some servers give calls of different answers the same id.
-        let known = decided
-            .iter_mut()
-            .find(|known| known.position == new.position);
-        match known {
-            // If there are two answers about one call, the first one counts.
-            Some(known) => {
-                known.confirmation = known.confirmation.take().or(new.confirmation);
-                known.credential = known.credential.take().or(new.credential);
-            }
-            None => decided.push(new),
+        if !again {
+            let new = decision(&events[..request_at], agent, request, unwrapped(answer))?;
+            add(&mut decided, new);
         }
     }
+    Ok(in_order(events, agent, decided))
+}
+
+/// The calls with these ids, with the decisions about them in the conversation. The turn that was to make them broke off.
+/// The conversation contains no credentials: those are in the repeated `answers`, or the call asks for them again.
+pub(crate) fn repeated(
+    events: &[AgentEvent],
+    agent: &str,
+    answers: &[ToolResult],
+    ids: &[&str],
+) -> Vec<PendingCall> {
+    let mut decided: Vec<Decision> = Vec::new();
+    let given = events.iter().filter(|event| event.is_from_user());
+    for given in given.flat_map(AgentEvent::results) {
+        if !human::is_request(&given.name) {
+            continue;
+        }
+        let Ok((request_at, request)) = requested(events, agent, given) else {
+            continue;
+        };
+        let mut again = answers.iter();
+        let again = again.find(|answer| answer.call_id == given.call_id);
+        let answer = again.filter(|_| given.name == CREDENTIAL).unwrap_or(given);
+        let Ok(mut new) = decision(&events[..request_at], agent, request, unwrapped(answer)) else {
+            continue;
+        };
+        new.credential = new.credential.filter(|_| again.is_some());
+        if ids.contains(&&*new.call.id) {
+            add(&mut decided, new);
+        }
+    }
+    in_order(events, agent, decided)
+}
+
+/// Adds a decision. If there are two about one call, the first one counts.
+fn add(decided: &mut Vec<Decision>, new: Decision) {
+    // Not by the id: some servers give calls of different answers the same id.
+    let known = decided
+        .iter_mut()
+        .find(|known| known.position == new.position);
+    match known {
+        Some(known) => {
+            known.confirmation = known.confirmation.take().or(new.confirmation);
+            known.credential = known.credential.take().or(new.credential);
+        }
+        None => decided.push(new),
+    }
+}
+
+/// The decided calls, in the order in which the model made them.
+fn in_order(events: &[AgentEvent], agent: &str, mut decided: Vec<Decision>) -> Vec<PendingCall> {
     decided.sort_by_key(|decided| decided.position);
     let calls = decided.into_iter().enumerate();
     let calls = calls.map(|(index, decided)| PendingCall {
@@ -60,7 +99,7 @@ pub(crate) fn decided(
         credential: decided.credential,
         ..PendingCall::new(index, decided.call)
     });
-    Ok(calls.collect())
+    calls.collect()
 }
 
 /// The agent's request that this answers, and its index.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::AgentEvent;
 use crate::human;
 use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::message::Media;
 use petalflow_llm::{ChatMessage, Part, Role};
 
 /// Selects the thoughts that an agent reads again: the plans of its planner.
@@ -73,6 +74,8 @@ impl Reader {
         let message = event.message.as_ref()?;
         if event.is_from_user() || event.author == *self.agent {
             self.own(message)
+        } else if event.is_void() {
+            None
         } else {
             of_other_agent(&event.author, message)
         }
@@ -119,6 +122,8 @@ fn is_in_branch(branch: Option<&str>, event: Option<&str>) -> bool {
 
 /// Messages and actions of another agent, described in a user message.
 fn of_other_agent(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
+    // Pictures are no text.
+    let mut media = Vec::new();
     let parts = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) if text.text.is_empty() => None,
         Part::Text(text) => Some(Part::text(format!("[{author}] said: {}", text.text))),
@@ -129,11 +134,15 @@ fn of_other_agent(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
             json_text(&call.arguments)
         ))),
         Part::Result(result) if human::is_request(&result.name) => None,
-        Part::Result(result) => Some(Part::text(format!(
-            "[{author}] `{}` tool returned result: {}",
-            result.name,
-            json_text(&result.content)
-        ))),
+        Part::Result(result) => {
+            let mut content = result.content.clone();
+            media.extend(Media::take_from(&mut content, "attached"));
+            Some(Part::text(format!(
+                "[{author}] `{}` tool returned result: {}",
+                result.name,
+                json_text(&content)
+            )))
+        }
         // An agent does not read the thoughts of other agents.
         Part::Thought(_) => None,
         other => Some(other.clone()),
@@ -144,6 +153,7 @@ fn of_other_agent(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
     }
     let mut parts = vec![Part::text("For context:")];
     parts.extend(described);
+    parts.extend(media.into_iter().map(Part::Media));
     Some(ChatMessage::new(Role::User, parts))
 }
 

@@ -4,13 +4,15 @@ pub(crate) mod decisions;
 pub(crate) mod history;
 mod input;
 mod pending;
+pub(crate) mod repeated;
 mod state;
 mod view;
 
 pub use pending::Pending;
 pub use state::{Conversation, ConversationInput};
 pub(crate) use state::{
-    ConversationCalls, ConversationEvents, ConversationInvocation, ConversationMessage,
-    ConversationOutcomes, ConversationSpeakers, ConversationState, ConversationTemp,
-    ConversationThoughts, ConversationWaiting, Outcome, PendingCall, Speaker, Waiting,
+    ConversationCalls, ConversationDecided, ConversationEvents, ConversationInvocation,
+    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationState,
+    ConversationTemp, ConversationThoughts, ConversationWaiting, Outcome, PendingCall, Speaker,
+    Waiting,
 };

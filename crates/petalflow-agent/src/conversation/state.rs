@@ -66,9 +66,13 @@ pub struct Conversation {
     /// The number of consecutive answers that contain only thoughts.
     #[key(turn, default)]
     pub(crate) thoughts: u32,
-    /// The outcomes of the calls in the previous superstep.
-    #[key(append, ephemeral)]
+    /// The outcomes of the calls in the previous superstep. A turn after one that broke off begins with those of the calls
+    /// that had finished.
+    #[key(append, ephemeral, recover)]
     pub(crate) outcomes: Vec<Outcome>,
+    /// The ids of the calls that decisions of a person have started, until their outcomes are gathered.
+    #[key(default)]
+    pub(crate) decided: Vec<String>,
     /// The messages built from `events`.
     #[key(input, untracked, default)]
     #[doc(hidden)]
@@ -149,6 +153,20 @@ pub(crate) struct Outcome {
     pub(crate) waiting: Option<Waiting>,
 }
 
+impl Outcome {
+    /// The outcome of a call with a result.
+    pub(crate) fn of(index: usize, call: &str, event: AgentEvent) -> Self {
+        Outcome {
+            index,
+            call: call.into(),
+            inner: Vec::new(),
+            event: Some(event),
+            state: Map::new(),
+            waiting: None,
+        }
+    }
+}
+
 impl Conversation {
     /// The answer: the last text for the user since the user's last message. Empty if there is none.
     pub fn answer(&self) -> String {
@@ -156,7 +174,7 @@ impl Conversation {
         since
             .filter(|event| event.scope.as_deref() == self.scope() && event.branch == self.branch)
             .take_while(|event| !event.is_from_user())
-            .find(|event| event.has_content())
+            .find(|event| event.has_content() && !event.is_void())
             .map(AgentEvent::text)
             .unwrap_or_default()
     }

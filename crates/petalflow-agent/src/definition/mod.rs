@@ -2,9 +2,11 @@
 
 mod instruction;
 mod mode;
+mod source;
 mod template;
 mod tree;
 
 pub(crate) use instruction::Instruction;
 pub use mode::{History, Mode};
+pub(crate) use source::{Source, Unavailable};
 pub(crate) use tree::{Definition, Roster};

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use super::instruction::Instruction;
 use super::mode::{History, Mode};
+use super::source::Source;
 use crate::conversation::history::Plans;
 use crate::extension::{Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep};
 use crate::output::Output;
 use crate::{AgentError, AgentEvent};
 use petalflow::policy::Retry;
-use petalflow::tool::{Tool, ToolSource, ToolSpec};
+use petalflow::tool::{Tool, ToolSpec};
 use petalflow_llm::{LlmClient, LlmRequest};
 
 /// The transfers that an agent may make to agents that are not below it.
@@ -36,7 +37,7 @@ pub(crate) struct Definition {
     /// Instructions that also apply to the agents below.
     pub(crate) global: Vec<Instruction>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
-    pub(crate) sources: Vec<Arc<dyn ToolSource>>,
+    pub(crate) sources: Vec<Arc<Source>>,
     pub(crate) agents: Vec<Arc<Definition>>,
     pub(crate) mode: Mode,
     pub(crate) transfers: Transfers,
@@ -54,6 +55,7 @@ pub(crate) struct Definition {
     pub(crate) streaming: bool,
     pub(crate) max_model_calls: u32,
     pub(crate) max_thoughts: u32,
+    pub(crate) max_repairs: u32,
     pub(crate) parallel_tools: usize,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) retry: Vec<Retry>,
@@ -93,6 +95,7 @@ impl Definition {
             streaming: false,
             max_model_calls: 50,
             max_thoughts: 3,
+            max_repairs: 2,
             parallel_tools: 16,
             tool_timeout: None,
             retry: Vec::new(),
@@ -181,6 +184,17 @@ impl Roster {
             self.0[index].children.push(child);
         }
         Ok(index)
+    }
+
+    /// The definitions of all agents.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = &Arc<Definition>> {
+        self.0.iter().map(|entry| &entry.agent)
+    }
+
+    /// Whether the agent at `index` streams its answers: it does if an agent above it does.
+    pub(crate) fn streams(&self, index: usize) -> bool {
+        let mut line = std::iter::once(index).chain(self.above(index));
+        line.any(|index| self.agent(index).streaming)
     }
 
     pub(crate) fn entry(&self, index: usize) -> &Entry {

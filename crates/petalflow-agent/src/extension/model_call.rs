@@ -33,6 +33,8 @@ pub struct ModelCall<'a> {
     pub(crate) events: Vec<AgentEvent>,
     pub(crate) ended: bool,
     pub(crate) partial: bool,
+    /// Whether a callback answered instead of the model.
+    pub(crate) replaced: bool,
     /// The text of the answer's earlier pieces.
     pub(crate) so_far: String,
 }
@@ -46,6 +48,7 @@ impl<'a> ModelCall<'a> {
             events: Vec::new(),
             ended: false,
             partial: false,
+            replaced: false,
             so_far: String::new(),
         }
     }

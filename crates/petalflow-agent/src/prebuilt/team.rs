@@ -49,6 +49,41 @@ impl Team {
         self
     }
 
+    /// Streams the pieces of the members' answers to listeners of the flow.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, AgentEvent};
+    /// use petalflow_agent::prebuilt::{AskExpert, Team};
+    /// use petalflow_llm::nodes::Model;
+    /// use petalflow_llm::{Reply, ScriptedModel};
+    /// use petalflow::event::EventKind;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let gardener = Agent::new(ScriptedModel::new([Reply::chunks(["In ", "autumn."])]));
+    /// let team = Team::new().member("gardener", "knows plants", gardener).streaming();
+    /// let model = ScriptedModel::new([r#"{ "name": "gardener", "reason": "it is about plants" }"#]);
+    /// let run = AskExpert::new().manage(Model::new(model)).manage(team).run("When?".to_string());
+    /// let mut events = run.events();
+    /// let mut pieces = Vec::new();
+    /// while let Some(event) = events.next().await {
+    ///     if let EventKind::Custom(custom) = &event.kind
+    ///         && let Some(piece) = custom.downcast_ref::<AgentEvent>()
+    ///     {
+    ///         pieces.push(format!("{}: {}", piece.author, piece.text()));
+    ///     }
+    /// }
+    /// assert_eq!(pieces, ["gardener: In ", "gardener: autumn."]);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn streaming(mut self) -> Self {
+        for member in &mut self.0 {
+            member.agent = member.agent.clone().streaming();
+        }
+        self
+    }
+
     /// The agent of this name.
     pub fn get(&self, name: &str) -> Option<&Agent> {
         let member = self.0.iter().find(|member| member.name == name)?;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
-use super::{answer_tool, code, delegation, model, steps, transfer};
+use super::{answer_tool, code, delegation, model, repair, requirements, steps, transfer};
 use crate::conversation::PendingCall;
-use crate::definition::Mode;
+use crate::definition::{Mode, Unavailable};
 use crate::extension::ModelCall;
-use crate::{AgentError, AgentEvent};
+use crate::{AgentError, AgentEvent, ToolsUnavailable};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
 use petalflow_llm::response::{FinishReason, Status};
@@ -46,6 +46,8 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         }
         .into());
     }
+    // A turn may resume in a program with other values.
+    requirements::check(ctx.roster, ctx.cx)?;
     let mut call = ModelCall::new(ctx.position());
     steps::build_request(ctx, &mut call).await?;
     let source_tools = add_tools(ctx, &mut call).await?;
@@ -64,25 +66,31 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     let answer = answer_event(ctx, response, call.events.len(), &source_tools);
     // The request shares the conversation's messages. They are appended to in place once there is no other owner.
     let ModelCall {
-        mut events, delta, ..
+        mut events,
+        delta,
+        replaced,
+        ..
     } = call;
-    let Some(mut answer) = answer else {
-        return Ok(ModelStep {
-            events,
-            state: delta,
-            thoughts: 0,
-            next: Next::End,
-        });
-    };
-    answer.actions.state_delta.clone_from(&delta);
-    let thoughts = thoughts(ctx, &answer)?;
-    let next = next(ctx, &answer);
-    events.push(answer);
+    let mut answer = answer;
+    let (mut thoughts, mut then) = (0, Next::End);
+    if let Some(answer) = &mut answer {
+        answer.actions.state_delta.clone_from(&delta);
+        thoughts = self::thoughts(ctx, answer)?;
+        then = next(ctx, answer);
+    }
+    let mut request = None;
+    if matches!(then, Next::End) && !replaced {
+        request = repair::request(ctx, answer.as_mut(), events.len() + 1)?;
+        if request.is_some() {
+            then = Next::Ask;
+        }
+    }
+    events.extend(answer.into_iter().chain(request));
     Ok(ModelStep {
         events,
         state: delta,
         thoughts,
-        next,
+        next: then,
     })
 }
 
@@ -93,15 +101,36 @@ async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<Too
     let own = agent.specs();
     let mut more: Vec<Arc<ToolSpec>> = Vec::new();
     let mut found: Vec<Arc<ToolSpec>> = Vec::new();
+    let mut unavailable: Vec<Unavailable> = Vec::new();
     for source in &agent.sources {
-        let tools = source.tools().await?;
-        found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
+        match source.tools().await {
+            Ok(tools) => {
+                for tool in tools.iter() {
+                    requirements::check_tool(agent, &**tool, ctx.cx)?;
+                }
+                found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
+            }
+            Err(problem) => unavailable.push(problem),
+        }
     }
     more.extend(found.iter().cloned());
     for index in ctx.roster.delegates(ctx.index) {
         more.push(delegation::spec(ctx.roster.agent(index)));
     }
     more.extend(transfer::tool(ctx).cloned());
+    let has_others = !more.is_empty() || !own.is_empty() || !call.request.tools.is_empty();
+    for unavailable in unavailable {
+        if !has_others {
+            // The policy of retries decides when the sources are asked again.
+            agent.sources.iter().for_each(|source| source.forget());
+            return Err(unavailable.into());
+        }
+        let problem = unavailable.problem();
+        ToolsUnavailable::emit(ctx.cx, &agent.name, &problem);
+        call.instruct(&format!(
+            "Some of your tools are not available now: {problem}. Use your other tools, and say so if you need those."
+        ));
+    }
     if agent.mode == Mode::Task {
         more.push(delegation::finish(agent));
     } else if answer_tool::is_used(ctx) {

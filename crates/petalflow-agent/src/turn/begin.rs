@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use super::ctx::RunAgent;
 use super::sub_agent;
-use crate::conversation::{PendingCall, Speaker, Waiting, decisions};
+use super::unfinished::Unfinished;
+use crate::conversation::{PendingCall, Speaker, Waiting, decisions, repeated};
 use crate::definition::{Mode, Roster};
 use crate::human::{CREDENTIAL, credential};
 use crate::{AgentError, AgentEvent, Conversation};
 use petalflow::Context;
 use petalflow_llm::{ChatMessage, Part};
+use serde_json::{Map, Value};
 
 /// Result of the start of a turn.
 pub(super) struct TurnStart {
@@ -17,8 +20,23 @@ pub(super) struct TurnStart {
     pub(super) message: Option<ChatMessage>,
     pub(super) events: Vec<AgentEvent>,
     pub(super) speakers: Vec<Speaker>,
+    /// The state changes of calls of a turn that broke off.
+    pub(super) state: Map<String, Value>,
+    /// The ids of the calls that decisions have started.
+    pub(super) decided: Vec<String>,
+    /// The new list of agents that wait for a person, if it changes.
+    pub(super) waiting: Option<Vec<Waiting>>,
+    pub(super) next: TurnStep,
+}
+
+/// The first step of a turn.
+pub(super) enum TurnStep {
+    /// A model call.
+    Ask,
     /// The calls that the user has just decided about.
-    pub(super) calls: Vec<PendingCall>,
+    Call(Vec<PendingCall>),
+    /// None: the input repeats what was decided before.
+    End,
 }
 
 /// Starts a turn.
@@ -26,29 +44,51 @@ pub(super) fn begin(
     roster: &Arc<Roster>,
     conversation: &Conversation,
     cx: &Context,
+    run_agent: RunAgent,
 ) -> Result<TurnStart, AgentError> {
     let events = &*conversation.events;
-    let invocation = cx.task_id().to_string();
+    if events.is_empty() && conversation.message.is_none() {
+        return Err(AgentError::NoMessage);
+    }
+    let left = Unfinished::of(roster, conversation);
+    let mut start = TurnStart {
+        invocation: cx.task_id().to_string(),
+        message: None,
+        events: Vec::new(),
+        speakers: speakers(roster, conversation),
+        state: Map::new(),
+        decided: Vec::new(),
+        waiting: None,
+        next: TurnStep::Ask,
+    };
     let Some(message) = &conversation.message else {
         // There is no new message, but the existing events may still need an answer.
-        if events.is_empty() {
-            return Err(AgentError::NoMessage);
-        }
-        return Ok(TurnStart {
-            invocation,
-            message: None,
-            events: Vec::new(),
-            speakers: speakers(roster, conversation),
-            calls: Vec::new(),
-        });
+        left.close(&mut start, roster, conversation, cx, run_agent)?;
+        return Ok(start);
     };
     let message = with_tool_names(events, message);
     let has_credentials = message
         .tool_results()
         .any(|result| result.name == CREDENTIAL);
-    let redacted_message = has_credentials.then(|| redacted(message.clone()));
+    start.message = has_credentials.then(|| redacted(message.clone()));
+    let (message, repeated) = repeated::split(conversation, message);
+    if message.parts.is_empty() && !repeated.is_empty() {
+        left.continue_turn(&mut start, roster, conversation, cx, run_agent, &repeated)?;
+        return Ok(start);
+    }
+    left.close(&mut start, roster, conversation, cx, run_agent)?;
+    answer(start, roster, conversation, message)
+}
+
+/// Starts the turn of a message.
+fn answer(
+    mut start: TurnStart,
+    roster: &Roster,
+    conversation: &Conversation,
+    message: ChatMessage,
+) -> Result<TurnStart, AgentError> {
+    let events = &*conversation.events;
     let waiting = conversation.waiting.as_deref().unwrap_or_default();
-    let mut speakers = speakers(roster, conversation);
     let is_called_by = |waiting: &Waiting, speaker: Option<&Speaker>| {
         let call = events.iter().rev().find(|event| {
             // Other calls may have the same id.
@@ -56,7 +96,7 @@ pub(super) fn begin(
         });
         call.is_some_and(|call| speaker.is_some_and(|speaker| speaker.made(call)))
     };
-    let reads_text = |waiting: &Waiting| is_called_by(waiting, speakers.last());
+    let reads_text = |waiting: &Waiting| is_called_by(waiting, start.speakers.last());
     let (message, answers) = sub_agent::split_answers(waiting, message, reads_text);
     let waiting_call = answers.first().map(|(waiting, _)| &*waiting.call.id);
     if let Some(caller) = message
@@ -68,13 +108,14 @@ pub(super) fn begin(
         && caller.scope.is_none()
         && roster.agent(index).mode == Mode::Chat
     {
-        speakers = vec![speaker(roster, index)];
+        start.speakers = vec![speaker(roster, index)];
     }
-    let last = speakers.last();
+    let last = start.speakers.last();
     let scope = last.and_then(|speaker| speaker.task.as_ref());
     let scope = scope.map(|task| task.id.clone());
     let agent = last.map(|speaker| &*speaker.agent).unwrap_or_default();
     let mut calls = decisions::decided(events, agent, &message)?;
+    start.decided = calls.iter().map(|call| call.call.id.clone()).collect();
     let mut messages = Vec::new();
     if answers.is_empty() || !message.parts.is_empty() {
         messages.push((scope.clone(), message));
@@ -94,21 +135,21 @@ pub(super) fn begin(
             ..PendingCall::new(calls.len(), waiting.call.clone())
         });
     }
-    let messages = messages.into_iter().enumerate();
-    let events = messages.map(|(number, (scope, message))| AgentEvent {
-        id: format!("{invocation}-{number}"),
-        invocation: invocation.clone(),
-        branch: conversation.branch.clone(),
-        scope,
-        ..AgentEvent::new(AgentEvent::USER, redacted(message))
-    });
-    Ok(TurnStart {
-        events: events.collect(),
-        message: redacted_message,
-        invocation,
-        speakers,
-        calls,
-    })
+    // The events of a turn that broke off have the numbers before.
+    let first = if start.events.is_empty() { 0 } else { 5 };
+    for (number, (scope, message)) in messages.into_iter().enumerate() {
+        start.events.push(AgentEvent {
+            id: format!("{}-{}", start.invocation, first + number),
+            invocation: start.invocation.clone(),
+            branch: conversation.branch.clone(),
+            scope,
+            ..AgentEvent::new(AgentEvent::USER, redacted(message))
+        });
+    }
+    if !calls.is_empty() {
+        start.next = TurnStep::Call(calls);
+    }
+    Ok(start)
 }
 
 /// The message, with the name of its tool added to each result.

@@ -9,7 +9,8 @@ use super::sub_agent::{self, Answer};
 use super::{answer_tool, delegation, spans, transfer};
 use crate::AgentEvent;
 use crate::conversation::{Outcome, PendingCall, Waiting};
-use crate::definition::Mode;
+use crate::definition::{Mode, Unavailable};
+use crate::error::shortened;
 use crate::extension::ToolStep;
 use crate::human::{confirmation, credential};
 use petalflow::BoxError;
@@ -154,12 +155,17 @@ async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
         return Ok(Target::Tool(Arc::clone(tool)));
     }
     let mut known: Vec<String> = agent.specs().iter().map(|spec| spec.name.clone()).collect();
+    let mut unavailable: Vec<Unavailable> = Vec::new();
     for source in &agent.sources {
-        let tools = source.tools().await?;
-        if let Some(tool) = tools.get(name) {
-            return Ok(Target::Tool(Arc::clone(tool)));
+        match source.tools().await {
+            Ok(tools) => {
+                if let Some(tool) = tools.get(name) {
+                    return Ok(Target::Tool(Arc::clone(tool)));
+                }
+                known.extend(tools.names().map(Into::into));
+            }
+            Err(problem) => unavailable.push(problem),
         }
-        known.extend(tools.names().map(Into::into));
     }
     if transfer::tool(ctx).is_some() {
         if name == transfer::NAME {
@@ -188,7 +194,15 @@ async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
         }
         known.push(delegate.name.to_string());
     }
-    Err(not_found(name, &known).into())
+    // The tool may be one of a source that has failed.
+    match unavailable.pop() {
+        Some(unavailable) => Err(format!(
+            "tool `{name}` is not available now: {}; use another tool, or call it again later",
+            unavailable.problem()
+        )
+        .into()),
+        None => Err(not_found(name, &known).into()),
+    }
 }
 
 fn not_found(name: &str, known: &[String]) -> String {
@@ -212,7 +226,10 @@ async fn run(
         return Err(ToolError::Arguments(format!(
             "the arguments of tool `{}` are not a JSON object: {}; call it again with an object that fits its schema",
             call.name,
-            shortened(&step.arguments)
+            match &step.arguments {
+                Value::String(text) => shortened(text).into_owned(),
+                other => shortened(&other.to_string()).into_owned(),
+            }
         ))
         .into());
     }
@@ -324,17 +341,5 @@ async fn run_tool(
     match result {
         Ok(result) => result,
         Err(panicked) => Err(format!("tool `{}` {panicked}", call.name).into()),
-    }
-}
-
-/// The start of the arguments, which may be very long.
-fn shortened(arguments: &Value) -> String {
-    let text = match arguments {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match text.char_indices().nth(200) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }

@@ -6,23 +6,27 @@
 use std::sync::Arc;
 
 use super::ask::{self, Next};
+use super::begin::TurnStep;
 use super::ctx::Ctx;
-use super::{begin, call, code, gather};
-use crate::AgentError;
+use super::{begin, call, code, gather, requirements};
 use crate::conversation::{
-    Conversation, ConversationCalls, ConversationEvents, ConversationInvocation,
-    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationState,
-    ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
+    Conversation, ConversationCalls, ConversationDecided, ConversationEvents,
+    ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
+    ConversationState, ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
 };
 use crate::definition::{Definition, Roster};
-use petalflow::flow::WithRetry;
+use crate::{AgentError, ConversationInput};
+use petalflow::flow::WithPlan;
+use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, Context, Launch, Route, flow, node};
 
-/// The first step of a turn: the model call, or the tool calls that a person has decided about.
+/// The first step of a turn: the model call, or the tool calls that a person has decided about. None if the input only
+/// repeats what was decided before.
 #[derive(Route)]
 pub(crate) enum First {
     Ask,
     Call(Vec<PendingCall>),
+    Done,
 }
 
 /// What follows a step: the model, tools, code, or the end.
@@ -73,25 +77,35 @@ impl Begin {
             ConversationInvocation,
             ConversationEvents,
             ConversationSpeakers,
+            Option<(ConversationState, ConversationTemp)>,
+            Option<ConversationDecided>,
+            Option<ConversationWaiting>,
             First,
         ),
         BoxError,
     > {
-        let start = begin::begin(&self.0.roster()?, conversation, &cx)?;
-        let first = if start.calls.is_empty() {
-            First::Ask
-        } else {
-            First::Call(start.calls)
-        };
+        let roster = self.0.roster()?;
+        requirements::check(&roster, &cx)?;
+        let start = begin::begin(&roster, conversation, &cx, run_agent)?;
         let message = start
             .message
             .map(|message| ConversationMessage(Some(message)));
+        let state = (!start.state.is_empty()).then(|| split(start.state));
+        let waiting = start.waiting;
+        let changes = !start.decided.is_empty() || !conversation.decided.is_empty();
         Ok((
             message,
             ConversationInvocation(start.invocation),
             ConversationEvents(start.events),
             ConversationSpeakers(start.speakers),
-            first,
+            state,
+            changes.then_some(ConversationDecided(start.decided)),
+            waiting.map(|waiting| ConversationWaiting(Some(waiting))),
+            match start.next {
+                TurnStep::Ask => First::Ask,
+                TurnStep::Call(calls) => First::Call(calls),
+                TurnStep::End => First::Done,
+            },
         ))
     }
 }
@@ -180,6 +194,7 @@ impl Gather {
             ConversationTemp,
             Option<ConversationSpeakers>,
             Option<ConversationWaiting>,
+            Option<ConversationDecided>,
             After,
         ),
         BoxError,
@@ -200,6 +215,7 @@ impl Gather {
             gathered
                 .waiting
                 .map(|waiting| ConversationWaiting(Some(waiting))),
+            (!conversation.decided.is_empty()).then(|| ConversationDecided(Vec::new())),
             after,
         ))
     }
@@ -211,9 +227,17 @@ fn ctx<'a>(
     conversation: &'a Conversation,
     cx: &'a Context,
 ) -> Result<Ctx<'a>, AgentError> {
-    Ctx::new(roster, conversation, cx, |agent, cx, name, input| {
-        Box::pin(launch_of(agent).run_in(cx, name, input))
-    })
+    Ctx::new(roster, conversation, cx, run_agent)
+}
+
+/// Runs one turn of an agent within a node.
+fn run_agent<'a>(
+    agent: &'a Arc<Definition>,
+    cx: &'a Context,
+    name: &'a str,
+    input: ConversationInput,
+) -> BoxFuture<'a, Result<Conversation, BoxError>> {
+    Box::pin(launch_of(agent).run_in(cx, name, input))
 }
 
 /// Splits the changes into those of the state and those of the temporary state, which ends with the turn.
@@ -235,7 +259,7 @@ flow! {
         node execute: Execute;
         node gather: Gather;
         START -> begin;
-        begin -> match { Ask => ask, Call => each call };
+        begin -> match { Ask => ask, Call => each call, Done => END };
         ask -> match { Ask => ask, Call => each call, Run => execute, Done => END };
         execute -> ask;
         call -> gather;
@@ -266,7 +290,7 @@ flow! {
 /// # Ok(())
 /// # }
 /// ```
-pub type AgentFlow = WithRetry<Turn>;
+pub type AgentFlow = WithPlan<Turn>;
 
 /// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
 /// there is no limit of supersteps.

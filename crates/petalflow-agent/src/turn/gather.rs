@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
 use super::delegation::{self, FinishedTask};
-use super::{answer_tool, merge, spans, transfer};
+use super::{answer_tool, merge, repair, spans, transfer};
 use crate::conversation::{Outcome, Speaker, Waiting};
 use crate::human::{confirmation, credential};
 use crate::{AgentError, AgentEvent};
@@ -22,6 +22,19 @@ pub(super) struct Gathered {
     pub(super) continues: bool,
 }
 
+impl Gathered {
+    /// The results alone.
+    pub(super) fn of(results: Option<AgentEvent>) -> Self {
+        Gathered {
+            waiting: None,
+            events: results.into_iter().collect(),
+            state: Map::new(),
+            speakers: None,
+            continues: true,
+        }
+    }
+}
+
 /// Collects the outcomes: one event with all results, then the requests to a person, then an answer set by a tool.
 pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let conversation = ctx.conversation;
@@ -30,10 +43,7 @@ pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let calls = event_with_calls(ctx, &outcomes);
     let mut gathered = Gathered {
         waiting: waiting(ctx, &outcomes),
-        events: Vec::new(),
-        state: Map::new(),
-        speakers: None,
-        continues: true,
+        ..Gathered::of(None)
     };
     for outcome in &outcomes {
         gathered.state.extend(outcome.state.clone());
@@ -43,6 +53,7 @@ pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     if let Some(mut results) = results {
         spans::merged(&results);
+        results.repair = repair::of_results(ctx, &results)?;
         let actions = &results.actions;
         // Few calls ask a person, so the events are made for those only.
         let credentials = calls
@@ -134,7 +145,7 @@ fn waiting(ctx: Ctx<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
 fn answer(ctx: Ctx<'_>, results: &AgentEvent) -> Option<AgentEvent> {
     let set = results
         .results()
-        .filter(|result| result.name == answer_tool::NAME && !result.is_error)
+        .filter(|result| result.name == answer_tool::NAME && repair::fits(ctx, result))
         .last()?;
     let call = ctx.call(&set.call_id)?;
     Some(AgentEvent {

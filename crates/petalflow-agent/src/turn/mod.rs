@@ -11,10 +11,14 @@ mod flow;
 mod gather;
 mod merge;
 mod model;
+mod repair;
+mod requirements;
 mod spans;
 mod steps;
 mod sub_agent;
 mod transfer;
+mod unfinished;
 
 pub use flow::AgentFlow;
 pub(crate) use flow::launch_of;
+pub(crate) use model::StreamsBelow;

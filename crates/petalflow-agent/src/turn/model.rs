@@ -9,6 +9,9 @@ use petalflow_llm::response::Status;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role};
 
+/// A managed value of the runs of agents that stream: agents that their tools run stream as well.
+pub(crate) struct StreamsBelow;
+
 /// Calls the model, or the callback that replaces it, and processes the answer.
 pub(super) async fn respond(
     ctx: Ctx<'_>,
@@ -22,11 +25,13 @@ pub(super) async fn respond(
 async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
     for callback in ctx.callbacks() {
         if let Some(response) = callback.before_model(call).await? {
+            call.replaced = true;
             return Ok(response);
         }
     }
     let model = spans::model(ctx.roster.model(ctx.index)?);
-    let answered = if ctx.agent().streaming {
+    let streams = ctx.roster.streams(ctx.index) || ctx.cx.managed::<StreamsBelow>().is_some();
+    let answered = if streams {
         streamed(&model, ctx, call).await?
     } else {
         model.complete(&call.request).await

@@ -147,9 +147,4 @@ impl Waiting {
         self.speakers.last().is_some_and(|last| last.task.is_some())
             || within.any(Waiting::has_task)
     }
-
-    /// Whether its conversation contains a call.
-    fn made(&self, id: &str) -> bool {
-        self.events.iter().any(|event| event.has_call(id))
-    }
 }

@@ -89,6 +89,17 @@ pub trait CacheStore: Send + Sync + 'static {
     async fn set(&self, key: &str, entry: CacheEntry) -> Result<(), BoxError>;
 }
 
+#[async_trait]
+impl<S: CacheStore + ?Sized> CacheStore for Arc<S> {
+    async fn get(&self, key: &str) -> Result<Option<CacheEntry>, BoxError> {
+        (**self).get(key).await
+    }
+
+    async fn set(&self, key: &str, entry: CacheEntry) -> Result<(), BoxError> {
+        (**self).set(key, entry).await
+    }
+}
+
 /// A node that caches the changes of another node, by a key that is made of the envelope. The key begins with the name of
 /// the node. Errors are not cached.
 ///

@@ -209,6 +209,10 @@ impl EnvelopeNode for ConditionalNode {
         NodeKind::Conditional
     }
 
+    fn router(&self) -> Option<&dyn Decide> {
+        Some(self)
+    }
+
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         Ok(self.decide(call).await?.1)
     }

@@ -192,6 +192,10 @@ impl Decide for GateNode {
         Passage::targets()
     }
 
+    fn redirect(&self) -> Option<&str> {
+        self.config.redirect_node_id.as_deref()
+    }
+
     async fn decide(&self, call: Call<'_>) -> Result<(RouteDecision, Changes), BoxError> {
         let open = self.is_open(call.envelope)?;
         let action = self.config.on_fail;
@@ -217,6 +221,10 @@ impl Decide for GateNode {
 impl EnvelopeNode for GateNode {
     fn kind(&self) -> NodeKind {
         NodeKind::Gate
+    }
+
+    fn router(&self) -> Option<&dyn Decide> {
+        (self.config.on_fail == GateAction::Redirect).then_some(self as _)
     }
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {

@@ -250,6 +250,10 @@ impl EnvelopeNode for LlmRouter {
         NodeKind::Router
     }
 
+    fn router(&self) -> Option<&dyn Decide> {
+        Some(self)
+    }
+
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         Ok(self.decide(call).await?.1)
     }

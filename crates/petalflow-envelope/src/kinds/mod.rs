@@ -137,12 +137,21 @@ pub trait EnvelopeNode: Send + Sync + 'static {
     ///
     /// The error of the node.
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError>;
+
+    /// The node as a router, if it chooses the next nodes. An [`EnvelopeGraph`](crate::builder::EnvelopeGraph) routes by it.
+    fn router(&self) -> Option<&dyn Decide> {
+        None
+    }
 }
 
 #[async_trait]
 impl<N: EnvelopeNode + ?Sized> EnvelopeNode for Arc<N> {
     fn kind(&self) -> NodeKind {
         (**self).kind()
+    }
+
+    fn router(&self) -> Option<&dyn Decide> {
+        (**self).router()
     }
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
@@ -185,6 +194,10 @@ impl fmt::Debug for AnyNode {
 impl EnvelopeNode for AnyNode {
     fn kind(&self) -> NodeKind {
         self.0.kind()
+    }
+
+    fn router(&self) -> Option<&dyn Decide> {
+        self.0.router()
     }
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {

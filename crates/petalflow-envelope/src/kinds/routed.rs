@@ -19,6 +19,12 @@ pub trait Decide: Send + Sync + 'static {
     /// All targets that it can choose.
     fn targets(&self) -> Vec<String>;
 
+    /// The node at which the path continues if the decision is `Redirect`, of a gate or a guardian. With `Pass` it continues
+    /// at all others.
+    fn redirect(&self) -> Option<&str> {
+        None
+    }
+
     /// Decides. The changes contain the variable with the decision.
     ///
     /// # Errors

@@ -156,6 +156,10 @@ impl EnvelopeNode for RuleRouter {
         NodeKind::Router
     }
 
+    fn router(&self) -> Option<&dyn Decide> {
+        Some(self)
+    }
+
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         Ok(self.decide(call).await?.1)
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{MessageHistory, NodeOutput};
 use crate::{ChatMessage, Role};
 use petalflow::interrupt::Ask;
-use petalflow::node::Key;
+use petalflow::node::{Key, Requirements};
 use petalflow::tool::{
     Confirmation, Tool, ToolCall, ToolContext, ToolRegistry, ToolResult, ToolSet,
 };
@@ -196,9 +196,22 @@ impl<K: Key<Value: MessageHistory>> Tools<K> {
 
 /// The node's tools, or the run's.
 pub(super) fn node_tools(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, BoxError> {
-    if let Some(tools) = own {
-        return Ok(tools.clone());
+    let tools = own.map_or_else(|| managed_tools(cx), |tools| Ok(tools.clone()))?;
+    for tool in tools.iter() {
+        let mut requirements = Requirements::of(cx);
+        tool.require(&mut requirements);
+        if let [missing, ..] = requirements.missing() {
+            let (tool, node) = (&tool.spec().name, cx.node());
+            return Err(format!(
+                "tool `{tool}` of node `{node}` takes a managed `{missing}`, and the run has none: pass it with `.manage(..)`"
+            )
+            .into());
+        }
     }
+    Ok(tools)
+}
+
+fn managed_tools(cx: &Context) -> Result<ToolSet, BoxError> {
     let set = cx.managed::<ToolSet>().map(|tools| (*tools).clone());
     let set = set.or_else(|| cx.managed::<ToolRegistry>().map(|tools| tools.tools()));
     set.ok_or_else(|| {

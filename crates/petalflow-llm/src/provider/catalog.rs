@@ -1,5 +1,7 @@
 //! The providers that are known by name, and what distinguishes them.
 
+use crate::Capabilities;
+
 /// The format of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
@@ -57,6 +59,7 @@ pub(super) struct Target<'a> {
     pub(super) family: Family,
     pub(super) model: &'a str,
     pub(super) quirks: Quirks,
+    pub(super) capabilities: Capabilities,
     pub(super) streaming: bool,
 }
 

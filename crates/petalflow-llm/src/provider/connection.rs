@@ -3,14 +3,16 @@
 use std::sync::OnceLock;
 
 use futures_util::StreamExt;
+use serde_json::{Map, Value};
 
+use super::abilities;
 use super::catalog::{Family, Quirks, Target};
 use super::endpoint::Endpoint;
 use super::stream;
 use super::transport::{self, Answer, Limits, Transport};
-use super::wire;
-use crate::usage::Prices;
-use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream};
+use super::wire::{self, Schemas};
+use crate::usage::{Prices, TokenCount};
+use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 
 /// A client for a model that makes one attempt per request.
@@ -18,7 +20,8 @@ pub(super) struct Connection {
     pub(super) name: String,
     pub(super) family: Family,
     pub(super) quirks: Quirks,
-    pub(super) capabilities: Capabilities,
+    /// Those of the user. `None`: those that are known of each model.
+    pub(super) capabilities: Option<Capabilities>,
     pub(super) model: String,
     pub(super) endpoint: Endpoint,
     pub(super) prices: Prices,
@@ -46,7 +49,9 @@ impl Connection {
     /// The vectors of these texts.
     pub(super) async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, LlmError> {
         let target = self.target(None, false);
-        let (path, body) = target.embeddings(texts).ok_or_else(|| {
+        let able = Some(()).filter(|()| target.capabilities.embeddings);
+        let request = able.and_then(|()| target.embeddings(texts));
+        let (path, body) = request.ok_or_else(|| {
             LlmError::request(format!("provider `{}` has no embeddings", self.name))
         })?;
         let (key, sent) = self.endpoint.post(&self.name, &target, &path, body)?;
@@ -65,24 +70,50 @@ impl Connection {
     /// What a request is written for.
     fn target<'a>(&'a self, model: Option<&'a str>, streaming: bool) -> Target<'a> {
         let name = model.unwrap_or(&self.model);
+        let model = name.rsplit_once("::").map_or(name, |(_, model)| model);
+        let known = || abilities::of(self.family, &self.quirks, model);
         Target {
             family: self.family,
-            model: name.rsplit_once("::").map_or(name, |(_, model)| model),
+            model,
             quirks: self.quirks,
+            capabilities: self.capabilities.unwrap_or_else(known),
             streaming,
         }
     }
 
-    /// Sets the provider, the model and the cost of a response.
+    /// The schemas of a request that are sent without `strict`, and why.
+    pub(super) fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
+        let target = self.target(request.model.as_deref(), false);
+        Schemas::of(&target, request).not_strict(request)
+    }
+
+    /// The request that this target is sent, and the schemas that are not enforced in it.
+    fn prepared(
+        &self,
+        target: &Target<'_>,
+        request: &LlmRequest,
+    ) -> Result<(Value, Map<String, Value>), LlmError> {
+        target.check(request)?;
+        let schemas = Schemas::of(target, request);
+        let not_strict = schemas.not_strict(request);
+        Ok((target.body(request, schemas)?, not_strict))
+    }
+
+    /// Sets the provider, the model, the cost, and the schemas that were not enforced.
     fn completed(
         name: &str,
         model: &str,
         prices: &Prices,
+        not_strict: &Map<String, Value>,
         mut response: LlmResponse,
     ) -> LlmResponse {
         response.provider = name.to_string();
         if response.model.is_empty() {
             response.model = model.to_string();
+        }
+        if !not_strict.is_empty() {
+            let not_strict = Value::Object(not_strict.clone());
+            response.meta.insert("not_strict".to_string(), not_strict);
         }
         let price = prices.get(&response.model).or_else(|| prices.get(model));
         response.usage.cost = price.map_or(0.0, |price| price.cost(&response.usage));
@@ -101,22 +132,57 @@ impl LlmClient for Connection {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.capabilities
+        self.target(None, false).capabilities
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         let target = self.target(request.model.as_deref(), false);
-        let (key, sent) = self.endpoint.request(&self.name, &target, request)?;
+        let (body, not_strict) = self.prepared(&target, request)?;
+        let (key, sent) = self
+            .endpoint
+            .post(&self.name, &target, &target.path(), body)?;
         let transport = self.transport(key.as_deref())?;
         let body = transport.document(sent).await?;
         let response = target.parser().read_body(&body);
         let response = response.map_err(|error| transport.errors.instead(error.as_ref(), &body))?;
-        Self::completed(&self.name, target.model, &self.prices, response).checked(request)
+        Self::completed(
+            &self.name,
+            target.model,
+            &self.prices,
+            &not_strict,
+            response,
+        )
+        .checked(request)
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        let target = self.target(request.model.as_deref(), false);
+        let (body, _) = self.prepared(&target, request)?;
+        let Some((path, body)) = target.count_request(body) else {
+            return Ok(TokenCount::estimate(request));
+        };
+        let (key, sent) = self.endpoint.post(&self.name, &target, &path, body)?;
+        let transport = self.transport(key.as_deref())?;
+        let body = match transport.document(sent).await {
+            Ok(body) => body,
+            // A compatible server without such requests.
+            Err(error) if is_missing(&error) => return Ok(TokenCount::estimate(request)),
+            Err(error) => return Err(error),
+        };
+        let error = Some(&body).filter(|body| wire::is_error(body));
+        let count = wire::count(&body).map(TokenCount::exact);
+        count.ok_or_else(|| transport.errors.instead(error, &body))
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         let target = self.target(request.model.as_deref(), true);
-        let (key, sent) = self.endpoint.request(&self.name, &target, request)?;
+        if !target.capabilities.streaming_with_tools && !request.tools.is_empty() {
+            return Ok(LlmStream::from_response(self.complete(request).await?));
+        }
+        let (body, not_strict) = self.prepared(&target, request)?;
+        let (key, sent) = self
+            .endpoint
+            .post(&self.name, &target, &target.path(), body)?;
         let transport = self.transport(key.as_deref())?;
         let errors = transport.errors.clone();
         let events = match transport.events(sent).await? {
@@ -124,13 +190,19 @@ impl LlmClient for Connection {
             Answer::Document(body) => {
                 let response = target.parser().read_body(&body);
                 let response = response.map_err(|error| errors.instead(error.as_ref(), &body))?;
-                let response = Self::completed(&self.name, target.model, &self.prices, response);
+                let response = Self::completed(
+                    &self.name,
+                    target.model,
+                    &self.prices,
+                    &not_strict,
+                    response,
+                );
                 return Ok(LlmStream::from_response(response.checked(request)?));
             }
         };
         let (name, model) = (self.name.clone(), target.model.to_string());
         let prices = self.prices.clone();
-        let end = move |response| Self::completed(&name, &model, &prices, response);
+        let end = move |response| Self::completed(&name, &model, &prices, &not_strict, response);
         let mut events = Box::pin(stream::content(events, target.parser(), errors, end));
         // A failure before the first content is an error, not a stream: it can be retried.
         let first = match events.next().await {
@@ -140,4 +212,12 @@ impl LlmClient for Connection {
         let events = futures_util::stream::iter(first).chain(events);
         Ok(LlmStream::new(request, events))
     }
+}
+
+/// Whether the server does not know the path of a request.
+fn is_missing(error: &LlmError) -> bool {
+    let LlmErrorKind::Provider { status, .. } = error.kind else {
+        return false;
+    };
+    matches!(status, Some(404 | 405 | 501))
 }

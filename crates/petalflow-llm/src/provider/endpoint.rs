@@ -9,7 +9,7 @@ use super::catalog::{Provider, Target};
 use super::error::ErrorConverter;
 use super::transport::HttpRequest;
 use crate::secrets::Secrets;
-use crate::{LlmError, LlmErrorKind, LlmRequest};
+use crate::{LlmError, LlmErrorKind};
 
 /// The address and the key of a model.
 #[derive(Clone, Default)]
@@ -50,17 +50,6 @@ impl Endpoint {
 
     pub(super) fn set_key(&mut self, key: &str) {
         self.key = Some(key.trim().to_string());
-    }
-
-    /// The request, and the key in it.
-    pub(super) fn request(
-        &self,
-        name: &str,
-        target: &Target<'_>,
-        request: &LlmRequest,
-    ) -> Result<(Option<String>, HttpRequest), LlmError> {
-        let body = target.body(request)?;
-        self.post(name, target, &target.path(), body)
     }
 
     /// The request with this path and body, and the key in it.

@@ -19,6 +19,10 @@ pub(super) struct ErrorConverter {
 /// The maximum length of a server's text in an error, in characters.
 const MAX_SHOWN: usize = 300;
 
+/// The number of bytes of a server's text in which secrets are searched. It is much longer than what is shown, so that
+/// no part of a secret is left at its end.
+const MAX_SEARCHED: usize = 64 * 1024;
+
 impl ErrorConverter {
     pub(super) fn new(name: String, secrets: Secrets) -> Self {
         ErrorConverter { name, secrets }
@@ -46,14 +50,39 @@ impl ErrorConverter {
         if body.is_empty() {
             return self.malformed("it sent no answer");
         }
+        let body = self.shown(body);
         if content_type.ends_with("json") {
-            return self.malformed(&format!("its answer is not JSON: {error}"));
+            return self.malformed(&format!("its answer is not JSON: {error}: {body}"));
         }
-        // The error shows only the start of it.
-        let body = String::from_utf8_lossy(&body[..body.len().min(4 * MAX_SHOWN)]);
         self.malformed(&format!(
             "it answered with `{content_type}`, which is not JSON: {body}"
         ))
+    }
+
+    /// The error for an event whose data is not JSON.
+    pub(super) fn not_json_event(&self, error: &serde_json::Error, data: &str) -> LlmError {
+        let data = self.shown(data.as_bytes());
+        self.malformed(&format!(
+            "it sent a chunk that is not JSON: {error}: {data}"
+        ))
+    }
+
+    /// The error for an answer without any event, or without any that has content.
+    pub(super) fn no_answer(&self, start: &str) -> LlmError {
+        self.malformed(&match start {
+            "" => "it sent no answer".to_string(),
+            start => format!("there is no answer in what it sent: {start}"),
+        })
+    }
+
+    /// The start of what a server sent, for an error, without secrets.
+    pub(super) fn shown(&self, sent: &[u8]) -> String {
+        let start = &sent[..sent.len().min(MAX_SEARCHED)];
+        one_line(
+            &self
+                .secrets
+                .text(String::from_utf8_lossy(start).into_owned()),
+        )
     }
 
     /// The error for an answer of more than this number of bytes.
@@ -108,10 +137,9 @@ impl ErrorConverter {
                 retry_after,
             },
         };
-        let message = serde_json::from_str(body)
-            .ok()
-            .and_then(|body| reported_message(&body))
-            .unwrap_or_else(|| body.trim().to_string());
+        let message = serde_json::from_str(body).ok();
+        let message = message.and_then(|body| reported_message(&body));
+        let message = message.unwrap_or_else(|| self.shown(body.as_bytes()));
         let colon = if message.is_empty() { "" } else { ": " };
         self.error(kind, &format!("{status}{colon}{message}"))
     }
@@ -120,7 +148,7 @@ impl ErrorConverter {
     pub(super) fn instead(&self, error: Option<&Value>, body: &Value) -> LlmError {
         match error {
             Some(error) => self.reported(error),
-            None => self.malformed(&format!("there is no answer in what it sent: {body}")),
+            None => self.no_answer(&body.to_string()),
         }
     }
 
@@ -136,6 +164,15 @@ impl ErrorConverter {
         };
         let what = reported_message(body).unwrap_or_else(|| format!("it sent no answer: {body}"));
         self.error(kind, &what)
+    }
+
+    /// The error for an event with the name `error` whose data is not JSON.
+    pub(super) fn reported_text(&self, data: &str) -> LlmError {
+        let kind = LlmErrorKind::Provider {
+            status: None,
+            retry_after: None,
+        };
+        self.error(kind, &self.shown(data.as_bytes()))
     }
 
     /// The error for a request that did not get through.
@@ -185,10 +222,14 @@ impl ErrorConverter {
 
 /// The HTTP status of an error in a body: the number in it, or the status that matches its name.
 fn status_of(body: &Value) -> Option<u16> {
+    let body = body.get(0).unwrap_or(body);
     let paths = ["/error/code", "/code", "/error/status_code"];
-    let number = paths
-        .iter()
-        .find_map(|path| u16::try_from(body.pointer(path)?.as_u64()?).ok());
+    let number = paths.iter().find_map(|path| {
+        let code = body.pointer(path)?;
+        let text = code.as_str().and_then(|code| code.parse().ok());
+        let status = u16::try_from(code.as_u64().or(text)?).ok();
+        status.filter(|status| (400..600).contains(status))
+    });
     let names = [
         "/error/type",
         "/error/code",
@@ -199,11 +240,26 @@ fn status_of(body: &Value) -> Option<u16> {
     let mut names = names.iter().filter_map(|path| body.pointer(path)?.as_str());
     number.or_else(|| {
         names.find_map(|name| match name {
-            "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => Some(429),
-            "authentication_error" | "permission_error" | "invalid_api_key" => Some(401),
-            "invalid_request_error" | "INVALID_ARGUMENT" => Some(400),
+            "rate_limit_error"
+            | "rate_limit_exceeded"
+            | "insufficient_quota"
+            | "RESOURCE_EXHAUSTED" => Some(429),
+            "authentication_error"
+            | "permission_error"
+            | "invalid_api_key"
+            | "UNAUTHENTICATED"
+            | "PERMISSION_DENIED" => Some(401),
+            "invalid_request_error"
+            | "context_length_exceeded"
+            | "invalid_prompt"
+            | "INVALID_ARGUMENT"
+            | "FAILED_PRECONDITION" => Some(400),
+            "billing_error" => Some(402),
+            "not_found_error" | "model_not_found" | "NOT_FOUND" => Some(404),
+            "request_too_large" => Some(413),
             "api_error" | "server_error" | "internal_server_error" | "INTERNAL" => Some(500),
             "overloaded_error" | "UNAVAILABLE" => Some(503),
+            "timeout_error" | "DEADLINE_EXCEEDED" => Some(504),
             _ => None,
         })
     })
@@ -213,10 +269,22 @@ fn status_of(body: &Value) -> Option<u16> {
 fn reported_message(body: &Value) -> Option<String> {
     // Gemini sends a list with the error if the request was for a stream.
     let body = body.get(0).unwrap_or(body);
-    ["/error/message", "/message", "/error", "/detail"]
-        .iter()
-        .find_map(|path| body.pointer(path)?.as_str())
-        .map(ToString::to_string)
+    let text = |path: &str| body.pointer(path).and_then(Value::as_str);
+    let paths = [
+        "/error/message",
+        "/message",
+        "/error",
+        "/detail",
+        "/detail/0/msg",
+        "/message/detail/0/msg",
+        "/errors/0/message",
+    ];
+    let message = paths.iter().find_map(|path| text(path))?;
+    // What the provider behind a gateway sent.
+    Some(match text("/error/metadata/raw") {
+        Some(raw) => format!("{message}: {raw}"),
+        None => message.to_string(),
+    })
 }
 
 /// Joins the text into one line, and truncates it.

@@ -1,5 +1,6 @@
 //! Models of providers, over HTTP.
 
+mod abilities;
 mod catalog;
 mod connection;
 mod endpoint;
@@ -12,14 +13,18 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::usage::Prices;
+use crate::usage::{Prices, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Retrying};
 use catalog::{COMPATIBLE, Family, Provider, Quirks};
 use connection::Connection;
 use endpoint::Endpoint;
 use petalflow::async_trait;
 use petalflow::policy::Retry;
+use serde_json::{Map, Value};
 use transport::Limits;
+
+/// The default of [`ProviderModel::with_total_timeout`].
+const MAX_TOTAL_TIME: Duration = Duration::from_hours(1);
 
 /// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any OpenAI-compatible server.
 ///
@@ -28,7 +33,9 @@ use transport::Limits;
 /// connection is opened by the first request, and reused by later ones.
 ///
 /// A request that fails with a transient error, such as a rate limit, is sent again, up to three times in all; see
-/// [`with_retry`](Self::with_retry). For limits of the total time, wrap the model in [`Retrying`](crate::Retrying).
+/// [`with_retry`](Self::with_retry). Time and memory of a request are limited, whatever the server sends:
+/// [`with_idle_timeout`](Self::with_idle_timeout), [`with_total_timeout`](Self::with_total_timeout),
+/// [`with_max_response_size`](Self::with_max_response_size).
 ///
 /// ```no_run
 /// use petalflow_llm::{LlmClient, LlmRequest, ProviderModel};
@@ -110,9 +117,7 @@ impl ProviderModel {
             name: name.to_string(),
             family,
             quirks,
-            capabilities: Capabilities {
-                schema_with_tools: quirks.schema_with_tools,
-            },
+            capabilities: None,
             model,
             endpoint: Endpoint::default(),
             prices: Prices::new(),
@@ -122,7 +127,9 @@ impl ProviderModel {
         };
         // The timeout between two reads is that of the connection: a model may reason for minutes before it answers.
         ProviderModel {
-            client: Retrying::new(connection).without_time_limits(),
+            client: Retrying::new(connection)
+                .without_idle_timeout()
+                .with_total_timeout(MAX_TOTAL_TIME),
         }
     }
 
@@ -162,6 +169,24 @@ impl ProviderModel {
         self.client
             .retried(|connection| connection.embed(texts))
             .await
+    }
+
+    /// The schemas of a request that the provider does not enforce although it enforces others, and why: by the name of
+    /// the tool, and `answer` for that of the answer. Such a schema is sent without `strict`. The response to the request
+    /// has the same in `meta["not_strict"]`.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmRequest, ProviderModel};
+    /// use serde_json::json;
+    ///
+    /// let model = ProviderModel::new("claude-sonnet-4-6")?;
+    /// let scores = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
+    /// let found = model.not_strict(&LlmRequest::prompt("Score them").with_schema(scores));
+    /// assert_eq!(found["answer"], "the schema cannot be strict: it accepts properties with any name");
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    pub fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
+        self.client.client.not_strict(request)
     }
 
     /// Sets the name in responses, errors and traces.
@@ -284,6 +309,22 @@ impl ProviderModel {
         self
     }
 
+    /// Sets the maximum time for a request with its retries, and for a stream to its end: 1 h by default.
+    ///
+    /// ```
+    /// use petalflow_llm::ProviderModel;
+    /// use std::time::Duration;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_total_timeout(Duration::from_secs(60));
+    /// # let _ = model;
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    #[must_use]
+    pub fn with_total_timeout(mut self, limit: Duration) -> Self {
+        self.client = self.client.with_total_timeout(limit);
+        self
+    }
+
     /// Sets the maximum size of a response, in bytes: 64 MiB by default. A larger response is an error.
     ///
     /// ```
@@ -299,7 +340,8 @@ impl ProviderModel {
         self
     }
 
-    /// Sets the capabilities, for a server that has other ones than its kind usually has.
+    /// Sets the capabilities, for a model or a server that has other ones than its kind usually has. They apply to all
+    /// models that requests name.
     ///
     /// ```
     /// use petalflow_llm::{Capabilities, LlmClient, ProviderModel};
@@ -307,10 +349,18 @@ impl ProviderModel {
     /// let model = ProviderModel::openai_compatible("http://localhost:8000/v1", "qwen3")
     ///     .with_capabilities(Capabilities::default().with_schema_with_tools());
     /// assert!(model.capabilities().schema_with_tools);
+    ///
+    /// // One switch of a model, and the others as they were:
+    /// let model = ProviderModel::new("gpt-5-mini")?;
+    /// let mut capabilities = model.capabilities();
+    /// capabilities.parallel_calls = false;
+    /// let model = model.with_capabilities(capabilities);
+    /// assert!(model.capabilities().strict_schemas);
+    /// # Ok::<(), petalflow_llm::LlmError>(())
     /// ```
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.client.client.capabilities = capabilities;
+        self.client.client.capabilities = Some(capabilities);
         self
     }
 
@@ -356,6 +406,10 @@ impl LlmClient for ProviderModel {
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         self.client.stream(request).await
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        self.client.count_tokens(request).await
     }
 }
 

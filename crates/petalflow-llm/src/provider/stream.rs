@@ -1,18 +1,20 @@
 //! Reads the events of a response.
 
-use std::pin::Pin;
+use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
 use super::error::ErrorConverter;
-use super::wire::ResponseParser;
+use super::transport::{Event, Events};
+use super::wire::{self, ResponseParser};
 use crate::stream::StreamEvent;
 use crate::{LlmError, LlmResponse};
 
-/// The data of the events of a response.
-type Events = Pin<Box<dyn Stream<Item = Result<String, LlmError>> + Send>>;
+/// How long the rest of a complete response is awaited. Only the token counts follow, and some servers leave the
+/// connection open.
+const MAX_WAIT_AT_END: Duration = Duration::from_secs(5);
 
 /// The state while a response is read.
 struct Reader<End> {
@@ -22,15 +24,21 @@ struct Reader<End> {
     /// Completes the response at its end.
     end: End,
     received: Received,
+    /// Whether any content has arrived.
+    has_content: bool,
+    /// The start of the first event, or of the answer.
+    start: String,
 }
 
 /// What has arrived so far.
 enum Received {
     Nothing,
+    /// Events of another format.
+    Unknown,
     /// Events, of which the last one was readable.
     Events,
     /// As the last event, JSON that is cut.
-    PartOfJson,
+    PartOfJson(LlmError),
     /// The event that ends OpenAI's streams.
     Done,
 }
@@ -43,17 +51,19 @@ pub(super) fn content(
     end: impl Fn(LlmResponse) -> LlmResponse + Send + 'static,
 ) -> impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static {
     let reader = Reader {
+        start: events.start.clone(),
         events,
         parser,
         errors,
         end,
         received: Received::Nothing,
+        has_content: false,
     };
     // Nothing is read after the end: dropping the reader closes the connection.
     stream::unfold(Some(reader), |reader| async {
         let mut reader = reader?;
         let next = match reader.next().await {
-            Some(Ok(data)) => reader.read(&data),
+            Some(Ok(event)) => reader.read(&event),
             Some(Err(_)) if reader.parser.has_ended() => return Some((reader.finish(), None)),
             Some(Err(error)) => Err(error),
             None => return Some((reader.finish(), None)),
@@ -68,40 +78,57 @@ pub(super) fn content(
 }
 
 impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
-    async fn next(&mut self) -> Option<Result<String, LlmError>> {
+    async fn next(&mut self) -> Option<Result<Event, LlmError>> {
+        let next = self.events.events.next();
         match self.received {
             Received::Done => None,
-            _ => self.events.next().await,
+            _ if self.parser.is_closed() => None,
+            _ if self.parser.has_ended() => {
+                let next = tokio::time::timeout(MAX_WAIT_AT_END, next).await;
+                next.unwrap_or(None)
+            }
+            _ => next.await,
         }
     }
 
-    fn read(&mut self, data: &str) -> Result<Vec<Result<StreamEvent, LlmError>>, LlmError> {
+    fn read(&mut self, event: &Event) -> Result<Vec<Result<StreamEvent, LlmError>>, LlmError> {
+        let data = &event.data;
         if data.trim() == "[DONE]" {
             self.received = Received::Done;
             return Ok(Vec::new());
         }
-        if matches!(self.received, Received::PartOfJson) {
-            return Err(self.errors.malformed("it sent a chunk that is not JSON"));
+        match std::mem::replace(&mut self.received, Received::Events) {
+            Received::Nothing => {
+                self.start = self.errors.shown(data.as_bytes());
+                self.received = Received::Unknown;
+            }
+            Received::Unknown => self.received = Received::Unknown,
+            Received::PartOfJson(error) => return Err(error),
+            Received::Events | Received::Done => {}
         }
-        self.received = Received::Events;
         let frame: Value = match serde_json::from_str(data) {
             Ok(frame) => frame,
             Err(_) if self.parser.has_ended() => return Ok(Vec::new()),
-            // Either the connection was cut, which the next event tells, or this is not JSON.
-            Err(error) if error.is_eof() => {
-                self.received = Received::PartOfJson;
-                return Ok(Vec::new());
-            }
+            Err(_) if event.is_error => return Err(self.errors.reported_text(data)),
             Err(error) => {
-                return Err(self
-                    .errors
-                    .malformed(&format!("it sent a chunk that is not JSON: {error}")));
+                let problem = self.errors.not_json_event(&error, data);
+                // Either the connection was cut, which the next event tells, or this is not JSON.
+                if error.is_eof() {
+                    self.received = Received::PartOfJson(problem);
+                    return Ok(Vec::new());
+                }
+                return Err(problem);
             }
         };
+        if wire::is_known(&frame) {
+            self.received = Received::Events;
+        }
         let deltas = self.parser.read(&frame);
-        if let Some(error) = self.parser.take_error() {
+        let error = self.parser.take_error();
+        if let Some(error) = error.or_else(|| event.is_error.then_some(frame)) {
             return Err(self.errors.reported(&error));
         }
+        self.has_content |= !deltas.is_empty();
         let deltas = deltas.into_iter();
         Ok(deltas.map(|delta| Ok(StreamEvent::Delta(delta))).collect())
     }
@@ -110,11 +137,11 @@ impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
     fn finish(self) -> Vec<Result<StreamEvent, LlmError>> {
         let end = match self.received {
             _ if self.parser.has_ended() => Ok(()),
-            Received::Done => Ok(()),
-            Received::Nothing => Err(self
-                .errors
-                .malformed("its answer is not a stream of events")),
-            Received::Events | Received::PartOfJson => Err(self.errors.cut()),
+            Received::Done if self.has_content => Ok(()),
+            Received::Nothing | Received::Unknown | Received::Done => {
+                Err(self.errors.no_answer(&self.start))
+            }
+            Received::Events | Received::PartOfJson(_) => Err(self.errors.cut()),
         };
         let end = end.map(|()| StreamEvent::End(Box::new((self.end)(self.parser.finish()))));
         vec![end]

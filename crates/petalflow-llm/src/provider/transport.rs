@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Response, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -18,6 +18,12 @@ use crate::LlmError;
 
 /// The maximum size of an error's body. Error messages are shorter.
 const MAX_ERROR_BODY: usize = 1024 * 1024;
+
+/// The maximum time for an error's body. Without the body, the error still has its status.
+const MAX_ERROR_TIME: Duration = Duration::from_secs(10);
+
+/// What some servers write before UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The limits of requests.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +87,22 @@ pub(super) struct HttpRequest {
 pub(super) enum Answer {
     /// A JSON document, from servers that do not stream this answer.
     Document(Value),
-    /// The data of the events.
-    Events(Pin<Box<dyn Stream<Item = Result<String, LlmError>> + Send>>),
+    /// The events.
+    Events(Events),
+}
+
+/// The events of an answer.
+pub(super) struct Events {
+    /// The first bytes of the answer as text, for the error if they are no event.
+    pub(super) start: String,
+    pub(super) events: Pin<Box<dyn Stream<Item = Result<Event, LlmError>> + Send>>,
+}
+
+/// An event with data.
+pub(super) struct Event {
+    /// Whether its name says that it is an error.
+    pub(super) is_error: bool,
+    pub(super) data: String,
 }
 
 /// Sends requests, and converts failures into errors.
@@ -106,14 +126,14 @@ impl Transport {
     pub(super) async fn events(&self, request: HttpRequest) -> Result<Answer, LlmError> {
         let mut response = self.send(request).await?;
         let content_type = content_type(&response);
-        let first = self.chunk(&mut response).await?.unwrap_or_default();
+        let first = self.start(&mut response).await?;
         // Events do not start with any of these characters, and some servers declare a wrong type.
-        let start = first.iter().find(|byte| !byte.is_ascii_whitespace());
-        let is_document = start.is_some_and(|start| matches!(start, b'{' | b'[' | b'<'));
+        let is_document = matches!(first.first(), Some(b'{' | b'[' | b'<'));
         if is_document || content_type.contains("html") {
-            let body = self.body(first.to_vec(), response).await?;
+            let body = self.body(first, response).await?;
             return Ok(Answer::Document(self.parse(&body, &content_type)?));
         }
+        let start = self.errors.shown(&first);
         let (transport, mut received) = (self.clone(), first.len());
         let rest = stream::unfold(response, move |mut response| {
             let transport = transport.clone();
@@ -129,18 +149,22 @@ impl Transport {
             Ok(chunk)
         });
         // The last event of some servers has no empty line after it.
-        let chunks = stream::iter([Ok(first)])
+        let chunks = stream::iter([Ok(Bytes::from(first))])
             .chain(rest)
             .chain(stream::iter([Ok(Bytes::from_static(b"\n\n"))]));
         let errors = self.errors.clone();
         let events = SseByteStream::new(Box::pin(chunks)).filter_map(move |event| {
             let event = match event {
-                Ok(event) => event.data.filter(|data| !data.is_empty()).map(Ok),
+                Ok(event) => event.data.filter(|data| !data.is_empty()).map(|data| {
+                    let is_error = event.event.as_deref() == Some("error");
+                    Ok(Event { is_error, data })
+                }),
                 Err(error) => Some(Err(read_failure(error, &errors))),
             };
             async move { event }
         });
-        Ok(Answer::Events(Box::pin(events)))
+        let events = Box::pin(events);
+        Ok(Answer::Events(Events { start, events }))
     }
 
     /// Sends the request. An error status is an error.
@@ -154,21 +178,47 @@ impl Transport {
             .send()
             .await;
         let mut response = sent.map_err(|error| self.errors.transport(&error))?;
+        let encoding = response.headers().get(CONTENT_ENCODING);
+        let encoding = encoding.filter(|encoding| !encoding.is_empty() && *encoding != "identity");
+        let compressed = encoding.map(|encoding| {
+            let encoding = String::from_utf8_lossy(encoding.as_bytes());
+            format!("its answer is compressed with `{encoding}`, which the request did not ask for")
+        });
         if response.status().is_success() {
-            return Ok(response);
+            return match compressed {
+                Some(problem) => Err(self.errors.malformed(&problem)),
+                None => Ok(response),
+            };
         }
-        let mut body = Vec::new();
-        // What has arrived is enough for the error.
-        while let Ok(Some(chunk)) = response.chunk().await {
-            body.extend_from_slice(&chunk);
-            if body.len() > MAX_ERROR_BODY {
+        let instead = compressed.or_else(|| redirection(&response));
+        let message = match instead {
+            Some(message) => message,
+            None => error_body(&mut response).await,
+        };
+        Err(self
+            .errors
+            .status(response.status(), &message, response.headers()))
+    }
+
+    /// The start of the body, without white space and a byte order mark before it. Empty only if the body is.
+    async fn start(&self, response: &mut Response) -> Result<Vec<u8>, LlmError> {
+        let (mut start, mut received) = (Vec::new(), 0);
+        while let Some(chunk) = self.chunk(response).await? {
+            received += chunk.len();
+            if received > self.limits.size {
+                return Err(self.errors.too_large(self.limits.size));
+            }
+            start.extend_from_slice(&chunk);
+            // The mark may be in two chunks.
+            if start.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(&start) {
+                continue;
+            }
+            start = without_mark(&start).trim_ascii_start().to_vec();
+            if !start.is_empty() {
                 break;
             }
         }
-        let body = String::from_utf8_lossy(&body);
-        Err(self
-            .errors
-            .status(response.status(), &body, response.headers()))
+        Ok(start)
     }
 
     /// The rest of the body, after its start.
@@ -188,9 +238,40 @@ impl Transport {
     }
 
     fn parse(&self, body: &[u8], content_type: &str) -> Result<Value, LlmError> {
-        serde_json::from_slice(body)
+        serde_json::from_slice(without_mark(body))
             .map_err(|error| self.errors.not_json(&error, content_type, body))
     }
+}
+
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
+}
+
+/// Where a response redirects to. Only the host is shown: the rest of an address may be secret.
+fn redirection(response: &Response) -> Option<String> {
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    let target = response.url().join(location).ok()?;
+    let host = target
+        .host_str()
+        .filter(|_| response.status().is_redirection())?;
+    Some(format!(
+        "it redirects to `{host}`; the key is not sent there, so give the right address with `with_base_url`"
+    ))
+}
+
+/// What has arrived of the body of an error, within limits of size and time.
+async fn error_body(response: &mut Response) -> String {
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_ERROR_BODY {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(MAX_ERROR_TIME, read).await;
+    String::from_utf8_lossy(without_mark(&body)).into_owned()
 }
 
 /// An error on its way through the parser of events.

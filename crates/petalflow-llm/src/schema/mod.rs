@@ -27,8 +27,12 @@
 //! # Ok::<(), NotStrict>(())
 //! ```
 
+#[cfg(feature = "providers")]
+mod dialects;
 mod hints;
 mod simple;
 mod strict;
 
+#[cfg(feature = "providers")]
+pub(crate) use dialects::{gemini, object};
 pub use strict::{NotStrict, strict};

@@ -64,7 +64,8 @@ impl std::fmt::Debug for NotStrict {
 ///
 /// # Errors
 ///
-/// If there is no such schema: for maps, for any type, and for recursive types.
+/// If there is no such schema: for maps, for any type, for recursive types, for a root that is not one object, and for
+/// more than OpenAI accepts (10 levels of objects, 5,000 properties, 1,000 values of enums).
 pub fn strict(schema: &Value) -> Result<Value, NotStrict> {
     let simple = simple(schema);
     if simple.cut {
@@ -73,8 +74,56 @@ pub fn strict(schema: &Value) -> Result<Value, NotStrict> {
     if simple.schema.contains_key("anyOf") {
         return Err(NotStrict("it has alternatives".into()));
     }
+    let kinds = types(&simple.schema);
+    if !kinds.is_empty() && kinds != ["object"] {
+        return Err(NotStrict("it is not an object".into()));
+    }
     let mut path = Vec::new();
-    closed(simple.schema, &mut path).map(Value::Object)
+    let schema = Value::Object(closed(simple.schema, &mut path)?);
+    let mut size = Size::default();
+    size.add(&schema, 0);
+    if !size.is_accepted() {
+        return Err(NotStrict("it is recursive or too large".into()));
+    }
+    Ok(schema)
+}
+
+/// The size of a schema, as OpenAI limits it.
+#[derive(Default)]
+struct Size {
+    properties: usize,
+    values: usize,
+    /// The number of bytes in names of properties and values of enums.
+    text: usize,
+    depth: usize,
+}
+
+impl Size {
+    fn add(&mut self, schema: &Value, depth: usize) {
+        let Value::Object(schema) = schema else {
+            return;
+        };
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let depth = depth + usize::from(properties.is_some());
+        self.depth = self.depth.max(depth);
+        for (name, property) in properties.into_iter().flatten() {
+            self.properties += 1;
+            self.text += name.len();
+            self.add(property, depth);
+        }
+        let values = schema.get("enum").and_then(Value::as_array);
+        for value in values.into_iter().flatten() {
+            self.values += 1;
+            self.text += value.as_str().map_or(0, str::len);
+        }
+        let ways = schema.get("anyOf").and_then(Value::as_array);
+        let inner = ways.into_iter().flatten().chain(schema.get("items"));
+        inner.for_each(|schema| self.add(schema, depth));
+    }
+
+    fn is_accepted(&self) -> bool {
+        self.properties <= 5_000 && self.values <= 1_000 && self.text <= 120_000 && self.depth <= 10
+    }
 }
 
 /// The path to the current schema, for messages.
@@ -92,8 +141,9 @@ fn closed(
     mut schema: Map<String, Value>,
     path: &mut Path,
 ) -> Result<Map<String, Value>, NotStrict> {
-    if let Some(Value::Array(ways)) = schema.remove("anyOf") {
-        if schema.contains_key("properties") || schema.contains_key("items") {
+    if let Some(Value::Array(mut ways)) = schema.remove("anyOf") {
+        let common = schema.contains_key("properties");
+        if schema.contains_key("items") || (common && !distribute(&mut schema, &mut ways)) {
             return refuse(path, "has alternatives with common properties");
         }
         let ways = ways.into_iter().map(|way| match way {
@@ -104,8 +154,20 @@ fn closed(
         schema.remove("type");
         schema.insert("anyOf".into(), ways.into());
     } else {
+        if let Some(Value::Array(values)) = schema.get("enum") {
+            if values
+                .iter()
+                .any(|value| value.is_array() || value.is_object())
+            {
+                return refuse(path, "has lists or objects as values");
+            }
+            if !schema.contains_key("type") {
+                let types = types_of(values);
+                schema.insert("type".into(), types);
+            }
+        }
         let types = types(&schema);
-        if types.is_empty() && !schema.contains_key("enum") {
+        if types.is_empty() {
             return refuse(path, "accepts any type");
         }
         if types.iter().any(|name| name == "object") {
@@ -128,11 +190,72 @@ fn closed(
         }
     }
     let known = schema.get("format").and_then(Value::as_str);
-    if known.is_some_and(|format| !FORMATS.contains(&format)) {
+    let is_text = types(&schema).iter().any(|name| name == "string");
+    if known.is_some_and(|format| !is_text || !FORMATS.contains(&format)) {
         hint(&mut schema, &["format"]);
     }
     hint(&mut schema, HINTS);
     Ok(schema)
+}
+
+/// Moves the common properties of alternatives into each of them. `false` if one of them is not an object with
+/// properties of its own.
+fn distribute(common: &mut Map<String, Value>, ways: &mut [Value]) -> bool {
+    let moved = ["properties", "required", "additionalProperties"];
+    let moved: Map<String, Value> = moved
+        .into_iter()
+        .filter_map(|keyword| Some((keyword.to_string(), common.remove(keyword)?)))
+        .collect();
+    ways.iter_mut().all(|way| {
+        let Value::Object(way) = way else {
+            return false;
+        };
+        let is_object = way.get("type").is_none_or(|kind| kind == "object");
+        if !is_object || !way.contains_key("properties") || way.contains_key("anyOf") {
+            return false;
+        }
+        way.insert("type".into(), "object".into());
+        for (keyword, value) in &moved {
+            match (way.get_mut(keyword), value) {
+                (Some(Value::Object(own)), Value::Object(common)) if keyword == "properties" => {
+                    for (name, property) in common {
+                        own.entry(name).or_insert_with(|| property.clone());
+                    }
+                }
+                (Some(Value::Array(own)), Value::Array(common)) => {
+                    let new = common.iter().filter(|name| !own.contains(name));
+                    let new: Vec<_> = new.cloned().collect();
+                    own.extend(new);
+                }
+                (Some(_), _) => {}
+                (None, value) => {
+                    way.insert(keyword.clone(), value.clone());
+                }
+            }
+        }
+        true
+    })
+}
+
+/// The types of these values.
+fn types_of(values: &[Value]) -> Value {
+    let mut types: Vec<Value> = Vec::new();
+    for value in values {
+        let name = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            _ => "string",
+        };
+        if !types.contains(&name.into()) {
+            types.push(name.into());
+        }
+    }
+    match types.len() {
+        1 => types.remove(0),
+        _ => types.into(),
+    }
 }
 
 /// Closes an object: no other properties are allowed, and all are required.

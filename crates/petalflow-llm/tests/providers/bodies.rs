@@ -263,7 +263,7 @@ async fn media_are_sent_as_each_family_documents() {
             json!({"type": "image_url", "image_url": {"url": "https://example.com/x"}}),
         ),
         (
-            "gpt-4o",
+            "gpt-4o-audio-preview",
             "audio/mpeg",
             data(),
             "/messages/0/content/1",
@@ -340,12 +340,14 @@ async fn media_that_a_provider_does_not_take_are_an_error_and_not_left_out() {
         (
             "gpt-5",
             &sound,
-            "this provider accepts no media of type `audio/wav` as data; use a model of another provider for it",
+            "model `gpt-5` takes no audio: the request has media of type `audio/wav`; use another model, or set \
+             `Capabilities::audio` with `with_capabilities` if this is wrong",
         ),
         (
             "claude-sonnet-4-6",
             &sound,
-            "this provider accepts no media of type `audio/wav` as data; use a model of another provider for it",
+            "model `claude-sonnet-4-6` takes no audio: the request has media of type `audio/wav`; use another model, or \
+             set `Capabilities::audio` with `with_capabilities` if this is wrong",
         ),
     ] {
         let model = ProviderModel::new(model)

@@ -1,16 +1,20 @@
 //! Models of real providers, asked over HTTP.
 
+mod abilities;
 mod anthropic;
 mod bodies;
 mod cancel;
+mod counting;
 mod embeddings;
 mod encrypted;
 mod failures;
 mod gemini;
+mod hostile;
 mod limits;
 mod odd;
 mod openai;
 mod recorded;
 mod responses;
 mod retries;
+mod schemas;
 mod sent;

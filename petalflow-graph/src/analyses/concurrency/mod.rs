@@ -27,6 +27,15 @@ impl Pairs {
         }
     }
 
+    /// All pairs of this many nodes.
+    #[inline]
+    pub(crate) fn all(nodes: usize) -> Self {
+        Pairs {
+            nodes,
+            rows: vec![vec![u64::MAX; nodes.div_ceil(64)]; nodes],
+        }
+    }
+
     /// Whether the two nodes can run in one superstep.
     #[inline]
     pub fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {

@@ -217,6 +217,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (flags.output.is_some(), "Output"),
         (flags.untracked.is_some(), "Untracked"),
         (flags.ephemeral.is_some(), "Ephemeral"),
+        (flags.recover.is_some(), "Recover"),
         (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];

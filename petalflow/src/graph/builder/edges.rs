@@ -79,6 +79,55 @@ impl<S: State> GraphBuilder<S> {
         self
     }
 
+    /// Makes a node a merge: it runs once, after all of its edges that can still fire. It waits for an edge only while something
+    /// active can reach the source of the edge. So a side that a route skips does not stop it, as it would stop a
+    /// [`join`](Self::join).
+    ///
+    /// Its plain edges, its routes and its joins are the sides. Edges of `catch` and of `each` run it at once. If several merges
+    /// wait for each other only, they fire in the order in which they were named.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// # #[node(Log)]
+    /// # async fn a() -> LogLines { LogLines(vec!["a".into()]) }
+    /// # #[node(Log)]
+    /// # async fn b() -> LogLines { LogLines(vec!["b".into()]) }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let graph = Graph::<Log>::builder("log")
+    ///     .node_fn("pick", |log: &Log, _| std::future::ready(!log.lines.is_empty()))
+    ///     .node(a {})
+    ///     .node(b {})
+    ///     .node_as("last", a {})
+    ///     .route("pick", "true", "a")
+    ///     .route("pick", "false", "b")
+    ///     .edge("a", "last")
+    ///     .edge("b", "last")
+    ///     .merge("last")
+    ///     .build()?;
+    /// assert_eq!(graph.run(()).await?.lines, ["b", "a"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn merge(mut self, node: impl Into<String>) -> Self {
+        self.merges.push(node.into());
+        self
+    }
+
+    /// Lists the routes of a node that returns [`Routes`](crate::node::Routes), whose names are known at run time only. Each
+    /// needs an edge, as the routes of other nodes.
+    pub fn routes<N: Into<String>>(
+        mut self,
+        node: impl Into<String>,
+        names: impl IntoIterator<Item = N>,
+    ) -> Self {
+        let names = names.into_iter().map(Into::into).collect();
+        self.routes.push((node.into(), names));
+        self
+    }
+
     /// Adds an edge that fires when `from` chooses `route`. A second edge for the same route makes a fork.
     ///
     /// ```

@@ -8,9 +8,9 @@ use std::future::Future;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 pub(super) use self::edges::{NamedEdge, Trigger};
-use super::Graph;
 use super::gate::NamedGate;
 use super::node::Entry;
+use super::{BoxNode, Graph};
 use crate::flow::Flow;
 use crate::node::{Context, Node, Output};
 use crate::policy::NodePolicy;
@@ -59,6 +59,8 @@ pub struct GraphBuilder<S: State> {
     pub(super) nodes: Vec<Entry<S>>,
     pub(super) edges: Vec<NamedEdge>,
     pub(super) joins: Vec<(Vec<String>, String)>,
+    pub(super) merges: Vec<String>,
+    pub(super) routes: Vec<(String, Vec<String>)>,
     pub(super) deferred: Vec<String>,
     pub(super) policies: Vec<(String, NodePolicy)>,
     pub(super) gates: Vec<NamedGate<S>>,
@@ -89,6 +91,8 @@ impl<S: State> GraphBuilder<S> {
             nodes: Vec::new(),
             edges: Vec::new(),
             joins: Vec::new(),
+            merges: Vec::new(),
+            routes: Vec::new(),
             deferred: Vec::new(),
             policies: Vec::new(),
             gates: Vec::new(),
@@ -135,8 +139,16 @@ impl<S: State> GraphBuilder<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn node_as<N: GraphNode<S>>(mut self, name: impl Into<String>, node: N) -> Self {
-        self.nodes.push(Entry::node(name.into(), node));
+    pub fn node_as<N: GraphNode<S>>(self, name: impl Into<String>, node: N) -> Self {
+        self.boxed(name, BoxNode::new(node))
+    }
+
+    /// Adds a [`BoxNode`], which contains a node of any type.
+    pub fn boxed(mut self, name: impl Into<String>, node: BoxNode<S>) -> Self {
+        self.nodes.push(Entry {
+            name: name.into(),
+            ..node.0
+        });
         self
     }
 
@@ -163,14 +175,13 @@ impl<S: State> GraphBuilder<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn node_fn<F, R, O>(mut self, name: impl Into<String>, node: F) -> Self
+    pub fn node_fn<F, R, O>(self, name: impl Into<String>, node: F) -> Self
     where
         F: Fn(&S, Context) -> R + Send + Sync + 'static,
         R: Future<Output = O> + Send + 'static,
         O: Output<S>,
     {
-        self.nodes.push(Entry::closure(name.into(), node));
-        self
+        self.boxed(name, BoxNode::from_fn(node))
     }
 
     /// Adds a flow as a node. `input` makes its input from the state of this graph, and `out` makes the output of the node from
@@ -210,16 +221,14 @@ impl<S: State> GraphBuilder<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn subflow<C, I, M, O>(mut self, name: impl Into<String>, flow: C, input: I, out: M) -> Self
+    pub fn subflow<C, I, M, O>(self, name: impl Into<String>, flow: C, input: I, out: M) -> Self
     where
         C: Flow + Clone,
         I: Fn(&S) -> <C::State as State>::Input + Send + Sync + 'static,
         M: Fn(C::State) -> O + Send + Sync + 'static,
         O: Output<S> + 'static,
     {
-        self.nodes
-            .push(Entry::subflow(name.into(), flow, input, out));
-        self
+        self.boxed(name, BoxNode::subflow(flow, input, out))
     }
 
     /// Adds a flow as a node that takes an item, as the target of [`each`](Self::each) or of a route with a payload. `input` makes
@@ -260,7 +269,7 @@ impl<S: State> GraphBuilder<S> {
     /// # }
     /// ```
     pub fn subflow_with_item<C, T, I, M, O>(
-        mut self,
+        self,
         name: impl Into<String>,
         flow: C,
         input: I,
@@ -273,9 +282,7 @@ impl<S: State> GraphBuilder<S> {
         M: Fn(C::State) -> O + Send + Sync + 'static,
         O: Output<S> + 'static,
     {
-        let entry = Entry::subflow_with_item(name.into(), flow, input, out);
-        self.nodes.push(entry);
-        self
+        self.boxed(name, BoxNode(Entry::subflow_with_item(flow, input, out)))
     }
 }
 

@@ -190,6 +190,10 @@ impl Decide for GuardianNode {
         Passage::targets()
     }
 
+    fn redirect(&self) -> Option<&str> {
+        self.config.redirect_node_id.as_deref()
+    }
+
     async fn decide(&self, call: Call<'_>) -> Result<(RouteDecision, Changes), BoxError> {
         let problem = |text: String| format!("guardian node `{}`: {text}", call.name);
         let (failures, warnings) = self
@@ -224,6 +228,10 @@ impl Decide for GuardianNode {
 impl EnvelopeNode for GuardianNode {
     fn kind(&self) -> NodeKind {
         NodeKind::Guardian
+    }
+
+    fn router(&self) -> Option<&dyn Decide> {
+        (self.config.on_fail == GuardianAction::Redirect).then_some(self as _)
     }
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {

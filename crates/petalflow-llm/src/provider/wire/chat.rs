@@ -1,14 +1,17 @@
 //! OpenAI's chat completions and their variants: ids that arrive late, twice or never, calls without an index,
 //! arguments that are objects.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, data_url, decimal, effort_level, parameters, result_text, split_result,
-    strict_if_possible, unsupported, user_message, with_extra,
+    arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
+    user_message, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, text};
+use super::schemas::Schemas;
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::{Reasoning, Target, openai_reasons};
@@ -17,7 +20,11 @@ use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
 
 /// The body of a request.
-pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
+pub(super) fn body(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    schemas: Schemas,
+) -> Result<Value, LlmError> {
     let quirks = &target.quirks;
     let mut body = json!({ "model": target.model, "messages": messages(target, request)? });
     if target.streaming {
@@ -25,19 +32,21 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
         body["stream_options"] = json!({ "include_usage": true });
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            let sent = parameters(tool, quirks.strict);
+        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
             let mut function = json!({
                 "name": tool.name,
                 "description": tool.description,
                 "parameters": sent.schema,
             });
-            if quirks.strict {
+            if target.capabilities.strict_schemas {
                 function["strict"] = sent.strict.into();
             }
             json!({ "type": "function", "function": function })
         });
         body["tools"] = tools.collect();
+        if !target.capabilities.parallel_calls {
+            body["parallel_tool_calls"] = false.into();
+        }
         match &request.tool_choice {
             ToolChoice::Auto => {}
             ToolChoice::None => body["tool_choice"] = "none".into(),
@@ -47,10 +56,9 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
             }
         }
     }
-    if let Some(schema) = &request.json_schema {
+    if let Some(sent) = schemas.answer {
         // Compatible servers enforce the schema, and accept more of it than OpenAI's strict mode.
-        let sent = strict_if_possible(schema, quirks.strict);
-        let strict = sent.strict || !quirks.strict;
+        let strict = sent.strict || !target.capabilities.strict_schemas;
         body["response_format"] = json!({
             "type": "json_schema",
             "json_schema": { "name": "answer", "strict": strict, "schema": sent.schema },
@@ -105,7 +113,7 @@ fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, Llm
                 ids.new_turn();
                 messages.push(assistant_message(target, message, &mut ids));
             }
-            Role::Tool => tool_messages(message, &mut ids, &mut messages)?,
+            Role::Tool => tool_messages(target, message, &mut ids, &mut messages)?,
         }
     }
     let input = request.input_text.iter();
@@ -115,13 +123,16 @@ fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, Llm
 
 /// The results of tools, one message each. This format has media in messages of the user only.
 fn tool_messages(
+    target: &Target<'_>,
     message: &ChatMessage,
     ids: &mut CallIds,
     messages: &mut Vec<Value>,
 ) -> Result<(), LlmError> {
     let mut media = Vec::new();
     for result in message.tool_results() {
-        let sent = split_result(result, |media| media_part(media).is_ok());
+        let sent = split_result(result, |media| {
+            target.takes(media) && media_part(media).is_ok()
+        });
         messages.push(json!({
             "role": "tool",
             "tool_call_id": ids.for_result(result),
@@ -203,13 +214,18 @@ fn assistant_message(target: &Target<'_>, message: &ChatMessage, ids: &mut CallI
 #[derive(Debug, Default)]
 pub(super) struct ChatParser {
     calls: Vec<StartedCall>,
+    /// The last call with each index that the provider gave.
+    with_index: HashMap<u64, usize>,
+    /// The last call with each id.
+    with_id: HashMap<String, usize>,
 }
+
+/// The length from which a name is not continued. The names of tools are shorter.
+const MAX_NAME: usize = 512;
 
 /// A call that has started.
 #[derive(Debug, Default)]
 struct StartedCall {
-    /// The index that the provider gave.
-    index: Option<u64>,
     id: String,
     /// The name so far: some servers send it in pieces, and some send all of it with each piece of the arguments.
     name: String,
@@ -296,16 +312,17 @@ impl ChatParser {
             // The chunk is empty.
             None if id.is_none() && name.is_none() && arguments.is_empty() => return None,
             None => {
-                self.calls.push(StartedCall {
-                    index,
-                    ..StartedCall::default()
-                });
+                self.calls.push(StartedCall::default());
                 self.calls.len() - 1
             }
         };
+        if let Some(index) = index {
+            self.with_index.insert(index, call_index);
+        }
         let call = &mut self.calls[call_index];
-        if call.id.is_empty() {
-            call.id = id.clone().unwrap_or_default();
+        if let Some(id) = id.as_ref().filter(|_| call.id.is_empty()) {
+            call.id.clone_from(id);
+            self.with_id.insert(id.clone(), call_index);
         }
         let name = name.map(|name| call.full_name(name));
         call.has_arguments |= !arguments.is_empty();
@@ -323,11 +340,10 @@ impl ChatParser {
             |call: &StartedCall| named && id.is_some_and(|id| !call.id.is_empty() && call.id != id);
         match (index, id) {
             (Some(index), _) => {
-                let same_index = |call: &StartedCall| call.index == Some(index);
-                let found = self.calls.iter().rposition(same_index)?;
+                let found = *self.with_index.get(&index)?;
                 (!is_other(&self.calls[found])).then_some(found)
             }
-            (None, Some(id)) => self.calls.iter().rposition(|call| call.id == id),
+            (None, Some(id)) => self.with_id.get(id).copied(),
             (None, None) if named => None,
             (None, None) => self.calls.len().checked_sub(1),
         }
@@ -339,7 +355,7 @@ impl StartedCall {
     fn full_name(&mut self, piece: String) -> String {
         if self.has_arguments || piece.starts_with(&self.name) {
             self.name = piece;
-        } else {
+        } else if self.name.len() < MAX_NAME {
             self.name.push_str(&piece);
         }
         self.name.clone()

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::message::{Media, MediaSource};
 use crate::request::Effort;
-use crate::schema;
 use crate::{ChatMessage, LlmError, LlmRequest, Part};
-use petalflow::tool::{ToolResult, ToolSpec};
+use petalflow::tool::ToolResult;
 
 /// The number as it was written: 0.7 as an `f32` is 0.699999988 as an `f64`.
 pub(super) fn decimal(number: f32) -> f64 {
@@ -26,33 +25,17 @@ pub(super) struct SentResult {
 /// Media of a type that the provider does not take remain a note: the model is told of them, and gets no data as text.
 pub(super) fn split_result(result: &ToolResult, takes: impl Fn(&Media) -> bool) -> SentResult {
     let (mut content, mut media) = (result.content.clone(), Vec::new());
-    take_media(&mut content, &takes, &mut media);
+    Media::take_each(&mut content, &mut |medium| {
+        let shown = takes(&medium);
+        media.extend(Some(medium).filter(|_| shown));
+        let note = if shown {
+            "attached"
+        } else {
+            "not shown: this provider does not take it"
+        };
+        note.into()
+    });
     SentResult { content, media }
-}
-
-fn take_media(value: &mut Value, takes: &impl Fn(&Media) -> bool, media: &mut Vec<Media>) {
-    match value {
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| take_media(item, takes, media)),
-        Value::Object(fields) => {
-            let Some(medium) = Media::from_block(fields) else {
-                return fields
-                    .values_mut()
-                    .for_each(|field| take_media(field, takes, media));
-            };
-            fields.remove("data");
-            let shown = takes(&medium);
-            let note = if shown {
-                "attached"
-            } else {
-                "not shown: this provider does not take it"
-            };
-            fields.insert("note".into(), note.into());
-            media.extend(Some(medium).filter(|_| shown));
-        }
-        _ => {}
-    }
 }
 
 /// A result as text. The text of an error always says that it is an error.
@@ -122,32 +105,6 @@ pub(super) fn unsupported(media: &Media, instead: &str) -> LlmError {
             MediaSource::Base64(_) => "as data",
         }
     ))
-}
-
-/// A schema, and whether it is strict: a provider then enforces it.
-#[derive(Debug)]
-pub(super) struct SentSchema {
-    pub(super) schema: Value,
-    pub(super) strict: bool,
-}
-
-/// The strict form of the schema if it has one, or the schema itself.
-pub(super) fn strict_if_possible(neutral: &Value, accepted: bool) -> SentSchema {
-    match schema::strict(neutral) {
-        Ok(schema) if accepted => SentSchema {
-            schema,
-            strict: true,
-        },
-        _ => SentSchema {
-            schema: neutral.clone(),
-            strict: false,
-        },
-    }
-}
-
-/// The parameters of a tool, strict if the tool has few enough for it and its schema has such a form.
-pub(super) fn parameters(tool: &ToolSpec, accepted: bool) -> SentSchema {
-    strict_if_possible(&tool.parameters, accepted)
 }
 
 /// A level of reasoning, for providers without a number of tokens.

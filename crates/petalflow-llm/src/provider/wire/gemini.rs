@@ -8,6 +8,7 @@ use super::content::{
     arguments_object, decimal, effort_level, effort_tokens, split_result, with_extra,
 };
 use super::response_data::{REDACTED, ResponseData};
+use super::schemas::Schemas;
 use super::usage;
 use crate::message::{Media, MediaSource, Text};
 use crate::provider::catalog::Target;
@@ -19,9 +20,9 @@ use petalflow::tool::{ToolCall, ToolResult};
 /// The placeholder that third-generation models accept for a missing signature.
 const MISSING_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The body of a request. The model's name is in the address. Schemas are JSON Schemas, and enforced as they are.
-pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Value {
-    let mut body = json!({ "contents": contents(target.model, request) });
+/// The body of a request. The model's name is in the address. Schemas are enforced without `strict`.
+pub(super) fn body(target: &Target<'_>, request: &LlmRequest, schemas: Schemas) -> Value {
+    let mut body = json!({ "contents": contents(target, request) });
     let system = request.system.iter().chain(&request.instructions).cloned();
     let of_messages = request.messages.iter();
     let of_messages = of_messages.filter(|message| message.role == Role::System);
@@ -30,11 +31,11 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Value {
         body["systemInstruction"] = json!({ "parts": [{ "text": system.join("\n") }] });
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
+        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
             json!({
                 "name": tool.name,
                 "description": tool.description,
-                "parametersJsonSchema": tool.parameters,
+                "parametersJsonSchema": sent.schema,
             })
         });
         body["tools"] = json!([{ "functionDeclarations": tools.collect::<Value>() }]);
@@ -50,14 +51,15 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Value {
             body["toolConfig"] = json!({ "functionCallingConfig": config });
         }
     }
-    let generation = generation(target.model, request);
+    let answer = schemas.answer.map(|sent| sent.schema);
+    let generation = generation(target.model, request, answer);
     if !generation.is_empty() {
         body["generationConfig"] = generation.into();
     }
     with_extra(body, request)
 }
 
-fn generation(model: &str, request: &LlmRequest) -> Map<String, Value> {
+fn generation(model: &str, request: &LlmRequest, schema: Option<Value>) -> Map<String, Value> {
     let mut config = Map::new();
     let mut set = |name: &str, value: Option<Value>| {
         config.extend(value.map(|value| (name.to_string(), value)));
@@ -73,12 +75,12 @@ fn generation(model: &str, request: &LlmRequest) -> Map<String, Value> {
         "stopSequences",
         (!request.stop.is_empty()).then(|| request.stop.clone().into()),
     );
-    let schema = request.json_schema.as_deref();
+    let has_schema = schema.is_some();
     set(
         "responseMimeType",
-        schema.map(|_| "application/json".into()),
+        has_schema.then(|| "application/json".into()),
     );
-    set("responseJsonSchema", schema.cloned());
+    set("responseJsonSchema", schema);
     set(
         "thinkingConfig",
         request.effort.map(|effort| thinking(model, effort)),
@@ -101,7 +103,8 @@ fn thinking(model: &str, effort: Effort) -> Value {
 }
 
 /// The conversation without system messages.
-fn contents(model: &str, request: &LlmRequest) -> Value {
+fn contents(target: &Target<'_>, request: &LlmRequest) -> Value {
+    let model = target.model;
     let mut names = HashMap::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in request.messages.iter() {
@@ -114,7 +117,9 @@ fn contents(model: &str, request: &LlmRequest) -> Value {
                 let parts = message.parts.iter();
                 (
                     "user",
-                    parts.flat_map(|part| user_parts(part, &names)).collect(),
+                    parts
+                        .flat_map(|part| user_parts(target, part, &names))
+                        .collect(),
                 )
             }
         };
@@ -172,12 +177,12 @@ fn model_parts(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
 }
 
 /// A part of a message to the model. The media of a result follow the result.
-fn user_parts(part: &Part, names: &HashMap<&str, &str>) -> Vec<Value> {
+fn user_parts(target: &Target<'_>, part: &Part, names: &HashMap<&str, &str>) -> Vec<Value> {
     match part {
         Part::Text(Text { text, .. }) => vec![json!({ "text": text })],
         Part::Media(media) => vec![self::media(media)],
         Part::Result(result) => {
-            let sent = split_result(result, |_| true);
+            let sent = split_result(result, |media| target.takes(media));
             let mut parts = vec![function_response(result, &sent.content, names)];
             parts.extend(sent.media.iter().map(media));
             parts

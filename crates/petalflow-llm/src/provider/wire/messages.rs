@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, decimal, effort_level, effort_tokens, parameters, result_text, split_result,
-    strict_if_possible, unsupported, with_extra,
+    arguments_object, decimal, effort_level, effort_tokens, result_text, split_result, unsupported,
+    with_extra,
 };
 use super::response_data::{REDACTED, ResponseData, citations, hidden_reasoning, redacted, text};
+use super::schemas::Schemas;
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::Target;
@@ -21,29 +22,28 @@ use petalflow::tool::ToolResult;
 /// The version of the interface.
 pub(super) const VERSION: &str = "2023-06-01";
 
-/// The maximum number of tools that are strict in one request.
-const MAX_STRICT_TOOLS: usize = 20;
-
 /// The minimum number of tokens for reasoning.
 const MIN_REASONING: u32 = 1_024;
 
 /// The body of a request. This format has no seed.
-pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
+pub(super) fn body(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    schemas: Schemas,
+) -> Result<Value, LlmError> {
     let version = ModelVersion::of(target.model);
     let max_tokens = request.max_tokens.unwrap_or_else(|| version.max_tokens());
     let mut body = json!({
         "model": target.model,
         "max_tokens": max_tokens,
-        "messages": messages(request)?,
+        "messages": messages(target, request)?,
     });
     if target.streaming {
         body["stream"] = true.into();
     }
     let mut system = system(request);
     if !request.tools.is_empty() {
-        let accepted = target.quirks.strict && request.tools.len() <= MAX_STRICT_TOOLS;
-        let tools = request.tools.iter().map(|tool| {
-            let sent = parameters(tool, accepted);
+        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
             let mut tool = json!({
                 "name": tool.name,
                 "description": tool.description,
@@ -61,16 +61,19 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
             ToolChoice::Required => json!({ "type": "any" }),
             ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
         };
+        if !target.capabilities.parallel_calls && request.tool_choice != ToolChoice::None {
+            body["tool_choice"]["disable_parallel_tool_use"] = true.into();
+        }
     }
-    if let Some(schema) = &request.json_schema {
-        let sent = strict_if_possible(schema, target.quirks.strict);
+    if let Some(sent) = schemas.answer {
         if sent.strict {
             body["output_config"]["format"] =
                 json!({ "type": "json_schema", "schema": sent.schema });
         } else {
             // Maps and recursive types have no schema that is enforced.
             system.push(format!(
-                "Answer with one JSON object and nothing else. It must conform to this JSON Schema:\n{schema}"
+                "Answer with one JSON object and nothing else. It must conform to this JSON Schema:\n{}",
+                sent.schema
             ));
         }
     }
@@ -89,7 +92,7 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
     if !request.stop.is_empty() {
         body["stop_sequences"] = request.stop.clone().into();
     }
-    if request.prompt_cache != PromptCache::Automatic {
+    if request.prompt_cache != PromptCache::Automatic && target.capabilities.prompt_cache {
         mark_for_cache(&mut body, request.prompt_cache);
     }
     Ok(with_extra(body, request))
@@ -150,7 +153,7 @@ fn mark_for_cache(body: &mut Value, cache: PromptCache) {
     }
 }
 
-fn messages(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
+fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
     let mut messages: Vec<Value> = Vec::new();
     let mut ids = CallIds::default();
     for message in request.messages.iter() {
@@ -160,7 +163,7 @@ fn messages(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
                 ids.new_turn();
                 ("assistant", assistant_content(message, &mut ids))
             }
-            Role::User | Role::Tool => ("user", user_content(message, &mut ids)?),
+            Role::User | Role::Tool => ("user", user_content(target, message, &mut ids)?),
         };
         if !content.is_null() {
             messages.push(json!({ "role": role, "content": content }));
@@ -172,7 +175,11 @@ fn messages(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
 }
 
 /// The blocks of a message to the model: text alone as text. Null if nothing in it can be sent.
-fn user_content(message: &ChatMessage, ids: &mut CallIds) -> Result<Value, LlmError> {
+fn user_content(
+    target: &Target<'_>,
+    message: &ChatMessage,
+    ids: &mut CallIds,
+) -> Result<Value, LlmError> {
     let mut blocks = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
         match part {
@@ -184,7 +191,9 @@ fn user_content(message: &ChatMessage, ids: &mut CallIds) -> Result<Value, LlmEr
                 let text = part.code_as_text();
                 blocks.extend(text.map(|text| json!({ "type": "text", "text": text })));
             }
-            Part::Result(result) => blocks.push(result_block(result, ids.for_result(result))?),
+            Part::Result(result) => {
+                blocks.push(result_block(target, result, ids.for_result(result))?)
+            }
             Part::Thought(_) | Part::Call(_) => {}
         }
     }
@@ -192,8 +201,10 @@ fn user_content(message: &ChatMessage, ids: &mut CallIds) -> Result<Value, LlmEr
 }
 
 /// The result of a tool: text, or blocks if it has media.
-fn result_block(result: &ToolResult, id: String) -> Result<Value, LlmError> {
-    let sent = split_result(result, |media| media_block(media).is_ok());
+fn result_block(target: &Target<'_>, result: &ToolResult, id: String) -> Result<Value, LlmError> {
+    let sent = split_result(result, |media| {
+        target.takes(media) && media_block(media).is_ok()
+    });
     let text = result_text(&sent.content, result.is_error);
     let mut block = json!({ "type": "tool_result", "tool_use_id": id, "content": text });
     if !sent.media.is_empty() {
@@ -264,6 +275,12 @@ fn media_block(media: &Media) -> Result<Value, LlmError> {
     Ok(json!({ "type": kind, "source": source }))
 }
 
+/// Whether a model reasons. True if its version is not known.
+pub(super) fn reasons(model: &str) -> bool {
+    let version = ModelVersion::of(model);
+    version >= ModelVersion(3, 7) || version == ModelVersion(0, 0)
+}
+
 /// The version in the name of a model, such as 4.6 in `claude-sonnet-4-6`. 0.0 if there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ModelVersion(u32, u32);
@@ -324,6 +341,7 @@ impl MessagesParser {
             // The response is complete, even if no event had a finish reason.
             Some("message_stop") => {
                 data.finish.get_or_insert_with(|| "end_turn".to_string());
+                data.closed = true;
             }
             Some("content_block_start") => {
                 // Some servers do not send the end of a block.

@@ -5,11 +5,13 @@
 mod call_ids;
 mod chat;
 mod content;
+mod counting;
 mod embeddings;
 mod gemini;
 mod messages;
 mod response_data;
 mod responses;
+mod schemas;
 mod usage;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -19,6 +21,7 @@ use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
 use response_data::ResponseData;
+pub(super) use schemas::Schemas;
 
 impl Target<'_> {
     /// The path after the base URL, without a slash at its start.
@@ -68,18 +71,24 @@ impl Target<'_> {
     /// # Errors
     ///
     /// For media that the provider does not accept.
-    pub(super) fn body(&self, request: &LlmRequest) -> Result<Value, LlmError> {
+    pub(super) fn body(&self, request: &LlmRequest, schemas: Schemas) -> Result<Value, LlmError> {
         match self.family {
-            Family::Chat => chat::body(self, request),
-            Family::Responses => responses::body(self, request),
-            Family::Messages => messages::body(self, request),
-            Family::Gemini => Ok(gemini::body(self, request)),
+            Family::Chat => chat::body(self, request, schemas),
+            Family::Responses => responses::body(self, request, schemas),
+            Family::Messages => messages::body(self, request, schemas),
+            Family::Gemini => Ok(gemini::body(self, request, schemas)),
         }
     }
 
     /// The path and the body of a request for the vectors of these texts. `None` for a provider without embeddings.
     pub(super) fn embeddings(&self, texts: &[String]) -> Option<(String, Value)> {
         embeddings::request(self, texts)
+    }
+
+    /// The path and the body of a request for the number of tokens of a request with this body. `None` for a format
+    /// without such requests.
+    pub(super) fn count_request(&self, body: Value) -> Option<(String, Value)> {
+        counting::request(self, body)
     }
 
     /// A parser of one response.
@@ -99,6 +108,16 @@ impl Target<'_> {
 /// The vectors in an answer, in the order of the texts. `None` if there is not one for each text.
 pub(super) fn vectors(body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
     embeddings::vectors(body, texts)
+}
+
+/// The number of tokens in an answer.
+pub(super) fn count(body: &Value) -> Option<u64> {
+    counting::count(body)
+}
+
+/// Whether this model of Anthropic reasons. True if its version is not known.
+pub(super) fn claude_reasons(model: &str) -> bool {
+    messages::reasons(model)
 }
 
 /// Reads one response: its events, or its body.
@@ -142,6 +161,11 @@ impl ResponseParser {
         self.data.has_ended()
     }
 
+    /// Whether nothing follows, not even token counts.
+    pub(super) fn is_closed(&self) -> bool {
+        self.data.closed
+    }
+
     /// The response without its message.
     pub(super) fn finish(mut self) -> LlmResponse {
         self.data.response()
@@ -168,9 +192,24 @@ impl ResponseParser {
 pub(super) fn is_error(frame: &Value) -> bool {
     let frame = frame.get(0).unwrap_or(frame);
     let has_error = frame.get("error").is_some_and(|error| match error {
-        Value::Object(_) => true,
+        Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
-        _ => false,
+        Value::Array(errors) => !errors.is_empty(),
+        _ => true,
     });
-    has_error || frame["type"] == "error"
+    has_error || frame["type"] == "error" || frame["object"] == "error"
+}
+
+/// Whether this is an event of any of the formats, perhaps one without content.
+pub(super) fn is_known(frame: &Value) -> bool {
+    const FIELDS: [&str; 7] = [
+        "type",
+        "choices",
+        "candidates",
+        "promptFeedback",
+        "usageMetadata",
+        "usage",
+        "id",
+    ];
+    FIELDS.iter().any(|field| frame.get(field).is_some())
 }

@@ -20,6 +20,8 @@ pub(crate) struct ResponseData {
     pub(super) blocked: Option<String>,
     /// The sources of the answer, which Gemini sends outside the parts.
     pub(super) meta: Map<String, Value>,
+    /// Whether the last event has arrived.
+    pub(super) closed: bool,
     /// An error instead of a response, or in the middle of one.
     pub(crate) error: Option<Value>,
 }

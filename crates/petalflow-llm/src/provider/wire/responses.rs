@@ -1,16 +1,19 @@
 //! OpenAI's responses: a list of items. Each item may arrive in chunks.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, data_url, decimal, effort_level, parameters, result_text, split_result,
-    strict_if_possible, unsupported, user_message, with_extra,
+    arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
+    user_message, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, hidden_reasoning, text};
+use super::schemas::Schemas;
 use super::usage;
 use crate::message::{Media, MediaSource};
-use crate::provider::catalog::{Target, openai_reasons};
+use crate::provider::catalog::Target;
 use crate::request::ToolChoice;
 use crate::response::Reasoning;
 use crate::stream::Delta;
@@ -18,15 +21,20 @@ use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
 use petalflow::tool::ToolResult;
 
 /// The body of a request. This format has no seed and no stop sequences. OpenAI does not store the response.
-pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, LlmError> {
-    let mut body = json!({ "model": target.model, "store": false, "input": input(request)? });
+pub(super) fn body(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    schemas: Schemas,
+) -> Result<Value, LlmError> {
+    let mut body =
+        json!({ "model": target.model, "store": false, "input": input(target, request)? });
     if target.streaming {
         body["stream"] = true.into();
     }
     if let Some(system) = &request.system {
         body["instructions"] = system.as_str().into();
     }
-    if openai_reasons(target.model) {
+    if target.capabilities.reasoning {
         // The reasoning is sent back with the next request, because OpenAI does not store it.
         body["include"] = json!(["reasoning.encrypted_content"]);
         body["reasoning"] = json!({ "summary": "auto" });
@@ -35,8 +43,7 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
         }
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            let sent = parameters(tool, true);
+        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
             json!({
                 "type": "function",
                 "name": tool.name,
@@ -46,6 +53,9 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
             })
         });
         body["tools"] = tools.collect();
+        if !target.capabilities.parallel_calls {
+            body["parallel_tool_calls"] = false.into();
+        }
         match &request.tool_choice {
             ToolChoice::Auto => {}
             ToolChoice::None => body["tool_choice"] = "none".into(),
@@ -55,8 +65,7 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
             }
         }
     }
-    if let Some(schema) = &request.json_schema {
-        let sent = strict_if_possible(schema, true);
+    if let Some(sent) = schemas.answer {
         body["text"]["format"] = json!({
             "type": "json_schema",
             "name": "answer",
@@ -77,7 +86,7 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest) -> Result<Value, L
 }
 
 /// The items in order: instructions, conversation, input. The system prompt is a field of the body.
-fn input(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
+fn input(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
     let system = |text: &String| json!({ "role": "system", "content": text });
     let mut items: Vec<_> = request.instructions.iter().map(system).collect();
     let mut ids = CallIds::default();
@@ -92,7 +101,7 @@ fn input(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
             Role::Tool => {
                 for result in message.tool_results() {
                     let id = ids.for_result(result);
-                    let output = output(result)?;
+                    let output = output(target, result)?;
                     items.push(
                         json!({ "type": "function_call_output", "call_id": id, "output": output }),
                     );
@@ -106,8 +115,10 @@ fn input(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
 }
 
 /// The result of a tool: text, or parts if it has media.
-fn output(result: &ToolResult) -> Result<Value, LlmError> {
-    let sent = split_result(result, |media| media_part(media).is_ok());
+fn output(target: &Target<'_>, result: &ToolResult) -> Result<Value, LlmError> {
+    let sent = split_result(result, |media| {
+        target.takes(media) && media_part(media).is_ok()
+    });
     let text = result_text(&sent.content, result.is_error);
     if sent.media.is_empty() {
         return Ok(text.into());
@@ -178,6 +189,8 @@ fn assistant_items(message: &ChatMessage, ids: &mut CallIds, items: &mut Vec<Val
 #[derive(Debug, Default)]
 pub(super) struct ResponsesParser {
     calls: Vec<StartedCall>,
+    /// The index of the call for each item.
+    of_item: HashMap<u64, usize>,
     /// Whether content has arrived before the last event, which repeats the whole response.
     has_content: bool,
     /// Whether reasoning has arrived that has no signature yet.
@@ -187,8 +200,6 @@ pub(super) struct ResponsesParser {
 /// A call that has started.
 #[derive(Debug)]
 struct StartedCall {
-    /// The number of the call's item.
-    item: u64,
     /// The number of bytes of the arguments received.
     length: usize,
 }
@@ -223,6 +234,7 @@ impl ResponsesParser {
             }
             "response.output_item.done" => self.end_item(index, &event["item"], data, &mut deltas),
             "response.completed" | "response.incomplete" | "response.failed" => {
+                data.closed = true;
                 return self.complete_response(&event["response"], data);
             }
             _ => read_metadata(event.get("response").unwrap_or(&Value::Null), data),
@@ -235,7 +247,10 @@ impl ResponsesParser {
     fn complete_response(&mut self, response: &Value, data: &mut ResponseData) -> Vec<Delta> {
         let mut deltas = Vec::new();
         read_metadata(response, data);
-        if response.get("error").is_some_and(Value::is_object) {
+        let has_failed = response
+            .get("status")
+            .is_some_and(|status| status == "failed");
+        if has_failed || response.get("error").is_some_and(Value::is_object) {
             data.error.get_or_insert_with(|| response.clone());
         }
         let incomplete_reason =
@@ -333,9 +348,8 @@ impl ResponsesParser {
 
     /// The index of the call for the item with this number, added if it is missing.
     fn call_index(&mut self, item: u64) -> usize {
-        let existing = self.calls.iter().rposition(|call| call.item == item);
-        existing.unwrap_or_else(|| {
-            self.calls.push(StartedCall { item, length: 0 });
+        *self.of_item.entry(item).or_insert_with(|| {
+            self.calls.push(StartedCall { length: 0 });
             self.calls.len() - 1
         })
     }

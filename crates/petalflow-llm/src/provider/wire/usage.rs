@@ -6,7 +6,15 @@ use crate::TokenUsage;
 
 /// A count. Negative numbers and text are not counts.
 fn count(usage: &Value, path: &str) -> Option<u64> {
-    usage.pointer(path)?.as_u64()
+    let number = usage.pointer(path)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count is not negative, and a huge one is the largest"
+    )]
+    let whole = |number: f64| (number >= 0.0).then_some(number as u64);
+    // Some servers write `12.0`.
+    number.as_u64().or_else(|| whole(number.as_f64()?))
 }
 
 fn first(usage: &Value, paths: &[&str]) -> u64 {

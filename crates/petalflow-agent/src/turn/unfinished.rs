@@ -1,0 +1,191 @@
+//! What is left of a turn that broke off: the process died, or a step failed, and the next input came before it was resumed.
+
+use std::sync::Arc;
+
+use super::begin::{TurnStart, TurnStep};
+use super::ctx::{Ctx, RunAgent};
+use super::gather::{self, Gathered};
+use super::merge;
+use crate::conversation::{Outcome, PendingCall, decisions};
+use crate::definition::{Mode, Roster};
+use crate::human;
+use crate::{AgentError, AgentEvent, Conversation};
+use petalflow::Context;
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::ChatMessage;
+use serde_json::json;
+
+/// The result of a call that did not finish.
+const STOPPED: &str =
+    "the program stopped while this call ran, and it is not known what the call did";
+
+/// The calls of a turn that broke off. Those that had finished are the outcomes of the conversation.
+pub(super) struct Unfinished<'c> {
+    /// The calls that had not finished, with their index among the calls of their step.
+    calls: Vec<(usize, &'c ToolCall)>,
+    /// Whether a person has decided about them.
+    decided: bool,
+}
+
+impl<'c> Unfinished<'c> {
+    pub(super) fn of(roster: &Roster, conversation: &'c Conversation) -> Self {
+        let events = &*conversation.events;
+        let decided = !conversation.decided.is_empty();
+        let calls: Vec<&ToolCall> = if decided {
+            let calls = |id: &String| {
+                let mut calls = events.iter().rev().flat_map(AgentEvent::calls);
+                calls.find(|call| call.id == *id)
+            };
+            conversation.decided.iter().filter_map(calls).collect()
+        } else {
+            // A history from elsewhere has no turns.
+            let last = events.last().filter(|last| !last.invocation.is_empty());
+            let calls = last.map(|last| open_calls(roster, conversation, last));
+            calls.unwrap_or_default()
+        };
+        let is_open = |(_, call): &(usize, &ToolCall)| {
+            let mut outcomes = conversation.outcomes.iter();
+            !outcomes.any(|outcome| outcome.call == call.id)
+        };
+        let calls = calls.into_iter().enumerate().filter(is_open);
+        Unfinished {
+            calls: calls.collect(),
+            decided,
+        }
+    }
+
+    /// Ends the calls: adds the results of those that had finished, and results for the others that say so.
+    pub(super) fn close(
+        self,
+        start: &mut TurnStart,
+        roster: &Arc<Roster>,
+        conversation: &Conversation,
+        cx: &Context,
+        run_agent: RunAgent,
+    ) -> Result<(), AgentError> {
+        if self.calls.is_empty() && conversation.outcomes.is_empty() {
+            return Ok(());
+        }
+        gather(start, roster, conversation, cx, run_agent, &self.calls)?;
+        Ok(())
+    }
+
+    /// Continues the turn: its input was given again. Does nothing if the turn has ended.
+    pub(super) fn continue_turn(
+        self,
+        start: &mut TurnStart,
+        roster: &Arc<Roster>,
+        conversation: &Conversation,
+        cx: &Context,
+        run_agent: RunAgent,
+        repeated: &[ToolResult],
+    ) -> Result<(), AgentError> {
+        let last = conversation.events.last();
+        start.invocation = last.map(|last| last.invocation.clone()).unwrap_or_default();
+        start.speakers.clone_from(&conversation.speakers);
+        let continues = if conversation.outcomes.is_empty() {
+            !conversation.is_over()
+        } else {
+            gather(start, roster, conversation, cx, run_agent, &[])?
+        };
+        let agent = conversation.speakers.last();
+        let agent = agent.map(|speaker| &*speaker.agent).unwrap_or_default();
+        let calls: Vec<PendingCall> = if self.decided {
+            let ids: Vec<&str> = self.calls.iter().map(|(_, call)| &*call.id).collect();
+            decisions::repeated(&conversation.events, agent, repeated, &ids)
+        } else {
+            let calls = self.calls.into_iter();
+            calls
+                .map(|(index, call)| PendingCall::new(index, call.clone()))
+                .collect()
+        };
+        start.next = if !calls.is_empty() {
+            if self.decided {
+                start.decided = calls.iter().map(|call| call.call.id.clone()).collect();
+            }
+            TurnStep::Call(calls)
+        } else if continues {
+            TurnStep::Ask
+        } else {
+            TurnStep::End
+        };
+        Ok(())
+    }
+}
+
+/// The calls of the last event that should have results. The results of the others come later, or wait for a person.
+fn open_calls<'c>(
+    roster: &Roster,
+    conversation: &Conversation,
+    last: &'c AgentEvent,
+) -> Vec<&'c ToolCall> {
+    let agent = roster.index(&last.author).map(|index| roster.agent(index));
+    let comes_later = |call: &ToolCall| {
+        let mut specs = agent.into_iter().flat_map(|agent| agent.specs().iter());
+        last.long_running.contains(&call.id)
+            || human::is_request(&call.name)
+            || specs.any(|spec| spec.name == call.name && (spec.long_running || spec.deferred))
+    };
+    let mut speakers = conversation.speakers.iter();
+    let has_task = speakers.any(|speaker| speaker.task.is_some());
+    let works_on_task = |call: &ToolCall| {
+        let index = roster.index(&call.name).filter(|_| has_task);
+        index.is_some_and(|index| roster.agent(index).mode == Mode::Task)
+    };
+    let waits = |call: &ToolCall| {
+        let mut waiting = conversation.waiting.iter().flatten();
+        waiting.any(|waiting| waiting.call == *call)
+    };
+    last.calls()
+        .filter(|call| !comes_later(call) && !works_on_task(call) && !waits(call))
+        .collect()
+}
+
+/// Adds the outcomes of the conversation, and for each of these calls a result that says that it did not finish. Returns
+/// whether the turn would continue.
+fn gather(
+    start: &mut TurnStart,
+    roster: &Arc<Roster>,
+    conversation: &Conversation,
+    cx: &Context,
+    run_agent: RunAgent,
+    stopped: &[(usize, &ToolCall)],
+) -> Result<bool, AgentError> {
+    let last = conversation.events.last();
+    let mut broken = Conversation {
+        invocation: last.map(|last| last.invocation.clone()).unwrap_or_default(),
+        speakers: start.speakers.clone(),
+        ..conversation.clone()
+    };
+    let ctx = Ctx::new(roster, &broken, cx, run_agent)?;
+    let closed: Vec<Outcome> = stopped
+        .iter()
+        .map(|(index, call)| {
+            let result = ToolResult {
+                call_id: call.id.clone(),
+                name: call.name.clone(),
+                content: json!({ "error": STOPPED }),
+                is_error: true,
+            };
+            let event = AgentEvent {
+                message: Some(ChatMessage::results([result])),
+                ..ctx.event(0)
+            };
+            Outcome::of(*index, &call.id, event)
+        })
+        .collect();
+    broken.outcomes.extend(closed);
+    let ctx = Ctx::new(roster, &broken, cx, run_agent)?;
+    let gathered = gather::gather(ctx).unwrap_or_else(|_| {
+        // What would have failed the turn that broke off must not fail this one.
+        let events = broken.outcomes.iter().map(|outcome| outcome.event.clone());
+        Gathered::of(merge::responses(events))
+    });
+    start.events.extend(gathered.events);
+    start.state.extend(gathered.state);
+    start.waiting = gathered.waiting;
+    if let Some(speakers) = gathered.speakers {
+        start.speakers = speakers;
+    }
+    Ok(gathered.continues)
+}

@@ -1,0 +1,132 @@
+//! The type of the flow.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use crate::ast::FlowFrom;
+use crate::model::{Model, Need, NeedKind};
+
+pub(crate) fn expand(flow: &FlowFrom, model: &Model) -> TokenStream {
+    let span = flow.path.span();
+    let errors = model.errors.iter().map(|message| quote_spanned!(span=> ::core::compile_error!(#message);));
+    let name = flow.name.clone().unwrap_or_else(|| Ident::new(&model.name, Span::call_site()));
+    let definition = definition(flow, model, &name);
+    quote!(#(#errors)* #definition)
+}
+
+fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
+    let FlowFrom {
+        runtime,
+        attributes,
+        visibility,
+        path,
+        ..
+    } = flow;
+    let documents = quote!(#runtime::documents);
+    let services = format_ident!("{name}Services");
+    let file = path.value();
+    let title = format!("The graph `{}` of `{file}`.\n\n{}", model.id, model.diagram);
+    let text = match model.file.as_ref().and_then(|file| file.to_str()) {
+        // The crate is compiled again when the file changes.
+        Some(file) => quote!(::core::include_str!(#file)),
+        None => quote!(""),
+    };
+    let warnings = &model.warnings;
+    let add = model.needs.iter().map(added);
+    let (parameter, supplied) = if model.needs.is_empty() {
+        (quote!(), quote!(#documents::Services::new()))
+    } else {
+        (quote!(services: #services), quote!(#documents::Services::new() #(#add)*))
+    };
+    let services_type = (!model.needs.is_empty()).then(|| {
+        let fields = model.needs.iter().map(|need| field(need, &documents));
+        let title = format!("What the graph `{}` needs.", model.id);
+        quote! {
+            #[doc = #title]
+            #[derive(Clone)]
+            #visibility struct #services { #(#fields,)* }
+
+            impl ::core::fmt::Debug for #services {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(::core::stringify!(#services)).finish_non_exhaustive()
+                }
+            }
+        }
+    });
+    quote! {
+        #(#attributes)*
+        #[doc = #title]
+        #[derive(Clone)]
+        #visibility struct #name(#documents::__private::Flow);
+
+        #services_type
+
+        #[allow(dead_code)]
+        impl #name {
+            /// The text of the document.
+            pub const SOURCE: &'static str = #text;
+
+            /// What is probably not as the author of the document wants.
+            pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
+
+            /// Makes the flow.
+            ///
+            /// # Errors
+            ///
+            /// If the settings of a node are wrong in a way that the compiler cannot see.
+            pub fn new(#parameter) -> ::core::result::Result<Self, #documents::LoadError> {
+                let services = #supplied;
+                #documents::load_source(&#documents::Source::new(#file, Self::SOURCE), &services).map(#name)
+            }
+        }
+
+        impl ::core::fmt::Debug for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+            }
+        }
+
+        impl ::core::ops::Deref for #name {
+            type Target = #documents::__private::Flow;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
+        impl ::core::convert::From<#name> for #documents::__private::Flow {
+            fn from(flow: #name) -> Self {
+                flow.0
+            }
+        }
+    }
+}
+
+fn field(need: &Need, documents: &TokenStream) -> TokenStream {
+    let field = format_ident!("{}", need.field);
+    let Need { kind, name, .. } = need;
+    let private = quote!(#documents::__private);
+    let (doc, ty) = match kind {
+        NeedKind::Model => (format!("The model of provider `{name}`."), quote!(dyn #private::LlmClient)),
+        NeedKind::AnyModel => ("The model of nodes without a provider.".to_owned(), quote!(dyn #private::LlmClient)),
+        NeedKind::Tool => (format!("The tool `{name}`."), quote!(dyn #private::Tool)),
+        NeedKind::Human => ("Who asks people.".to_owned(), quote!(dyn #private::HumanHandler)),
+        NeedKind::Function => (format!("The function of node `{name}`."), quote!(dyn #private::EnvelopeNode)),
+    };
+    quote! {
+        #[doc = #doc]
+        pub #field: ::std::sync::Arc<#ty>
+    }
+}
+
+fn added(need: &Need) -> TokenStream {
+    let field = format_ident!("{}", need.field);
+    let name = &need.name;
+    match need.kind {
+        NeedKind::Model => quote!(.model(#name, services.#field)),
+        NeedKind::AnyModel => quote!(.any_model(services.#field)),
+        NeedKind::Tool => quote!(.tool_as(#name, services.#field)),
+        NeedKind::Human => quote!(.human(services.#field)),
+        NeedKind::Function => quote!(.function(#name, services.#field)),
+    }
+}

@@ -1,0 +1,30 @@
+//! `flow_from!`: an implementation detail of `petalflow-envelope`, whose documentation has the macro.
+
+mod ast;
+mod expand;
+mod model;
+
+use std::path::PathBuf;
+
+use proc_macro::TokenStream;
+
+/// See `petalflow_envelope::flow_from!`, which adds the path of its crate.
+#[doc(hidden)]
+#[proc_macro]
+pub fn flow_from_impl(input: TokenStream) -> TokenStream {
+    match syn::parse::<ast::FlowFrom>(input) {
+        Ok(flow) => {
+            let source = flow.path.span().unwrap().local_file();
+            let model = model::Model::new(&flow, &folders(source));
+            expand::expand(&flow, &model).into()
+        }
+        Err(error) => error.into_compile_error().into(),
+    }
+}
+
+/// Where documents are looked for: beside the file with the macro, then in the folder of the package.
+fn folders(source: Option<PathBuf>) -> Vec<PathBuf> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let beside = source.and_then(|file| Some(file.parent()?.to_owned()));
+    beside.into_iter().chain(package).collect()
+}

@@ -1,0 +1,158 @@
+//! JSON with places.
+
+use jsonc_parser::ast::Value as Ast;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use crate::diagnostic::{Code, Position};
+use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Tree, number};
+
+/// Parses JSON.
+pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
+    let lines = Lines::new(text);
+    check_depth(text, &lines)?;
+    let strict = ParseOptions {
+        allow_comments: false,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &strict);
+    let parsed = parsed.map_err(|error| ParseError {
+        code: Code::Syntax,
+        message: format!("the document is not JSON: {}", error.kind()),
+        at: lines.position(error.range().start),
+    })?;
+    let Some(value) = parsed.value else {
+        return Err(ParseError {
+            code: Code::Syntax,
+            message: "the document is empty".into(),
+            at: lines.position(0),
+        });
+    };
+    Builder {
+        lines: &lines,
+        values: 0,
+    }
+    .tree(value)
+}
+
+/// Refuses deep nesting before anything recursive sees the text.
+fn check_depth(text: &str, lines: &Lines<'_>) -> Result<(), ParseError> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for (index, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Err(too_deep(lines.position(index)));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn too_deep(at: Position) -> ParseError {
+    ParseError {
+        code: Code::TooLarge,
+        message: format!("the document is nested deeper than {MAX_DEPTH} levels"),
+        at,
+    }
+}
+
+pub(crate) fn too_many(at: Position) -> ParseError {
+    ParseError {
+        code: Code::TooLarge,
+        message: format!("the document has more than {MAX_VALUES} values, counting those that aliases repeat"),
+        at,
+    }
+}
+
+struct Builder<'t> {
+    lines: &'t Lines<'t>,
+    values: usize,
+}
+
+impl Builder<'_> {
+    /// Recursive: the depth was checked.
+    fn tree(&mut self, ast: Ast<'_>) -> Result<Tree, ParseError> {
+        let at = self.lines.position(ast.range().start);
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(too_many(at));
+        }
+        let node = match ast {
+            Ast::NullKeyword(_) => Node::Null,
+            Ast::BooleanLit(literal) => Node::Bool(literal.value),
+            Ast::StringLit(literal) => Node::String(literal.value.into_owned()),
+            Ast::NumberLit(literal) => {
+                let number = number(literal.value);
+                Node::Number(number.map_err(|message| ParseError {
+                    code: Code::WrongValue,
+                    message,
+                    at,
+                })?)
+            }
+            Ast::Array(array) => {
+                let items = array.elements.into_iter().map(|item| self.tree(item));
+                Node::List(items.collect::<Result<_, _>>()?)
+            }
+            Ast::Object(object) => {
+                let entries = object.properties.into_iter().map(|property| {
+                    Ok(Entry {
+                        at: self.lines.position(property.name.range().start),
+                        name: property.name.into_string(),
+                        value: self.tree(property.value)?,
+                    })
+                });
+                Node::Object(entries.collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(Tree { at, node })
+    }
+}
+
+/// Finds lines by their offset.
+struct Lines<'t> {
+    text: &'t str,
+    /// The offset of the first byte of each line.
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(breaks.map(|(index, _)| index + 1));
+        Lines {
+            text,
+            starts: starts.collect(),
+        }
+    }
+
+    fn position(&self, offset: usize) -> Position {
+        let offset = offset.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let start = self.starts[line - 1];
+        let before = self.text.get(start..offset).unwrap_or_default();
+        // A document of one line would otherwise cost the square of its length.
+        let column = if before.len() > 10_000 {
+            before.len()
+        } else {
+            before.chars().count()
+        };
+        Position {
+            line,
+            column: column + 1,
+        }
+    }
+}

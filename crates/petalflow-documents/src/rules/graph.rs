@@ -1,0 +1,158 @@
+//! The rules of graph definitions.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{conditional, cycle, format, settings, templates};
+use crate::catalog::{self, Catalog, NODE_TYPES, ToolMode};
+use crate::diagnostic::Code;
+use crate::graph::{GraphDefinition, NodeDefinition};
+use crate::report::{Pointer, Report, shown, suggestion};
+
+/// Checks everything that the fields of the document do not say.
+pub(crate) fn check(graph: &GraphDefinition, catalog: &Catalog, report: &mut Report) {
+    format::check(&graph.kind, &graph.schema_version, &["graph"], Code::BadGraphFormat, report);
+    let nodes = nodes_by_name(graph, report);
+    edges_join_nodes(graph, &nodes, report);
+    entry_is_a_node(graph, &nodes, report);
+    nodes_have_edges(graph, report);
+    if !report.has(Code::UnknownNode) {
+        no_cycles(graph, report);
+    }
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let at = Pointer::root().name("nodes").item(index);
+        type_is_known(node, &at, catalog, report);
+        settings::check(node, &at.name("config"), report);
+        templates::check(node, &at.name("config"), report);
+        conditional::check(node, graph, &at, report);
+    }
+    handles_exist(graph, &nodes, report);
+    triggers_begin(graph, report);
+}
+
+type Nodes<'g> = HashMap<&'g str, &'g NodeDefinition>;
+
+fn nodes_by_name<'g>(graph: &'g GraphDefinition, report: &mut Report) -> Nodes<'g> {
+    let mut nodes = HashMap::new();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        if node.id.is_empty() {
+            continue;
+        }
+        if nodes.contains_key(node.id.as_str()) {
+            let at = Pointer::root().name("nodes").item(index).name("id");
+            let message = format!("node `{}` is there twice", shown(&node.id));
+            report.add(Code::DuplicateNode, at, message);
+        } else {
+            nodes.insert(node.id.as_str(), node);
+        }
+    }
+    nodes
+}
+
+fn edges_join_nodes(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Report) {
+    for (index, edge) in graph.edges.iter().enumerate() {
+        for (end, name) in [("source", &edge.source), ("target", &edge.target)] {
+            if name.is_empty() || nodes.contains_key(name.as_str()) {
+                continue;
+            }
+            let at = Pointer::root().name("edges").item(index).name(end);
+            // Not for every edge of a large graph.
+            let suggestion = if report.0.len() < 100 {
+                suggestion(name, nodes.keys().copied())
+            } else {
+                String::new()
+            };
+            let message = format!("edge {end} `{}` is not a node{suggestion}", shown(name));
+            report.add(Code::UnknownNode, at, message);
+        }
+    }
+}
+
+fn entry_is_a_node(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Report) {
+    if !graph.entry.is_empty() && !nodes.contains_key(graph.entry.as_str()) {
+        let suggestion = suggestion(&graph.entry, nodes.keys().copied());
+        let message = format!("entry `{}` is not a node{suggestion}", shown(&graph.entry));
+        report.add(Code::UnknownEntry, Pointer::root().name("entry"), message);
+    }
+}
+
+fn nodes_have_edges(graph: &GraphDefinition, report: &mut Report) {
+    if graph.nodes.len() < 2 {
+        return;
+    }
+    let ends = graph.edges.iter().flat_map(|edge| [edge.source.as_str(), edge.target.as_str()]);
+    let joined: HashSet<&str> = ends.collect();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        if !node.id.is_empty() && !joined.contains(node.id.as_str()) {
+            let at = Pointer::root().name("nodes").item(index);
+            let message = format!("node `{}` has no edge to or from another node", shown(&node.id));
+            report.add(Code::OrphanNode, at, message);
+        }
+    }
+}
+
+fn no_cycles(graph: &GraphDefinition, report: &mut Report) {
+    let names = graph.nodes.iter().map(|node| node.id.as_str());
+    let edges: Vec<(&str, &str)> =
+        graph.edges.iter().map(|edge| (edge.source.as_str(), edge.target.as_str())).collect();
+    let Some(found) = cycle::find(names, &edges) else {
+        return;
+    };
+    let last = (found[found.len() - 2], found[found.len() - 1]);
+    let index = edges.iter().position(|edge| *edge == last).unwrap_or(0);
+    let at = Pointer::root().name("edges").item(index);
+    let message = format!("the edges form a cycle: {}", cycle::in_words(&found));
+    report.add(Code::Cycle, at, message);
+}
+
+fn type_is_known(node: &NodeDefinition, at: &Pointer, catalog: &Catalog, report: &mut Report) {
+    if node.kind.is_empty() || catalog::outputs(&node.kind).is_some() {
+        return;
+    }
+    let at = at.name("type");
+    let (id, kind) = (shown(&node.id), shown(&node.kind));
+    match catalog.tool_entry(&node.kind) {
+        Some(tool) if tool.mode == ToolMode::FunctionCall => {
+            let message = format!("node `{id}`: tool `{kind}` is called by models and cannot be a node: give it to an agent");
+            report.add(Code::ToolNotStandalone, at, message);
+        }
+        Some(_) => {}
+        None => {
+            let types = NODE_TYPES.iter().map(|(name, _)| *name);
+            let suggestion = suggestion(&node.kind, types.chain(catalog.tool_names()));
+            let message = format!("node `{id}`: there is no node type or tool `{kind}`{suggestion}");
+            report.add(Code::UnknownType, at, message);
+        }
+    }
+}
+
+fn handles_exist(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Report) {
+    for (index, edge) in graph.edges.iter().enumerate() {
+        let Some(node) = nodes.get(edge.source.as_str()) else {
+            continue;
+        };
+        let handle = edge.source_handle.as_str();
+        if handle.is_empty() || node.kind == "conditional" {
+            continue;
+        }
+        let Some(outputs) = catalog::outputs(&node.kind) else {
+            continue;
+        };
+        if !outputs.contains(&handle) {
+            let at = Pointer::root().name("edges").item(index).name("sourceHandle");
+            let (id, handle, list) = (shown(&node.id), shown(handle), outputs.join("`, `"));
+            let message = format!("node `{id}` has no output `{handle}`: type `{}` has `{list}`", node.kind);
+            report.add(Code::UnknownHandle, at, message);
+        }
+    }
+}
+
+fn triggers_begin(graph: &GraphDefinition, report: &mut Report) {
+    let targets: HashSet<&str> = graph.edges.iter().map(|edge| edge.target.as_str()).collect();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        if node.kind == "webhook_trigger" && targets.contains(node.id.as_str()) {
+            let at = Pointer::root().name("nodes").item(index);
+            let message = format!("node `{}` is a trigger, and an edge leads to it", shown(&node.id));
+            report.add(Code::TriggerWithInput, at, message);
+        }
+    }
+}

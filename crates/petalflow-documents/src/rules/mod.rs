@@ -1,0 +1,12 @@
+//! The rules of documents, one function each.
+
+pub(crate) mod agent;
+mod conditional;
+mod cycle;
+pub(crate) mod format;
+pub(crate) mod graph;
+mod settings;
+mod templates;
+
+pub(crate) use settings::{binding, normalized};
+pub(crate) use templates::names as template_names;

@@ -1,0 +1,126 @@
+//! The settings of nodes, checked with the schemas of their types.
+
+use serde_json::{Map, Value};
+
+use crate::diagnostic::Code;
+use crate::graph::NodeDefinition;
+use crate::report::{Pointer, Report};
+use crate::schema::{self, Codes};
+use crate::{catalog, schemas};
+
+const CODES: Codes = Codes {
+    unknown: Code::UnknownSetting,
+    missing: Code::MissingField,
+    wrong: |_| Code::WrongValue,
+};
+
+/// The deepest nesting of nodes in nodes.
+const MAX_BINDINGS: usize = 8;
+
+/// Checks the settings of a node.
+pub(crate) fn check(node: &NodeDefinition, at: &Pointer, report: &mut Report) {
+    settings(&node.kind, &node.config, at, report, 0);
+}
+
+/// Checks some settings of a node that a workflow is compiled to.
+pub(crate) fn check_part(kind: &str, config: &Map<String, Value>, at: &Pointer, report: &mut Report) {
+    settings(kind, config, at, report, 0);
+}
+
+/// The settings in the form of the Rust types: with defaults that PetalFlow has and they do not, and without unknown ones.
+pub(crate) fn normalized(kind: &str, config: &Map<String, Value>) -> Map<String, Value> {
+    settings(kind, config, &Pointer::root(), &mut Report::default(), 0)
+}
+
+/// The setting with the node inside a node.
+pub(crate) fn binding(kind: &str) -> Option<&'static str> {
+    match kind {
+        "map" => Some("mapper_binding"),
+        "cache" => Some("wrapped_binding"),
+        _ => None,
+    }
+}
+
+fn settings(
+    kind: &str,
+    config: &Map<String, Value>,
+    at: &Pointer,
+    report: &mut Report,
+    depth: usize,
+) -> Map<String, Value> {
+    let Some(schema) = schemas::SETTINGS.get(kind) else {
+        return config.clone();
+    };
+    let mut config = with_defaults(kind, config);
+    let inner = binding(kind).and_then(|name| Some((name, config.remove(name)?)));
+    // The conditions have rules of their own.
+    if kind == "conditional" && config.get("conditions").is_none_or(|it| !it.is_array()) {
+        config.insert("conditions".into(), Value::Array(Vec::new()));
+    }
+    let checked = schema::check(schema, &Value::Object(config), at, CODES, report);
+    let mut checked = match checked {
+        Value::Object(checked) => checked,
+        _ => Map::new(),
+    };
+    match inner {
+        Some((name, inner)) => {
+            let inner = bound(kind, &inner, &at.name(name), report, depth);
+            checked.insert(name.into(), inner);
+        }
+        None if binding(kind).is_some() => {
+            let name = binding(kind).unwrap_or_default();
+            let message = format!("`{name}` is missing: it is the node that `{kind}` runs, `{{\"type\": .., \"config\": ..}}`");
+            report.add(Code::MissingField, at.name(name), message);
+        }
+        None => {}
+    }
+    checked
+}
+
+/// The node inside a node.
+fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: usize) -> Value {
+    let wrong = |report: &mut Report, at: Pointer, message: &str| {
+        report.add(Code::WrongValue, at, message);
+        Value::Null
+    };
+    let Some(object) = binding.as_object() else {
+        return wrong(report, at.clone(), "expected an object with `type` and `config`");
+    };
+    if depth >= MAX_BINDINGS {
+        return wrong(report, at.clone(), "nodes are nested too deep");
+    }
+    for name in object.keys() {
+        if !["id", "type", "config"].contains(&name.as_str()) {
+            let message = format!("there is no field `{}`", crate::report::shown(name));
+            report.add_at_name(Code::UnknownField, at.name(name), message);
+        }
+    }
+    let inner = object.get("type").and_then(Value::as_str).unwrap_or_default();
+    const UNFIT: [&str; 6] = ["merge", "conditional", "llm_router", "rule_router", "webhook_trigger", "func"];
+    if catalog::outputs(inner).is_none() || UNFIT.contains(&inner) {
+        let message = format!("`{}` is not a node type that `{kind}` can run", crate::report::shown(inner));
+        return wrong(report, at.name("type"), &message);
+    }
+    let empty = Map::new();
+    let config = object.get("config").and_then(Value::as_object).unwrap_or(&empty);
+    let config = settings(inner, config, &at.name("config"), report, depth + 1);
+    serde_json::json!({ "type": inner, "config": config })
+}
+
+/// Adds what PetalFlow has as a default, and its other names.
+fn with_defaults(kind: &str, config: &Map<String, Value>) -> Map<String, Value> {
+    let mut config = config.clone();
+    if kind == "llm_router" {
+        config.entry("allowed_targets").or_insert_with(|| Value::Object(Map::new()));
+    }
+    if kind == "merge" {
+        let strategy = config.get("strategy").and_then(Value::as_str);
+        if let None | Some("" | "json") = strategy {
+            config.insert("strategy".into(), "json_merge".into());
+        }
+        if config.get("strategy").is_some_and(|it| it == "best_score") {
+            config.entry("score_var").or_insert_with(|| "score".into());
+        }
+    }
+    config
+}

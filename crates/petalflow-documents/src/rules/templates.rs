@@ -1,0 +1,47 @@
+//! The templates in the settings of nodes.
+
+use serde_json::{Map, Value};
+
+use super::settings::binding;
+use crate::diagnostic::Code;
+use crate::graph::NodeDefinition;
+use crate::report::{Pointer, Report, shown};
+use crate::template;
+
+/// The settings that are templates.
+pub(crate) fn names(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "llm_prompt" | "human" => &["prompt_template"],
+        "transform" | "webhook_call" => &["template"],
+        "cache" => &["cache_key"],
+        _ => &[],
+    }
+}
+
+/// Checks the templates of a node and of the nodes inside it.
+pub(crate) fn check(node: &NodeDefinition, at: &Pointer, report: &mut Report) {
+    in_settings(&node.id, &node.kind, &node.config, at, report, 0);
+}
+
+fn in_settings(id: &str, kind: &str, config: &Map<String, Value>, at: &Pointer, report: &mut Report, depth: usize) {
+    for name in names(kind) {
+        if let Some(Value::String(text)) = config.get(*name)
+            && let Err(error) = template::to_jinja(text)
+        {
+            let message = format!("node `{}`: {error}", shown(id));
+            report.add(Code::BadTemplate, at.name(name), message);
+        }
+    }
+    if depth >= 8 {
+        return;
+    }
+    if let Some(Value::Object(item)) = config.get("item_transform") {
+        in_settings(id, kind, item, &at.name("item_transform"), report, depth + 1);
+    }
+    let inner = binding(kind).and_then(|name| Some((name, config.get(name)?.as_object()?)));
+    if let Some((name, inner)) = inner
+        && let (Some(Value::String(kind)), Some(Value::Object(config))) = (inner.get("type"), inner.get("config"))
+    {
+        in_settings(id, kind, config, &at.name(name).name("config"), report, depth + 1);
+    }
+}

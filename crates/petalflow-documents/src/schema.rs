@@ -1,0 +1,377 @@
+//! Checks values with a JSON Schema: the part of the language that schemas of Rust types use.
+//!
+//! It reports all that is wrong, and leaves out what is wrong, so that the other rules can check the rest.
+
+use serde_json::{Map, Value};
+
+use crate::diagnostic::Code;
+use crate::report::{Pointer, Report, shown, suggestion};
+
+/// The codes of a kind of document.
+#[derive(Clone, Copy)]
+pub(crate) struct Codes {
+    pub(crate) unknown: Code,
+    pub(crate) missing: Code,
+    /// The code of a wrong value at a pointer.
+    pub(crate) wrong: fn(&str) -> Code,
+}
+
+/// Checks a value. The result has only what is right, with empty values in place of required ones that are missing.
+pub(crate) fn check(schema: &Value, value: &Value, at: &Pointer, codes: Codes, report: &mut Report) -> Value {
+    let mut checker = Checker {
+        root: schema,
+        codes,
+        report,
+    };
+    let checked = checker.check(schema, value, at);
+    checked.unwrap_or_else(|| checker.empty(schema))
+}
+
+struct Checker<'s, 'r> {
+    root: &'s Value,
+    codes: Codes,
+    report: &'r mut Report,
+}
+
+impl<'s> Checker<'s, '_> {
+    fn resolve(&self, schema: &'s Value) -> &'s Value {
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
+            return schema;
+        };
+        let found = reference.strip_prefix('#').and_then(|path| self.root.pointer(path));
+        found.unwrap_or(schema)
+    }
+
+    /// The value without what is wrong in it, or nothing if it is wrong.
+    fn check(&mut self, schema: &'s Value, value: &Value, at: &Pointer) -> Option<Value> {
+        let schema = self.resolve(schema);
+        if let Some(variants) = variants(schema) {
+            return self.one_of(variants, value, at);
+        }
+        if let Some(allowed) = allowed(schema) {
+            if allowed.contains(&value) {
+                return Some(value.clone());
+            }
+            return self.wrong_choice(&allowed, value, at);
+        }
+        if !has_type(schema, value) {
+            let hint = match value {
+                Value::Number(_) | Value::Bool(_) if accepts(schema, "string") => ": put it in quotes",
+                _ => "",
+            };
+            let message = format!("{}, not {}{hint}", expected(schema), found(value));
+            return self.wrong(at, message);
+        }
+        match value {
+            Value::Object(object) => Some(Value::Object(self.object(schema, object, at))),
+            Value::Array(items) => {
+                let Some(item_schema) = schema.get("items") else {
+                    return Some(value.clone());
+                };
+                let checked = items.iter().enumerate().map(|(index, item)| {
+                    let checked = self.check(item_schema, item, &at.item(index));
+                    // Other rules name items by their index.
+                    checked.unwrap_or_else(|| self.empty(item_schema))
+                });
+                Some(checked.collect())
+            }
+            Value::Number(number) => {
+                let number = number.as_f64()?;
+                let limit = |name: &str| schema.get(name).and_then(Value::as_f64);
+                let (min, max) = integer_limits(schema);
+                let min = limit("minimum").or(min);
+                let max = limit("maximum").or(max);
+                if min.is_some_and(|min| number < min) || max.is_some_and(|max| number > max) {
+                    let message = match (min, max) {
+                        (Some(min), Some(max)) => format!("expected a number from {min} to {max}"),
+                        (Some(min), None) => format!("expected a number of at least {min}"),
+                        (_, max) => format!("expected a number of at most {}", max.unwrap_or_default()),
+                    };
+                    return self.wrong(at, message);
+                }
+                Some(value.clone())
+            }
+            value => Some(value.clone()),
+        }
+    }
+
+    fn object(&mut self, schema: &'s Value, object: &Map<String, Value>, at: &Pointer) -> Map<String, Value> {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let mut checked = Map::new();
+        for (name, value) in object {
+            let at = at.name(name);
+            if let Some(property) = properties.and_then(|it| it.get(name)) {
+                let required = is_required(schema, name);
+                // An absent setting may be written as `null`.
+                if value.is_null() && !required {
+                    continue;
+                }
+                if let Some(value) = self.check(property, value, &at) {
+                    if required && value == "" && min_length(self.resolve(property)) > 0 {
+                        let message = format!("`{}` is empty", shown(name));
+                        self.report.add(self.codes.missing, at, message);
+                    }
+                    checked.insert(name.clone(), value);
+                }
+                continue;
+            }
+            match schema.get("additionalProperties") {
+                Some(Value::Bool(false)) => self.unknown(name, properties, at),
+                Some(other) if other.is_object() => {
+                    if let Some(value) = self.check(other, value, &at) {
+                        checked.insert(name.clone(), value);
+                    }
+                }
+                _ => {
+                    checked.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        for name in required(schema) {
+            if !object.contains_key(name) {
+                let message = format!("`{name}` is missing");
+                self.report.add(self.codes.missing, at.name(name), message);
+            }
+            if !checked.contains_key(name)
+                && let Some(property) = properties.and_then(|it| it.get(name))
+            {
+                checked.insert(name.to_owned(), self.empty(property));
+            }
+        }
+        checked
+    }
+
+    fn unknown(&mut self, name: &str, known: Option<&Map<String, Value>>, at: Pointer) {
+        let shown = shown(name);
+        let suggestion = suggestion(name, known.into_iter().flat_map(Map::keys).map(String::as_str));
+        let what = if self.codes.unknown == Code::UnknownSetting {
+            "setting"
+        } else {
+            "field"
+        };
+        let message = format!("there is no {what} `{shown}`{suggestion}");
+        self.report.add_at_name(self.codes.unknown, at, message);
+    }
+
+    /// A value of one of several forms.
+    fn one_of(&mut self, variants: &'s [Value], value: &Value, at: &Pointer) -> Option<Value> {
+        let variants: Vec<&'s Value> = variants.iter().map(|it| self.resolve(it)).collect();
+        if let Some(tag) = tag(&variants) {
+            return self.tagged(&variants, tag, value, at);
+        }
+        let constants: Vec<&Value> = variants.iter().copied().filter_map(allowed).flatten().collect();
+        if constants.contains(&value) {
+            return Some(value.clone());
+        }
+        if constants.len() >= variants.len() {
+            return self.wrong_choice(&constants, value, at);
+        }
+        let fitting: Vec<&'s Value> = variants
+            .iter()
+            .copied()
+            .filter(|it| variants_or_type(it, value))
+            .collect();
+        match fitting.as_slice() {
+            [] => {
+                let kinds: Vec<String> = variants
+                    .iter()
+                    .filter(|it| !accepts(it, "null"))
+                    .map(|it| expected_short(it))
+                    .collect();
+                let message = format!("expected {}, not {}", kinds.join(" or "), found(value));
+                self.wrong(at, message)
+            }
+            [only] => self.check(only, value, at),
+            [first, rest @ ..] => {
+                for variant in [&[*first], rest].concat() {
+                    let mut quiet = Report::default();
+                    let mut checker = Checker {
+                        root: self.root,
+                        codes: self.codes,
+                        report: &mut quiet,
+                    };
+                    let checked = checker.check(variant, value, at);
+                    if quiet.0.is_empty() {
+                        return checked;
+                    }
+                }
+                self.check(first, value, at)
+            }
+        }
+    }
+
+    /// A value whose form is named by one of its fields.
+    fn tagged(&mut self, variants: &[&'s Value], tag: &str, value: &Value, at: &Pointer) -> Option<Value> {
+        let Some(object) = value.as_object() else {
+            return self.wrong(at, format!("expected an object, not {}", found(value)));
+        };
+        let Some(name) = object.get(tag) else {
+            self.report.add(self.codes.missing, at.name(tag), format!("`{tag}` is missing"));
+            return None;
+        };
+        let constant = |variant: &&'s Value| variant.pointer(&format!("/properties/{tag}/const"));
+        match variants.iter().find(|variant| constant(variant) == Some(name)) {
+            Some(variant) => Some(Value::Object(self.object(variant, object, at))),
+            None => {
+                let names: Vec<&Value> = variants.iter().filter_map(constant).collect();
+                self.wrong_choice(&names, name, &at.name(tag))
+            }
+        }
+    }
+
+    fn wrong_choice(&mut self, allowed: &[&Value], value: &Value, at: &Pointer) -> Option<Value> {
+        let names: Vec<String> = allowed.iter().map(|it| plain(it)).collect();
+        let suggestion = match value {
+            Value::String(text) => suggestion(text, names.iter().map(String::as_str)),
+            _ => String::new(),
+        };
+        let list = names.join("`, `");
+        let message = format!("{} is not one of `{list}`{suggestion}", found(value));
+        self.wrong(at, message)
+    }
+
+    fn wrong(&mut self, at: &Pointer, message: String) -> Option<Value> {
+        let code = (self.codes.wrong)(at.as_str());
+        self.report.add(code, at.clone(), message);
+        None
+    }
+
+    /// The value that stands for a wrong or missing one.
+    fn empty(&self, schema: &'s Value) -> Value {
+        let schema = self.resolve(schema);
+        if let Some([first, ..]) = variants(schema) {
+            return self.empty(first);
+        }
+        if let Some(first) = allowed(schema).and_then(|allowed| allowed.first().copied()) {
+            return first.clone();
+        }
+        match schema.get("type").and_then(Value::as_str) {
+            Some("string") => Value::String(String::new()),
+            Some("array") => Value::Array(Vec::new()),
+            Some("boolean") => Value::Bool(false),
+            Some("integer" | "number") => 0.into(),
+            Some("object") => {
+                let names = required(schema).filter_map(|name| {
+                    let property = schema.get("properties")?.get(name)?;
+                    Some((name.to_owned(), self.empty(property)))
+                });
+                Value::Object(names.collect())
+            }
+            _ => Value::Null,
+        }
+    }
+}
+
+fn variants(schema: &Value) -> Option<&[Value]> {
+    let list = schema.get("oneOf").or_else(|| schema.get("anyOf"))?;
+    list.as_array().map(Vec::as_slice)
+}
+
+fn allowed(schema: &Value) -> Option<Vec<&Value>> {
+    if let Some(constant) = schema.get("const") {
+        return Some(vec![constant]);
+    }
+    let list = schema.get("enum")?.as_array()?;
+    Some(list.iter().collect())
+}
+
+/// The field whose constant value differs between all variants.
+fn tag<'s>(variants: &[&'s Value]) -> Option<&'s str> {
+    let properties = variants.first()?.get("properties")?.as_object()?;
+    let is_tag = |name: &&String| {
+        variants
+            .iter()
+            .all(|it| it.pointer(&format!("/properties/{name}/const")).is_some())
+    };
+    properties.keys().find(is_tag).map(String::as_str)
+}
+
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    let list = schema.get("required").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    required(schema).any(|it| it == name)
+}
+
+fn min_length(schema: &Value) -> u64 {
+    schema.get("minLength").and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn accepts(schema: &Value, name: &str) -> bool {
+    types(schema).contains(&name)
+}
+
+fn variants_or_type(schema: &Value, value: &Value) -> bool {
+    variants(schema).is_some() || has_type(schema, value)
+}
+
+fn has_type(schema: &Value, value: &Value) -> bool {
+    let types = types(schema);
+    types.is_empty()
+        || types.iter().any(|name| match *name {
+            "null" => value.is_null(),
+            "boolean" => value.is_boolean(),
+            "string" => value.is_string(),
+            "array" => value.is_array(),
+            "object" => value.is_object(),
+            "number" => value.is_number(),
+            // `5.0` is an integer, as in JSON Schema.
+            "integer" => value.as_f64().is_some_and(|it| it.fract() == 0.0),
+            _ => true,
+        })
+}
+
+/// The limits of the integer types of Rust.
+fn integer_limits(schema: &Value) -> (Option<f64>, Option<f64>) {
+    match schema.get("format").and_then(Value::as_str) {
+        Some("uint32") => (Some(0.0), Some(f64::from(u32::MAX))),
+        Some("int32") => (Some(f64::from(i32::MIN)), Some(f64::from(i32::MAX))),
+        Some("uint64" | "uint") => (Some(0.0), None),
+        _ => (None, None),
+    }
+}
+
+fn expected(schema: &Value) -> String {
+    format!("expected {}", expected_short(schema))
+}
+
+fn expected_short(schema: &Value) -> String {
+    let names = types(schema).into_iter().filter(|it| *it != "null");
+    let names: Vec<&str> = names
+        .map(|name| match name {
+            "boolean" => "`true` or `false`",
+            "string" => "a text",
+            "array" => "a list",
+            "object" => "an object",
+            "integer" => "a whole number",
+            "number" => "a number",
+            other => other,
+        })
+        .collect();
+    names.join(" or ")
+}
+
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "`null`".into(),
+        Value::Bool(value) => format!("`{value}`"),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => format!("`{}`", shown(text)),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

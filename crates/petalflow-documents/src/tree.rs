@@ -1,0 +1,138 @@
+//! Values with their places in a text.
+
+use serde_json::{Map, Number, Value};
+
+use crate::diagnostic::Position;
+
+/// The deepest nesting of lists and objects.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// The most values in a document, with those that aliases repeat.
+pub(crate) const MAX_VALUES: usize = 250_000;
+
+/// The largest document, in bytes.
+pub(crate) const MAX_BYTES: usize = 2 << 20;
+
+/// A value and where it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    pub(crate) at: Position,
+    pub(crate) node: Node,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Null,
+    Bool(bool),
+    Number(Number),
+    String(String),
+    List(Vec<Tree>),
+    Object(Vec<Entry>),
+}
+
+/// A name and a value in an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    /// The place of the name.
+    pub(crate) at: Position,
+    pub(crate) value: Tree,
+}
+
+impl Tree {
+    /// The value. Of duplicate names the first is used.
+    pub(crate) fn to_value(&self) -> Value {
+        match &self.node {
+            Node::Null => Value::Null,
+            Node::Bool(value) => Value::Bool(*value),
+            Node::Number(number) => Value::Number(number.clone()),
+            Node::String(text) => Value::String(text.clone()),
+            Node::List(items) => items.iter().map(Tree::to_value).collect(),
+            Node::Object(entries) => {
+                let mut object = Map::new();
+                for entry in entries.iter().rev() {
+                    object.insert(entry.name.clone(), entry.value.to_value());
+                }
+                Value::Object(object)
+            }
+        }
+    }
+
+    /// The place of the value at a pointer, or of its name, or of the nearest value around it.
+    pub(crate) fn position(&self, pointer: &str, at_name: bool) -> Position {
+        let mut tree = self;
+        let mut position = self.at;
+        for segment in pointer.split('/').skip(1) {
+            let found = match &tree.node {
+                Node::List(items) => segment
+                    .parse::<usize>()
+                    .ok()
+                    .and_then(|index| items.get(index))
+                    .map(|item| (item, item.at)),
+                Node::Object(entries) => {
+                    let name = segment.replace("~1", "/").replace("~0", "~");
+                    let entry = entries.iter().find(|entry| entry.name == name);
+                    entry.map(|entry| (&entry.value, entry.at))
+                }
+                _ => None,
+            };
+            let Some((value, name)) = found else {
+                return position;
+            };
+            tree = value;
+            position = if at_name { name } else { value.at };
+        }
+        position
+    }
+
+    /// Adds each name that occurs twice in an object, with its place.
+    pub(crate) fn duplicates(&self, pointer: &str, found: &mut Vec<(String, Position, Position)>) {
+        match &self.node {
+            Node::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    item.duplicates(&format!("{pointer}/{index}"), found);
+                }
+            }
+            Node::Object(entries) => {
+                let mut seen = std::collections::HashMap::new();
+                for entry in entries {
+                    let name = entry.name.replace('~', "~0").replace('/', "~1");
+                    let pointer = format!("{pointer}/{name}");
+                    if let Some(first) = seen.get(entry.name.as_str()) {
+                        found.push((pointer.clone(), entry.at, *first));
+                    } else {
+                        seen.insert(entry.name.as_str(), entry.at);
+                    }
+                    entry.value.duplicates(&pointer, found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Why a text is not a document, and where.
+#[derive(Debug)]
+pub(crate) struct ParseError {
+    pub(crate) code: crate::diagnostic::Code,
+    pub(crate) message: String,
+    pub(crate) at: Position,
+}
+
+/// A number of a document. Whole numbers must be exact.
+pub(crate) fn number(text: &str) -> Result<Number, String> {
+    let plain = text.strip_prefix('+').unwrap_or(text);
+    let whole = plain.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+    let shown = crate::report::shown(text);
+    if whole {
+        let exact = plain
+            .parse::<i64>()
+            .map(Number::from)
+            .or_else(|_| plain.parse::<u64>().map(Number::from));
+        return exact.map_err(|_| {
+            format!("the number {shown} is too large: whole numbers have at most 64 bits")
+        });
+    }
+    let float = plain.parse::<f64>().ok().and_then(Number::from_f64);
+    float.ok_or_else(|| format!("the number {shown} is too large"))
+}

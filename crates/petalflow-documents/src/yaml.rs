@@ -1,0 +1,325 @@
+//! YAML with places.
+
+use std::collections::{HashMap, HashSet};
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use crate::diagnostic::{Code, Position};
+use crate::json::{too_deep, too_many};
+use crate::report::shown;
+use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Tree, number};
+
+/// Parses one document of YAML 1.2 with aliases and merge keys.
+pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    // The parser's own limits are a little higher, so that ours gives the message.
+    options.flow_nesting_limit = MAX_DEPTH + 8;
+    options.block_nesting_limit = MAX_DEPTH + 8;
+    let mut builder = Builder::default();
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| syntax(&error))?;
+        builder.event(event, span)?;
+    }
+    builder.root.ok_or(ParseError {
+        code: Code::Syntax,
+        message: "the document is empty".into(),
+        at: Position { line: 1, column: 1 },
+    })
+}
+
+fn syntax(error: &ScanError) -> ParseError {
+    let mark = error.marker();
+    let at = Position {
+        line: mark.line().max(1),
+        column: mark.col() + 1,
+    };
+    ParseError {
+        code: Code::Syntax,
+        message: format!("the document is not YAML: {}", error.info()),
+        at,
+    }
+}
+
+/// A list or an object that is not complete.
+struct Open {
+    at: Position,
+    anchor: usize,
+    /// How many values were read before it.
+    before: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Tree>),
+    Object(Vec<Entry>, Option<(String, Position)>),
+}
+
+/// What an anchor names.
+struct Anchored {
+    tree: Tree,
+    values: usize,
+    depth: usize,
+}
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+    anchors: HashMap<usize, Anchored>,
+    values: usize,
+    documents: usize,
+    root: Option<Tree>,
+}
+
+impl Builder {
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), ParseError> {
+        let at = Position {
+            line: span.start.line().max(1),
+            column: span.start.col() + 1,
+        };
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(wrong(at, "the file has more than one document"));
+                }
+                Ok(())
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.count(1, 0, at)?;
+                let node = scalar(&text, style, tag.as_deref(), at)?;
+                self.complete(Tree { at, node }, anchor, 1, Some(&text))
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.start(at, anchor, tag.as_deref(), "seq", Content::List(Vec::new()))
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                let content = Content::Object(Vec::new(), None);
+                self.start(at, anchor, tag.as_deref(), "map", content)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            Event::Alias(id) => {
+                let Some(anchored) = self.anchors.get(&id) else {
+                    return Err(wrong(at, "the alias is inside the value that it names"));
+                };
+                let (values, depth) = (anchored.values, anchored.depth);
+                // Counted before anything is copied.
+                self.count(values, depth, at)?;
+                let tree = self.anchors.get(&id).map(|anchored| anchored.tree.clone());
+                match tree {
+                    Some(tree) => self.complete(tree, 0, values, None),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts values that are added below the open ones.
+    fn count(&mut self, values: usize, depth: usize, at: Position) -> Result<(), ParseError> {
+        self.values = self.values.saturating_add(values);
+        if self.values > MAX_VALUES {
+            return Err(too_many(at));
+        }
+        if self.open.len() + depth > MAX_DEPTH {
+            return Err(too_deep(at));
+        }
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        at: Position,
+        anchor: usize,
+        tag: Option<&Tag>,
+        core: &str,
+        content: Content,
+    ) -> Result<(), ParseError> {
+        if let Some(tag) = tag
+            && !tag.is_yaml_core_schema_tag(core)
+        {
+            return Err(wrong(at, &format!("the tag `{}` has no meaning here", shown(&tag.original()))));
+        }
+        let before = self.values;
+        self.count(1, 1, at)?;
+        self.open.push(Open {
+            at,
+            anchor,
+            before,
+            content,
+        });
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ParseError> {
+        let Some(open) = self.open.pop() else {
+            return Ok(());
+        };
+        let values = self.values - open.before;
+        let node = match open.content {
+            Content::List(items) => Node::List(items),
+            Content::Object(entries, _) => Node::Object(self.merged(entries)?),
+        };
+        self.complete(Tree { at: open.at, node }, open.anchor, values, None)
+    }
+
+    /// Adds a complete value to the list or object around it. `text` is that of a scalar.
+    fn complete(
+        &mut self,
+        tree: Tree,
+        anchor: usize,
+        values: usize,
+        text: Option<&str>,
+    ) -> Result<(), ParseError> {
+        if anchor != 0 {
+            let depth = depth(&tree);
+            // A copy for each anchor: they count like aliases.
+            self.count(values, 0, tree.at)?;
+            let tree = tree.clone();
+            let anchored = Anchored {
+                tree,
+                values,
+                depth,
+            };
+            self.anchors.insert(anchor, anchored);
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(tree);
+            return Ok(());
+        };
+        match &mut open.content {
+            Content::List(items) => items.push(tree),
+            Content::Object(entries, name) => match name.take() {
+                Some((name, at)) => entries.push(Entry {
+                    name,
+                    at,
+                    value: tree,
+                }),
+                None => {
+                    let text = match (&tree.node, text) {
+                        (Node::String(text), _) => text.clone(),
+                        (Node::List(_) | Node::Object(_), _) => {
+                            return Err(wrong(tree.at, "a name in an object must be a text"));
+                        }
+                        (_, Some(text)) => text.to_owned(),
+                        (_, None) => return Err(wrong(tree.at, "a name in an object must be a text")),
+                    };
+                    *name = Some((text, tree.at));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// The entries with those of merge keys (`<<`), which never replace others.
+    fn merged(&mut self, entries: Vec<Entry>) -> Result<Vec<Entry>, ParseError> {
+        if !entries.iter().any(|entry| entry.name == "<<") {
+            return Ok(entries);
+        }
+        let (merges, mut entries): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.name == "<<");
+        let mut names: HashSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+        for merge in merges {
+            let sources = match merge.value.node {
+                Node::List(items) => items,
+                _ => vec![merge.value],
+            };
+            for source in sources {
+                let Node::Object(others) = source.node else {
+                    return Err(wrong(source.at, "`<<` takes an object or a list of objects"));
+                };
+                for other in others {
+                    if names.insert(other.name.clone()) {
+                        entries.push(other);
+                    }
+                }
+            }
+        }
+        Ok(entries)
+    }
+}
+
+fn depth(tree: &Tree) -> usize {
+    match &tree.node {
+        Node::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Node::Object(entries) => {
+            let depths = entries.iter().map(|entry| depth(&entry.value));
+            1 + depths.max().unwrap_or(0)
+        }
+        _ => 0,
+    }
+}
+
+fn wrong(at: Position, message: &str) -> ParseError {
+    ParseError {
+        code: Code::Syntax,
+        message: message.into(),
+        at,
+    }
+}
+
+/// The value of a scalar, by the core schema of YAML 1.2.
+fn scalar(
+    text: &str,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+    at: Position,
+) -> Result<Node, ParseError> {
+    if let Some(tag) = tag {
+        if tag.is_yaml_core_schema_tag("str") {
+            return Ok(Node::String(text.into()));
+        }
+        if !tag.is_yaml_core_schema() {
+            return Err(wrong(at, &format!("the tag `{}` has no meaning here", shown(&tag.original()))));
+        }
+    }
+    if style != ScalarStyle::Plain {
+        return Ok(Node::String(text.into()));
+    }
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Node::Null,
+        "true" | "True" | "TRUE" => Node::Bool(true),
+        "false" | "False" | "FALSE" => Node::Bool(false),
+        _ if is_number(text) => Node::Number(number(text).map_err(|message| ParseError {
+            code: Code::WrongValue,
+            message,
+            at,
+        })?),
+        _ => match radix(text) {
+            Some(value) => Node::Number(value.into()),
+            None => Node::String(text.into()),
+        },
+    })
+}
+
+fn radix(text: &str) -> Option<u64> {
+    let (digits, radix) = match (text.strip_prefix("0x"), text.strip_prefix("0o")) {
+        (Some(digits), _) => (digits, 16),
+        (_, Some(digits)) => (digits, 8),
+        _ => return None,
+    };
+    u64::from_str_radix(digits, radix).ok()
+}
+
+/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
+fn is_number(text: &str) -> bool {
+    fn digits(text: &str) -> (usize, &str) {
+        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        (text.len() - rest.len(), rest)
+    }
+    let (whole, rest) = digits(text.strip_prefix(['-', '+']).unwrap_or(text));
+    let (fraction, rest) = match rest.strip_prefix('.') {
+        Some(rest) => digits(rest),
+        None => (0, rest),
+    };
+    if whole + fraction == 0 {
+        return false;
+    }
+    match rest.strip_prefix(['e', 'E']) {
+        None => rest.is_empty(),
+        Some(rest) => {
+            let (exponent, rest) = digits(rest.strip_prefix(['-', '+']).unwrap_or(rest));
+            exponent > 0 && rest.is_empty()
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Runs the graphs of documents.
+//!
+//! [`load`] makes an [`EnvelopeFlow`] of a definition in JSON or YAML: nodes of the [kinds](crate::kinds), and edges. The program
+//! supplies what a document cannot contain: models, tools, and who asks people. See [`Services`].
+//!
+//! ```
+//! use petalflow::prelude::*;
+//! use petalflow_envelope::Envelope;
+//! use petalflow_envelope::documents::{Catalog, Services, Source, load};
+//!
+//! let source = Source::new("greeting.graph.json", r#"{
+//!   "id": "greeting", "version": "1.0", "kind": "graph", "edges": [],
+//!   "nodes": [{ "id": "greet", "type": "transform",
+//!     "config": { "transform": "template", "template": "Hello, {{.name}}!", "output_var": "greeting" } }]
+//! }"#);
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let document = source.check(&Catalog::default())?;
+//! let flow = load(&document.graph(&Catalog::default()), &Services::new())?;
+//! let envelope = flow.run(Envelope::new().with_var("name", "Ann")).await?;
+//! assert_eq!(envelope.get_var_string("greeting"), "Hello, Ann!");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Differences to PetalFlow
+//!
+//! | PetalFlow | here | reason |
+//! | --- | --- | --- |
+//! | a node with several edges to it runs once for each | it runs once, after all that can still come | results do not depend on timing |
+//! | a merge behind a route that skips a side never runs | it merges the sides that come | |
+//! | without `entry` only the first node without edges to it runs | all nodes without edges to them begin | the tasks of a parallel workflow all run |
+//! | a choice leads to the node with its name | it leads along the edges with its name as `sourceHandle`, or else to the node with its name | |
+//! | after a gate or guardian that passes, the node of its redirection runs too | it runs only after a redirection | |
+//! | the redirection of a guardian has no effect | it leads to the node | |
+//! | a router with its own `decision_key` takes all edges | it takes the chosen ones | |
+//! | a rejected review of a task has no effect | the node fails | the next tasks would use what was rejected |
+//! | a reference to a task with `output_key` or `review` is empty | it is the result of the task | |
+//! | a missing variable in a template is `<no value>` | it is an error, or empty with `missing: empty` | |
+//! | a node of type `func` does nothing | it needs a function, see [`Services::function`] | |
+
+mod edges;
+mod error;
+mod nodes;
+mod schemas;
+mod services;
+mod wrappers;
+
+pub use petalflow_documents::*;
+
+use crate::builder::{EnvelopeFlow, EnvelopeGraph, GraphError};
+use crate::kinds::NoopNode;
+use edges::Edges;
+pub use error::LoadError;
+pub use schemas::settings_schemas;
+pub use services::Services;
+
+/// What the code of [`flow_from!`](crate::flow_from) names.
+#[doc(hidden)]
+pub mod __private {
+    pub use petalflow::tool::Tool;
+    pub use petalflow_documents_macros::flow_from_impl;
+    pub use petalflow_llm::LlmClient;
+
+    pub use crate::kinds::{EnvelopeNode, HumanHandler};
+
+    /// The type of the flows of documents.
+    pub type Flow = crate::builder::EnvelopeFlow;
+}
+
+/// Checks a document and makes a graph that can run of it.
+///
+/// # Errors
+///
+/// As [`Source::check`] and [`load`]: all problems.
+pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow, LoadError> {
+    let catalog = Catalog::default();
+    match source.check(&catalog) {
+        Ok(document) => load(&document.graph(&catalog), services),
+        Err(diagnostics) => Err(LoadError {
+            graph: source.name().into(),
+            problems: diagnostics.errors().map(ToString::to_string).collect(),
+        }),
+    }
+}
+
+/// Makes a graph that can run of a definition. [Check](GraphDefinition::check) the definition before: this function reports
+/// only what prevents it from building the nodes.
+///
+/// ```
+/// use petalflow_envelope::documents::{GraphDefinition, Services, load};
+/// use serde_json::json;
+///
+/// let graph: GraphDefinition = serde_json::from_value(json!({
+///     "id": "ask", "version": "1", "edges": [],
+///     "nodes": [{ "id": "a", "type": "llm_prompt", "config": { "provider": "openai", "prompt_template": "Hi." } }],
+/// }))?;
+/// let error = load(&graph, &Services::new()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "graph `ask` cannot be loaded:\n  node `a`: there is no model for provider `openai`: add one with `Services::model`"
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// All problems at once: missing models, tools, handlers or functions, settings that are wrong, edges that do not fit.
+pub fn load(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow, LoadError> {
+    let edges = Edges::new(graph);
+    let mut problems = Vec::new();
+    let mut result = EnvelopeGraph::new(&graph.id);
+    for node in &graph.nodes {
+        let site = nodes::Site {
+            graph,
+            id: &node.id,
+            edges: &edges,
+            services,
+        };
+        let added = nodes::build(node, &site).and_then(|built| {
+            let added = result.add_node(&node.id, built);
+            added.map_err(|error| error.to_string())
+        });
+        if let Err(problem) = added {
+            problems.push(format!("node `{}`: {problem}", node.id));
+        }
+    }
+    let error = |problems| LoadError {
+        graph: graph.id.clone(),
+        problems,
+    };
+    if !problems.is_empty() {
+        return Err(error(problems));
+    }
+    connect(graph, &edges, &mut result).map_err(|it| error(vec![it.to_string()]))?;
+    result.build().map_err(|it| error(it.errors().iter().map(ToString::to_string).collect()))
+}
+
+/// Adds the edges and the entry.
+fn connect(graph: &GraphDefinition, edges: &Edges<'_>, result: &mut EnvelopeGraph) -> Result<(), GraphError> {
+    for node in &graph.nodes {
+        // The outputs of a node that chooses are its choices, except those that all nodes of its type have.
+        let chooses = matches!(node.kind.as_str(), "conditional" | "rule_router" | "llm_router");
+        for edge in edges.leaving(&node.id) {
+            match edge.source_handle.as_str() {
+                "output" | "decision" | "" => result.add_edge(&node.id, &edge.target)?,
+                choice if chooses => result.add_edge_on(&node.id, choice, &edge.target)?,
+                _ => result.add_edge(&node.id, &edge.target)?,
+            }
+        }
+        if edges.waits(&node.id) {
+            result.wait_at(&node.id)?;
+        }
+    }
+    match edges.first[..] {
+        [] => Ok(()),
+        [first] => result.set_entry(first),
+        ref several => {
+            // One node before all: a graph has one entry, and branches begin at one node.
+            let start = format!("{}__start", graph.id);
+            result.add_node(&start, NoopNode)?;
+            for first in several {
+                result.add_edge(&start, first)?;
+            }
+            result.set_entry(&start)
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Documents that run.
+
+mod load;
+mod schemas;

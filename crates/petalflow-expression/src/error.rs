@@ -1,0 +1,25 @@
+//! What can be wrong with an expression.
+
+/// Why an expression cannot be parsed, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at position {position}")]
+pub struct ParseError {
+    /// What is wrong.
+    pub problem: String,
+    /// The position in the expression, in bytes, from 0.
+    pub position: usize,
+}
+
+impl ParseError {
+    pub(crate) fn new(problem: impl Into<String>, position: usize) -> Self {
+        ParseError {
+            problem: problem.into(),
+            position,
+        }
+    }
+}
+
+/// Why an expression cannot be evaluated: a text that is not a regular expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the right side of `matches` is wrong: {0}")]
+pub struct EvalError(pub(crate) String);

@@ -1,0 +1,89 @@
+//! The expression language of conditions, over the variables of an envelope.
+//!
+//! | precedence, lowest first | meaning |
+//! | --- | --- |
+//! | `a ?? b` | `a`, or `b` if `a` is `null` |
+//! | `a \|\| b` | true if one is true |
+//! | `a && b` | true if both are true |
+//! | `a == b`, `a != b` | equal values; `1` equals `1.0` |
+//! | `a < b`, `<=`, `>`, `>=` | the order of two numbers, or of two texts; otherwise false |
+//! | `a in b`, `a has b`, `a contains b`, `a startsWith b`, `a endsWith b`, `a matches b` | list `b` has item `a`; object `a` has the name `b`; text `a` contains, begins or ends with `b`, or matches the regular expression `b` |
+//! | `!a` | not |
+//! | `a.b`, `a["b"]`, `a[0]`, `a.length` | a member, an item, the number of characters or items |
+//!
+//! Values are `null`, `true`, `false`, numbers, texts in double quotes, lists such as `[1, 2]`, and the names of variables.
+//! A missing variable, member or item is `null`. `&&` and `||` return `true` or `false`, and evaluate their right side only if
+//! it decides.
+//!
+//! ```
+//! use petalflow_expression::Expression;
+//! use serde_json::{Map, json};
+//!
+//! let expression = Expression::parse(r#"user.age >= 18 && user.tags contains "x" == false"#)?;
+//! let vars = Map::from_iter([("user".into(), json!({ "age": 20 }))]);
+//! assert_eq!(expression.evaluate(&vars)?, true);
+//!
+//! let error = Expression::parse("age >= )").unwrap_err();
+//! assert_eq!(error.to_string(), "unexpected `)` at position 7");
+//! assert_eq!(error.position, 7);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! PetalFlow counts the bytes of a text for `.length`. Here it is the number of characters.
+
+mod ast;
+mod error;
+mod eval;
+mod lexer;
+mod parser;
+mod pattern;
+mod values;
+
+use serde_json::{Map, Value};
+
+use ast::Expr;
+pub use error::{EvalError, ParseError};
+pub use pattern::compile;
+pub use values::{compare, equal, length, truthy};
+
+/// A parsed expression. See the [module](self) for the language.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    root: Expr,
+    names: Vec<String>,
+}
+
+impl Expression {
+    /// Parses an expression.
+    ///
+    /// # Errors
+    ///
+    /// If it does not follow the language, or is nested deeper than 100 levels.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut names = Vec::new();
+        let root = parser::parse(text, &mut names)?;
+        Ok(Expression { root, names })
+    }
+
+    /// Evaluates the expression with these variables.
+    ///
+    /// # Errors
+    ///
+    /// If the right side of `matches` is a text that is not a regular expression.
+    pub fn evaluate(&self, vars: &Map<String, Value>) -> Result<Value, EvalError> {
+        Ok(eval::eval(&self.root, vars)?.into_owned())
+    }
+
+    /// Whether the expression reads a variable.
+    ///
+    /// ```
+    /// use petalflow_expression::Expression;
+    ///
+    /// let expression = Expression::parse("a.b == c")?;
+    /// assert!(expression.reads("a") && !expression.reads("b"));
+    /// # Ok::<(), petalflow_expression::ParseError>(())
+    /// ```
+    pub fn reads(&self, name: &str) -> bool {
+        self.names.iter().any(|read| read == name)
+    }
+}

@@ -1,0 +1,237 @@
+//! From tokens to an expression, by precedence climbing.
+//!
+//! Each function returns the depth of what it parsed. It is limited, because the evaluation and the destruction of an
+//! expression are recursive.
+
+use serde_json::{Number, Value};
+
+use crate::ast::{BinaryOp, Expr, MEMBERSHIP};
+use crate::error::ParseError;
+use crate::lexer::{KEYWORDS, Token, tokens};
+use crate::pattern::compile;
+
+/// The largest depth of an expression.
+const MAX_DEPTH: usize = 100;
+
+/// Parses an expression, and collects the names of its variables.
+pub(crate) fn parse(text: &str, names: &mut Vec<String>) -> Result<Expr, ParseError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        nested: 0,
+        names,
+    };
+    let (expr, _) = parser.binary(0)?;
+    match parser.peek() {
+        Token::End => Ok(expr),
+        _ => Err(parser.unexpected()),
+    }
+}
+
+struct Parser<'n> {
+    tokens: Vec<(Token, usize)>,
+    at: usize,
+    /// How deep the parser is in brackets and prefixes.
+    nested: usize,
+    names: &'n mut Vec<String>,
+}
+
+type Parsed = Result<(Expr, usize), ParseError>;
+
+impl Parser<'_> {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn position(&self) -> usize {
+        self.tokens[self.at].1
+    }
+
+    fn unexpected(&self) -> ParseError {
+        ParseError::new(format!("unexpected {}", self.peek()), self.position())
+    }
+
+    fn take(&mut self, symbol: &'static str) -> bool {
+        let found = *self.peek() == Token::Symbol(symbol);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn expect(&mut self, symbol: &'static str) -> Result<(), ParseError> {
+        if self.take(symbol) {
+            return Ok(());
+        }
+        let problem = format!("expected `{symbol}`, found {}", self.peek());
+        Err(ParseError::new(problem, self.position()))
+    }
+
+    /// One more than `depth`, if that is allowed.
+    fn deeper(&self, depth: usize) -> Result<usize, ParseError> {
+        if depth < MAX_DEPTH {
+            return Ok(depth + 1);
+        }
+        let problem =
+            format!("the expression is deeper than {MAX_DEPTH} levels: split it, simplify it");
+        Err(ParseError::new(problem, self.position()))
+    }
+
+    fn operator(&self) -> Option<BinaryOp> {
+        Some(match self.peek() {
+            Token::Symbol(symbol) => match *symbol {
+                "??" => BinaryOp::Coalesce,
+                "||" => BinaryOp::Or,
+                "&&" => BinaryOp::And,
+                "==" => BinaryOp::Eq,
+                "!=" => BinaryOp::Ne,
+                "<" => BinaryOp::Lt,
+                "<=" => BinaryOp::Le,
+                ">" => BinaryOp::Gt,
+                ">=" => BinaryOp::Ge,
+                _ => return None,
+            },
+            Token::Word(word) => match word.as_str() {
+                "in" => BinaryOp::In,
+                "has" => BinaryOp::Has,
+                "contains" => BinaryOp::Contains,
+                "startsWith" => BinaryOp::StartsWith,
+                "endsWith" => BinaryOp::EndsWith,
+                "matches" => BinaryOp::Matches,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// Operators of this level and above.
+    fn binary(&mut self, level: u8) -> Parsed {
+        let (mut left, mut depth) = self.unary()?;
+        while let Some(op) = self.operator() {
+            if op.level() < level {
+                break;
+            }
+            self.at += 1;
+            let position = self.position();
+            let (right, right_depth) = self.binary(op.level() + 1)?;
+            depth = self.deeper(depth.max(right_depth))?;
+            left = binary(op, left, right, position)?;
+            if op.level() == MEMBERSHIP
+                && self.operator().is_some_and(|op| op.level() == MEMBERSHIP)
+            {
+                return Err(self.unexpected());
+            }
+        }
+        Ok((left, depth))
+    }
+
+    /// Parses something that is inside something else.
+    fn inside(&mut self, parse: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+        self.nested = self.deeper(self.nested)?;
+        let parsed = parse(self)?;
+        self.nested -= 1;
+        Ok(parsed)
+    }
+
+    fn unary(&mut self) -> Parsed {
+        if self.take("!") {
+            let (operand, depth) = self.inside(Self::unary)?;
+            return Ok((Expr::Not(Box::new(operand)), self.deeper(depth)?));
+        }
+        self.postfix()
+    }
+
+    fn postfix(&mut self) -> Parsed {
+        let (mut expr, mut depth) = self.primary()?;
+        loop {
+            if self.take(".") {
+                let Token::Word(name) = self.peek().clone() else {
+                    let problem = format!("expected a name after `.`, found {}", self.peek());
+                    return Err(ParseError::new(problem, self.position()));
+                };
+                self.at += 1;
+                expr = Expr::Member(Box::new(expr), name);
+                depth = self.deeper(depth)?;
+            } else if self.take("[") {
+                let (index, index_depth) = self.inside(|parser| parser.binary(0))?;
+                self.expect("]")?;
+                expr = Expr::Index(Box::new(expr), Box::new(index));
+                depth = self.deeper(depth.max(index_depth))?;
+            } else {
+                return Ok((expr, depth));
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parsed {
+        let position = self.position();
+        let literal = |value| Ok((Expr::Literal(value), 1));
+        match self.peek().clone() {
+            Token::Number(text) => {
+                self.at += 1;
+                literal(Value::Number(number(&text, position)?))
+            }
+            Token::Text(text) => {
+                self.at += 1;
+                literal(Value::String(text))
+            }
+            Token::Word(word) if !KEYWORDS.contains(&word.as_str()) => {
+                self.at += 1;
+                if !self.names.contains(&word) {
+                    self.names.push(word.clone());
+                }
+                Ok((Expr::Name(word), 1))
+            }
+            Token::Word(word) if matches!(word.as_str(), "true" | "false" | "null") => {
+                self.at += 1;
+                literal(match word.as_str() {
+                    "null" => Value::Null,
+                    word => Value::Bool(word == "true"),
+                })
+            }
+            Token::Symbol("(") => {
+                self.at += 1;
+                let parsed = self.inside(|parser| parser.binary(0))?;
+                self.expect(")")?;
+                Ok(parsed)
+            }
+            Token::Symbol("[") => {
+                self.at += 1;
+                self.list()
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn list(&mut self) -> Parsed {
+        let (mut items, mut depth) = (Vec::new(), 0);
+        if !self.take("]") {
+            loop {
+                let (item, item_depth) = self.inside(|parser| parser.binary(0))?;
+                items.push(item);
+                depth = depth.max(item_depth);
+                if !self.take(",") {
+                    break;
+                }
+            }
+            self.expect("]")?;
+        }
+        Ok((Expr::List(items), self.deeper(depth)?))
+    }
+}
+
+fn binary(op: BinaryOp, left: Expr, right: Expr, position: usize) -> Result<Expr, ParseError> {
+    if let (BinaryOp::Matches, Expr::Literal(Value::String(pattern))) = (op, &right) {
+        let pattern = compile(pattern).map_err(|problem| ParseError::new(problem, position))?;
+        return Ok(Expr::Matches(Box::new(left), pattern));
+    }
+    Ok(Expr::Binary(op, Box::new(left), Box::new(right)))
+}
+
+fn number(text: &str, position: usize) -> Result<Number, ParseError> {
+    if let Ok(number) = text.parse::<i64>() {
+        return Ok(number.into());
+    }
+    let number = text.parse().ok().and_then(Number::from_f64);
+    number.ok_or_else(|| ParseError::new(format!("`{text}` is too large a number"), position))
+}

@@ -1,0 +1,165 @@
+//! Joins that do not wait for sides that nothing can reach any more.
+
+use crate::graph::{Graph, Source, Target};
+use crate::idx::{JoinIdx, NodeIdx};
+use crate::sorted::SortedSet;
+
+/// A join of a [merge](crate::Node::merge), with the nodes that can reach its sides.
+///
+/// ```
+/// use petalflow_graph::{Edge, Graph, JoinIdx, Node, NodeIdx, SkippableJoin, Source, Target, Via};
+///
+/// // pick -> match { A => a, B => b }; a & b -> last, where `last` is a merge
+/// let [pick, a, b, last] = [0, 1, 2, 3].map(NodeIdx::new);
+/// let (both, route) = (JoinIdx::new(0), |name: &'static str| Via::Route(name.into()));
+/// let edge = |from, via, to| Edge { from, via, to };
+/// let graph = Graph {
+///     nodes: vec![Node::named("pick"), Node::named("a"), Node::named("b"), Node { merge: true, ..Node::named("last") }].into(),
+///     edges: vec![
+///         edge(Source::Start, Via::Plain, Target::Node(pick)),
+///         edge(Source::Node(pick), route("A"), Target::Node(a)),
+///         edge(Source::Node(pick), route("B"), Target::Node(b)),
+///         edge(Source::Node(a), Via::Plain, Target::Join(both)),
+///         edge(Source::Node(b), Via::Plain, Target::Join(both)),
+///         edge(Source::Join(both), Via::Plain, Target::Node(last)),
+///     ]
+///     .into(),
+///     joins: 1,
+/// };
+/// let joins = SkippableJoin::all(&graph);
+/// let arrived = |_| Some(&[true, false][..]);
+/// // While `pick` runs, `b` may still run. After `a`, nothing that runs can reach it.
+/// assert_eq!(SkippableJoin::next(&joins, arrived, [pick].into_iter()), None);
+/// assert_eq!(SkippableJoin::next(&joins, arrived, [].into_iter()), Some(both));
+/// ```
+#[derive(Clone, Debug)]
+pub struct SkippableJoin {
+    join: JoinIdx,
+    /// For each side, the nodes that can reach it, as bits.
+    reached_from: Vec<Vec<u64>>,
+    merge: NodeIdx,
+}
+
+impl SkippableJoin {
+    /// The joins of all merges of a graph.
+    #[inline]
+    pub fn all(graph: &Graph) -> Vec<Self> {
+        if !graph.nodes().iter().any(|node| node.merge) {
+            return Vec::new();
+        }
+        let into = Into::of(graph);
+        let joins = JoinIdx::all(graph.joins as usize).zip(merges(graph));
+        let skippable = joins.filter_map(|(join, merge)| {
+            let sides = into.joins[join.index()].iter();
+            Some(SkippableJoin {
+                join,
+                reached_from: sides.map(|side| into.reach(*side, join)).collect(),
+                merge: merge?,
+            })
+        });
+        skippable.collect()
+    }
+
+    /// The join that fires next without its missing sides, if there is one.
+    ///
+    /// `arrived` returns the sides of a join that have arrived, by index, and `None` if the join is empty. `active` has the
+    /// nodes that will run. If several joins can fire, those come first that others wait for, then the first by index.
+    #[inline]
+    pub fn next<'a>(
+        joins: &[Self],
+        arrived: impl Fn(JoinIdx) -> Option<&'a [bool]>,
+        active: impl Iterator<Item = NodeIdx> + Clone,
+    ) -> Option<JoinIdx> {
+        let waiting = joins
+            .iter()
+            .filter_map(|join| Some((join, arrived(join.join)?)))
+            .filter(|(join, arrived)| !join.waits_for(arrived, active.clone()));
+        let ready: Vec<(&Self, &[bool])> = waiting.collect();
+        let waits = |(a, arrived): &(&Self, &[bool]), (b, _): &(&Self, &[bool])| {
+            a.waits_for(arrived, std::iter::once(b.merge))
+        };
+        let is_first = |a: &&(&Self, &[bool])| {
+            let mut others = ready.iter().filter(|b| b.0.join != a.0.join);
+            others.all(|b| !waits(a, b) || waits(b, a))
+        };
+        let first = ready.iter().find(is_first).or(ready.first());
+        first.map(|(join, _)| join.join)
+    }
+
+    /// Whether one of these nodes can reach a missing side.
+    #[inline]
+    fn waits_for(&self, arrived: &[bool], mut nodes: impl Iterator<Item = NodeIdx>) -> bool {
+        nodes.any(|node| {
+            let sides = self.reached_from.iter().zip(arrived);
+            let mut missing = sides.filter(|(_, arrived)| !**arrived);
+            let (word, bit) = (node.index() / 64, node.index() % 64);
+            missing.any(|(nodes, _)| nodes[word] >> bit & 1 == 1)
+        })
+    }
+}
+
+/// The sources of the edges to each node, and the sides of each join.
+struct Into {
+    nodes: Vec<Vec<Source>>,
+    joins: Vec<Vec<Source>>,
+}
+
+impl Into {
+    #[inline]
+    fn of(graph: &Graph) -> Self {
+        let mut into = Into {
+            nodes: vec![Vec::new(); graph.nodes().len()],
+            joins: vec![Vec::new(); graph.joins as usize],
+        };
+        for edge in graph.edges() {
+            match edge.to {
+                Target::Node(node) => into.nodes[node.index()].push(edge.from),
+                Target::Join(join) if !into.joins[join.index()].contains(&edge.from) => {
+                    into.joins[join.index()].push(edge.from);
+                }
+                Target::Join(_) | Target::End => {}
+            }
+        }
+        into
+    }
+
+    /// The nodes that can reach this side, as bits. What only follows after the join itself does not count.
+    #[inline]
+    fn reach(&self, side: Source, join: JoinIdx) -> Vec<u64> {
+        let mut nodes = vec![0; self.nodes.len().div_ceil(64)];
+        let mut joins = SortedSet::from([join]);
+        let mut queue = vec![side];
+        while let Some(source) = queue.pop() {
+            match source {
+                Source::Start => {}
+                Source::Join(join) => {
+                    if joins.insert(join) {
+                        queue.extend(&self.joins[join.index()]);
+                    }
+                }
+                Source::Node(node) => {
+                    let (word, bit) = (&mut nodes[node.index() / 64], 1 << (node.index() % 64));
+                    if *word & bit == 0 {
+                        *word |= bit;
+                        queue.extend(&self.nodes[node.index()]);
+                    }
+                }
+            }
+        }
+        nodes
+    }
+}
+
+/// For each join of a merge, the merge.
+#[inline]
+pub(crate) fn merges(graph: &Graph) -> Vec<Option<NodeIdx>> {
+    let mut merges = vec![None; graph.joins as usize];
+    for edge in graph.edges() {
+        if let (Source::Join(join), Some(node)) = (edge.from, edge.to.node())
+            && graph.node(node).merge
+        {
+            merges[join.index()] = Some(node);
+        }
+    }
+    merges
+}

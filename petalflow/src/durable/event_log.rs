@@ -1,0 +1,173 @@
+//! The stored events of a thread, if the thread asks for them.
+//!
+//! They are beside the checkpoints, in a namespace of their own. Each write of them is one record, which has the number of its
+//! last event. So every store can hold them, protects them like checkpoints, and refuses a second writer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
+use crate::clock::now_ms;
+use crate::event::{LogBuffer, LogEntry, LoggedEvent, RunEnd};
+use crate::outcome::{RunError, RunErrorKind, ThreadError};
+use crate::state::RawValue;
+use petalflow_codec::{CodecError, pack, unpack};
+
+/// The number of records that are read at once.
+const PAGE: usize = 100;
+
+/// Stores the events of one run of a thread.
+pub(super) struct EventLog {
+    storage: ThreadStorage,
+    pub(super) buffer: Arc<LogBuffer>,
+    /// How many events remain at least.
+    limit: u64,
+    /// Empty while events are written. If the write is dropped, it is not known where the log ends.
+    position: Mutex<Option<LogPosition>>,
+}
+
+#[derive(Clone, Copy)]
+struct LogPosition {
+    /// The number of the last event in the store.
+    newest: Option<u64>,
+    /// Events up to this number were removed.
+    pruned: u64,
+}
+
+impl EventLog {
+    /// The log of a thread that the run has claimed.
+    pub(super) fn new(storage: &ThreadStorage, limit: u64) -> Self {
+        EventLog {
+            storage: storage.clone(),
+            buffer: Arc::default(),
+            limit: limit.max(1),
+            position: Mutex::default(),
+        }
+    }
+
+    /// Stores the events that have happened since the last call. Only the driver of the run calls this.
+    pub(super) async fn flush(&self) -> Result<(), StoreError> {
+        let entries = self.buffer.take();
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let position = self.position().take();
+        let mut position = match position {
+            Some(position) => position,
+            None => LogPosition {
+                newest: self.newest().await?,
+                pruned: 0,
+            },
+        };
+        let after = position.newest;
+        let seq = after.unwrap_or(0) + entries.len() as u64;
+        let mut record = StoredCheckpoint {
+            seq,
+            base: seq,
+            created_ms: now_ms(),
+            bytes: encode(&entries),
+        };
+        let appended = self.storage.append(EVENT_LOG, &mut record, after, 0..0);
+        appended.await?;
+        position.newest = Some(seq);
+        // As many again are retained, so that not every write removes some.
+        if seq - position.pruned >= self.limit.saturating_mul(2) {
+            let oldest = seq.saturating_sub(self.limit) + 1;
+            let address = self.storage.address(EVENT_LOG);
+            self.storage.store.prune(address, oldest).await?;
+            position.pruned = oldest - 1;
+        }
+        *self.position() = Some(position);
+        Ok(())
+    }
+
+    /// The number of the last event in the store.
+    async fn newest(&self) -> Result<Option<u64>, StoreError> {
+        let newest = self.storage.history(EVENT_LOG, None, 1).await?;
+        Ok(newest.first().map(|newest| newest.seq))
+    }
+
+    fn position(&self) -> MutexGuard<'_, Option<LogPosition>> {
+        // Nothing under this lock can panic.
+        self.position.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores how the run has ended, and what has happened before.
+    pub(super) async fn end<S>(&self, ended: &Result<S, RunError>) -> Result<(), StoreError> {
+        let end = match ended {
+            Ok(_) => RunEnd::default(),
+            Err(error) => match error.kind() {
+                // The thread belongs to another run.
+                RunErrorKind::Thread { .. } => return Ok(()),
+                RunErrorKind::Interrupted { interrupts } => RunEnd {
+                    kind: "interrupted",
+                    superstep: error.superstep(),
+                    interrupts,
+                    error: None,
+                },
+                _ => RunEnd {
+                    kind: "failed",
+                    superstep: error.superstep(),
+                    interrupts: &[],
+                    error: Some(error.to_string()),
+                },
+            },
+        };
+        if let Ok(value) = RawValue::new(&end) {
+            self.buffer.push((end.kind.into(), value));
+        }
+        self.flush().await
+    }
+}
+
+fn encode(entries: &[LogEntry]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    pack::list(entries.iter(), &mut bytes, |(kind, value), out| {
+        pack::array(2, out);
+        pack::text(kind, out);
+        out.extend_from_slice(value.bytes());
+    });
+    bytes
+}
+
+/// The stored events of a thread with numbers above `after`, in the order of their numbers.
+pub(crate) async fn events_since(
+    storage: &ThreadStorage,
+    after: u64,
+) -> Result<Vec<LoggedEvent>, ThreadError> {
+    let (mut records, mut before) = (Vec::new(), None);
+    loop {
+        let page = storage.history(EVENT_LOG, before, PAGE).await?;
+        before = page.last().map(|oldest| oldest.seq);
+        let is_last = before.is_none_or(|oldest| oldest <= after);
+        records.extend(page.into_iter().filter(|record| record.seq > after));
+        if is_last {
+            break;
+        }
+    }
+    let mut events = Vec::new();
+    for record in records.iter().rev() {
+        let decoded = decode(record);
+        events.extend(decoded.map_err(ThreadError::value("the event log of the thread"))?);
+    }
+    events.retain(|event| event.number > after);
+    Ok(events)
+}
+
+fn decode(record: &StoredCheckpoint) -> Result<Vec<LoggedEvent>, CodecError> {
+    let mut events = unpack(&record.bytes, |from| {
+        from.list(|from| {
+            from.tuple(2)?;
+            Ok(LoggedEvent {
+                number: 0,
+                recorded_ms: record.created_ms,
+                kind: from.text()?,
+                value: RawValue::from_bytes(from.value()?.into()),
+            })
+        })
+    })?;
+    // The record has the number of its last event.
+    for (age, event) in (0..).zip(events.iter_mut().rev()) {
+        event.number = record.seq.saturating_sub(age);
+    }
+    Ok(events)
+}

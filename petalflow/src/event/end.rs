@@ -1,0 +1,23 @@
+//! The end of a run, as it is stored among its events.
+
+use crate::question::Interrupt;
+
+/// The end of a run.
+pub(crate) struct RunEnd<'a> {
+    pub(crate) kind: &'static str,
+    pub(crate) superstep: u64,
+    pub(crate) interrupts: &'a [Interrupt],
+    pub(crate) error: Option<String>,
+}
+
+/// The run has reached `END`.
+impl Default for RunEnd<'_> {
+    fn default() -> Self {
+        RunEnd {
+            kind: "finished",
+            superstep: 0,
+            interrupts: &[],
+            error: None,
+        }
+    }
+}

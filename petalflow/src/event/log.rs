@@ -1,0 +1,95 @@
+//! Events that are stored: those that are not in the store yet, and those that were read from it.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::{CustomEvent, Event, EventKind};
+use crate::state::{RawValue, State};
+
+/// A stored event of a thread, read by [`Thread::events_since`](crate::thread::Thread::events_since).
+///
+/// ```
+/// # use petalflow::checkpoint::InMemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(cx: Context) -> ChatLines { cx.emit("half done"); ChatLines(vec!["hi".into()]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Talk::new().store(&InMemoryStore::new()).event_log(1_000).thread("ann");
+/// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+/// let events = thread.events_since(0).await?;
+/// let custom = events.iter().find(|event| event.kind == "custom").expect("the node emits");
+/// assert_eq!(serde_json::to_value(&custom.value)?["value"], "half done");
+/// assert_eq!(custom.number, 5);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedEvent {
+    /// Its number in the log of the thread, from 1. Later events have greater numbers.
+    pub number: u64,
+    /// When it was stored, in milliseconds since 1970 (UTC).
+    pub recorded_ms: u64,
+    /// The name of its kind, with `_` between words: `node_finished`.
+    pub kind: String,
+    /// The event, in the form in which an [`Event`] is serialized, but without the states in it. `Display` prints JSON.
+    pub value: RawValue,
+}
+
+/// The name of the kind of an event, and the event.
+pub(crate) type LogEntry = (String, RawValue);
+
+/// An event in the form in which it is stored: without the states in it.
+pub(crate) struct WithoutState<'a, S: State>(pub(crate) &'a Event<S>);
+
+/// Events that are not in the store yet.
+#[derive(Default)]
+pub(crate) struct LogBuffer(Mutex<Vec<LogEntry>>);
+
+impl LogBuffer {
+    pub(crate) fn record<S: State>(&self, event: &Event<S>) {
+        let entry = match &event.kind {
+            // A state. The thread has it.
+            EventKind::Values { .. } => None,
+            EventKind::Nested(nested) => (nested.entry)(&*nested.event),
+            _ => entry(event),
+        };
+        entry.into_iter().for_each(|entry| self.push(entry));
+    }
+
+    pub(crate) fn push(&self, entry: LogEntry) {
+        self.entries(|entries| entries.push(entry));
+    }
+
+    /// Takes all events.
+    pub(crate) fn take(&self) -> Vec<LogEntry> {
+        self.entries(std::mem::take)
+    }
+
+    fn entries<T>(&self, access: impl FnOnce(&mut Vec<LogEntry>) -> T) -> T {
+        // Nothing under this lock can panic.
+        access(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The name of a kind in a serialized event.
+pub(crate) fn kind_name(name: &str) -> String {
+    name.replace(' ', "_")
+}
+
+/// An event as it is stored.
+pub(super) fn entry<S: State>(event: &Event<S>) -> Option<LogEntry> {
+    let value = RawValue::new(&WithoutState(event)).or_else(|error| {
+        // The value of a node cannot be serialized.
+        RawValue::new(&WithoutState(&Event::<S> {
+            namespace: event.namespace.clone(),
+            superstep: event.superstep,
+            task: event.task.clone(),
+            kind: EventKind::Custom(CustomEvent::named("error", error.to_string())),
+        }))
+    });
+    Some((kind_name(event.kind.name()), value.ok()?))
+}

@@ -1,0 +1,92 @@
+//! A flow that a launch changed.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use super::{Flow, Step};
+use crate::error::BoxError;
+use crate::node::Requirements;
+use crate::plan::ExecutionPlan;
+use crate::policy::Retry;
+
+/// A flow that a launch changed: retries of a node, or interrupts. See [`Launch::with_retry`](crate::Launch::with_retry) and
+/// [`Launch::with_interrupts`](crate::Launch::with_interrupts).
+#[derive(Debug)]
+pub struct WithPlan<F> {
+    flow: Arc<F>,
+    plan: Arc<ExecutionPlan>,
+    /// The number of interrupts of the flow itself.
+    gates: u32,
+}
+
+impl<F> Clone for WithPlan<F> {
+    fn clone(&self) -> Self {
+        WithPlan {
+            flow: Arc::clone(&self.flow),
+            plan: Arc::clone(&self.plan),
+            gates: self.gates,
+        }
+    }
+}
+
+impl<F: Flow> WithPlan<F> {
+    pub(crate) fn retrying(flow: Arc<F>, node: &str, retries: Vec<Retry>) -> Self {
+        let changes = !retries.is_empty();
+        Self::new(flow, changes, |plan| plan.retrying(node, retries))
+    }
+
+    pub(crate) fn interrupted(flow: Arc<F>, before: &[&str], after: &[&str]) -> Self {
+        let changes = !before.is_empty() || !after.is_empty();
+        Self::new(flow, changes, |plan| plan.interrupted(before, after))
+    }
+
+    fn new(
+        flow: Arc<F>,
+        changes: bool,
+        change: impl FnOnce(ExecutionPlan) -> ExecutionPlan,
+    ) -> Self {
+        let mut plan = flow.plan();
+        let gates = petalflow_graph::to_u32(plan.gates.len());
+        if changes {
+            plan = Arc::new(change(Arc::unwrap_or_clone(plan)));
+        }
+        WithPlan { flow, plan, gates }
+    }
+}
+
+impl<F: Flow> Flow for WithPlan<F> {
+    type State = F::State;
+
+    fn name(&self) -> &str {
+        self.flow.name()
+    }
+
+    fn stored_name(&self) -> &str {
+        self.flow.stored_name()
+    }
+
+    fn plan(&self) -> Arc<ExecutionPlan> {
+        Arc::clone(&self.plan)
+    }
+
+    fn require(&self, requirements: &mut Requirements<'_>) {
+        self.flow.require(requirements);
+    }
+
+    fn gate(&self, gate: u32, state: &F::State) -> Result<bool, BoxError> {
+        // The interrupts of the launch come last, and have no guard.
+        if gate < self.gates {
+            self.flow.gate(gate, state)
+        } else {
+            Ok(true)
+        }
+    }
+
+    fn step<'a>(
+        &'a self,
+        node: u32,
+        step: &'a mut Step<'_, F::State>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+        self.flow.step(node, step)
+    }
+}

@@ -1,0 +1,78 @@
+//! The stored events of threads.
+
+use super::{Thread, ThreadError, Threads};
+use crate::durable;
+use crate::event::LoggedEvent;
+use crate::flow::Flow;
+
+impl<F: Flow> Threads<F> {
+    /// Stores the events of the runs, so that any process can [read](Thread::events_since) them later. At least the last `events`
+    /// events of a thread remain, and at most twice as many with those of one write. Without this setting, nothing is stored.
+    ///
+    /// The events of a superstep are written before its checkpoint, and the last events of a run when it ends. So a checkpoint
+    /// never lacks its events. After a crash, the events of a superstep that runs again are in the log twice, as they happened.
+    /// With [`Durability::Exit`](crate::thread::Durability::Exit), all events of a run are written when it ends.
+    ///
+    /// The log is in the store beside the checkpoints: [`ThreadInfo`](crate::checkpoint::ThreadInfo) counts it with them, a store
+    /// that protects checkpoints protects it, and [`Thread::delete`] removes it. [`retention`](Self::retention) does not apply to
+    /// it. Forks of a thread continue its log; copies have none.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = Talk::new().store(&InMemoryStore::new()).event_log(1_000).thread("ann");
+    /// thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let events = thread.events_since(0).await?;
+    /// assert_eq!(events.last().map(|event| &*event.kind), Some("finished"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn event_log(mut self, events: u64) -> Self {
+        self.event_log = Some(events);
+        self
+    }
+}
+
+impl<F: Flow> Thread<F> {
+    /// The stored events of the thread with numbers above `number`, oldest first; with 0 all that are stored. A client that
+    /// reconnects names the last event that it has received. Empty for a thread without an [event log](Threads::event_log).
+    ///
+    /// The events of a superstep that is in progress are not stored yet.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails, or its contents cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).event_log(1_000).thread("ann");
+    /// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let all = thread.events_since(0).await?;
+    /// let last_received = all[2].number;
+    /// assert_eq!(thread.events_since(last_received).await?, all[3..]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn events_since(&self, number: u64) -> Result<Vec<LoggedEvent>, ThreadError> {
+        durable::events_since(&self.checked()?, number).await
+    }
+}

@@ -1,0 +1,184 @@
+//! The stored events of a thread.
+
+use petalflow::checkpoint::{InMemoryStore, Store as _};
+use petalflow::event::LoggedEvent;
+use petalflow::prelude::*;
+use petalflow::thread::{Durability, Retention, Thread};
+use serde_json::Value;
+
+use super::{DoWork, launch};
+
+#[state]
+struct Chapter {
+    text: String,
+}
+
+#[node(Chapter)]
+async fn write(cx: Context) -> ChapterText {
+    cx.emit("half a page");
+    ChapterText("a page".into())
+}
+
+flow!(WriteChapter(Chapter) { write });
+
+#[state]
+struct Book {
+    #[key(append)]
+    pages: Vec<String>,
+}
+
+flow!(WriteBook(Book) {
+    chapter;
+    node chapter: WriteChapter { in: || (), out: |chapter: Chapter| BookPages(vec![chapter.text]) };
+});
+
+fn logged(store: &InMemoryStore, events: u64) -> Thread<DoWork> {
+    launch().store(store).event_log(events).thread("t")
+}
+
+fn kinds(events: &[LoggedEvent]) -> Vec<&str> {
+    events.iter().map(|event| &*event.kind).collect()
+}
+
+fn json(event: &LoggedEvent) -> Value {
+    serde_json::to_value(&event.value).unwrap()
+}
+
+#[tokio::test]
+async fn the_log_has_what_a_listener_has_received() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let store = InMemoryStore::new();
+        let threads = launch().store(&store).event_log(100).durability(durability);
+        let mut live = Vec::new();
+        let mut events = threads.thread("t").run("2".to_string()).events();
+        while let Some(event) = events.next().await {
+            live.push(event.kind.name().replace(' ', "_"));
+        }
+        // Any handle to the store reads it.
+        let stored = launch()
+            .store(&store)
+            .thread("t")
+            .events_since(0)
+            .await
+            .unwrap();
+        assert_eq!(kinds(&stored), live, "{durability:?}");
+        let numbers: Vec<u64> = stored.iter().map(|event| event.number).collect();
+        assert_eq!(numbers, (1..=stored.len() as u64).collect::<Vec<_>>());
+        let node = stored
+            .iter()
+            .find(|event| event.kind == "node_finished")
+            .unwrap();
+        assert_eq!(json(node)["task"]["node"], "work");
+        assert_eq!(json(node)["keys"], serde_json::json!(["count", "answer"]));
+        assert!(json(stored.last().unwrap()).get("state").is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_late_client_reads_from_the_event_that_it_knows() {
+    let store = InMemoryStore::new();
+    let thread = logged(&store, 1_000);
+    let _ = thread.run("ask".to_string()).await.unwrap();
+    let first = thread.events_since(0).await.unwrap();
+    let asked = json(first.last().unwrap());
+    assert_eq!(
+        (
+            asked["kind"].as_str(),
+            asked["interrupts"][0]["node"].as_str()
+        ),
+        (Some("interrupted"), Some("work"))
+    );
+
+    let _ = thread.answer::<super::Hour>("yes".into()).await.unwrap();
+    let known = first.last().unwrap().number;
+    let later = thread.events_since(known).await.unwrap();
+    assert_eq!(later[0].number, known + 1);
+    assert_eq!(
+        (later[0].kind.as_str(), later.last().unwrap().kind.as_str()),
+        ("run_started", "finished")
+    );
+    let middle = thread.events_since(known - 1).await.unwrap();
+    assert_eq!((&middle[0], &middle[1..]), (first.last().unwrap(), &*later));
+    assert_eq!(thread.events_since(u64::MAX).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_failure_and_a_cancellation_are_in_the_log() {
+    let store = InMemoryStore::new();
+    let thread = logged(&store, 1_000);
+    thread.run("fail".to_string()).await.unwrap_err();
+    let stored = thread.events_since(0).await.unwrap();
+    assert!(kinds(&stored).contains(&"node_failed"));
+    let error = json(stored.last().unwrap())["error"].to_string();
+    assert!(error.contains("broken"), "{error}");
+
+    let token = petalflow::run::CancelToken::new();
+    let threads = launch().cancel_with(&token).store(&store).event_log(1_000);
+    let run = threads
+        .thread("t")
+        .run("hang".to_string())
+        .begin()
+        .await
+        .unwrap();
+    token.cancel();
+    run.await.unwrap_err();
+    assert_eq!(
+        thread.events_since(0).await.unwrap().last().unwrap().kind,
+        "failed"
+    );
+}
+
+#[tokio::test]
+async fn events_of_sub_flows_are_in_the_log() {
+    let threads = WriteBook::new().store(&InMemoryStore::new()).event_log(100);
+    let thread = threads.thread("b");
+    let _ = thread.run(()).await.unwrap();
+    let stored = thread.events_since(0).await.unwrap();
+    let custom = json(stored.iter().find(|event| event.kind == "custom").unwrap());
+    assert_eq!(
+        (custom["namespace"].as_str(), custom["value"].as_str()),
+        (Some("chapter"), Some("half a page"))
+    );
+    // A fork finds its sub-flows, and not the log.
+    let fork = thread.fork(1).await.unwrap();
+    let _ = thread.resume(()).await.unwrap();
+    assert!(fork > 1 && thread.events_since(0).await.unwrap().len() > stored.len());
+    let copy = thread.copy_to("copy").await.unwrap();
+    assert_eq!(copy.events_since(0).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn the_log_is_bounded() {
+    let store = InMemoryStore::new();
+    let thread = launch()
+        .store(&store)
+        .event_log(50)
+        .retention(Retention::max_checkpoints(3))
+        .thread("t");
+    let _ = thread.run("300".to_string()).await.unwrap();
+    let stored = thread.events_since(0).await.unwrap();
+    assert!((50..=110).contains(&stored.len()), "{}", stored.len());
+    let newest = stored.last().unwrap();
+    assert!(
+        newest.number > 1_500 && newest.kind == "finished",
+        "{newest:?}"
+    );
+    assert!(
+        stored
+            .windows(2)
+            .all(|pair| pair[0].number + 1 == pair[1].number)
+    );
+    thread.prune(Retention::max_checkpoints(1)).await.unwrap();
+    assert_eq!(thread.events_since(0).await.unwrap(), stored);
+    thread.delete().await.unwrap();
+    assert_eq!(thread.events_since(0).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_thread_without_a_log_stores_no_events() {
+    let store = InMemoryStore::new();
+    let thread = launch().store(&store).thread("t");
+    let _ = thread.run("2".to_string()).await.unwrap();
+    assert_eq!(store.namespaces("t").await.unwrap(), [""]);
+    assert_eq!(thread.events_since(0).await.unwrap(), []);
+}
