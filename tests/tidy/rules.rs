@@ -25,7 +25,24 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
-    layer("petalflow-envelope", &["petalflow", "petalflow-llm"], &[]),
+    layer("petalflow-expression", &[], &[]),
+    layer("petalflow-documents", &["petalflow-expression"], &[]),
+    layer(
+        "petalflow-documents-macros",
+        &["petalflow-documents"],
+        &["petalflow-envelope"],
+    ),
+    layer(
+        "petalflow-envelope",
+        &[
+            "petalflow",
+            "petalflow-documents",
+            "petalflow-documents-macros",
+            "petalflow-expression",
+            "petalflow-llm",
+        ],
+        &[],
+    ),
     layer(
         "petalflow-mcp",
         &["petalflow", "petalflow-llm"],
@@ -49,7 +66,12 @@ pub(crate) const PACKAGES: &[Layer] = &[
 
 /// Published only because `petalflow` depends on exactly one version of them: their names are no interface.
 pub(crate) const INTERNAL_PACKAGES: &[&str] =
-    &["petalflow-codec", "petalflow-graph", "petalflow-macros"];
+    &[
+    "petalflow-codec",
+    "petalflow-documents-macros",
+    "petalflow-graph",
+    "petalflow-macros",
+];
 
 /// The modules of a package, lowest first: one uses only those before it. Packages without a row are only checked for
 /// circles.

@@ -30,7 +30,9 @@ impl Parse for FlowFrom {
         let path = input.parse()?;
         input.parse::<Option<Token![;]>>()?;
         if !input.is_empty() {
-            return Err(input.error("expected the path of one document, as in `flow_from!(\"greeting.graph.json\")`"));
+            return Err(input.error(
+                "expected the path of one document, as in `flow_from!(\"greeting.graph.json\")`",
+            ));
         }
         Ok(FlowFrom {
             runtime,

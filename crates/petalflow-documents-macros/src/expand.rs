@@ -8,8 +8,14 @@ use crate::model::{Model, Need, NeedKind};
 
 pub(crate) fn expand(flow: &FlowFrom, model: &Model) -> TokenStream {
     let span = flow.path.span();
-    let errors = model.errors.iter().map(|message| quote_spanned!(span=> ::core::compile_error!(#message);));
-    let name = flow.name.clone().unwrap_or_else(|| Ident::new(&model.name, Span::call_site()));
+    let errors = model
+        .errors
+        .iter()
+        .map(|message| quote_spanned!(span=> ::core::compile_error!(#message);));
+    let name = flow
+        .name
+        .clone()
+        .unwrap_or_else(|| Ident::new(&model.name, Span::call_site()));
     let definition = definition(flow, model, &name);
     quote!(#(#errors)* #definition)
 }
@@ -26,17 +32,18 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
     let services = format_ident!("{name}Services");
     let file = path.value();
     let title = format!("The graph `{}` of `{file}`.\n\n{}", model.id, model.diagram);
-    let text = match model.file.as_ref().and_then(|file| file.to_str()) {
-        // The crate is compiled again when the file changes.
-        Some(file) => quote!(::core::include_str!(#file)),
-        None => quote!(""),
-    };
+    // The crate is compiled again when the file changes.
+    let file_path = model.file.as_ref().and_then(|file| file.to_str());
+    let text = file_path.map_or_else(|| quote!(""), |file| quote!(::core::include_str!(#file)));
     let warnings = &model.warnings;
     let add = model.needs.iter().map(added);
     let (parameter, supplied) = if model.needs.is_empty() {
         (quote!(), quote!(#documents::Services::new()))
     } else {
-        (quote!(services: #services), quote!(#documents::Services::new() #(#add)*))
+        (
+            quote!(services: #services),
+            quote!(#documents::Services::new() #(#add)*),
+        )
     };
     let services_type = (!model.needs.is_empty()).then(|| {
         let fields = model.needs.iter().map(|need| field(need, &documents));
@@ -107,11 +114,23 @@ fn field(need: &Need, documents: &TokenStream) -> TokenStream {
     let Need { kind, name, .. } = need;
     let private = quote!(#documents::__private);
     let (doc, ty) = match kind {
-        NeedKind::Model => (format!("The model of provider `{name}`."), quote!(dyn #private::LlmClient)),
-        NeedKind::AnyModel => ("The model of nodes without a provider.".to_owned(), quote!(dyn #private::LlmClient)),
+        NeedKind::Model => (
+            format!("The model of provider `{name}`."),
+            quote!(dyn #private::LlmClient),
+        ),
+        NeedKind::AnyModel => (
+            "The model of nodes without a provider.".to_owned(),
+            quote!(dyn #private::LlmClient),
+        ),
         NeedKind::Tool => (format!("The tool `{name}`."), quote!(dyn #private::Tool)),
-        NeedKind::Human => ("Who asks people.".to_owned(), quote!(dyn #private::HumanHandler)),
-        NeedKind::Function => (format!("The function of node `{name}`."), quote!(dyn #private::EnvelopeNode)),
+        NeedKind::Human => (
+            "Who asks people.".to_owned(),
+            quote!(dyn #private::HumanHandler),
+        ),
+        NeedKind::Function => (
+            format!("The function of node `{name}`."),
+            quote!(dyn #private::EnvelopeNode),
+        ),
     };
     quote! {
         #[doc = #doc]

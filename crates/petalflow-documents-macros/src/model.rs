@@ -44,7 +44,10 @@ impl Model {
         let path = flow.path.value();
         let mut model = Model {
             file: None,
-            name: flow.name.as_ref().map_or_else(|| type_name(&path), ToString::to_string),
+            name: flow
+                .name
+                .as_ref()
+                .map_or_else(|| type_name(&path), ToString::to_string),
             id: String::new(),
             diagram: String::new(),
             needs: Vec::new(),
@@ -53,8 +56,14 @@ impl Model {
         };
         let places: Vec<PathBuf> = folders.iter().map(|folder| folder.join(&path)).collect();
         let Some(file) = places.iter().find(|place| place.is_file()) else {
-            let places: Vec<String> = places.iter().map(|it| format!("`{}`", it.display())).collect();
-            model.errors.push(format!("there is no file `{path}`: looked for {}", places.join(" and ")));
+            let places: Vec<String> = places
+                .iter()
+                .map(|it| format!("`{}`", it.display()))
+                .collect();
+            model.errors.push(format!(
+                "there is no file `{path}`: looked for {}",
+                places.join(" and ")
+            ));
             return model;
         };
         // `include_str!` takes a path that is relative to another file.
@@ -62,7 +71,9 @@ impl Model {
         let source = match Source::read(file) {
             Ok(source) => source.named(&path),
             Err(error) => {
-                model.errors.push(format!("`{path}` cannot be read: {error}"));
+                model
+                    .errors
+                    .push(format!("`{path}` cannot be read: {error}"));
                 return model;
             }
         };
@@ -112,9 +123,14 @@ fn needs(graph: &GraphDefinition) -> Vec<Need> {
 
 /// `greeting.graph.json` is `Greeting`.
 fn type_name(path: &str) -> String {
-    let file = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let file = Path::new(path)
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let stem = file.split('.').next().unwrap_or_default();
-    let words = stem.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = stem
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     let mut name: String = words
         .map(|word| {
             let (first, rest) = word.split_at(1);
@@ -128,7 +144,13 @@ fn type_name(path: &str) -> String {
 }
 
 fn field_name(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    };
     let mut field: String = name.chars().map(plain).collect();
     if !field.starts_with(|c: char| c.is_ascii_alphabetic()) {
         field.insert_str(0, "the_");
@@ -144,7 +166,13 @@ fn diagram(graph: &GraphDefinition) -> String {
     let mut lines = vec!["```text".to_owned()];
     let first = graph.entry().map(|entry| format!("START -> {entry}"));
     lines.extend(first);
-    lines.extend(graph.edges.iter().take(100).map(|edge| format!("{} -> {}", edge.source, edge.target)));
+    lines.extend(
+        graph
+            .edges
+            .iter()
+            .take(100)
+            .map(|edge| format!("{} -> {}", edge.source, edge.target)),
+    );
     lines.push("```".into());
     lines.join("\n")
 }

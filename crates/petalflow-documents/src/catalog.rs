@@ -24,7 +24,41 @@ pub(crate) const NODE_TYPES: &[(&str, &[&str])] = &[
 ];
 
 /// The providers of PetalFlow and of `petalflow-llm`.
-const PROVIDERS: &[&str] = &["aihubmix", "aliyun", "anthropic", "bigmodel", "cerebras", "cohere", "deepseek", "fireworks", "gemini", "github", "google", "groq", "hugging_face", "kimi", "llama_cpp", "lm_studio", "minimax", "mistral", "moonshot", "nebius", "nvidia", "ollama", "ollama_cloud", "open_router", "openai", "openai_resp", "perplexity", "qwen_cloud", "requesty", "together", "vllm", "xai", "zai"];
+const PROVIDERS: &[&str] = &[
+    "aihubmix",
+    "aliyun",
+    "anthropic",
+    "bigmodel",
+    "cerebras",
+    "cohere",
+    "deepseek",
+    "fireworks",
+    "gemini",
+    "github",
+    "google",
+    "groq",
+    "hugging_face",
+    "kimi",
+    "llama_cpp",
+    "lm_studio",
+    "minimax",
+    "mistral",
+    "moonshot",
+    "nebius",
+    "nvidia",
+    "ollama",
+    "ollama_cloud",
+    "open_router",
+    "openai",
+    "openai_resp",
+    "perplexity",
+    "qwen_cloud",
+    "requesty",
+    "together",
+    "vllm",
+    "xai",
+    "zai",
+];
 
 /// Who calls a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,11 +141,17 @@ impl Catalog {
     }
 
     pub(crate) fn providers(&self) -> impl Iterator<Item = &str> {
-        PROVIDERS.iter().copied().chain(self.providers.iter().map(String::as_str))
+        PROVIDERS
+            .iter()
+            .copied()
+            .chain(self.providers.iter().map(String::as_str))
     }
 }
 
 /// The outputs of a node type, or nothing if the type is unknown.
 pub(crate) fn outputs(kind: &str) -> Option<&'static [&'static str]> {
-    NODE_TYPES.iter().find(|(name, _)| *name == kind).map(|(_, outputs)| *outputs)
+    NODE_TYPES
+        .iter()
+        .find(|(name, _)| *name == kind)
+        .map(|(_, outputs)| *outputs)
 }

@@ -125,7 +125,10 @@ impl GraphDefinition {
         }
         let targets: std::collections::HashSet<&str> =
             self.edges.iter().map(|edge| edge.target.as_str()).collect();
-        let free = self.nodes.iter().find(|node| !targets.contains(node.id.as_str()));
+        let free = self
+            .nodes
+            .iter()
+            .find(|node| !targets.contains(node.id.as_str()));
         free.or(self.nodes.first()).map(|node| node.id.as_str())
     }
 

@@ -73,7 +73,9 @@ pub(crate) fn too_deep(at: Position) -> ParseError {
 pub(crate) fn too_many(at: Position) -> ParseError {
     ParseError {
         code: Code::TooLarge,
-        message: format!("the document has more than {MAX_VALUES} values, counting those that aliases repeat"),
+        message: format!(
+            "the document has more than {MAX_VALUES} values, counting those that aliases repeat"
+        ),
         at,
     }
 }

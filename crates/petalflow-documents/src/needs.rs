@@ -57,10 +57,12 @@ fn add(kind: &str, config: &Map<String, Value>, needs: &mut Needs, depth: usize)
             Some(provider) => drop(needs.providers.insert(provider)),
             None => needs.any_model = true,
         },
-        "tool" => needs.tools.extend(text("tool_name").map(|tool| match text("action_name") {
-            Some(action) => format!("{tool}.{action}"),
-            None => tool,
-        })),
+        "tool" => needs
+            .tools
+            .extend(text("tool_name").map(|tool| match text("action_name") {
+                Some(action) => format!("{tool}.{action}"),
+                None => tool,
+            })),
         "human" => needs.human = true,
         other if catalog::outputs(other).is_none() => {
             needs.tools.insert(other.to_owned());
@@ -72,7 +74,10 @@ fn add(kind: &str, config: &Map<String, Value>, needs: &mut Needs, depth: usize)
         && let (Some(Value::String(kind)), depth @ ..8) = (inner.get("type"), depth)
     {
         let empty = Map::new();
-        let config = inner.get("config").and_then(Value::as_object).unwrap_or(&empty);
+        let config = inner
+            .get("config")
+            .and_then(Value::as_object)
+            .unwrap_or(&empty);
         add(kind, config, needs, depth + 1);
     }
 }

@@ -17,7 +17,13 @@ pub(crate) struct Codes {
 }
 
 /// Checks a value. The result has only what is right, with empty values in place of required ones that are missing.
-pub(crate) fn check(schema: &Value, value: &Value, at: &Pointer, codes: Codes, report: &mut Report) -> Value {
+pub(crate) fn check(
+    schema: &Value,
+    value: &Value,
+    at: &Pointer,
+    codes: Codes,
+    report: &mut Report,
+) -> Value {
     let mut checker = Checker {
         root: schema,
         codes,
@@ -38,7 +44,9 @@ impl<'s> Checker<'s, '_> {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
             return schema;
         };
-        let found = reference.strip_prefix('#').and_then(|path| self.root.pointer(path));
+        let found = reference
+            .strip_prefix('#')
+            .and_then(|path| self.root.pointer(path));
         found.unwrap_or(schema)
     }
 
@@ -56,7 +64,9 @@ impl<'s> Checker<'s, '_> {
         }
         if !has_type(schema, value) {
             let hint = match value {
-                Value::Number(_) | Value::Bool(_) if accepts(schema, "string") => ": put it in quotes",
+                Value::Number(_) | Value::Bool(_) if accepts(schema, "string") => {
+                    ": put it in quotes"
+                }
                 _ => "",
             };
             let message = format!("{}, not {}{hint}", expected(schema), found(value));
@@ -85,17 +95,30 @@ impl<'s> Checker<'s, '_> {
                     let message = match (min, max) {
                         (Some(min), Some(max)) => format!("expected a number from {min} to {max}"),
                         (Some(min), None) => format!("expected a number of at least {min}"),
-                        (_, max) => format!("expected a number of at most {}", max.unwrap_or_default()),
+                        (_, max) => {
+                            format!("expected a number of at most {}", max.unwrap_or_default())
+                        }
                     };
                     return self.wrong(at, message);
                 }
-                Some(value.clone())
+                Some(
+                    if accepts(schema, "integer") && !accepts(schema, "number") {
+                        whole(value)
+                    } else {
+                        value.clone()
+                    },
+                )
             }
             value => Some(value.clone()),
         }
     }
 
-    fn object(&mut self, schema: &'s Value, object: &Map<String, Value>, at: &Pointer) -> Map<String, Value> {
+    fn object(
+        &mut self,
+        schema: &'s Value,
+        object: &Map<String, Value>,
+        at: &Pointer,
+    ) -> Map<String, Value> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut checked = Map::new();
         for (name, value) in object {
@@ -143,7 +166,10 @@ impl<'s> Checker<'s, '_> {
 
     fn unknown(&mut self, name: &str, known: Option<&Map<String, Value>>, at: Pointer) {
         let shown = shown(name);
-        let suggestion = suggestion(name, known.into_iter().flat_map(Map::keys).map(String::as_str));
+        let suggestion = suggestion(
+            name,
+            known.into_iter().flat_map(Map::keys).map(String::as_str),
+        );
         let what = if self.codes.unknown == Code::UnknownSetting {
             "setting"
         } else {
@@ -159,7 +185,12 @@ impl<'s> Checker<'s, '_> {
         if let Some(tag) = tag(&variants) {
             return self.tagged(&variants, tag, value, at);
         }
-        let constants: Vec<&Value> = variants.iter().copied().filter_map(allowed).flatten().collect();
+        let constants: Vec<&Value> = variants
+            .iter()
+            .copied()
+            .filter_map(allowed)
+            .flatten()
+            .collect();
         if constants.contains(&value) {
             return Some(value.clone());
         }
@@ -201,22 +232,33 @@ impl<'s> Checker<'s, '_> {
     }
 
     /// A value whose form is named by one of its fields.
-    fn tagged(&mut self, variants: &[&'s Value], tag: &str, value: &Value, at: &Pointer) -> Option<Value> {
+    fn tagged(
+        &mut self,
+        variants: &[&'s Value],
+        tag: &str,
+        value: &Value,
+        at: &Pointer,
+    ) -> Option<Value> {
         let Some(object) = value.as_object() else {
             return self.wrong(at, format!("expected an object, not {}", found(value)));
         };
         let Some(name) = object.get(tag) else {
-            self.report.add(self.codes.missing, at.name(tag), format!("`{tag}` is missing"));
+            self.report.add(
+                self.codes.missing,
+                at.name(tag),
+                format!("`{tag}` is missing"),
+            );
             return None;
         };
         let constant = |variant: &&'s Value| variant.pointer(&format!("/properties/{tag}/const"));
-        match variants.iter().find(|variant| constant(variant) == Some(name)) {
-            Some(variant) => Some(Value::Object(self.object(variant, object, at))),
-            None => {
-                let names: Vec<&Value> = variants.iter().filter_map(constant).collect();
-                self.wrong_choice(&names, name, &at.name(tag))
-            }
+        let chosen = variants
+            .iter()
+            .find(|variant| constant(variant) == Some(name));
+        if let Some(variant) = chosen {
+            return Some(Value::Object(self.object(variant, object, at)));
         }
+        let names: Vec<&Value> = variants.iter().filter_map(constant).collect();
+        self.wrong_choice(&names, name, &at.name(tag))
     }
 
     fn wrong_choice(&mut self, allowed: &[&Value], value: &Value, at: &Pointer) -> Option<Value> {
@@ -341,6 +383,15 @@ fn integer_limits(schema: &Value) -> (Option<f64>, Option<f64>) {
     }
 }
 
+/// `5.0` as `5`.
+fn whole(value: &Value) -> Value {
+    let text = value.as_f64().map(|number| format!("{number:.0}"));
+    let whole = text.and_then(|text| text.parse::<i64>().ok());
+    whole
+        .filter(|_| value.is_f64())
+        .map_or_else(|| value.clone(), Value::from)
+}
+
 fn expected(schema: &Value) -> String {
     format!("expected {}", expected_short(schema))
 }
@@ -373,5 +424,7 @@ fn found(value: &Value) -> String {
 }
 
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }

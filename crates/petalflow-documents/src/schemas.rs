@@ -38,7 +38,10 @@ pub fn agent_schema() -> Value {
 fn of<T: schemars::JsonSchema>(name: &str, title: &str) -> Value {
     let mut schema = schemars::schema_for!(T).to_value();
     if let Value::Object(schema) = &mut schema {
-        schema.insert("$id".into(), format!("https://github.com/petal-labs/petalflow/schemas/{name}/v1.json").into());
+        schema.insert(
+            "$id".into(),
+            format!("https://github.com/petal-labs/petalflow/schemas/{name}/v1.json").into(),
+        );
         schema.insert("title".into(), title.into());
     }
     schema

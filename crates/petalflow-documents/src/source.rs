@@ -51,7 +51,8 @@ impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let name = name.into();
         let extension = Path::new(&name).extension().and_then(|it| it.to_str());
-        let is_yaml = extension.is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"));
+        let is_yaml = extension
+            .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"));
         Source {
             format: if is_yaml { Format::Yaml } else { Format::Json },
             name,
@@ -70,7 +71,12 @@ impl Source {
         let mut text = String::new();
         // One byte more, so that `check` sees that it is too large.
         let file = std::fs::File::open(path)?;
-        file.take(u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1)).read_to_string(&mut text)?;
+        file.take(
+            u64::try_from(MAX_BYTES)
+                .unwrap_or(u64::MAX)
+                .saturating_add(1),
+        )
+        .read_to_string(&mut text)?;
         Ok(Source::new(path.display().to_string(), text))
     }
 
@@ -144,7 +150,10 @@ impl Source {
             let it = finding.into_diagnostic();
             self.located(it.code, it.message, it.pointer, position)
         });
-        (definition, Diagnostics::new(repeated.chain(found).collect()))
+        (
+            definition,
+            Diagnostics::new(repeated.chain(found).collect()),
+        )
     }
 
     fn located(&self, code: Code, message: String, pointer: String, at: Position) -> Diagnostic {
@@ -244,17 +253,29 @@ impl AgentWorkflow {
     }
 }
 
-fn check_value(value: serde_json::Result<Value>, check: impl FnOnce(&Value, &mut Report)) -> Diagnostics {
+fn check_value(
+    value: serde_json::Result<Value>,
+    check: impl FnOnce(&Value, &mut Report),
+) -> Diagnostics {
     let mut report = Report::default();
     // Only maps with other keys than texts cannot be written, and the types have none.
     check(&value.unwrap_or_default(), &mut report);
-    Diagnostics::new(report.0.into_iter().map(crate::report::Finding::into_diagnostic).collect())
+    Diagnostics::new(
+        report
+            .0
+            .into_iter()
+            .map(crate::report::Finding::into_diagnostic)
+            .collect(),
+    )
 }
 
 /// Decides by the kind, or else by the fields, what the document is, and checks it.
 fn definition(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<Definition> {
     let has = |name: &str| value.get(name).is_some();
-    let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
+    let kind = value
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let is_agents = match kind {
         "agent_workflow" | "agent-workflow" => true,
         "graph" => false,
@@ -264,7 +285,13 @@ fn definition(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<D
             let message = "the document is neither a graph (`nodes` and `edges`) nor an agent workflow (`agents`, `tasks` and `execution`)";
             report.add(Code::UnknownDocument, Pointer::root(), message);
             if !kind.is_empty() {
-                rules::format::check(kind, "", &["graph", "agent_workflow"], Code::BadGraphFormat, report);
+                rules::format::check(
+                    kind,
+                    "",
+                    &["graph", "agent_workflow"],
+                    Code::BadGraphFormat,
+                    report,
+                );
             }
             return None;
         }

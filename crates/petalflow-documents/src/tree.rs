@@ -122,7 +122,10 @@ pub(crate) struct ParseError {
 /// A number of a document. Whole numbers must be exact.
 pub(crate) fn number(text: &str) -> Result<Number, String> {
     let plain = text.strip_prefix('+').unwrap_or(text);
-    let whole = plain.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+    let whole = plain
+        .trim_start_matches('-')
+        .bytes()
+        .all(|b| b.is_ascii_digit());
     let shown = crate::report::shown(text);
     if whole {
         let exact = plain

@@ -138,7 +138,10 @@ impl Builder {
         if let Some(tag) = tag
             && !tag.is_yaml_core_schema_tag(core)
         {
-            return Err(wrong(at, &format!("the tag `{}` has no meaning here", shown(&tag.original()))));
+            return Err(wrong(
+                at,
+                &format!("the tag `{}` has no meaning here", shown(&tag.original())),
+            ));
         }
         let before = self.values;
         self.count(1, 1, at)?;
@@ -158,7 +161,7 @@ impl Builder {
         let values = self.values - open.before;
         let node = match open.content {
             Content::List(items) => Node::List(items),
-            Content::Object(entries, _) => Node::Object(self.merged(entries)?),
+            Content::Object(entries, _) => Node::Object(merged(entries)?),
         };
         self.complete(Tree { at: open.at, node }, open.anchor, values, None)
     }
@@ -189,54 +192,52 @@ impl Builder {
         };
         match &mut open.content {
             Content::List(items) => items.push(tree),
-            Content::Object(entries, name) => match name.take() {
-                Some((name, at)) => entries.push(Entry {
-                    name,
-                    at,
-                    value: tree,
-                }),
-                None => {
-                    let text = match (&tree.node, text) {
-                        (Node::String(text), _) => text.clone(),
-                        (Node::List(_) | Node::Object(_), _) => {
-                            return Err(wrong(tree.at, "a name in an object must be a text"));
-                        }
-                        (_, Some(text)) => text.to_owned(),
-                        (_, None) => return Err(wrong(tree.at, "a name in an object must be a text")),
-                    };
-                    *name = Some((text, tree.at));
+            Content::Object(entries, name) => {
+                if let Some((name, at)) = name.take() {
+                    let value = tree;
+                    entries.push(Entry { name, at, value });
+                    return Ok(());
                 }
-            },
+                let text = match (&tree.node, text) {
+                    (Node::String(text), _) => text.clone(),
+                    (Node::Null | Node::Bool(_) | Node::Number(_), Some(text)) => text.to_owned(),
+                    _ => return Err(wrong(tree.at, "a name in an object must be a text")),
+                };
+                *name = Some((text, tree.at));
+            }
         }
         Ok(())
     }
+}
 
-    /// The entries with those of merge keys (`<<`), which never replace others.
-    fn merged(&mut self, entries: Vec<Entry>) -> Result<Vec<Entry>, ParseError> {
-        if !entries.iter().any(|entry| entry.name == "<<") {
-            return Ok(entries);
-        }
-        let (merges, mut entries): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|entry| entry.name == "<<");
-        let mut names: HashSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-        for merge in merges {
-            let sources = match merge.value.node {
-                Node::List(items) => items,
-                _ => vec![merge.value],
+/// The entries with those of merge keys (`<<`), which never replace others.
+fn merged(entries: Vec<Entry>) -> Result<Vec<Entry>, ParseError> {
+    if !entries.iter().any(|entry| entry.name == "<<") {
+        return Ok(entries);
+    }
+    let (merges, mut entries): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| entry.name == "<<");
+    let mut names: HashSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    for merge in merges {
+        let sources = match merge.value.node {
+            Node::List(items) => items,
+            _ => vec![merge.value],
+        };
+        for source in sources {
+            let Node::Object(others) = source.node else {
+                return Err(wrong(
+                    source.at,
+                    "`<<` takes an object or a list of objects",
+                ));
             };
-            for source in sources {
-                let Node::Object(others) = source.node else {
-                    return Err(wrong(source.at, "`<<` takes an object or a list of objects"));
-                };
-                for other in others {
-                    if names.insert(other.name.clone()) {
-                        entries.push(other);
-                    }
+            for other in others {
+                if names.insert(other.name.clone()) {
+                    entries.push(other);
                 }
             }
         }
-        Ok(entries)
     }
+    Ok(entries)
 }
 
 fn depth(tree: &Tree) -> usize {
@@ -270,7 +271,10 @@ fn scalar(
             return Ok(Node::String(text.into()));
         }
         if !tag.is_yaml_core_schema() {
-            return Err(wrong(at, &format!("the tag `{}` has no meaning here", shown(&tag.original()))));
+            return Err(wrong(
+                at,
+                &format!("the tag `{}` has no meaning here", shown(&tag.original())),
+            ));
         }
     }
     if style != ScalarStyle::Plain {

@@ -31,28 +31,103 @@ fn found(workflow: &Value) -> Vec<&'static str> {
 #[test]
 fn p205_each_rule_of_workflows_has_its_code() {
     assert!(found(&workflow()).is_empty());
-    let custom = |tasks: Value| changed("/execution", json!({ "strategy": "custom", "tasks": tasks }));
+    let custom = |tasks: Value| {
+        changed(
+            "/execution",
+            json!({ "strategy": "custom", "tasks": tasks }),
+        )
+    };
     for (expected, workflow) in [
-        (vec!["AT-001"], changed("/tasks/first/agent", json!("three"))),
-        (vec!["AT-002"], changed("/agents/one/provider", json!("opnai"))),
-        (vec!["AT-004"], changed("/agents/one/tools", json!(["a.b.c"]))),
-        (vec!["AT-004"], changed("/agents/one/tool_config", json!({ "search": { "x": 1 } }))),
-        (vec!["AT-005"], changed("/execution/strategy", json!("random"))),
-        (vec!["AT-006"], changed("/execution", json!({ "strategy": "sequential" }))),
-        (vec!["AT-006"], changed("/execution/task_order", json!(["first"]))),
-        (vec!["AT-006"], changed("/execution/task_order", json!(["first", "last", "other"]))),
-        (vec!["AT-007"], custom(json!({ "first": { "depends_on": ["last"] }, "last": { "depends_on": ["first"] } }))),
-        (vec!["AT-008"], changed("/tasks/last/inputs", json!({ "x": "{{tasks.frist.output}}" }))),
-        (vec!["AT-008"], changed("/tasks/last/context", json!(["frist"]))),
-        (vec!["AT-008"], changed("/tasks/last/description", json!("{{tasks.frist.output}}"))),
-        (vec!["AT-008"], custom(json!({ "first": { "depends_on": [] }, "last": { "depends_on": ["x"] } }))),
-        (vec!["AT-009"], custom(json!({ "first": { "depends_on": [] } }))),
+        (
+            vec!["AT-001"],
+            changed("/tasks/first/agent", json!("three")),
+        ),
+        (
+            vec!["AT-002"],
+            changed("/agents/one/provider", json!("opnai")),
+        ),
+        (
+            vec!["AT-004"],
+            changed("/agents/one/tools", json!(["a.b.c"])),
+        ),
+        (
+            vec!["AT-004"],
+            changed("/agents/one/tool_config", json!({ "search": { "x": 1 } })),
+        ),
+        (
+            vec!["AT-005"],
+            changed("/execution/strategy", json!("random")),
+        ),
+        (
+            vec!["AT-006"],
+            changed("/execution", json!({ "strategy": "sequential" })),
+        ),
+        (
+            vec!["AT-006"],
+            changed("/execution/task_order", json!(["first"])),
+        ),
+        (
+            vec!["AT-006"],
+            changed("/execution/task_order", json!(["first", "last", "other"])),
+        ),
+        (
+            vec!["AT-007"],
+            custom(
+                json!({ "first": { "depends_on": ["last"] }, "last": { "depends_on": ["first"] } }),
+            ),
+        ),
+        (
+            vec!["AT-008"],
+            changed(
+                "/tasks/last/inputs",
+                json!({ "x": "{{tasks.frist.output}}" }),
+            ),
+        ),
+        (
+            vec!["AT-008"],
+            changed("/tasks/last/context", json!(["frist"])),
+        ),
+        (
+            vec!["AT-008"],
+            changed("/tasks/last/description", json!("{{tasks.frist.output}}")),
+        ),
+        (
+            vec!["AT-008"],
+            custom(json!({ "first": { "depends_on": [] }, "last": { "depends_on": ["x"] } })),
+        ),
+        (
+            vec!["AT-009"],
+            custom(json!({ "first": { "depends_on": [] } })),
+        ),
         (vec!["AT-010"], changed("/agents/one/role", json!(""))),
-        (vec!["AT-010"], changed("/agents/one", json!({ "role": "R", "goal": "G", "provider": "openai" }))),
-        (vec!["AT-010"], changed("/execution", json!({ "task_order": ["first", "last"] }))),
-        (vec!["AT-010"], changed("/execution", json!({ "strategy": "hierarchical" }))),
-        (vec!["AT-001"], changed("/execution", json!({ "strategy": "hierarchical", "manager_agent": "x" }))),
-        (vec!["AT-013"], custom(json!({ "first": { "depends_on": [] }, "last": { "depends_on": ["first"], "condition": "tasks.first.output ==" } }))),
+        (
+            vec!["AT-010"],
+            changed(
+                "/agents/one",
+                json!({ "role": "R", "goal": "G", "provider": "openai" }),
+            ),
+        ),
+        (
+            vec!["AT-010"],
+            changed("/execution", json!({ "task_order": ["first", "last"] })),
+        ),
+        (
+            vec!["AT-010"],
+            changed("/execution", json!({ "strategy": "hierarchical" })),
+        ),
+        (
+            vec!["AT-001"],
+            changed(
+                "/execution",
+                json!({ "strategy": "hierarchical", "manager_agent": "x" }),
+            ),
+        ),
+        (
+            vec!["AT-013"],
+            custom(
+                json!({ "first": { "depends_on": [] }, "last": { "depends_on": ["first"], "condition": "tasks.first.output ==" } }),
+            ),
+        ),
         (vec!["AT-014"], changed("/schema_version", json!("3.0.0"))),
         (vec!["AT-014"], changed("/kind", json!("agents"))),
         (vec!["DC-005"], changed("/tasks/first/prompt", json!("x"))),
@@ -83,12 +158,28 @@ fn p205_names_have_a_form() {
 
 #[test]
 fn p205_tools_are_checked_if_the_catalog_has_tools() {
-    let workflow = changed("/agents/one/tools", json!(["search", "s3.list", "s3.fly", "s4"]));
-    assert!(found(&workflow).is_empty(), "who runs the document supplies the tools");
-    let catalog = Catalog::default().tool("search", ToolMode::FunctionCall).tool("s3.list", ToolMode::Standalone);
-    let errors = Source::new("w.json", workflow.to_string()).check(&catalog).expect_err("two tools are unknown");
+    let workflow = changed(
+        "/agents/one/tools",
+        json!(["search", "s3.list", "s3.fly", "s4"]),
+    );
+    assert!(
+        found(&workflow).is_empty(),
+        "who runs the document supplies the tools"
+    );
+    let catalog = Catalog::default()
+        .tool("search", ToolMode::FunctionCall)
+        .tool("s3.list", ToolMode::Standalone);
+    let errors = Source::new("w.json", workflow.to_string())
+        .check(&catalog)
+        .expect_err("two tools are unknown");
     let messages: Vec<&str> = errors.iter().map(|it| it.message.as_str()).collect();
-    assert_eq!(messages, ["agent `one`: tool `s3` has no action `fly`", "agent `one`: there is no tool `s4`"]);
+    assert_eq!(
+        messages,
+        [
+            "agent `one`: tool `s3` has no action `fly`",
+            "agent `one`: there is no tool `s4`"
+        ]
+    );
     assert!(errors.iter().all(|it| it.code == Code::UnknownTool));
 }
 
@@ -104,12 +195,25 @@ fn p204_nodes_are_named_after_tasks_and_agents() {
             "last": { "depends_on": ["first"], "condition": "tasks.first.output.score > 1" },
         },
     });
-    let document = Source::new("w.json", workflow.to_string()).check(&Catalog::default()).expect("it is right");
+    let document = Source::new("w.json", workflow.to_string())
+        .check(&Catalog::default())
+        .expect("it is right");
     let graph = document.graph(&Catalog::default());
     let names: Vec<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
-    assert_eq!(names, ["first__one", "first__one__hitl", "last__two", "first__cond__last"]);
+    assert_eq!(
+        names,
+        [
+            "first__one",
+            "first__one__hitl",
+            "last__two",
+            "first__cond__last"
+        ]
+    );
     let config = |id: &str| &graph.node(id).expect("it is a node").config;
-    assert_eq!(config("last__two")["prompt_template"], "{{.topic}}: {{.first__one__hitl_output}}");
+    assert_eq!(
+        config("last__two")["prompt_template"],
+        "{{.topic}}: {{.first__one__hitl_output}}"
+    );
     assert_eq!(
         config("first__cond__last")["conditions"],
         json!([{ "name": "last__two", "expression": "first__one__hitl_output.score > 1" }])
@@ -121,9 +225,14 @@ fn p204_nodes_are_named_after_tasks_and_agents() {
 #[test]
 fn p204_references_to_tasks_with_later_names_are_resolved_too() {
     let workflow = changed("/tasks/first/description", json!("{{tasks.last.output}}"));
-    let document = Source::new("w.json", workflow.to_string()).check(&Catalog::default()).expect("it is right");
+    let document = Source::new("w.json", workflow.to_string())
+        .check(&Catalog::default())
+        .expect("it is right");
     let graph = document.graph(&Catalog::default());
-    assert_eq!(graph.nodes[0].config["prompt_template"], "{{.last__one_output}}");
+    assert_eq!(
+        graph.nodes[0].config["prompt_template"],
+        "{{.last__one_output}}"
+    );
 }
 
 #[test]
@@ -143,11 +252,14 @@ execution:
 ";
     let (_, diagnostics) = inspect("w.yaml", text);
     let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(lines, [
-        "w.yaml:1:10: error[DC-007]: expected a text, not the number 1: put it in quotes",
-        "w.yaml:6:3: error[AT-012]: agent `One`: a name begins with a lower-case letter, has lower-case letters, digits and `_`, and at most 64 characters",
-        "w.yaml:6:38: error[AT-002]: agent `One`: provider `opnai` is unknown; did you mean `openai`?",
-        "w.yaml:8:35: error[AT-001]: task `first`: there is no agent `two`",
-        "w.yaml:11:23: error[AT-006]: `task_order` has `second`, which is not a task",
-    ]);
+    assert_eq!(
+        lines,
+        [
+            "w.yaml:1:10: error[DC-007]: expected a text, not the number 1: put it in quotes",
+            "w.yaml:6:3: error[AT-012]: agent `One`: a name begins with a lower-case letter, has lower-case letters, digits and `_`, and at most 64 characters",
+            "w.yaml:6:38: error[AT-002]: agent `One`: provider `opnai` is unknown; did you mean `openai`?",
+            "w.yaml:8:35: error[AT-001]: task `first`: there is no agent `two`",
+            "w.yaml:11:23: error[AT-006]: `task_order` has `second`, which is not a task",
+        ]
+    );
 }

@@ -9,11 +9,17 @@ use serde_json::Value;
 /// The graph of a workflow without the time.
 fn compiled(path: &Path) -> Value {
     let source = Source::read(path).expect("the file can be read");
-    let document = source.check(&Catalog::default()).unwrap_or_else(|errors| panic!("{errors}"));
+    let document = source
+        .check(&Catalog::default())
+        .unwrap_or_else(|errors| panic!("{errors}"));
     let graph = document.graph(&Catalog::default());
     let mut value = serde_json::to_value(graph).expect("a graph is JSON");
     let time = value["metadata"]["compiled_at"].take();
-    assert!(time.as_str().is_some_and(|time| time.len() == 20 && time.ends_with('Z')), "{time}");
+    assert!(
+        time.as_str()
+            .is_some_and(|time| time.len() == 20 && time.ends_with('Z')),
+        "{time}"
+    );
     value["metadata"]["compiled_at"] = "NORMALIZED".into();
     value
 }
@@ -40,10 +46,14 @@ fn p203_workflows_are_compiled_to_exactly_these_graphs() {
 
 #[test]
 fn p203_the_golden_pairs_of_petalflow_match() {
-    let folder = std::env::var_os("PETALFLOW_SHARED").map_or_else(|| "/work/shared".into(), std::path::PathBuf::from);
+    let folder = std::env::var_os("PETALFLOW_SHARED")
+        .map_or_else(|| "/work/shared".into(), std::path::PathBuf::from);
     let folder = folder.join("data/petalflow/agent/testdata");
     let Ok(files) = fs::read_dir(&folder) else {
-        println!("skipped: there is no folder {} with the golden pairs: set PETALFLOW_SHARED", folder.display());
+        println!(
+            "skipped: there is no folder {} with the golden pairs: set PETALFLOW_SHARED",
+            folder.display()
+        );
         return;
     };
     let mut count = 0;
@@ -52,7 +62,11 @@ fn p203_the_golden_pairs_of_petalflow_match() {
         let Some(name) = input.to_str().and_then(|it| it.strip_suffix(".input.json")) else {
             continue;
         };
-        assert_eq!(compiled(&input), expected(Path::new(&format!("{name}.golden.json"))), "{name}");
+        assert_eq!(
+            compiled(&input),
+            expected(Path::new(&format!("{name}.golden.json"))),
+            "{name}"
+        );
         count += 1;
     }
     assert!(count > 0, "there is no pair in {}", folder.display());

@@ -17,7 +17,10 @@ fn p195_a_definition_survives_a_round_trip_and_leaves_out_what_is_empty() {
     let graph: GraphDefinition = serde_json::from_value(value.clone()).expect("it is a definition");
     assert_eq!(serde_json::to_value(&graph).expect("it is JSON"), value);
     let empty = serde_json::to_value(GraphDefinition::default()).expect("it is JSON");
-    assert_eq!(empty, json!({ "id": "", "version": "", "nodes": [], "edges": [] }));
+    assert_eq!(
+        empty,
+        json!({ "id": "", "version": "", "nodes": [], "edges": [] })
+    );
 }
 
 #[test]
@@ -29,16 +32,31 @@ fn p196_unknown_fields_are_errors_and_unknown_settings_warnings() {
 }"#;
     let (_, diagnostics) = inspect("g.json", text);
     let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(lines, [
-        "g.json:2:30: error[DC-005]: there is no field `colour`",
-        "g.json:3:50: error[DC-005]: there is no field `label`",
-        "g.json:3:101: warning[GR-020]: there is no setting `timout`; did you mean `timeout`?",
-        "g.json:4:13: error[GR-004]: the edges form a cycle: `a` -> `a`",
-        "g.json:4:45: error[DC-005]: there is no field `weight`",
-    ]);
-    let warned = Source::new("g.json", graph(r#"{"id":"a","type":"noop","config":{"x":1}}"#, ""));
-    let document = warned.check(&Catalog::default()).expect("a warning is no error");
-    assert_eq!(document.warnings.iter().map(|it| it.code).collect::<Vec<_>>(), [Code::UnknownSetting]);
+    assert_eq!(
+        lines,
+        [
+            "g.json:2:30: error[DC-005]: there is no field `colour`",
+            "g.json:3:50: error[DC-005]: there is no field `label`",
+            "g.json:3:101: warning[GR-020]: there is no setting `timout`; did you mean `timeout`?",
+            "g.json:4:13: error[GR-004]: the edges form a cycle: `a` -> `a`",
+            "g.json:4:45: error[DC-005]: there is no field `weight`",
+        ]
+    );
+    let warned = Source::new(
+        "g.json",
+        graph(r#"{"id":"a","type":"noop","config":{"x":1}}"#, ""),
+    );
+    let document = warned
+        .check(&Catalog::default())
+        .expect("a warning is no error");
+    assert_eq!(
+        document
+            .warnings
+            .iter()
+            .map(|it| it.code)
+            .collect::<Vec<_>>(),
+        [Code::UnknownSetting]
+    );
 }
 
 /// Upstream finds the codes of a registry only with a registry.
@@ -49,10 +67,26 @@ fn p197_each_rule_of_graphs_has_its_code() {
     for (expected, nodes, edges) in [
         ("GR-001", noop("a"), edge("a", "x")),
         ("GR-001", noop("a"), edge("x", "a")),
-        ("GR-003", r#"{"id":"a","type":"magic"}"#.to_owned(), String::new()),
-        ("GR-004", two.clone(), format!("{},{}", edge("a", "b"), edge("b", "a"))),
-        ("GR-005", format!("{},{}", noop("a"), noop("a")), String::new()),
-        ("GR-006", two.clone(), edge("a", "b").replace("output", "result")),
+        (
+            "GR-003",
+            r#"{"id":"a","type":"magic"}"#.to_owned(),
+            String::new(),
+        ),
+        (
+            "GR-004",
+            two.clone(),
+            format!("{},{}", edge("a", "b"), edge("b", "a")),
+        ),
+        (
+            "GR-005",
+            format!("{},{}", noop("a"), noop("a")),
+            String::new(),
+        ),
+        (
+            "GR-006",
+            two.clone(),
+            edge("a", "b").replace("output", "result"),
+        ),
         (
             "GR-009",
             format!(r#"{},{{"id":"t","type":"webhook_trigger"}}"#, noop("a")),
@@ -63,16 +97,30 @@ fn p197_each_rule_of_graphs_has_its_code() {
         assert!(found.contains(&expected), "{expected}: {found:?}");
     }
     let orphan = inspect("g.json", &graph(&two, "")).1;
-    assert!(orphan.iter().all(|it| it.code == Code::OrphanNode && it.severity == Severity::Warning));
+    assert!(
+        orphan
+            .iter()
+            .all(|it| it.code == Code::OrphanNode && it.severity == Severity::Warning)
+    );
     assert_eq!(orphan.len(), 2);
     // One node alone is a graph.
     assert!(codes("g.json", &graph(&noop("a"), "")).is_empty());
     let entry = graph(&noop("a"), "").replace("\"edges\"", "\"entry\":\"b\",\"edges\"");
     assert_eq!(codes("g.json", &entry), ["GR-007"]);
-    let catalog = Catalog::default().tool("search", ToolMode::FunctionCall).tool("fetch", ToolMode::Standalone);
-    let tools = graph(r#"{"id":"a","type":"search"},{"id":"b","type":"fetch"}"#, &edge("a", "b"));
-    let errors = Source::new("g.json", tools).check(&catalog).expect_err("models call `search`");
-    assert_eq!(errors.iter().map(|it| it.code).collect::<Vec<_>>(), [Code::ToolNotStandalone]);
+    let catalog = Catalog::default()
+        .tool("search", ToolMode::FunctionCall)
+        .tool("fetch", ToolMode::Standalone);
+    let tools = graph(
+        r#"{"id":"a","type":"search"},{"id":"b","type":"fetch"}"#,
+        &edge("a", "b"),
+    );
+    let errors = Source::new("g.json", tools)
+        .check(&catalog)
+        .expect_err("models call `search`");
+    assert_eq!(
+        errors.iter().map(|it| it.code).collect::<Vec<_>>(),
+        [Code::ToolNotStandalone]
+    );
 }
 
 #[test]
@@ -85,38 +133,78 @@ fn p197_the_kind_and_the_version_of_the_format_are_checked() {
         (r#""kind":"tree""#, false),
         (r#""kind":7"#, false),
     ] {
-        let found = codes("g.json", &format!(r#"{{"id":"g","version":"1",{text},"nodes":[],"edges":[]}}"#));
-        assert_eq!(found, if is_right { vec![] } else { vec!["GR-010"] }, "{text}");
+        let found = codes(
+            "g.json",
+            &format!(r#"{{"id":"g","version":"1",{text},"nodes":[],"edges":[]}}"#),
+        );
+        assert_eq!(
+            found,
+            if is_right { vec![] } else { vec!["GR-010"] },
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn p198_each_rule_of_conditional_nodes_has_its_code() {
-    let node = |config: &str| format!(r#"{{"id":"c","type":"conditional","config":{config}}},{{"id":"yes","type":"noop"}}"#);
+    let node = |config: &str| {
+        format!(
+            r#"{{"id":"c","type":"conditional","config":{config}}},{{"id":"yes","type":"noop"}}"#
+        )
+    };
     let leads = edge("c", "yes").replace("\"output\"", "\"yes\"");
     for (expected, config) in [
-        (vec![], r#"{"conditions":[{"name":"yes","expression":"a > 1"}],"default":"yes"}"#),
-        (vec!["CN-001"], r#"{"conditions":[{"name":"no","expression":"a"}],"default":"yes"}"#),
-        (vec!["CN-003"], r#"{"conditions":[{"name":"yes","expression":"a"}]}"#),
-        (vec!["CN-004"], r#"{"conditions":[{"name":"yes","expression":"a >"}],"default":"yes"}"#),
-        (vec!["CN-001", "CN-005"], r#"{"conditions":[{"name":"error","expression":"a"}],"default":"yes"}"#),
+        (
+            vec![],
+            r#"{"conditions":[{"name":"yes","expression":"a > 1"}],"default":"yes"}"#,
+        ),
+        (
+            vec!["CN-001"],
+            r#"{"conditions":[{"name":"no","expression":"a"}],"default":"yes"}"#,
+        ),
+        (
+            vec!["CN-003"],
+            r#"{"conditions":[{"name":"yes","expression":"a"}]}"#,
+        ),
+        (
+            vec!["CN-004"],
+            r#"{"conditions":[{"name":"yes","expression":"a >"}],"default":"yes"}"#,
+        ),
+        (
+            vec!["CN-001", "CN-005"],
+            r#"{"conditions":[{"name":"error","expression":"a"}],"default":"yes"}"#,
+        ),
         (vec!["CN-006"], r#"{"conditions":[],"default":"yes"}"#),
         (vec!["CN-006"], r#"{"conditions":"a","default":"yes"}"#),
         (vec!["CN-006"], r#"{"default":"yes"}"#),
     ] {
-        assert_eq!(codes("g.json", &graph(&node(config), &leads)), expected, "{config}");
+        assert_eq!(
+            codes("g.json", &graph(&node(config), &leads)),
+            expected,
+            "{config}"
+        );
     }
 }
 
 /// A definition with a cycle is an error. A graph that a program builds may have cycles.
 #[test]
 fn p199_a_cycle_is_an_error_that_names_its_nodes() {
-    let nodes: Vec<String> = ["a", "b", "c", "d"].map(|id| format!(r#"{{"id":"{id}","type":"noop"}}"#)).into();
-    let edges = [edge("a", "b"), edge("b", "c"), edge("c", "b"), edge("c", "d")].join(",");
+    let nodes: Vec<String> = ["a", "b", "c", "d"]
+        .map(|id| format!(r#"{{"id":"{id}","type":"noop"}}"#))
+        .into();
+    let edges = [
+        edge("a", "b"),
+        edge("b", "c"),
+        edge("c", "b"),
+        edge("c", "d"),
+    ]
+    .join(",");
     let (_, diagnostics) = inspect("g.json", &graph(&nodes.join(","), &edges));
     let message = &diagnostics.iter().next().expect("there is a cycle").message;
     assert!(
-        ["`b` -> `c` -> `b`", "`c` -> `b` -> `c`"].iter().any(|cycle| message.ends_with(cycle)),
+        ["`b` -> `c` -> `b`", "`c` -> `b` -> `c`"]
+            .iter()
+            .any(|cycle| message.ends_with(cycle)),
         "{message}"
     );
 }
@@ -124,14 +212,23 @@ fn p199_a_cycle_is_an_error_that_names_its_nodes() {
 #[test]
 fn p200_the_entry_is_the_first_node_without_an_edge_to_it_or_the_first() {
     let entry = |nodes: &[&str], edges: &[(&str, &str)], entry: &str| {
-        let nodes: Vec<Value> = nodes.iter().map(|id| json!({ "id": id, "type": "noop" })).collect();
-        let edges: Vec<Value> = edges.iter().map(|(a, b)| json!({ "source": a, "target": b })).collect();
+        let nodes: Vec<Value> = nodes
+            .iter()
+            .map(|id| json!({ "id": id, "type": "noop" }))
+            .collect();
+        let edges: Vec<Value> = edges
+            .iter()
+            .map(|(a, b)| json!({ "source": a, "target": b }))
+            .collect();
         let value = json!({ "id": "g", "nodes": nodes, "edges": edges, "entry": entry });
         let graph: GraphDefinition = serde_json::from_value(value).expect("it is a definition");
         graph.entry().map(str::to_owned)
     };
     assert_eq!(entry(&["b", "a"], &[("a", "b")], "").as_deref(), Some("a"));
-    assert_eq!(entry(&["b", "a"], &[("a", "b"), ("b", "a")], "").as_deref(), Some("b"));
+    assert_eq!(
+        entry(&["b", "a"], &[("a", "b"), ("b", "a")], "").as_deref(),
+        Some("b")
+    );
     assert_eq!(entry(&["b", "a"], &[("a", "b")], "b").as_deref(), Some("b"));
     assert_eq!(entry(&[], &[], ""), None);
 }
@@ -155,26 +252,42 @@ fn p201_documents_are_told_apart_by_kind_or_else_by_their_fields() {
 #[test]
 fn settings_are_checked_with_the_types_of_the_nodes() {
     let config = |kind: &str, config: &str| {
-        let text = graph(&format!(r#"{{"id":"a","type":"{kind}","config":{config}}}"#), "");
+        let text = graph(
+            &format!(r#"{{"id":"a","type":"{kind}","config":{config}}}"#),
+            "",
+        );
         let (_, diagnostics) = inspect("g.json", &text);
-        diagnostics.iter().map(|it| format!("{} {} {}", it.code, it.pointer, it.message)).collect::<Vec<_>>()
+        diagnostics
+            .iter()
+            .map(|it| format!("{} {} {}", it.code, it.pointer, it.message))
+            .collect::<Vec<_>>()
     };
     for (kind, settings, expected) in [
-        ("transform", "{}", vec!["DC-006 /nodes/0/config/transform `transform` is missing"]),
+        (
+            "transform",
+            "{}",
+            vec!["DC-006 /nodes/0/config/transform `transform` is missing"],
+        ),
         (
             "transform",
             r#"{"transform":"pik"}"#,
-            vec!["DC-007 /nodes/0/config/transform `pik` is not one of `pick`, `omit`, `rename`, `flatten`, `merge`, `template`, `stringify`, `parse`, `map`; did you mean `pick`?"],
+            vec![
+                "DC-007 /nodes/0/config/transform `pik` is not one of `pick`, `omit`, `rename`, `flatten`, `merge`, `template`, `stringify`, `parse`, `map`; did you mean `pick`?",
+            ],
         ),
         (
             "transform",
             r#"{"transform":"template","template":7,"output_var":"x"}"#,
-            vec!["DC-007 /nodes/0/config/template expected a text, not the number 7: put it in quotes"],
+            vec![
+                "DC-007 /nodes/0/config/template expected a text, not the number 7: put it in quotes",
+            ],
         ),
         (
             "transform",
             r#"{"transform":"template","template":"{{name}}","output_var":"x"}"#,
-            vec!["DC-008 /nodes/0/config/template node `a`: the template is wrong at position 2: there is no function `name`: a variable is written `.name`"],
+            vec![
+                "DC-008 /nodes/0/config/template node `a`: the template is wrong at position 2: there is no function `name`: a variable is written `.name`",
+            ],
         ),
         (
             "llm_prompt",
@@ -184,24 +297,48 @@ fn settings_are_checked_with_the_types_of_the_nodes() {
                 "DC-007 /nodes/0/config/temperature expected a number, not `hot`",
             ],
         ),
-        ("llm_prompt", r#"{"timeout":"30s","max_tokens":5.0,"retry":{"backoff":2}}"#, vec![]),
-        ("llm_prompt", r#"{"timeout":[1]}"#, vec!["DC-007 /nodes/0/config/timeout expected a number or a text, not a list"]),
+        (
+            "llm_prompt",
+            r#"{"timeout":"30s","max_tokens":5.0,"retry":{"backoff":2}}"#,
+            vec![],
+        ),
+        (
+            "llm_prompt",
+            r#"{"timeout":[1]}"#,
+            vec!["DC-007 /nodes/0/config/timeout expected a number or a text, not a list"],
+        ),
         ("merge", "{}", vec![]),
         ("merge", r#"{"strategy":"json"}"#, vec![]),
-        ("guardian", r#"{"checks":[{"type":"required"},{"type":"requird"}]}"#, vec![
-            "DC-007 /nodes/0/config/checks/1/type `requird` is not one of `required`, `max_length`, `min_length`, `pattern`, `enum`, `type`, `range`, `pii`, `schema`; did you mean `required`?",
-        ]),
-        ("map", r#"{"input_var":"l"}"#, vec![
-            "DC-006 /nodes/0/config/mapper_binding `mapper_binding` is missing: it is the node that `map` runs, `{\"type\": .., \"config\": ..}`",
-        ]),
-        ("map", r#"{"input_var":"l","mapper_binding":{"type":"transform","config":{"transform":"pick"}}}"#, vec![
-            "DC-006 /nodes/0/config/mapper_binding/config/input_var `input_var` is missing",
-            "DC-006 /nodes/0/config/mapper_binding/config/fields `fields` is missing",
-            "DC-006 /nodes/0/config/mapper_binding/config/output_var `output_var` is missing",
-        ]),
-        ("cache", r#"{"wrapped_binding":{"type":"merge"}}"#, vec![
-            "DC-007 /nodes/0/config/wrapped_binding/type `merge` is not a node type that `cache` can run",
-        ]),
+        (
+            "guardian",
+            r#"{"checks":[{"type":"required"},{"type":"requird"}]}"#,
+            vec![
+                "DC-007 /nodes/0/config/checks/1/type `requird` is not one of `required`, `max_length`, `min_length`, `pattern`, `enum`, `type`, `range`, `pii`, `schema`; did you mean `required`?",
+            ],
+        ),
+        (
+            "map",
+            r#"{"input_var":"l"}"#,
+            vec![
+                "DC-006 /nodes/0/config/mapper_binding `mapper_binding` is missing: it is the node that `map` runs, `{\"type\": .., \"config\": ..}`",
+            ],
+        ),
+        (
+            "map",
+            r#"{"input_var":"l","mapper_binding":{"type":"transform","config":{"transform":"pick"}}}"#,
+            vec![
+                "DC-006 /nodes/0/config/mapper_binding/config/input_var `input_var` is missing",
+                "DC-006 /nodes/0/config/mapper_binding/config/fields `fields` is missing",
+                "DC-006 /nodes/0/config/mapper_binding/config/output_var `output_var` is missing",
+            ],
+        ),
+        (
+            "cache",
+            r#"{"wrapped_binding":{"type":"merge"}}"#,
+            vec![
+                "DC-007 /nodes/0/config/wrapped_binding/type `merge` is not a node type that `cache` can run",
+            ],
+        ),
     ] {
         let mut found = config(kind, settings);
         let mut expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();

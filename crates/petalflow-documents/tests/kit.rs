@@ -16,7 +16,9 @@ pub(crate) fn inspect(name: &str, text: &str) -> (Option<Definition>, Diagnostic
 /// A document without errors.
 pub(crate) fn definition(name: &str, text: &str) -> Definition {
     let document = Source::new(name, text).check(&Catalog::default());
-    document.unwrap_or_else(|errors| panic!("{errors}")).definition
+    document
+        .unwrap_or_else(|errors| panic!("{errors}"))
+        .definition
 }
 
 /// A graph in JSON with these nodes and edges.
@@ -26,5 +28,7 @@ pub(crate) fn graph(nodes: &str, edges: &str) -> String {
 
 /// An edge in JSON.
 pub(crate) fn edge(source: &str, target: &str) -> String {
-    format!(r#"{{"source":"{source}","sourceHandle":"output","target":"{target}","targetHandle":"input"}}"#)
+    format!(
+        r#"{{"source":"{source}","sourceHandle":"output","target":"{target}","targetHandle":"input"}}"#
+    )
 }

@@ -11,7 +11,10 @@ fn assert_stored(folder: &str, stored: &str, made: &Value) {
         let path = format!("{}/schemas/{folder}/v1.json", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, text).expect("the folder exists");
     } else {
-        assert!(stored == text, "schemas/{folder}/v1.json is not that of the types: run the test with PETALFLOW_BLESS=1");
+        assert!(
+            stored == text,
+            "schemas/{folder}/v1.json is not that of the types: run the test with PETALFLOW_BLESS=1"
+        );
     }
 }
 

@@ -64,7 +64,10 @@ fn wrong_syntax_says_where() {
         assert_eq!(diagnostic.code.as_str(), "DC-001", "{text}: {diagnostic}");
         let position = diagnostic.position.expect("it has a place");
         assert_eq!(position.line, line, "{text}: {diagnostic}");
-        assert!(position.column.abs_diff(column) <= 2, "{text}: {diagnostic}");
+        assert!(
+            position.column.abs_diff(column) <= 2,
+            "{text}: {diagnostic}"
+        );
     }
 }
 
@@ -73,14 +76,30 @@ fn places_count_characters_and_names_with_slashes_are_found() {
     let text = "{\"id\": \"ü\", \"version\": \"1\", \"é/~\": 1, \"nodes\": [], \"edges\": []}";
     let (_, diagnostics) = inspect("g.json", text);
     let diagnostic = diagnostics.iter().next().expect("a field is unknown");
-    assert_eq!(diagnostic.position, Some(Position { line: 1, column: 29 }));
+    assert_eq!(
+        diagnostic.position,
+        Some(Position {
+            line: 1,
+            column: 29
+        })
+    );
     assert_eq!(diagnostic.pointer, "/é~1~0");
 }
 
 #[test]
 fn scalars_of_yaml_follow_its_core_schema() {
     let graph = |value: &str| format!("id: g\nversion: {value}\nnodes: []\nedges: []\n");
-    for text in ["'1.0'", "1.0.0", "yes", "2024-01-01", "!!str 1", "0x", "1e", ".", "nan"] {
+    for text in [
+        "'1.0'",
+        "1.0.0",
+        "yes",
+        "2024-01-01",
+        "!!str 1",
+        "0x",
+        "1e",
+        ".",
+        "nan",
+    ] {
         assert!(codes("g.yaml", &graph(text)).is_empty(), "{text}");
     }
     for number in ["1", "1.0", "0x1f", "0o17", "+.5", "1e3", "true", "-12."] {

@@ -35,11 +35,11 @@ pub use config::{ConfigError, Period};
 pub use decision::RouteDecision;
 pub use failure::NodeFailure;
 pub use kind::NodeKind;
-pub use template::MissingVariable;
-pub use trace::Trace;
 /// The expression language of conditions.
 #[doc(inline)]
 pub use petalflow_expression as expr;
+pub use template::MissingVariable;
+pub use trace::Trace;
 pub use wire::{WireArtifact, WireEnvelope, WireError, WireFailure, WireMessage, WireTrace};
 
 use petalflow::state;

@@ -64,7 +64,7 @@ impl AgentWorkflow {
         };
         let tasks = self.tasks.iter().filter_map(|(name, task)| {
             let agent = self.agents.get(&task.agent)?;
-            Some((name, task, agent, self.nodes_of(name, task, agent, catalog)))
+            Some((name, task, agent, nodes_of(name, task, agent, catalog)))
         });
         let tasks: Vec<_> = tasks.collect();
         let places: Tasks = tasks
@@ -109,33 +109,6 @@ impl AgentWorkflow {
         .into()
     }
 
-    fn nodes_of<'c>(&self, name: &str, task: &Task, agent: &Agent, catalog: &'c Catalog) -> NodesOfTask<'c> {
-        let mut called = Vec::new();
-        let mut standalone = Vec::new();
-        for reference in &agent.tools {
-            let reference = reference.trim();
-            let actions: Vec<&str> = catalog.actions(reference).collect();
-            let references = if actions.is_empty() { vec![reference] } else { actions };
-            for reference in references {
-                match catalog.tool_entry(reference) {
-                    Some(tool) if tool.mode == ToolMode::Standalone => {
-                        let arguments = tool.inputs.as_slice();
-                        standalone.push((reference.to_owned(), arguments));
-                    }
-                    // A tool that the catalog does not know: who runs the graph supplies it.
-                    _ => called.push(reference.to_owned()),
-                }
-            }
-        }
-        NodesOfTask {
-            task: name.to_owned(),
-            model: format!("{name}__{}", task.agent),
-            called,
-            standalone,
-            reviewed: task.review == "human",
-        }
-    }
-
     /// A task that names others runs after them.
     fn reference_edges(&self, places: &Tasks, graph: &mut GraphDefinition) {
         for (name, task) in &self.tasks {
@@ -146,7 +119,10 @@ impl AgentWorkflow {
                 let references = text::task_references(text).into_iter();
                 references.map(move |reference| (reference, input.as_str()))
             });
-            let context = task.context.iter().map(|reference| (reference.as_str(), "context"));
+            let context = task
+                .context
+                .iter()
+                .map(|reference| (reference.as_str(), "context"));
             for (reference, handle) in inputs.chain(context) {
                 if let Some(from) = places.get(reference) {
                     let mut edge = EdgeDefinition::new(&from.last, &to.first);
@@ -155,6 +131,37 @@ impl AgentWorkflow {
                 }
             }
         }
+    }
+}
+
+fn nodes_of<'c>(name: &str, task: &Task, agent: &Agent, catalog: &'c Catalog) -> NodesOfTask<'c> {
+    let mut called = Vec::new();
+    let mut standalone = Vec::new();
+    for reference in &agent.tools {
+        let reference = reference.trim();
+        let actions: Vec<&str> = catalog.actions(reference).collect();
+        let references = if actions.is_empty() {
+            vec![reference]
+        } else {
+            actions
+        };
+        for reference in references {
+            match catalog.tool_entry(reference) {
+                Some(tool) if tool.mode == ToolMode::Standalone => {
+                    let arguments = tool.inputs.as_slice();
+                    standalone.push((reference.to_owned(), arguments));
+                }
+                // A tool that the catalog does not know: who runs the graph supplies it.
+                _ => called.push(reference.to_owned()),
+            }
+        }
+    }
+    NodesOfTask {
+        task: name.to_owned(),
+        model: format!("{name}__{}", task.agent),
+        called,
+        standalone,
+        reviewed: task.review == "human",
     }
 }
 
@@ -169,7 +176,10 @@ struct NodesOfTask<'c> {
 
 impl NodesOfTask<'_> {
     fn places(&self) -> TaskNodes {
-        let tool = self.standalone.first().map(|(tool, _)| format!("{}__{tool}", self.task));
+        let tool = self
+            .standalone
+            .first()
+            .map(|(tool, _)| format!("{}__{tool}", self.task));
         TaskNodes {
             first: tool.unwrap_or_else(|| self.model.clone()),
             last: if self.reviewed {
@@ -218,21 +228,34 @@ impl NodesOfTask<'_> {
 fn tool_settings(tool: &str, arguments: &[String], agent: &Agent) -> Map<String, Value> {
     let mut settings = Map::new();
     if !arguments.is_empty() {
-        let arguments = arguments.iter().map(|name| (name.clone(), Value::from(name.as_str())));
+        let arguments = arguments
+            .iter()
+            .map(|name| (name.clone(), Value::from(name.as_str())));
         settings.insert("args_template".into(), Value::Object(arguments.collect()));
     }
     if let Some((name, action)) = tool.split_once('.') {
         settings.insert("tool_name".into(), name.into());
         settings.insert("action_name".into(), action.into());
-        if let Some(config) = agent.tool_config.get(name).filter(|config| !config.is_empty()) {
+        if let Some(config) = agent
+            .tool_config
+            .get(name)
+            .filter(|config| !config.is_empty())
+        {
             settings.insert("tool_config".into(), Value::Object(config.clone()));
         }
     }
     settings
 }
 
-fn model_settings(task: &Task, agent: &Agent, tools: Vec<String>, places: &Tasks) -> Map<String, Value> {
-    let prompt = text::prompt(&task.description, |task| Some(places.get(task)?.last.clone()));
+fn model_settings(
+    task: &Task,
+    agent: &Agent,
+    tools: Vec<String>,
+    places: &Tasks,
+) -> Map<String, Value> {
+    let prompt = text::prompt(&task.description, |task| {
+        Some(places.get(task)?.last.clone())
+    });
     let mut settings = object(json!({
         "system_prompt": system_prompt(agent, Some(task)),
         "prompt_template": prompt,
@@ -258,14 +281,19 @@ fn model_settings(task: &Task, agent: &Agent, tools: Vec<String>, places: &Tasks
 
 /// What the model is told about the agent. Without a task for a manager.
 fn system_prompt(agent: &Agent, task: Option<&Task>) -> String {
-    let mut text = format!("You are a {}.\n\nGoal: {}", agent.role, agent.goal);
+    let text = format!("You are a {}.\n\nGoal: {}", agent.role, agent.goal);
     let Some(task) = task else {
         return text;
     };
-    if !agent.backstory.is_empty() {
-        text += &format!("\n\nBackstory: {}", agent.backstory);
-    }
-    text + &format!("\n\nExpected output: {}", task.expected_output)
+    let backstory = if agent.backstory.is_empty() {
+        String::new()
+    } else {
+        format!("\n\nBackstory: {}", agent.backstory)
+    };
+    format!(
+        "{text}{backstory}\n\nExpected output: {}",
+        task.expected_output
+    )
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -18,11 +18,18 @@ pub(super) fn add(workflow: &AgentWorkflow, tasks: &Tasks, graph: &mut GraphDefi
 }
 
 fn sequential(workflow: &AgentWorkflow, tasks: &Tasks, graph: &mut GraphDefinition) {
-    let order: Vec<_> = workflow.execution.task_order.iter().filter_map(|task| tasks.get(task)).collect();
+    let order: Vec<_> = workflow
+        .execution
+        .task_order
+        .iter()
+        .filter_map(|task| tasks.get(task))
+        .collect();
     if let Some(first) = order.first() {
         graph.entry.clone_from(&first.first);
     }
-    let pairs = order.windows(2).map(|pair| EdgeDefinition::new(&pair[0].last, &pair[1].first));
+    let pairs = order
+        .windows(2)
+        .map(|pair| EdgeDefinition::new(&pair[0].last, &pair[1].first));
     graph.edges.extend(pairs);
 }
 
@@ -34,7 +41,9 @@ fn parallel(workflow: &AgentWorkflow, tasks: &Tasks, graph: &mut GraphDefinition
     } else {
         object(json!({ "strategy": strategy }))
     };
-    let edges = tasks.values().map(|task| EdgeDefinition::new(&task.last, &id));
+    let edges = tasks
+        .values()
+        .map(|task| EdgeDefinition::new(&task.last, &id));
     graph.edges.extend(edges);
     graph.nodes.push(NodeDefinition {
         id,
@@ -70,7 +79,14 @@ fn custom(workflow: &AgentWorkflow, tasks: &Tasks, graph: &mut GraphDefinition) 
         return;
     };
     let mut conditions = HashSet::new();
-    for (name, Dependencies { depends_on, condition }) in all {
+    for (
+        name,
+        Dependencies {
+            depends_on,
+            condition,
+        },
+    ) in all
+    {
         let Some(task) = tasks.get(name) else {
             continue;
         };
@@ -79,7 +95,9 @@ fn custom(workflow: &AgentWorkflow, tasks: &Tasks, graph: &mut GraphDefinition) 
                 continue;
             };
             if condition.is_empty() {
-                graph.edges.push(EdgeDefinition::new(&before.last, &task.first));
+                graph
+                    .edges
+                    .push(EdgeDefinition::new(&before.last, &task.first));
                 continue;
             }
             let id = format!("{dependency}__cond__{name}");
@@ -104,7 +122,12 @@ fn custom(workflow: &AgentWorkflow, tasks: &Tasks, graph: &mut GraphDefinition) 
         }
     }
     let is_free = |name: &&String| all.get(*name).is_none_or(|it| it.depends_on.is_empty());
-    if let Some(first) = workflow.tasks.keys().find(is_free).and_then(|name| tasks.get(name)) {
+    if let Some(first) = workflow
+        .tasks
+        .keys()
+        .find(is_free)
+        .and_then(|name| tasks.get(name))
+    {
         graph.entry.clone_from(&first.first);
     }
 }

@@ -21,7 +21,9 @@ pub(crate) fn prompt(text: &str, node: impl Fn(&str) -> Option<String>) -> Strin
     let mut copied = 0;
     for (start, end, inside) in actions(text) {
         let replacement = match inside.split_once('.') {
-            Some(("input", path)) if path.split('.').all(is_name) => Some(format!("{{{{.{path}}}}}")),
+            Some(("input", path)) if path.split('.').all(is_name) => {
+                Some(format!("{{{{.{path}}}}}"))
+            }
             Some(("tasks", rest)) => rest
                 .strip_suffix(".output")
                 .filter(|task| is_name(task))
@@ -47,7 +49,8 @@ pub(crate) fn condition(text: &str, variable: impl Fn(&str) -> Option<String>) -
     let mut rest = text;
     let mut before = None;
     while let Some(next) = rest.chars().next() {
-        let continues = before.is_some_and(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+        let continues =
+            before.is_some_and(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
         if next == '"' {
             let length = string_length(rest);
             result.push_str(&rest[..length]);
@@ -89,12 +92,17 @@ fn string_length(text: &str) -> usize {
 }
 
 fn split_name(text: &str) -> Option<(&str, &str)> {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// What is between `{{` and `}}`, trimmed, with the places of the braces.
@@ -120,17 +128,24 @@ mod tests {
     #[test]
     fn prompts_name_variables() {
         assert_eq!(
-            prompt("{{input.topic}} {{tasks.a.output}} {{ tasks.a.output }} {{tasks.b.output}} {{x", node),
+            prompt(
+                "{{input.topic}} {{tasks.a.output}} {{ tasks.a.output }} {{tasks.b.output}} {{x",
+                node
+            ),
             "{{.topic}} {{.a__x_output}} {{.a__x_output}} {{tasks.b.output}} {{x"
         );
-        assert_eq!(task_references("{{tasks.a.output}}{{tasks.b.x}}{{tasks.a.y}}{{tasks.}}"), ["a", "b"]);
+        assert_eq!(
+            task_references("{{tasks.a.output}}{{tasks.b.x}}{{tasks.a.y}}{{tasks.}}"),
+            ["a", "b"]
+        );
     }
 
     #[test]
     fn conditions_name_variables_and_keep_texts() {
         let variable = |task: &str| node(task).map(|node| format!("{node}_output"));
         let text = r#"tasks.a.output.n > 1 && x == "tasks.a.output" && my.tasks.a.output && tasks.a.outputs"#;
-        let expected = r#"a__x_output.n > 1 && x == "tasks.a.output" && my.tasks.a.output && tasks.a.outputs"#;
+        let expected =
+            r#"a__x_output.n > 1 && x == "tasks.a.output" && my.tasks.a.output && tasks.a.outputs"#;
         assert_eq!(condition(text, variable), expected);
     }
 }

@@ -15,7 +15,13 @@ use crate::template;
 /// Checks everything that the fields of the document do not say.
 pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {
     let kinds = ["agent_workflow", "agent-workflow"];
-    format::check(&workflow.kind, &workflow.schema_version, &kinds, Code::BadWorkflowFormat, report);
+    format::check(
+        &workflow.kind,
+        &workflow.schema_version,
+        &kinds,
+        Code::BadWorkflowFormat,
+        report,
+    );
     agents(workflow, catalog, report);
     for (name, task) in &workflow.tasks {
         let at = Pointer::root().name("tasks").name(name);
@@ -32,7 +38,9 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
     match workflow.execution.strategy {
         Strategy::Sequential => order_is_complete(workflow, &execution.name("task_order"), report),
         Strategy::Parallel => strategy_merges(workflow, &execution.name("merge_strategy"), report),
-        Strategy::Hierarchical => manager_exists(workflow, &execution.name("manager_agent"), report),
+        Strategy::Hierarchical => {
+            manager_exists(workflow, &execution.name("manager_agent"), report);
+        }
         Strategy::Custom => dependencies(workflow, &execution.name("tasks"), report),
     }
 }
@@ -57,7 +65,11 @@ fn agents(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {
         let provider = agent.provider.as_str();
         if !provider.is_empty() && !catalog.providers().any(|known| known == provider) {
             let suggestion = suggestion(provider, catalog.providers());
-            let message = format!("agent `{}`: provider `{}` is unknown{suggestion}", shown(name), shown(provider));
+            let message = format!(
+                "agent `{}`: provider `{}` is unknown{suggestion}",
+                shown(name),
+                shown(provider)
+            );
             report.add(Code::UnknownProvider, at.name("provider"), message);
         }
         // Others have no effect, as in PetalFlow.
@@ -72,16 +84,34 @@ fn agents(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {
                 report.add(Code::UnknownTool, at.name("tools").item(index), message);
             }
         }
-        let named: HashSet<&str> = agent.tools.iter().map(|tool| tool_name(tool.trim())).collect();
-        for tool in agent.tool_config.keys().filter(|tool| !named.contains(tool.as_str())) {
-            let message = format!("agent `{}` has settings of tool `{}`, which is not one of its tools", shown(name), shown(tool));
-            report.add_at_name(Code::UnknownTool, at.name("tool_config").name(tool), message);
+        let named: HashSet<&str> = agent
+            .tools
+            .iter()
+            .map(|tool| tool_name(tool.trim()))
+            .collect();
+        for tool in agent
+            .tool_config
+            .keys()
+            .filter(|tool| !named.contains(tool.as_str()))
+        {
+            let message = format!(
+                "agent `{}` has settings of tool `{}`, which is not one of its tools",
+                shown(name),
+                shown(tool)
+            );
+            report.add_at_name(
+                Code::UnknownTool,
+                at.name("tool_config").name(tool),
+                message,
+            );
         }
     }
 }
 
 fn tool_name(reference: &str) -> &str {
-    reference.split_once('.').map_or(reference, |(tool, _)| tool)
+    reference
+        .split_once('.')
+        .map_or(reference, |(tool, _)| tool)
 }
 
 fn tool_problem(reference: &str, catalog: &Catalog) -> Option<String> {
@@ -91,26 +121,43 @@ fn tool_problem(reference: &str, catalog: &Catalog) -> Option<String> {
         None => (reference, None),
     };
     if tool.is_empty() || action.is_some_and(|action| action.is_empty() || action.contains('.')) {
-        return Some(format!("tool `{text}` is not of the form `name` or `name.action`"));
+        return Some(format!(
+            "tool `{text}` is not of the form `name` or `name.action`"
+        ));
     }
     if !catalog.has_tools() || catalog.tool_entry(reference).is_some() {
         return None;
     }
     match action {
         None if catalog.actions(tool).next().is_some() => None,
-        Some(action) if catalog.actions(tool).next().is_some() => {
-            Some(format!("tool `{}` has no action `{}`", shown(tool), shown(action)))
-        }
-        _ => Some(format!("there is no tool `{text}`{}", suggestion(reference, catalog.tool_names()))),
+        Some(action) if catalog.actions(tool).next().is_some() => Some(format!(
+            "tool `{}` has no action `{}`",
+            shown(tool),
+            shown(action)
+        )),
+        _ => Some(format!(
+            "there is no tool `{text}`{}",
+            suggestion(reference, catalog.tool_names())
+        )),
     }
 }
 
-fn agent_exists(workflow: &AgentWorkflow, name: &str, task: &Task, at: &Pointer, report: &mut Report) {
+fn agent_exists(
+    workflow: &AgentWorkflow,
+    name: &str,
+    task: &Task,
+    at: &Pointer,
+    report: &mut Report,
+) {
     if task.agent.is_empty() || workflow.agents.contains_key(&task.agent) {
         return;
     }
     let suggestion = suggestion(&task.agent, workflow.agents.keys().map(String::as_str));
-    let message = format!("task `{}`: there is no agent `{}`{suggestion}", shown(name), shown(&task.agent));
+    let message = format!(
+        "task `{}`: there is no agent `{}`{suggestion}",
+        shown(name),
+        shown(&task.agent)
+    );
     report.add(Code::UndefinedAgent, at.name("agent"), message);
 }
 
@@ -118,16 +165,30 @@ fn prompt_is_a_template(name: &str, task: &Task, at: &Pointer, report: &mut Repo
     // References to unknown tasks have errors of their own.
     let text = prompt(&task.description, |task| Some(task.to_owned()));
     if let Err(error) = template::to_jinja(&text) {
-        report.add(Code::BadTemplate, at.clone(), format!("task `{}`: {error}", shown(name)));
+        report.add(
+            Code::BadTemplate,
+            at.clone(),
+            format!("task `{}`: {error}", shown(name)),
+        );
     }
 }
 
 /// The tasks that texts and the context name. PetalFlow does not look at the description.
-fn references_exist(workflow: &AgentWorkflow, name: &str, task: &Task, at: &Pointer, report: &mut Report) {
+fn references_exist(
+    workflow: &AgentWorkflow,
+    name: &str,
+    task: &Task,
+    at: &Pointer,
+    report: &mut Report,
+) {
     let mut unknown = |reference: &str, at: Pointer| {
         if !workflow.tasks.contains_key(reference) {
             let suggestion = suggestion(reference, workflow.tasks.keys().map(String::as_str));
-            let message = format!("task `{}`: there is no task `{}`{suggestion}", shown(name), shown(reference));
+            let message = format!(
+                "task `{}`: there is no task `{}`{suggestion}",
+                shown(name),
+                shown(reference)
+            );
             report.add(Code::UnknownTask, at, message);
         }
     };
@@ -147,7 +208,8 @@ fn references_exist(workflow: &AgentWorkflow, name: &str, task: &Task, at: &Poin
 fn order_is_complete(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
     let order = &workflow.execution.task_order;
     if order.is_empty() {
-        let message = "`task_order` is missing: the strategy `sequential` needs a list of all tasks";
+        let message =
+            "`task_order` is missing: the strategy `sequential` needs a list of all tasks";
         report.add(Code::BadTaskOrder, at.clone(), message);
         return;
     }
@@ -155,14 +217,21 @@ fn order_is_complete(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report
     for (index, task) in order.iter().enumerate() {
         if !workflow.tasks.contains_key(task) {
             let suggestion = suggestion(task, workflow.tasks.keys().map(String::as_str));
-            let message = format!("`task_order` has `{}`, which is not a task{suggestion}", shown(task));
+            let message = format!(
+                "`task_order` has `{}`, which is not a task{suggestion}",
+                shown(task)
+            );
             report.add(Code::BadTaskOrder, at.item(index), message);
         } else if !seen.insert(task.as_str()) {
             let message = format!("`task_order` has `{}` twice", shown(task));
             report.add(Code::BadTaskOrder, at.item(index), message);
         }
     }
-    for task in workflow.tasks.keys().filter(|task| !seen.contains(task.as_str())) {
+    for task in workflow
+        .tasks
+        .keys()
+        .filter(|task| !seen.contains(task.as_str()))
+    {
         let message = format!("`task_order` does not have task `{}`", shown(task));
         report.add(Code::BadTaskOrder, at.clone(), message);
     }
@@ -195,7 +264,14 @@ fn dependencies(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
     let tasks = workflow.execution.tasks.as_ref().unwrap_or(&none);
     let mut executed: HashSet<&str> = HashSet::new();
     let mut edges = Vec::new();
-    for (name, Dependencies { depends_on, condition }) in tasks {
+    for (
+        name,
+        Dependencies {
+            depends_on,
+            condition,
+        },
+    ) in tasks
+    {
         let at = at.name(name);
         executed.insert(name);
         if !workflow.tasks.contains_key(name) {
@@ -209,19 +285,41 @@ fn dependencies(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
                 edges.push((dependency.as_str(), name.as_str()));
             } else {
                 let suggestion = suggestion(dependency, workflow.tasks.keys().map(String::as_str));
-                let message = format!("task `{}` depends on `{}`, which is not a task{suggestion}", shown(name), shown(dependency));
-                report.add(Code::UnknownTask, at.name("depends_on").item(index), message);
+                let message = format!(
+                    "task `{}` depends on `{}`, which is not a task{suggestion}",
+                    shown(name),
+                    shown(dependency)
+                );
+                report.add(
+                    Code::UnknownTask,
+                    at.name("depends_on").item(index),
+                    message,
+                );
             }
         }
         condition_parses(name, condition, &at.name("condition"), report);
     }
     if let Some(found) = cycle::find(workflow.tasks.keys().map(String::as_str), &edges) {
-        let message = format!("tasks depend on each other in a circle: {}", cycle::in_words(&found));
+        let message = format!(
+            "tasks depend on each other in a circle: {}",
+            cycle::in_words(&found)
+        );
         report.add(Code::TaskCycle, at.clone(), message);
     }
-    for task in workflow.tasks.keys().filter(|task| !executed.contains(task.as_str())) {
-        let message = format!("task `{}` is not in `execution.tasks`, so it is never executed", shown(task));
-        report.add_at_name(Code::OrphanTask, Pointer::root().name("tasks").name(task), message);
+    for task in workflow
+        .tasks
+        .keys()
+        .filter(|task| !executed.contains(task.as_str()))
+    {
+        let message = format!(
+            "task `{}` is not in `execution.tasks`, so it is never executed",
+            shown(task)
+        );
+        report.add_at_name(
+            Code::OrphanTask,
+            Pointer::root().name("tasks").name(task),
+            message,
+        );
     }
 }
 

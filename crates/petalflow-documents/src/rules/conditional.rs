@@ -11,7 +11,12 @@ use crate::report::{Pointer, Report, shown};
 const RESERVED: [&str; 2] = ["error", "_metadata"];
 
 /// Checks the conditions of a conditional node.
-pub(crate) fn check(node: &NodeDefinition, graph: &GraphDefinition, at: &Pointer, report: &mut Report) {
+pub(crate) fn check(
+    node: &NodeDefinition,
+    graph: &GraphDefinition,
+    at: &Pointer,
+    report: &mut Report,
+) {
     if node.kind != "conditional" {
         return;
     }
@@ -31,10 +36,17 @@ pub(crate) fn check(node: &NodeDefinition, graph: &GraphDefinition, at: &Pointer
             return;
         }
     };
-    let leaving: Vec<_> = graph.edges.iter().filter(|edge| edge.source == node.id).collect();
+    let leaving: Vec<_> = graph
+        .edges
+        .iter()
+        .filter(|edge| edge.source == node.id)
+        .collect();
     for (index, condition) in conditions.iter().enumerate() {
         let at = list_at.item(index);
-        let name = condition.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = condition
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let shown_name = shown(name);
         if RESERVED.contains(&name) {
             let message = format!("conditional node `{id}`: the name `{shown_name}` is reserved");
@@ -46,22 +58,34 @@ pub(crate) fn check(node: &NodeDefinition, graph: &GraphDefinition, at: &Pointer
             let message = format!("conditional node `{id}` has two conditions `{shown_name}`");
             report.add(Code::WrongValue, at.name("name"), message);
         }
-        let expression = condition.get("expression").and_then(Value::as_str).unwrap_or_default();
+        let expression = condition
+            .get("expression")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         if let Err(error) = Expression::parse(expression)
             && condition.get("expression").is_some_and(Value::is_string)
         {
             let message = format!("conditional node `{id}`: condition `{shown_name}`: {error}");
             report.add(Code::BadExpression, at.name("expression"), message);
         }
-        let leads = leaving.iter().any(|edge| edge.target == name || edge.source_handle == name);
+        let leads = leaving
+            .iter()
+            .any(|edge| edge.target == name || edge.source_handle == name);
         if !name.is_empty() && !leads {
-            let message = format!("conditional node `{id}`: condition `{shown_name}` leads nowhere: no edge has it as its `sourceHandle` or its target");
+            let message = format!(
+                "conditional node `{id}`: condition `{shown_name}` leads nowhere: no edge has it as its `sourceHandle` or its target"
+            );
             report.add(Code::ConditionWithoutEdge, at, message);
         }
     }
-    let default = node.config.get("default").and_then(Value::as_str).unwrap_or_default();
+    let default = node
+        .config
+        .get("default")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if default.is_empty() {
-        let message = format!("conditional node `{id}` has no `default`: it fails if no condition is true");
+        let message =
+            format!("conditional node `{id}` has no `default`: it fails if no condition is true");
         report.add(Code::NoDefault, config, message);
     }
 }

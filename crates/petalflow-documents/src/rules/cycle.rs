@@ -5,7 +5,10 @@ use std::collections::HashMap;
 /// Whether edges between names form a cycle, and which one: its names in the order of the edges.
 ///
 /// The time is linear.
-pub(crate) fn find<'a>(names: impl Iterator<Item = &'a str>, edges: &[(&'a str, &'a str)]) -> Option<Vec<&'a str>> {
+pub(crate) fn find<'a>(
+    names: impl Iterator<Item = &'a str>,
+    edges: &[(&'a str, &'a str)],
+) -> Option<Vec<&'a str>> {
     let mut index = HashMap::new();
     let mut list = Vec::new();
     for name in names {
@@ -23,7 +26,9 @@ pub(crate) fn find<'a>(names: impl Iterator<Item = &'a str>, edges: &[(&'a str, 
         }
     }
     // What remains after all nodes without edges to them were removed again and again leads to a cycle.
-    let mut free: Vec<usize> = (0..list.len()).filter(|node| incoming[*node] == 0).collect();
+    let mut free: Vec<usize> = (0..list.len())
+        .filter(|node| incoming[*node] == 0)
+        .collect();
     while let Some(node) = free.pop() {
         for &to in &next[node] {
             incoming[to] -= 1;
@@ -62,10 +67,16 @@ pub(crate) fn find<'a>(names: impl Iterator<Item = &'a str>, edges: &[(&'a str, 
 
 /// A cycle in words: ``` `a` -> `b` -> `a` ```. The middle of a long one is left out.
 pub(crate) fn in_words(cycle: &[&str]) -> String {
-    let quoted: Vec<String> = cycle.iter().map(|name| format!("`{}`", crate::report::shown(name))).collect();
+    let quoted: Vec<String> = cycle
+        .iter()
+        .map(|name| format!("`{}`", crate::report::shown(name)))
+        .collect();
     if quoted.len() <= 8 {
         return quoted.join(" -> ");
     }
-    let (begin, end) = (quoted[..4].join(" -> "), quoted[quoted.len() - 2..].join(" -> "));
+    let (begin, end) = (
+        quoted[..4].join(" -> "),
+        quoted[quoted.len() - 2..].join(" -> "),
+    );
     format!("{begin} -> … -> {end}")
 }

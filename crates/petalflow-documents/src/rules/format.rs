@@ -19,6 +19,9 @@ pub(crate) fn check(kind: &str, version: &str, kinds: &[&str], code: Code, repor
         Ok(version) => format!("major version {} is not supported", version.major),
         Err(error) => format!("it is not a semantic version: {error}"),
     };
-    let message = format!("schema_version `{}`: {problem}; use `1.0.0`", shown(version));
+    let message = format!(
+        "schema_version `{}`: {problem}; use `1.0.0`",
+        shown(version)
+    );
     report.add(code, Pointer::root().name("schema_version"), message);
 }

@@ -10,7 +10,13 @@ use crate::report::{Pointer, Report, shown, suggestion};
 
 /// Checks everything that the fields of the document do not say.
 pub(crate) fn check(graph: &GraphDefinition, catalog: &Catalog, report: &mut Report) {
-    format::check(&graph.kind, &graph.schema_version, &["graph"], Code::BadGraphFormat, report);
+    format::check(
+        &graph.kind,
+        &graph.schema_version,
+        &["graph"],
+        Code::BadGraphFormat,
+        report,
+    );
     let nodes = nodes_by_name(graph, report);
     edges_join_nodes(graph, &nodes, report);
     entry_is_a_node(graph, &nodes, report);
@@ -79,12 +85,18 @@ fn nodes_have_edges(graph: &GraphDefinition, report: &mut Report) {
     if graph.nodes.len() < 2 {
         return;
     }
-    let ends = graph.edges.iter().flat_map(|edge| [edge.source.as_str(), edge.target.as_str()]);
+    let ends = graph
+        .edges
+        .iter()
+        .flat_map(|edge| [edge.source.as_str(), edge.target.as_str()]);
     let joined: HashSet<&str> = ends.collect();
     for (index, node) in graph.nodes.iter().enumerate() {
         if !node.id.is_empty() && !joined.contains(node.id.as_str()) {
             let at = Pointer::root().name("nodes").item(index);
-            let message = format!("node `{}` has no edge to or from another node", shown(&node.id));
+            let message = format!(
+                "node `{}` has no edge to or from another node",
+                shown(&node.id)
+            );
             report.add(Code::OrphanNode, at, message);
         }
     }
@@ -92,8 +104,11 @@ fn nodes_have_edges(graph: &GraphDefinition, report: &mut Report) {
 
 fn no_cycles(graph: &GraphDefinition, report: &mut Report) {
     let names = graph.nodes.iter().map(|node| node.id.as_str());
-    let edges: Vec<(&str, &str)> =
-        graph.edges.iter().map(|edge| (edge.source.as_str(), edge.target.as_str())).collect();
+    let edges: Vec<(&str, &str)> = graph
+        .edges
+        .iter()
+        .map(|edge| (edge.source.as_str(), edge.target.as_str()))
+        .collect();
     let Some(found) = cycle::find(names, &edges) else {
         return;
     };
@@ -112,14 +127,17 @@ fn type_is_known(node: &NodeDefinition, at: &Pointer, catalog: &Catalog, report:
     let (id, kind) = (shown(&node.id), shown(&node.kind));
     match catalog.tool_entry(&node.kind) {
         Some(tool) if tool.mode == ToolMode::FunctionCall => {
-            let message = format!("node `{id}`: tool `{kind}` is called by models and cannot be a node: give it to an agent");
+            let message = format!(
+                "node `{id}`: tool `{kind}` is called by models and cannot be a node: give it to an agent"
+            );
             report.add(Code::ToolNotStandalone, at, message);
         }
         Some(_) => {}
         None => {
             let types = NODE_TYPES.iter().map(|(name, _)| *name);
             let suggestion = suggestion(&node.kind, types.chain(catalog.tool_names()));
-            let message = format!("node `{id}`: there is no node type or tool `{kind}`{suggestion}");
+            let message =
+                format!("node `{id}`: there is no node type or tool `{kind}`{suggestion}");
             report.add(Code::UnknownType, at, message);
         }
     }
@@ -138,20 +156,33 @@ fn handles_exist(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Report
             continue;
         };
         if !outputs.contains(&handle) {
-            let at = Pointer::root().name("edges").item(index).name("sourceHandle");
+            let at = Pointer::root()
+                .name("edges")
+                .item(index)
+                .name("sourceHandle");
             let (id, handle, list) = (shown(&node.id), shown(handle), outputs.join("`, `"));
-            let message = format!("node `{id}` has no output `{handle}`: type `{}` has `{list}`", node.kind);
+            let message = format!(
+                "node `{id}` has no output `{handle}`: type `{}` has `{list}`",
+                node.kind
+            );
             report.add(Code::UnknownHandle, at, message);
         }
     }
 }
 
 fn triggers_begin(graph: &GraphDefinition, report: &mut Report) {
-    let targets: HashSet<&str> = graph.edges.iter().map(|edge| edge.target.as_str()).collect();
+    let targets: HashSet<&str> = graph
+        .edges
+        .iter()
+        .map(|edge| edge.target.as_str())
+        .collect();
     for (index, node) in graph.nodes.iter().enumerate() {
         if node.kind == "webhook_trigger" && targets.contains(node.id.as_str()) {
             let at = Pointer::root().name("nodes").item(index);
-            let message = format!("node `{}` is a trigger, and an edge leads to it", shown(&node.id));
+            let message = format!(
+                "node `{}` is a trigger, and an edge leads to it",
+                shown(&node.id)
+            );
             report.add(Code::TriggerWithInput, at, message);
         }
     }

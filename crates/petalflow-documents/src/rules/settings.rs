@@ -23,7 +23,12 @@ pub(crate) fn check(node: &NodeDefinition, at: &Pointer, report: &mut Report) {
 }
 
 /// Checks some settings of a node that a workflow is compiled to.
-pub(crate) fn check_part(kind: &str, config: &Map<String, Value>, at: &Pointer, report: &mut Report) {
+pub(crate) fn check_part(
+    kind: &str,
+    config: &Map<String, Value>,
+    at: &Pointer,
+    report: &mut Report,
+) {
     settings(kind, config, at, report, 0);
 }
 
@@ -69,13 +74,25 @@ fn settings(
         }
         None if binding(kind).is_some() => {
             let name = binding(kind).unwrap_or_default();
-            let message = format!("`{name}` is missing: it is the node that `{kind}` runs, `{{\"type\": .., \"config\": ..}}`");
+            let message = format!(
+                "`{name}` is missing: it is the node that `{kind}` runs, `{{\"type\": .., \"config\": ..}}`"
+            );
             report.add(Code::MissingField, at.name(name), message);
         }
         None => {}
     }
     checked
 }
+
+/// Types that a node inside a node cannot have.
+const UNFIT: [&str; 6] = [
+    "merge",
+    "conditional",
+    "llm_router",
+    "rule_router",
+    "webhook_trigger",
+    "func",
+];
 
 /// The node inside a node.
 fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: usize) -> Value {
@@ -84,7 +101,11 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
         Value::Null
     };
     let Some(object) = binding.as_object() else {
-        return wrong(report, at.clone(), "expected an object with `type` and `config`");
+        return wrong(
+            report,
+            at.clone(),
+            "expected an object with `type` and `config`",
+        );
     };
     if depth >= MAX_BINDINGS {
         return wrong(report, at.clone(), "nodes are nested too deep");
@@ -95,14 +116,22 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
             report.add_at_name(Code::UnknownField, at.name(name), message);
         }
     }
-    let inner = object.get("type").and_then(Value::as_str).unwrap_or_default();
-    const UNFIT: [&str; 6] = ["merge", "conditional", "llm_router", "rule_router", "webhook_trigger", "func"];
+    let inner = object
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if catalog::outputs(inner).is_none() || UNFIT.contains(&inner) {
-        let message = format!("`{}` is not a node type that `{kind}` can run", crate::report::shown(inner));
+        let message = format!(
+            "`{}` is not a node type that `{kind}` can run",
+            crate::report::shown(inner)
+        );
         return wrong(report, at.name("type"), &message);
     }
     let empty = Map::new();
-    let config = object.get("config").and_then(Value::as_object).unwrap_or(&empty);
+    let config = object
+        .get("config")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
     let config = settings(inner, config, &at.name("config"), report, depth + 1);
     serde_json::json!({ "type": inner, "config": config })
 }
@@ -111,7 +140,9 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
 fn with_defaults(kind: &str, config: &Map<String, Value>) -> Map<String, Value> {
     let mut config = config.clone();
     if kind == "llm_router" {
-        config.entry("allowed_targets").or_insert_with(|| Value::Object(Map::new()));
+        config
+            .entry("allowed_targets")
+            .or_insert_with(|| Value::Object(Map::new()));
     }
     if kind == "merge" {
         let strategy = config.get("strategy").and_then(Value::as_str);

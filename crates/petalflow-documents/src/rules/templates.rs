@@ -23,7 +23,14 @@ pub(crate) fn check(node: &NodeDefinition, at: &Pointer, report: &mut Report) {
     in_settings(&node.id, &node.kind, &node.config, at, report, 0);
 }
 
-fn in_settings(id: &str, kind: &str, config: &Map<String, Value>, at: &Pointer, report: &mut Report, depth: usize) {
+fn in_settings(
+    id: &str,
+    kind: &str,
+    config: &Map<String, Value>,
+    at: &Pointer,
+    report: &mut Report,
+    depth: usize,
+) {
     for name in names(kind) {
         if let Some(Value::String(text)) = config.get(*name)
             && let Err(error) = template::to_jinja(text)
@@ -36,12 +43,27 @@ fn in_settings(id: &str, kind: &str, config: &Map<String, Value>, at: &Pointer, 
         return;
     }
     if let Some(Value::Object(item)) = config.get("item_transform") {
-        in_settings(id, kind, item, &at.name("item_transform"), report, depth + 1);
+        in_settings(
+            id,
+            kind,
+            item,
+            &at.name("item_transform"),
+            report,
+            depth + 1,
+        );
     }
     let inner = binding(kind).and_then(|name| Some((name, config.get(name)?.as_object()?)));
     if let Some((name, inner)) = inner
-        && let (Some(Value::String(kind)), Some(Value::Object(config))) = (inner.get("type"), inner.get("config"))
+        && let (Some(Value::String(kind)), Some(Value::Object(config))) =
+            (inner.get("type"), inner.get("config"))
     {
-        in_settings(id, kind, config, &at.name(name).name("config"), report, depth + 1);
+        in_settings(
+            id,
+            kind,
+            config,
+            &at.name(name).name("config"),
+            report,
+            depth + 1,
+        );
     }
 }

@@ -17,11 +17,17 @@ pub(super) struct Parser<'d> {
 const MAX_DEPTH: usize = 20;
 
 /// Words that Jinja does not accept as the name of a variable.
-const RESERVED: [&str; 12] =
-    ["true", "false", "none", "True", "False", "None", "and", "or", "not", "in", "is", "if"];
+const RESERVED: [&str; 12] = [
+    "true", "false", "none", "True", "False", "None", "and", "or", "not", "in", "is", "if",
+];
 
 impl<'d> Parser<'d> {
-    pub(super) fn new(text: &str, position: usize, dot: &'d str, lenient: bool) -> Result<Self, TemplateError> {
+    pub(super) fn new(
+        text: &str,
+        position: usize,
+        dot: &'d str,
+        lenient: bool,
+    ) -> Result<Self, TemplateError> {
         Ok(Parser {
             tokens: tokens(text, position)?.into_iter().peekable(),
             dot,
@@ -42,7 +48,11 @@ impl<'d> Parser<'d> {
 
     fn pipeline(&mut self) -> Result<String, TemplateError> {
         let mut value = self.command(None)?;
-        while self.tokens.next_if(|(token, _)| *token == Token::Pipe).is_some() {
+        while self
+            .tokens
+            .next_if(|(token, _)| *token == Token::Pipe)
+            .is_some()
+        {
             value = self.command(Some(value))?;
         }
         Ok(value)
@@ -70,15 +80,21 @@ impl<'d> Parser<'d> {
         Ok(value)
     }
 
-    fn function(&mut self, name: &str, piped: Option<String>, at: usize) -> Result<String, TemplateError> {
+    fn function(
+        &mut self,
+        name: &str,
+        piped: Option<String>,
+        at: usize,
+    ) -> Result<String, TemplateError> {
         if !functions::NAMES.contains(&name) {
             let problem = format!("there is no function `{name}`: a variable is written `.{name}`");
             return Err(error(problem, at));
         }
         let lenient = self.lenient || functions::accepts_missing(name);
         let mut arguments = Vec::new();
-        while let Some((token, at)) =
-            self.tokens.next_if(|(token, _)| !matches!(token, Token::Pipe | Token::Close(_)))
+        while let Some((token, at)) = self
+            .tokens
+            .next_if(|(token, _)| !matches!(token, Token::Pipe | Token::Close(_)))
         {
             arguments.push(self.operand(token, at, lenient)?);
         }
@@ -93,11 +109,15 @@ impl<'d> Parser<'d> {
             Token::Text(text) => return Ok(literal(&text)),
             Token::Number(text) => {
                 let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
-                return if is_number { Ok(text) } else { Err(error(format!("`{text}` is not a number"), at)) };
+                return if is_number {
+                    Ok(text)
+                } else {
+                    Err(error(format!("`{text}` is not a number"), at))
+                };
             }
             Token::Word(name) => match constant(&name) {
                 Some(constant) => return Ok(constant.into()),
-                None => return self.function_without_arguments(&name, at),
+                None => return function_without_arguments(&name, at),
             },
             Token::Open => {
                 self.depth += 1;
@@ -109,22 +129,31 @@ impl<'d> Parser<'d> {
                 let Some((Token::Close(names), _)) = self.tokens.next() else {
                     return Err(error("`(` has no `)`", at));
                 };
-                return if names.is_empty() { Ok(value) } else { path(&format!("({value})"), &names, at) };
+                return if names.is_empty() {
+                    Ok(value)
+                } else {
+                    path(&format!("({value})"), &names, at)
+                };
             }
             Token::Close(_) => return Err(error("unexpected `)`", at)),
             Token::Pipe => return Err(error("unexpected `|`", at)),
         };
-        Ok(if lenient { format!("({path}|default(none))") } else { path })
-    }
-
-    fn function_without_arguments(&self, name: &str, at: usize) -> Result<String, TemplateError> {
-        let problem = if functions::NAMES.contains(&name) {
-            format!("put `{name}` and its arguments into parentheses")
+        Ok(if lenient {
+            format!("({path}|default(none))")
         } else {
-            format!("there is no function `{name}`: a variable is written `.{name}`")
-        };
-        Err(error(problem, at))
+            path
+        })
     }
+}
+
+/// The error of a function as an argument.
+fn function_without_arguments(name: &str, at: usize) -> Result<String, TemplateError> {
+    let problem = if functions::NAMES.contains(&name) {
+        format!("put `{name}` and its arguments into parentheses")
+    } else {
+        format!("there is no function `{name}`: a variable is written `.{name}`")
+    };
+    Err(error(problem, at))
 }
 
 fn constant(name: &str) -> Option<&'static str> {
@@ -144,17 +173,21 @@ fn literal(text: &str) -> String {
 fn path(base: &str, names: &[String], at: usize) -> Result<String, TemplateError> {
     let mut path = base.to_owned();
     for name in names {
-        let is_plain = !RESERVED.contains(&name.as_str()) && !name.starts_with(|c: char| c.is_ascii_digit());
+        let is_plain =
+            !RESERVED.contains(&name.as_str()) && !name.starts_with(|c: char| c.is_ascii_digit());
         if path.is_empty() {
             if !is_plain {
-                return Err(error(format!("a variable cannot have the name `{name}` here"), at));
+                return Err(error(
+                    format!("a variable cannot have the name `{name}` here"),
+                    at,
+                ));
             }
             path.push_str(name);
         } else if is_plain {
             path.push('.');
             path.push_str(name);
         } else {
-            path.push_str(&format!("[{}]", literal(name)));
+            path = format!("{path}[{}]", literal(name));
         }
     }
     if path.is_empty() {

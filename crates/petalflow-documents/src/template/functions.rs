@@ -2,8 +2,31 @@
 
 /// All functions.
 pub(super) const NAMES: [&str; 25] = [
-    "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "len", "index", "print", "printf", "json", "jsonPretty",
-    "join", "split", "upper", "lower", "trim", "contains", "hasPrefix", "hasSuffix", "default", "coalesce",
+    "and",
+    "or",
+    "not",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "len",
+    "index",
+    "print",
+    "printf",
+    "json",
+    "jsonPretty",
+    "join",
+    "split",
+    "upper",
+    "lower",
+    "trim",
+    "contains",
+    "hasPrefix",
+    "hasSuffix",
+    "default",
+    "coalesce",
 ];
 
 /// Whether the arguments may be missing variables.
@@ -34,24 +57,36 @@ pub(super) fn call(name: &str, arguments: &[String]) -> Result<String, String> {
         ("ge", [_, _]) => infix(">="),
         ("len", [value]) => Ok(format!("({value}|length)")),
         ("index", [value, keys @ ..]) if !keys.is_empty() => {
-            let keys: String = keys.iter().map(|key| format!("[{key}]")).collect();
-            Ok(format!("{value}{keys}"))
+            Ok(format!("{value}[{}]", keys.join("][")))
         }
         ("print", [_, ..]) => Ok(format!("({})", arguments.join(" ~ "))),
         ("printf", [format, values @ ..]) => printf(format, values),
-        ("json" | "jsonPretty" | "upper" | "lower" | "trim", [value]) => Ok(format!("({value}|{name})")),
+        ("json" | "jsonPretty" | "upper" | "lower" | "trim", [value]) => {
+            Ok(format!("({value}|{name})"))
+        }
         // The text between the parts may come first, as in `.list | join ", "`.
         ("join" | "split", [a, b]) => {
-            let (value, separator) = if is_text(a) && !is_text(b) { (b, a) } else { (a, b) };
+            let (value, separator) = if is_text(a) && !is_text(b) {
+                (b, a)
+            } else {
+                (a, b)
+            };
             Ok(format!("({value}|{name}({separator}))"))
         }
         ("contains" | "hasPrefix" | "hasSuffix", [a, b]) => {
-            let (value, part) = if is_text(a) && !is_text(b) { (b, a) } else { (a, b) };
+            let (value, part) = if is_text(a) && !is_text(b) {
+                (b, a)
+            } else {
+                (a, b)
+            };
             Ok(format!("({value} is {name}({part}))"))
         }
         ("default", [default, value]) => Ok(format!("({value}|default({default}))")),
         ("coalesce", [_, ..]) => Ok(format!("coalesce({})", arguments.join(", "))),
-        _ => Err(format!("`{name}` does not take {} arguments", arguments.len())),
+        _ => Err(format!(
+            "`{name}` does not take {} arguments",
+            arguments.len()
+        )),
     }
 }
 
@@ -61,7 +96,8 @@ fn is_text(argument: &str) -> bool {
 
 /// `printf "%s of %d" .a .b`.
 fn printf(format: &str, values: &[String]) -> Result<String, String> {
-    let text: String = serde_json::from_str(format).map_err(|_| "`printf` takes a text first".to_owned())?;
+    let text: String =
+        serde_json::from_str(format).map_err(|_| "`printf` takes a text first".to_owned())?;
     let mut parts = Vec::new();
     let mut values = values.iter();
     let mut plain = String::new();

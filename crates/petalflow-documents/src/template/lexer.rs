@@ -55,7 +55,9 @@ pub(super) fn tokens(text: &str, position: usize) -> Result<Vec<(Token, usize)>,
                 at += 1;
                 Token::Pipe
             }
-            '.' if text[at + 1..].starts_with(|c: char| c.is_ascii_digit()) => number(text, &mut at),
+            '.' if text[at + 1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                number(text, &mut at)
+            }
             '.' => {
                 let names = names(text, &mut at);
                 if names.is_empty() {
@@ -72,7 +74,9 @@ pub(super) fn tokens(text: &str, position: usize) -> Result<Vec<(Token, usize)>,
             '"' => Token::Text(quoted(text, &mut at, here)?),
             '`' => {
                 let rest = &text[at + 1..];
-                let length = rest.find('`').ok_or_else(|| error("the text has no end", here))?;
+                let length = rest
+                    .find('`')
+                    .ok_or_else(|| error("the text has no end", here))?;
                 at += length + 2;
                 Token::Text(rest[..length].into())
             }
@@ -90,7 +94,8 @@ pub(super) fn tokens(text: &str, position: usize) -> Result<Vec<(Token, usize)>,
 }
 
 fn number(text: &str, at: &mut usize) -> Token {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'_');
+    let is_part =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'_');
     let length = text[*at..].bytes().take_while(is_part).count();
     *at += length;
     Token::Number(text[*at - length..*at].into())

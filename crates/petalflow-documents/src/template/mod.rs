@@ -4,6 +4,8 @@ mod action;
 mod functions;
 mod lexer;
 
+use std::fmt::Write as _;
+
 use action::Parser;
 
 /// Why a template cannot be used, and where in it.
@@ -43,12 +45,18 @@ pub fn to_jinja(text: &str) -> Result<String, TemplateError> {
     while let Some(start) = text[at..].find("{{").map(|found| at + found) {
         output.text(&text[at..start]);
         let (inside, end) = action_at(text, start)?;
-        output.action(inside, start + 2 + (inside.as_ptr() as usize - text[start + 2..].as_ptr() as usize))?;
+        output.action(
+            inside,
+            start + 2 + (inside.as_ptr() as usize - text[start + 2..].as_ptr() as usize),
+        )?;
         at = end;
     }
     output.text(&text[at..]);
     if let Some(open) = output.open.last() {
-        return Err(error(format!("`{}` has no `end`", open.word()), open.position));
+        return Err(error(
+            format!("`{}` has no `end`", open.word()),
+            open.position,
+        ));
     }
     // Jinja drops the last line break.
     if text.ends_with('\n') {
@@ -69,10 +77,17 @@ fn action_at(text: &str, start: usize) -> Result<(&str, usize), TemplateError> {
     let inside = &text[start + 2..];
     let after_mark = inside.strip_prefix('-').unwrap_or(inside).trim_start();
     if after_mark.starts_with("/*") {
-        let close = inside.find("*/").ok_or_else(|| error("the comment has no end", start))?;
+        let close = inside
+            .find("*/")
+            .ok_or_else(|| error("the comment has no end", start))?;
         let rest = &inside[close + 2..];
-        let length = rest.find("}}").ok_or_else(|| error("`{{` has no `}}`", start))?;
-        return Ok((&inside[..close + 2 + length], start + 2 + close + 2 + length + 2));
+        let length = rest
+            .find("}}")
+            .ok_or_else(|| error("`{{` has no `}}`", start))?;
+        return Ok((
+            &inside[..close + 2 + length],
+            start + 2 + close + 2 + length + 2,
+        ));
     }
     let mut quote = None;
     let mut escaped = false;
@@ -81,12 +96,11 @@ fn action_at(text: &str, start: usize) -> Result<(&str, usize), TemplateError> {
             _ if escaped => escaped = false,
             (Some(b'"'), b'\\') => escaped = true,
             (Some(open), byte) if open == byte => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'`') => quote = Some(byte),
             (None, b'}') if inside[index + 1..].starts_with('}') => {
                 return Ok((&inside[..index], start + 2 + index + 2));
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     Err(error("`{{` has no `}}`", start))
@@ -95,7 +109,6 @@ fn action_at(text: &str, start: usize) -> Result<(&str, usize), TemplateError> {
 #[derive(Clone, Copy, PartialEq)]
 enum Block {
     If,
-    /// With its number of `if`s around it: one more.
     With,
     Range,
 }
@@ -160,10 +173,14 @@ impl Output {
             Some(body) if body.ends_with(char::is_whitespace) => ("-", body),
             _ => ("", body),
         };
-        let start = position + (inside.len() - inside.trim_start_matches(['-', ' ', '\t', '\n', '\r']).len());
+        let start = position
+            + (inside.len()
+                - inside
+                    .trim_start_matches(['-', ' ', '\t', '\n', '\r'])
+                    .len());
         let body = body.trim();
         if body.starts_with("/*") {
-            self.jinja.push_str(&format!("{{#{left} {right}#}}"));
+            let _ = write!(self.jinja, "{{#{left} {right}#}}");
             return Ok(());
         }
         let (word, rest) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
@@ -191,9 +208,14 @@ impl Output {
                 let name = match declared {
                     None => self.name(),
                     Some(names) if names.contains(',') => {
-                        return Err(error("`range` with two names is not supported: use `range $value := ..`", start));
+                        return Err(error(
+                            "`range` with two names is not supported: use `range $value := ..`",
+                            start,
+                        ));
                     }
-                    Some(name) => lexer::variable(name).ok_or_else(|| error("expected `$name`", start))?,
+                    Some(name) => {
+                        lexer::variable(name).ok_or_else(|| error("expected `$name`", start))?
+                    }
                 };
                 let value = self.condition(list, rest_at + rest.len() - list.len())?;
                 self.statement(marks, &format!("for {name} in {value} or []"));
@@ -207,21 +229,28 @@ impl Output {
             }
             _ => match body.split_once(":=") {
                 Some((name, value)) if name.starts_with('$') => {
-                    let name = lexer::variable(name.trim()).ok_or_else(|| error("expected `$name`", start))?;
+                    let name = lexer::variable(name.trim())
+                        .ok_or_else(|| error("expected `$name`", start))?;
                     let value = self.value(value, start + body.len() - value.len())?;
                     self.statement(marks, &format!("set {name} = {value}"));
                     Ok(())
                 }
                 _ => {
                     let value = self.value(body, start)?;
-                    self.jinja.push_str(&format!("{{{{{left} {value} {right}}}}}"));
+                    let _ = write!(self.jinja, "{{{{{left} {value} {right}}}}}");
                     Ok(())
                 }
             },
         }
     }
 
-    fn otherwise(&mut self, rest: &str, rest_at: usize, marks: (&str, &str), start: usize) -> Result<(), TemplateError> {
+    fn otherwise(
+        &mut self,
+        rest: &str,
+        rest_at: usize,
+        marks: (&str, &str),
+        start: usize,
+    ) -> Result<(), TemplateError> {
         let Some(open) = self.open.last_mut() else {
             return Err(error("`else` without `if`", start));
         };
@@ -272,9 +301,17 @@ impl Output {
         Ok(())
     }
 
-    fn push(&mut self, block: Block, position: usize, dot: Option<String>) -> Result<(), TemplateError> {
+    fn push(
+        &mut self,
+        block: Block,
+        position: usize,
+        dot: Option<String>,
+    ) -> Result<(), TemplateError> {
         if self.open.len() >= MAX_BLOCKS {
-            return Err(error(format!("more than {MAX_BLOCKS} blocks in each other"), position));
+            return Err(error(
+                format!("more than {MAX_BLOCKS} blocks in each other"),
+                position,
+            ));
         }
         self.open.push(Open {
             block,
@@ -286,7 +323,7 @@ impl Output {
     }
 
     fn statement(&mut self, (left, right): (&str, &str), statement: &str) {
-        self.jinja.push_str(&format!("{{%{left} {statement} {right}%}}"));
+        let _ = write!(self.jinja, "{{%{left} {statement} {right}%}}");
     }
 
     fn name(&mut self) -> String {

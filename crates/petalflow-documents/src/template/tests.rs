@@ -14,9 +14,15 @@ fn values_and_functions_are_translated() {
         ("{{ index .list 0 }}", "{{ list[0] }}"),
         ("{{ (index .list 0).name }}", "{{ (list[0]).name }}"),
         ("{{ .n | default \"x\" }}", "{{ (n|default(\"x\")) }}"),
-        ("{{ default \"x\" .n }}", "{{ ((n|default(none))|default(\"x\")) }}"),
+        (
+            "{{ default \"x\" .n }}",
+            "{{ ((n|default(none))|default(\"x\")) }}",
+        ),
         ("{{ eq .a 1 2 }}", "{{ (a == 1 or a == 2) }}"),
-        ("{{ printf \"%s: %d%%\" .a .b }}", "{{ (\"\" ~ a ~ \": \" ~ b ~ \"%\") }}"),
+        (
+            "{{ printf \"%s: %d%%\" .a .b }}",
+            "{{ (\"\" ~ a ~ \": \" ~ b ~ \"%\") }}",
+        ),
         ("{{ .s | contains \"x\" }}", "{{ (s is contains(\"x\")) }}"),
         ("{{ `raw}}` }}", "{{ \"raw}}\" }}"),
         ("{{/* no */}}a", "{# #}a"),
@@ -54,14 +60,29 @@ fn blocks_are_translated() {
 #[test]
 fn wrong_templates_say_where() {
     for (text, expected) in [
-        ("a {{ name }}", "position 5: there is no function `name`: a variable is written `.name`"),
+        (
+            "a {{ name }}",
+            "position 5: there is no function `name`: a variable is written `.name`",
+        ),
         ("{{ .a", "position 0: `{{` has no `}}`"),
         ("{{if .a}}", "position 2: `if` has no `end`"),
-        ("{{end}}", "position 2: `end` without `if`, `with` or `range`"),
-        ("{{ . }}", "position 3: `.` alone has no meaning here: name a variable"),
+        (
+            "{{end}}",
+            "position 2: `end` without `if`, `with` or `range`",
+        ),
+        (
+            "{{ . }}",
+            "position 3: `.` alone has no meaning here: name a variable",
+        ),
         ("{{ .a .b }}", "position 6: a value cannot have arguments"),
-        ("{{ .a | .b }}", "position 8: only a function can follow `|`"),
-        ("{{ template \"x\" }}", "position 3: `template` is not supported"),
+        (
+            "{{ .a | .b }}",
+            "position 8: only a function can follow `|`",
+        ),
+        (
+            "{{ template \"x\" }}",
+            "position 3: `template` is not supported",
+        ),
         ("{{ (.a }}", "position 3: `(` has no `)`"),
         ("{{ }}", "a value is missing"),
         ("{{ printf \"%q\" .a }}", "`printf` knows"),
@@ -76,5 +97,12 @@ fn wrong_templates_say_where() {
 fn deep_templates_are_refused_in_bounded_time() {
     assert!(to_jinja(&"{{if .a}}".repeat(50_000)).is_err());
     assert!(to_jinja(&format!("{{{{ {}", "(".repeat(100_000))).is_err());
-    assert!(to_jinja(&format!("{{{{ {}.a{} }}}}", "(".repeat(400), ")".repeat(50))).is_err());
+    assert!(
+        to_jinja(&format!(
+            "{{{{ {}.a{} }}}}",
+            "(".repeat(400),
+            ")".repeat(50)
+        ))
+        .is_err()
+    );
 }

@@ -18,7 +18,10 @@ impl<'g> Edges<'g> {
         let mut previous: HashMap<&str, HashSet<&str>> = HashMap::new();
         for edge in &graph.edges {
             leaving.entry(&edge.source).or_default().push(edge);
-            previous.entry(&edge.target).or_default().insert(&edge.source);
+            previous
+                .entry(&edge.target)
+                .or_default()
+                .insert(&edge.source);
         }
         let mut edges = Edges {
             leaving,
@@ -38,7 +41,10 @@ impl<'g> Edges<'g> {
 
     /// Whether edges of several nodes lead to this one, and it is not on a cycle, where one comes at a time.
     pub(super) fn waits(&self, node: &str) -> bool {
-        self.previous.get(node).is_some_and(|previous| previous.len() > 1) && !self.is_in_cycle(node)
+        self.previous
+            .get(node)
+            .is_some_and(|previous| previous.len() > 1)
+            && !self.is_in_cycle(node)
     }
 
     pub(super) fn is_in_cycle(&self, node: &str) -> bool {
@@ -63,12 +69,30 @@ impl<'g> Edges<'g> {
     /// The nodes on cycles and between them: what remains after nodes without edges from others, and nodes without edges
     /// to others, were removed again and again.
     fn cycles(&self, graph: &'g GraphDefinition) -> HashSet<&'g str> {
-        let next = |node: &str| self.leaving(node).iter().map(|edge| edge.target.as_str()).collect();
-        let previous = |node: &str| self.previous.get(node).into_iter().flatten().copied().collect();
-        let directions: [(Step<'_, 'g>, Step<'_, 'g>); 2] = [(&previous, &next), (&next, &previous)];
+        let next = |node: &str| {
+            self.leaving(node)
+                .iter()
+                .map(|edge| edge.target.as_str())
+                .collect()
+        };
+        let previous = |node: &str| {
+            self.previous
+                .get(node)
+                .into_iter()
+                .flatten()
+                .copied()
+                .collect()
+        };
+        let directions: [(Step<'_, 'g>, Step<'_, 'g>); 2] =
+            [(&previous, &next), (&next, &previous)];
         let mut left: HashSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
         for (before, after) in directions {
-            let count = |node: &&'g str| (*node, before(node).iter().filter(|it| left.contains(*it)).count());
+            let count = |node: &&'g str| {
+                (
+                    *node,
+                    before(node).iter().filter(|it| left.contains(*it)).count(),
+                )
+            };
             let mut counts: HashMap<&str, usize> = left.iter().map(count).collect();
             let free = counts.iter().filter(|(_, count)| **count == 0);
             let mut free: Vec<&str> = free.map(|(node, _)| *node).collect();
@@ -92,5 +116,8 @@ type Step<'s, 'g> = &'s dyn Fn(&str) -> HashSet<&'g str>;
 
 /// Whether a workflow was compiled to this graph.
 pub(super) fn is_compiled(graph: &GraphDefinition) -> bool {
-    graph.metadata.get("source_kind").is_some_and(|kind| kind == "agent_workflow")
+    graph
+        .metadata
+        .get("source_kind")
+        .is_some_and(|kind| kind == "agent_workflow")
 }

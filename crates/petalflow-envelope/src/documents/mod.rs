@@ -134,14 +134,23 @@ pub fn load(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow
         return Err(error(problems));
     }
     connect(graph, &edges, &mut result).map_err(|it| error(vec![it.to_string()]))?;
-    result.build().map_err(|it| error(it.errors().iter().map(ToString::to_string).collect()))
+    result
+        .build()
+        .map_err(|it| error(it.errors().iter().map(ToString::to_string).collect()))
 }
 
 /// Adds the edges and the entry.
-fn connect(graph: &GraphDefinition, edges: &Edges<'_>, result: &mut EnvelopeGraph) -> Result<(), GraphError> {
+fn connect(
+    graph: &GraphDefinition,
+    edges: &Edges<'_>,
+    result: &mut EnvelopeGraph,
+) -> Result<(), GraphError> {
     for node in &graph.nodes {
         // The outputs of a node that chooses are its choices, except those that all nodes of its type have.
-        let chooses = matches!(node.kind.as_str(), "conditional" | "rule_router" | "llm_router");
+        let chooses = matches!(
+            node.kind.as_str(),
+            "conditional" | "rule_router" | "llm_router"
+        );
         for edge in edges.leaving(&node.id) {
             match edge.source_handle.as_str() {
                 "output" | "decision" | "" => result.add_edge(&node.id, &edge.target)?,

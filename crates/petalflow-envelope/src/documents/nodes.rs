@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::services::Services;
 use super::edges::{Edges, is_compiled};
+use super::services::Services;
 use super::wrappers::{Approved, Copied, Ending};
 use crate::kinds::{
-    AnyNode, CacheNode, ConditionalNode, FilterNode, GateNode, GuardianNode, HumanConfig, HumanNode, LlmConfig, LlmNode, LlmRouter, LlmRouterConfig, MapNode,
-    MergeNode, NoopNode, RuleRouter, ToolConfig, ToolNode, TransformNode, WebhookTriggerNode,
+    AnyNode, CacheNode, ConditionalNode, FilterNode, GateNode, GuardianNode, HumanConfig,
+    HumanNode, LlmConfig, LlmNode, LlmRouter, LlmRouterConfig, MapNode, MergeNode, NoopNode,
+    RuleRouter, ToolConfig, ToolNode, TransformNode, WebhookTriggerNode,
 };
 use petalflow_documents::{GraphDefinition, NodeDefinition};
 
@@ -62,7 +63,11 @@ fn plain(
         #[cfg(feature = "http")]
         "webhook_call" => AnyNode::new(built(crate::kinds::WebhookCallNode::new(read(settings)?))?),
         #[cfg(not(feature = "http"))]
-        "webhook_call" => return Err("type `webhook_call` needs the feature `http` of petalflow-envelope".into()),
+        "webhook_call" => {
+            return Err(
+                "type `webhook_call` needs the feature `http` of petalflow-envelope".into(),
+            );
+        }
         "func" => site.services.find_function(site.id)?,
         "llm_prompt" => llm(config, settings, site)?,
         "human" => human(config, settings, site)?,
@@ -86,7 +91,15 @@ fn plain(
             // A tool as a type. Its name is that of the type, whatever `tool_name` and `action_name` say.
             let mut settings = settings;
             settings.retain(|name, _| {
-                ["args_template", "static_args", "required_args", "output_key", "timeout", "retry"].contains(&name.as_str())
+                [
+                    "args_template",
+                    "static_args",
+                    "required_args",
+                    "output_key",
+                    "timeout",
+                    "retry",
+                ]
+                .contains(&name.as_str())
             });
             settings.insert("tool_name".into(), other.into());
             tool_node(read(settings)?, site)?
@@ -106,7 +119,9 @@ fn tool_node(config: ToolConfig, site: &Site<'_>) -> Result<AnyNode, String> {
     let tool = site.services.find_tool(&config.tool_name)?;
     let registry = petalflow::tool::ToolRegistry::new();
     registry.register(tool);
-    Ok(AnyNode::new(ToolNode::from_config(config).registry(registry)))
+    Ok(AnyNode::new(
+        ToolNode::from_config(config).registry(registry),
+    ))
 }
 
 /// The node inside a node.
@@ -121,14 +136,29 @@ fn inner(
     let Some(Value::String(kind)) = binding.get("type") else {
         return Err(missing());
     };
-    let settings = binding.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
-    let raw = config.get(name).and_then(|it| it.get("config")).and_then(Value::as_object);
+    let settings = binding
+        .get("config")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
+    let raw = config
+        .get(name)
+        .and_then(|it| it.get("config"))
+        .and_then(Value::as_object);
     let raw = raw.cloned().unwrap_or_default();
     plain(kind, &raw, settings, site).map_err(|problem| format!("`{name}`: {problem}"))
 }
 
-fn llm(config: &Map<String, Value>, settings: Map<String, Value>, site: &Site<'_>) -> Result<AnyNode, String> {
-    if config.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty()) {
+fn llm(
+    config: &Map<String, Value>,
+    settings: Map<String, Value>,
+    site: &Site<'_>,
+) -> Result<AnyNode, String> {
+    if config
+        .get("tools")
+        .and_then(Value::as_array)
+        .is_some_and(|tools| !tools.is_empty())
+    {
         return Err("its model has tools, which a node of type `llm_prompt` cannot call: call them in nodes of type `tool`, or use an agent of `petalflow-agent`".into());
     }
     let config: LlmConfig = read(settings)?;
@@ -143,7 +173,11 @@ fn llm(config: &Map<String, Value>, settings: Map<String, Value>, site: &Site<'_
     })
 }
 
-fn human(config: &Map<String, Value>, settings: Map<String, Value>, site: &Site<'_>) -> Result<AnyNode, String> {
+fn human(
+    config: &Map<String, Value>,
+    settings: Map<String, Value>,
+    site: &Site<'_>,
+) -> Result<AnyNode, String> {
     let handler = site.services.find_human()?;
     let mut human: HumanConfig = read(settings)?;
     let task = config.get("task_id").and_then(Value::as_str);
@@ -169,8 +203,13 @@ fn llm_router(mut settings: Map<String, Value>, site: &Site<'_>) -> Result<AnyNo
     let has_targets = |it: &Value| it.as_object().is_some_and(|it| !it.is_empty());
     let is_given = settings.get("allowed_targets").is_some_and(has_targets);
     if !is_given {
-        let next = site.edges.leaving(site.id).iter().map(|edge| edge.target.as_str());
-        let mut targets: Map<String, Value> = next.map(|name| (name.to_owned(), name.into())).collect();
+        let next = site
+            .edges
+            .leaving(site.id)
+            .iter()
+            .map(|edge| edge.target.as_str());
+        let mut targets: Map<String, Value> =
+            next.map(|name| (name.to_owned(), name.into())).collect();
         if site.edges.is_in_cycle(site.id) {
             targets.entry("done").or_insert_with(|| "done".into());
         }

@@ -31,7 +31,10 @@ impl EnvelopeNode for Copied {
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         let changes = self.node.process(call).await?;
-        let value = changes.vars().get(&self.from).or(call.envelope.get_var(&self.from));
+        let value = changes
+            .vars()
+            .get(&self.from)
+            .or(call.envelope.get_var(&self.from));
         let value = value.cloned();
         Ok(match value {
             Some(value) => changes.var(&self.to, value),
@@ -66,7 +69,11 @@ impl EnvelopeNode for Approved {
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         let changes = self.node.process(call).await?;
         if changes.vars().get(&self.variable) == Some(&Value::Bool(false)) {
-            return Err(format!("node `{}`: the result of task `{}` was rejected", call.name, self.task).into());
+            return Err(format!(
+                "node `{}`: the result of task `{}` was rejected",
+                call.name, self.task
+            )
+            .into());
         }
         Ok(changes)
     }
@@ -82,7 +89,11 @@ pub(super) struct Ending<N> {
 impl<N: Decide> Ending<N> {
     /// The choices in `leading` lead to nodes. Others end the path.
     pub(super) fn new(node: N, leading: impl Fn(&str) -> bool) -> Self {
-        let leading = node.targets().into_iter().filter(|choice| leading(choice)).collect();
+        let leading = node
+            .targets()
+            .into_iter()
+            .filter(|choice| leading(choice))
+            .collect();
         Ending { node, leading }
     }
 }
@@ -95,7 +106,9 @@ impl<N: Decide + EnvelopeNode> Decide for Ending<N> {
 
     async fn decide(&self, call: Call<'_>) -> Result<(RouteDecision, Changes), BoxError> {
         let (mut decision, changes) = self.node.decide(call).await?;
-        decision.targets.retain(|target| self.leading.contains(target));
+        decision
+            .targets
+            .retain(|target| self.leading.contains(target));
         Ok((decision, changes))
     }
 }

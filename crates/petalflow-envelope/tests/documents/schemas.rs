@@ -8,7 +8,10 @@ fn the_stored_schemas_of_settings_are_those_of_the_types() {
     let mut text = serde_json::to_string_pretty(&settings_schemas()).expect("schemas are JSON");
     text.push('\n');
     if std::env::var_os("PETALFLOW_BLESS").is_some() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../petalflow-documents/schemas/node-settings");
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../petalflow-documents/schemas/node-settings"
+        );
         std::fs::write(format!("{folder}/v1.json"), text).expect("the folder exists");
     } else {
         assert!(

@@ -1,0 +1,6 @@
+// The document needs a model, and the program has none.
+petalflow_envelope::flow_from!("../poem.agent.yaml");
+
+fn main() {
+    let _ = Poem::new(PoemServices {});
+}

@@ -1,0 +1,22 @@
+//! A document in JSON or YAML, from any text: its diagnostics, its graph, and its templates.
+#![no_main]
+
+use petalflow_documents::{Catalog, Format, Source, template};
+
+libfuzzer_sys::fuzz_target!(|input: (bool, &str)| {
+    let (is_yaml, text) = input;
+    let format = if is_yaml { Format::Yaml } else { Format::Json };
+    let source = Source::new("document", text).format(format);
+    let (definition, diagnostics) = source.inspect(&Catalog::default());
+    if let Some(definition) = definition {
+        let graph = definition.graph(&Catalog::default());
+        for node in &graph.nodes {
+            drop(node.settings());
+        }
+        drop(graph.needs());
+    }
+    for diagnostic in &diagnostics {
+        assert!(diagnostic.position.is_some());
+    }
+    drop(template::to_jinja(text));
+});
