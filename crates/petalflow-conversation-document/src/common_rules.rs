@@ -1,7 +1,8 @@
 //! Rules that hold in documents of every form.
 
 use crate::action::Action;
-use crate::finding::{Code, Findings, Pointer};
+use crate::finding::{Code, Findings};
+use petalflow_source::Pointer;
 
 /// What built-in actions need.
 pub(crate) fn check_actions(actions: &[Action], at: &Pointer, findings: &mut Findings) {

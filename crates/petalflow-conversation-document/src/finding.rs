@@ -1,14 +1,28 @@
 //! What is wrong with a document.
 
 use std::fmt;
-use std::ops::Deref;
 
+use petalflow_source::{Pointer, Report, Severity};
 use serde::Serialize;
 
 /// What is wrong, as a code that does not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Code {
+    /// The text is not JSON or YAML.
+    Syntax,
+    /// The document is too large or too deep.
+    TooLarge,
+    /// A name occurs twice in an object.
+    DuplicateName,
+    /// The document has none of the known forms.
+    UnknownForm,
+    /// There is no field with this name.
+    UnknownField,
+    /// A required field is missing or empty.
+    MissingField,
+    /// A value has the wrong type, or is not one of the allowed ones.
+    WrongValue,
     /// A node has the name of another.
     DuplicateNode,
     /// A name of a node that does not exist.
@@ -65,6 +79,13 @@ impl Code {
     /// ```
     pub fn as_str(self) -> &'static str {
         match self {
+            Code::Syntax => "CV-101",
+            Code::TooLarge => "CV-102",
+            Code::DuplicateName => "CV-103",
+            Code::UnknownForm => "CV-104",
+            Code::UnknownField => "CV-105",
+            Code::MissingField => "CV-106",
+            Code::WrongValue => "CV-107",
             Code::DuplicateNode => "CV-001",
             Code::UnknownNode => "CV-002",
             Code::InitialNode => "CV-003",
@@ -85,15 +106,32 @@ impl Code {
     }
 }
 
-/// Whether a document can be used in spite of a [`Finding`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It cannot be used.
-    Error,
-    /// It can be used, and probably does something else than its author wants.
-    Warning,
+impl petalflow_source::Code for Code {
+    const SYNTAX: Self = Code::Syntax;
+    const TOO_LARGE: Self = Code::TooLarge;
+    const WRONG_VALUE: Self = Code::WrongValue;
+    const DUPLICATE_NAME: Self = Code::DuplicateName;
+
+    fn as_str(&self) -> &'static str {
+        Code::as_str(*self)
+    }
+
+    fn severity(&self) -> Severity {
+        Code::severity(*self)
+    }
 }
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// What is wrong with a text, with file, line and column.
+pub type Diagnostic = petalflow_source::Diagnostic<Code>;
+
+/// All that is wrong with a text, in its order. As text it is one line for each.
+pub type Diagnostics = petalflow_source::Diagnostics<Code>;
 
 /// Something that is wrong with a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -110,62 +148,14 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
         write!(
             f,
-            "{severity}[{}] at {}: {}",
+            "{}[{}] at `{}`: {}",
+            self.severity,
             self.code.as_str(),
             self.pointer,
             self.message
         )
-    }
-}
-
-/// A JSON pointer (RFC 6901): the names and indices that lead to a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct Pointer(String);
-
-impl Pointer {
-    /// The whole document.
-    pub(crate) fn root() -> Self {
-        Pointer::default()
-    }
-
-    /// The value with this name in this one.
-    #[must_use]
-    pub(crate) fn name(&self, name: &str) -> Self {
-        let escaped = name.replace('~', "~0").replace('/', "~1");
-        Pointer(format!("{}/{escaped}", self.0))
-    }
-
-    /// The item of this list.
-    #[must_use]
-    pub(crate) fn item(&self, index: usize) -> Self {
-        Pointer(format!("{}/{index}", self.0))
-    }
-}
-
-impl Deref for Pointer {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl PartialEq<&str> for Pointer {
-    fn eq(&self, other: &&str) -> bool {
-        self.0 == *other
-    }
-}
-
-impl fmt::Display for Pointer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_empty() { "/" } else { &self.0 })
     }
 }
 
@@ -185,5 +175,12 @@ impl Findings {
 
     pub(crate) fn into_vec(self) -> Vec<Finding> {
         self.0
+    }
+}
+
+/// Adds findings to a report.
+pub(crate) fn report(findings: Vec<Finding>, report: &mut Report<Code>) {
+    for finding in findings {
+        report.add(finding.code, finding.pointer, finding.message);
     }
 }

@@ -6,21 +6,27 @@
 //! | editor | [`editor::EditorDocument`] | Pipecat's graphical editor |
 //! | static, and the oldest | [`legacy::StaticFlow`] | older programs |
 //!
-//! Each form becomes a [`Conversation`], and a conversation becomes a document of the declarative or the editor's form.
+//! [`check`] reads a text in any of them and reports everything that is wrong at once, with file, line and column. Each form
+//! becomes a [`Conversation`], and a conversation becomes a document of the declarative or the editor's form.
 //! What a form cannot say is [named](Dropped).
 //!
 //! ```
-//! use petalflow_conversation_document::Conversation;
+//! use petalflow_conversation_document::{Source, check};
 //!
-//! let text = r#"{ "initial_node": "start", "nodes": {
-//!     "start": { "messages": [{ "role": "system", "content": "Greet the caller." }],
-//!         "functions": [{ "type": "function", "function": { "name": "end", "description": "Say goodbye." } }] },
-//!     "end": { "messages": [] } } }"#;
-//! let conversation = Conversation::from_static(&serde_json::from_str(text)?).unwrap();
-//! let converted = conversation.to_config();
-//! assert!(converted.dropped.is_empty());
-//! assert!(converted.document.nodes["start"].functions[0].transition_only);
-//! # Ok::<(), serde_json::Error>(())
+//! let source = Source::new("greeting.flow.yaml", "
+//! initial_node: start
+//! nodes:
+//!   start:
+//!     task_messages:
+//!       - { role: developer, content: Greet the caller. }
+//!     functions:
+//!       - { name: goodbye, transition_only: true, description: The caller is done., transition_to: ende }
+//!   end:
+//!     task_messages: []
+//! ");
+//! let errors = check(&source).unwrap_err();
+//! assert_eq!(errors.to_string(), "greeting.flow.yaml:8:98: error[CV-002]: node 'start' function 'goodbye' \
+//!     transitions to unknown node 'ende'; did you mean `end`?");
 //! ```
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -37,6 +43,7 @@ mod finding;
 pub mod legacy;
 mod message;
 mod names;
+mod source;
 mod template;
 
 pub use action::Action;
@@ -45,6 +52,8 @@ pub use conversation::{
     Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
 };
 pub use convert::{Converted, Dropped};
-pub use finding::{Code, Finding, Pointer, Severity};
+pub use finding::{Code, Diagnostic, Diagnostics, Finding};
 pub use message::Message;
+pub use petalflow_source::{Format, Pointer, Position, Severity, Source};
+pub use source::{Checked, Document, check, config_schema, editor_schema, static_schema};
 pub use template::{MissingKey, Template, TemplateError};

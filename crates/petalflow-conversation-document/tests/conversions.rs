@@ -66,7 +66,11 @@ fn f095_the_editors_form_becomes_the_declarative_one() {
         })
     );
     assert_eq!(converted.document.findings(), []);
-    let dropped: Vec<&str> = converted.dropped.iter().map(|it| &*it.pointer).collect();
+    let dropped: Vec<&str> = converted
+        .dropped
+        .iter()
+        .map(|it| it.pointer.as_str())
+        .collect();
     assert_eq!(
         dropped,
         [

@@ -62,7 +62,7 @@ fn f085_every_named_node_exists() {
             "node 'a' function 'g' transitions to unknown node 'lost'",
         ]
     );
-    let pointers: Vec<&str> = findings.iter().map(|it| &*it.pointer).collect();
+    let pointers: Vec<&str> = findings.iter().map(|it| it.pointer.as_str()).collect();
     assert_eq!(
         pointers,
         [

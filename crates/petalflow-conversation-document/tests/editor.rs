@@ -204,7 +204,7 @@ fn f011_an_edge_without_an_end_is_an_error() {
     let found: Vec<_> = findings
         .iter()
         .filter(|it| it.code == Code::UnknownNode)
-        .map(|it| (&*it.pointer, it.message.as_str(), it.severity))
+        .map(|it| (it.pointer.as_str(), it.message.as_str(), it.severity))
         .collect();
     assert_eq!(
         found,
@@ -493,7 +493,12 @@ fn f036_conditions_without_a_readable_value_are_errors() {
     let found: Vec<_> = findings
         .iter()
         .filter(|it| it.code == Code::BadCondition)
-        .map(|it| (it.pointer.rsplit('/').nth(1).unwrap(), it.message.as_str()))
+        .map(|it| {
+            (
+                it.pointer.as_str().rsplit('/').nth(1).unwrap(),
+                it.message.as_str(),
+            )
+        })
         .collect();
     assert_eq!(
         found,

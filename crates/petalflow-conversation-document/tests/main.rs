@@ -6,6 +6,7 @@ mod declarative;
 mod editor;
 mod placeholders;
 mod statics;
+mod texts;
 
 use std::path::Path;
 

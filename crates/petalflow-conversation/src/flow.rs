@@ -116,6 +116,7 @@ impl RunAction {
 
 #[node(Talk)]
 impl Enter {
+    #[expect(clippy::ptr_arg, reason = "the type of the item")]
     async fn run(
         &self,
         #[item] node: &String,

@@ -230,7 +230,7 @@ impl<'b> Joiner<'b> {
                 Some(Arc::clone(tool))
             }
         };
-        let of_tool = tool.as_ref().map(|tool| tool.spec());
+        let of_tool = tool.as_deref().map(Tool::spec);
         let description = match (&function.description, of_tool) {
             (Some(description), _) => description.clone(),
             (None, Some(spec)) => spec.description.clone(),

@@ -25,8 +25,8 @@ pub struct Talk {
     /// All messages, in order. The list only grows: what a node removes for the model stays here.
     #[key(input, append)]
     pub messages: Vec<ChatMessage>,
-    /// Where the conversation is.
-    #[key(input, default)]
+    /// Where the conversation is. An input without it does not change it.
+    #[key(input, skip_zero, default)]
     pub position: Position,
     /// The number of model calls in the turn.
     #[key(sum, turn)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use petalflow_source::Severity;
 use serde::{Serialize, Serializer};
 
 macro_rules! codes {
@@ -25,14 +26,14 @@ macro_rules! codes {
             pub const ALL: &[Code] = &[$(Code::$code),*];
 
             /// The code as users see it, such as `GR-001`.
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Code::$code => $name,)*
                 }
             }
 
             /// Whether a document with it can be used.
-            pub fn severity(self) -> Severity {
+            pub const fn severity(self) -> Severity {
                 match self {
                     $(Code::$code => Severity::$severity,)*
                 }
@@ -128,32 +129,19 @@ impl Serialize for Code {
     }
 }
 
-/// Whether a document can be used in spite of a [`Diagnostic`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It cannot be used.
-    Error,
-    /// It can be used, and probably does something else than its author wants.
-    Warning,
-}
+impl petalflow_source::Code for Code {
+    const SYNTAX: Self = Code::Syntax;
+    const TOO_LARGE: Self = Code::TooLarge;
+    const WRONG_VALUE: Self = Code::WrongValue;
+    const DUPLICATE_NAME: Self = Code::DuplicateKey;
 
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        })
+    fn as_str(&self) -> &'static str {
+        Code::as_str(*self)
     }
-}
 
-/// A place in a text, from 1. Columns count characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-pub struct Position {
-    /// The line.
-    pub line: usize,
-    /// The column.
-    pub column: usize,
+    fn severity(&self) -> Severity {
+        Code::severity(*self)
+    }
 }
 
 /// Something that is wrong with a document.
@@ -166,108 +154,10 @@ pub struct Position {
 /// assert_eq!(errors.to_string(), "g.json:1:64: error[GR-007]: entry `a` is not a node");
 /// assert_eq!(errors.iter().next().unwrap().pointer, "/entry");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
-    /// Its kind.
-    pub code: Code,
-    /// Whether the document can be used.
-    pub severity: Severity,
-    /// What is wrong with what, why, and what to do.
-    pub message: String,
-    /// The value in the document, as a JSON pointer. The value may be missing.
-    pub pointer: String,
-    /// The file, if the document is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// The place in the text, if there is a text. It is that of the nearest value around a missing one.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub position: Option<Position>,
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{file}:")?;
-        }
-        if let Some(Position { line, column }) = self.position {
-            write!(f, "{line}:{column}:")?;
-        }
-        if self.file.is_some() || self.position.is_some() {
-            f.write_str(" ")?;
-        }
-        let Diagnostic {
-            severity,
-            code,
-            message,
-            ..
-        } = self;
-        write!(f, "{severity}[{code}]: {message}")
-    }
-}
+pub type Diagnostic = petalflow_source::Diagnostic<Code>;
 
 /// All that is wrong with a document, in the order of the text.
-///
-/// As text it is one line for each.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Diagnostics(Vec<Diagnostic>);
+pub type Diagnostics = petalflow_source::Diagnostics<Code>;
 
-impl Diagnostics {
-    pub(crate) fn new(mut all: Vec<Diagnostic>) -> Self {
-        all.sort_by_key(|it| it.position);
-        Diagnostics(all)
-    }
-
-    /// Whether one of them is an error.
-    pub fn has_errors(&self) -> bool {
-        self.errors().next().is_some()
-    }
-
-    /// The errors.
-    pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.iter().filter(|it| it.severity == Severity::Error)
-    }
-
-    /// The warnings.
-    pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.iter().filter(|it| it.severity == Severity::Warning)
-    }
-
-    /// All of them.
-    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
-        self.0.iter()
-    }
-
-    /// Whether nothing is wrong.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl<'a> IntoIterator for &'a Diagnostics {
-    type Item = &'a Diagnostic;
-    type IntoIter = std::slice::Iter<'a, Diagnostic>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, diagnostic) in self.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            diagnostic.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Diagnostics {}
+pub(crate) type Report = petalflow_source::Report<Code>;
+pub(crate) type Codes = petalflow_source::Codes<Code>;

@@ -32,24 +32,20 @@ mod catalog;
 mod compile;
 mod diagnostic;
 mod graph;
-mod json;
 mod needs;
-mod report;
 mod rules;
-mod schema;
 mod schemas;
 mod source;
 pub mod template;
-mod tree;
-mod yaml;
 
 pub use agent::{Agent, AgentWorkflow, Dependencies, Execution, Strategy, Task};
 pub use catalog::{Catalog, ToolMode};
-pub use diagnostic::{Code, Diagnostic, Diagnostics, Position, Severity};
+pub use diagnostic::{Code, Diagnostic, Diagnostics};
 pub use graph::{EdgeDefinition, GraphDefinition, NodeDefinition};
 pub use needs::Needs;
+pub use petalflow_source::{Format, Position, Severity};
 pub use schemas::{AGENT_SCHEMA, GRAPH_SCHEMA, SETTINGS_SCHEMAS};
 #[cfg(feature = "schema")]
 #[cfg_attr(docsrs, doc(cfg(feature = "schema")))]
 pub use schemas::{agent_schema, graph_schema};
-pub use source::{Definition, Document, Format, Source};
+pub use source::{Definition, Document, Source};

@@ -6,21 +6,10 @@ use serde_json::Value;
 
 use crate::agent::AgentWorkflow;
 use crate::catalog::Catalog;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
+use crate::diagnostic::{Code, Codes, Diagnostics, Report};
 use crate::graph::GraphDefinition;
-use crate::report::{Pointer, Report};
-use crate::schema::{self, Codes};
-use crate::tree::{MAX_BYTES, ParseError, Tree};
-use crate::{json, rules, schemas, yaml};
-
-/// The syntax of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// JSON. Comments are not allowed.
-    Json,
-    /// YAML 1.2: one document, with aliases and merge keys.
-    Yaml,
-}
+use crate::{rules, schemas};
+use petalflow_source::{Format, Pointer, schema};
 
 /// The text of a document.
 ///
@@ -35,68 +24,43 @@ pub enum Format {
 /// let errors = Source::new("greeting.graph.json", text).check(&Catalog::default()).unwrap_err();
 /// let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
 /// assert_eq!(lines, [
-///     "greeting.graph.json:3:37: error[GR-003]: node `greet`: there is no node type or tool `transfrom`; did you mean `transform`?",
-///     "greeting.graph.json:4:43: error[GR-001]: edge target `end` is not a node",
+///     "greeting.graph.json:3:38: error[GR-003]: node `greet`: there is no node type or tool `transfrom`; did you mean `transform`?",
+///     "greeting.graph.json:4:44: error[GR-001]: edge target `end` is not a node",
 /// ]);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Source {
-    name: String,
-    text: String,
-    format: Format,
-}
+pub struct Source(petalflow_source::Source);
 
 impl Source {
     /// The text of a file. The format is YAML if the name ends with `.yaml` or `.yml`, and otherwise JSON.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        let name = name.into();
-        let extension = Path::new(&name).extension().and_then(|it| it.to_str());
-        let is_yaml = extension
-            .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"));
-        Source {
-            format: if is_yaml { Format::Yaml } else { Format::Json },
-            name,
-            text: text.into(),
-        }
+        Source(petalflow_source::Source::new(name, text))
     }
 
     /// Reads a file.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, is larger than 2 MiB, or is not UTF-8.
+    /// If it cannot be read, or is not UTF-8.
     pub fn read(path: impl AsRef<Path>) -> std::io::Result<Self> {
-        use std::io::Read as _;
-        let path = path.as_ref();
-        let mut text = String::new();
-        // One byte more, so that `check` sees that it is too large.
-        let file = std::fs::File::open(path)?;
-        file.take(
-            u64::try_from(MAX_BYTES)
-                .unwrap_or(u64::MAX)
-                .saturating_add(1),
-        )
-        .read_to_string(&mut text)?;
-        Ok(Source::new(path.display().to_string(), text))
+        petalflow_source::Source::read(path).map(Source)
     }
 
     /// The name that diagnostics use.
     pub fn name(&self) -> &str {
-        &self.name
+        self.0.name()
     }
 
     /// Sets the name that diagnostics use. The format stays.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Source(self.0.named(name))
     }
 
     /// Sets the format.
     #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
-        self.format = format;
-        self
+    pub fn format(self, format: Format) -> Self {
+        Source(self.0.format(format))
     }
 
     /// Reads and checks the document. It finds all that is wrong at once, except that a text that is not JSON or YAML is
@@ -129,58 +93,8 @@ impl Source {
     /// assert_eq!(diagnostics.to_string(), "g.json:1:23: error[DC-006]: `type` is missing");
     /// ```
     pub fn inspect(&self, catalog: &Catalog) -> (Option<Definition>, Diagnostics) {
-        let tree = match self.parse() {
-            Ok(tree) => tree,
-            Err(error) => {
-                let diagnostic = self.located(error.code, error.message, String::new(), error.at);
-                return (None, Diagnostics::new(vec![diagnostic]));
-            }
-        };
-        let mut report = Report::default();
-        let mut repeated = Vec::new();
-        tree.duplicates("", &mut repeated);
-        let definition = definition(&tree.to_value(), catalog, &mut report);
-        let repeated = repeated.into_iter().map(|(pointer, at, first)| {
-            let name = crate::report::shown(pointer.rsplit('/').next().unwrap_or_default());
-            let message = format!("`{name}` is there twice, first in line {}", first.line);
-            self.located(Code::DuplicateKey, message, pointer, at)
-        });
-        let found = report.0.into_iter().map(|finding| {
-            let position = tree.position(finding.pointer.as_str(), finding.at_name);
-            let it = finding.into_diagnostic();
-            self.located(it.code, it.message, it.pointer, position)
-        });
-        (
-            definition,
-            Diagnostics::new(repeated.chain(found).collect()),
-        )
-    }
-
-    fn located(&self, code: Code, message: String, pointer: String, at: Position) -> Diagnostic {
-        Diagnostic {
-            code,
-            severity: code.severity(),
-            message,
-            pointer,
-            file: Some(self.name.clone()),
-            position: Some(at),
-        }
-    }
-
-    fn parse(&self) -> Result<Tree, ParseError> {
-        if self.text.len() > MAX_BYTES {
-            return Err(ParseError {
-                code: Code::TooLarge,
-                message: format!("the document has more than {MAX_BYTES} bytes"),
-                at: Position { line: 1, column: 1 },
-            });
-        }
-        // A mark that some editors write.
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
-        match self.format {
-            Format::Json => json::parse(text),
-            Format::Yaml => yaml::parse(text),
-        }
+        self.0
+            .inspect(|value, report| definition(value, catalog, report))
     }
 }
 
@@ -264,7 +178,7 @@ fn check_value(
         report
             .0
             .into_iter()
-            .map(crate::report::Finding::into_diagnostic)
+            .map(petalflow_source::Finding::into_diagnostic)
             .collect(),
     )
 }
@@ -305,6 +219,7 @@ fn definition(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<D
 
 fn graph(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<GraphDefinition> {
     const CODES: Codes = Codes {
+        name: "field",
         unknown: Code::UnknownField,
         missing: Code::MissingField,
         wrong: |pointer| match pointer {
@@ -320,6 +235,7 @@ fn graph(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<GraphD
 
 fn agents(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<AgentWorkflow> {
     const CODES: Codes = Codes {
+        name: "field",
         unknown: Code::UnknownField,
         missing: Code::MissingInWorkflow,
         wrong: |pointer| match pointer {

@@ -1,5 +1,7 @@
 //! Code that the example agents share: the choice of a model.
 
+pub mod phone;
+
 use std::env;
 use std::sync::Arc;
 

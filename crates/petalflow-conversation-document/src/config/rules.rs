@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use super::{FlowConfig, Function, Transition};
 use crate::common_rules::{check_actions, check_template};
-use crate::finding::{Code, Finding, Findings, Pointer};
+use crate::finding::{Code, Finding, Findings};
 use crate::names;
+use petalflow_source::Pointer;
 
 impl FlowConfig {
     /// Checks what the types do not say: that nodes exist, that names are unique, that functions and actions have what

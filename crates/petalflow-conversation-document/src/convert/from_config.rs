@@ -2,7 +2,8 @@
 
 use crate::config::{self, FlowConfig, Transition};
 use crate::conversation::{ContextStrategy, Conversation, Function, Handler, Next, Node};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use petalflow_source::Severity;
 
 impl Conversation {
     /// Reads a declarative document.

@@ -4,8 +4,9 @@ use crate::conversation::{
     Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
 };
 use crate::editor::{self, EditorDocument, Strategy};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
 use crate::message::Message;
+use petalflow_source::Severity;
 
 impl Conversation {
     /// Reads a document of the editor.

@@ -2,9 +2,10 @@
 
 use crate::common_rules::{check_actions, check_template};
 use crate::conversation::{Conversation, Function, Handler, Next, Node, Parameters};
-use crate::finding::{Code, Finding, Findings, Pointer, Severity};
+use crate::finding::{Code, Finding, Findings};
 use crate::legacy::{self, StaticFlow};
 use crate::names;
+use petalflow_source::{Pointer, Severity};
 
 impl StaticFlow {
     /// Checks what the types do not say: that nodes exist, that names are unique, and that actions have what they need.

@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::finding::Pointer;
+use petalflow_source::Pointer;
 
 /// A document in another form, and what that form cannot say.
 #[derive(Clone, Debug, PartialEq)]

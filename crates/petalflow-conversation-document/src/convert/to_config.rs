@@ -3,7 +3,7 @@
 use super::{Converted, Drops};
 use crate::config::{self, FlowConfig, Transition};
 use crate::conversation::{ContextStrategy, Conversation, Function, Handler, Next, Node};
-use crate::finding::Pointer;
+use petalflow_source::Pointer;
 
 impl Conversation {
     /// Writes a declarative document.

@@ -10,8 +10,8 @@ use crate::conversation::{
 };
 use crate::decision::Operator;
 use crate::editor::{self, EditorDocument, NodeType, Point, Role, Strategy};
-use crate::finding::Pointer;
 use crate::message::Message;
+use petalflow_source::Pointer;
 
 /// The distance between columns and rows, in pixels.
 const COLUMN: i32 = 300;

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::{EditorDocument, Function, NodeData, NodeType, Property, Strategy};
 use crate::common_rules::{check_actions, check_template};
 use crate::decision::{Decision, Operator};
-use crate::finding::{Code, Finding, Findings, Pointer, Severity};
+use crate::finding::{Code, Finding, Findings};
 use crate::names;
+use petalflow_source::{Pointer, Severity};
 
 impl EditorDocument {
     /// Checks what the types do not say.
@@ -32,7 +33,7 @@ impl EditorDocument {
                 finding.code,
                 Code::UnknownNode | Code::InitialNode | Code::DuplicateFunction
             );
-            if is_own && !finding.pointer.starts_with(edges) {
+            if is_own && !finding.pointer.as_str().starts_with(edges) {
                 finding.severity = Severity::Warning;
             }
         }

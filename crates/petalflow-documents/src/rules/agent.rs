@@ -9,8 +9,9 @@ use crate::agent::{AgentWorkflow, Dependencies, Strategy, Task};
 use crate::catalog::Catalog;
 use crate::compile::text::{condition, prompt, task_references};
 use crate::diagnostic::Code;
-use crate::report::{Pointer, Report, shown, suggestion};
+use crate::diagnostic::Report;
 use crate::template;
+use petalflow_source::{Pointer, names::shown, names::suggestion};
 
 /// Checks everything that the fields of the document do not say.
 pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {

@@ -4,8 +4,9 @@ use petalflow_expression::Expression;
 use serde_json::Value;
 
 use crate::diagnostic::Code;
+use crate::diagnostic::Report;
 use crate::graph::{GraphDefinition, NodeDefinition};
-use crate::report::{Pointer, Report, shown};
+use petalflow_source::{Pointer, names::shown};
 
 /// Names that are outputs of other meaning in PetalFlow.
 const RESERVED: [&str; 2] = ["error", "_metadata"];

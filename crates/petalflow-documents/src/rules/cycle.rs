@@ -69,7 +69,7 @@ pub(crate) fn find<'a>(
 pub(crate) fn in_words(cycle: &[&str]) -> String {
     let quoted: Vec<String> = cycle
         .iter()
-        .map(|name| format!("`{}`", crate::report::shown(name)))
+        .map(|name| format!("`{}`", petalflow_source::names::shown(name)))
         .collect();
     if quoted.len() <= 8 {
         return quoted.join(" -> ");

@@ -3,7 +3,8 @@
 use semver::Version;
 
 use crate::diagnostic::Code;
-use crate::report::{Pointer, Report, shown};
+use crate::diagnostic::Report;
+use petalflow_source::{Pointer, names::shown};
 
 /// The kind must be one of these, and the version one with the major number 1. Both may be absent.
 pub(crate) fn check(kind: &str, version: &str, kinds: &[&str], code: Code, report: &mut Report) {

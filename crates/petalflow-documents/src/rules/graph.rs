@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::{conditional, cycle, format, settings, templates};
 use crate::catalog::{self, Catalog, NODE_TYPES, ToolMode};
 use crate::diagnostic::Code;
+use crate::diagnostic::Report;
 use crate::graph::{GraphDefinition, NodeDefinition};
-use crate::report::{Pointer, Report, shown, suggestion};
+use petalflow_source::{Pointer, names::shown, names::suggestion};
 
 /// Checks everything that the fields of the document do not say.
 pub(crate) fn check(graph: &GraphDefinition, catalog: &Catalog, report: &mut Report) {

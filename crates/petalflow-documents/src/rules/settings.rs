@@ -3,12 +3,15 @@
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
+use crate::diagnostic::Codes;
+use crate::diagnostic::Report;
 use crate::graph::NodeDefinition;
-use crate::report::{Pointer, Report};
-use crate::schema::{self, Codes};
 use crate::{catalog, schemas};
+use petalflow_source::Pointer;
+use petalflow_source::schema;
 
 const CODES: Codes = Codes {
+    name: "setting",
     unknown: Code::UnknownSetting,
     missing: Code::MissingField,
     wrong: |_| Code::WrongValue,
@@ -112,7 +115,7 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
     }
     for name in object.keys() {
         if !["id", "type", "config"].contains(&name.as_str()) {
-            let message = format!("there is no field `{}`", crate::report::shown(name));
+            let message = format!("there is no field `{}`", petalflow_source::names::shown(name));
             report.add_at_name(Code::UnknownField, at.name(name), message);
         }
     }
@@ -123,7 +126,7 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
     if catalog::outputs(inner).is_none() || UNFIT.contains(&inner) {
         let message = format!(
             "`{}` is not a node type that `{kind}` can run",
-            crate::report::shown(inner)
+            petalflow_source::names::shown(inner)
         );
         return wrong(report, at.name("type"), &message);
     }

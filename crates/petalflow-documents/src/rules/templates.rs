@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use super::settings::binding;
 use crate::diagnostic::Code;
+use crate::diagnostic::Report;
 use crate::graph::NodeDefinition;
-use crate::report::{Pointer, Report, shown};
 use crate::template;
+use petalflow_source::{Pointer, names::shown};
 
 /// The settings that are templates.
 pub(crate) fn names(kind: &str) -> &'static [&'static str] {

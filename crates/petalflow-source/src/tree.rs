@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::diagnostic::Position;
+use crate::diagnostic::{Code, Position};
 
 /// The deepest nesting of lists and objects.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -111,10 +111,28 @@ impl Tree {
     }
 }
 
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Problem {
+    Syntax,
+    TooLarge,
+    WrongValue,
+}
+
+impl Problem {
+    pub(crate) fn code<C: Code>(self) -> C {
+        match self {
+            Problem::Syntax => C::SYNTAX,
+            Problem::TooLarge => C::TOO_LARGE,
+            Problem::WrongValue => C::WRONG_VALUE,
+        }
+    }
+}
+
 /// Why a text is not a document, and where.
 #[derive(Debug)]
 pub(crate) struct ParseError {
-    pub(crate) code: crate::diagnostic::Code,
+    pub(crate) kind: Problem,
     pub(crate) message: String,
     pub(crate) at: Position,
 }
@@ -126,7 +144,7 @@ pub(crate) fn number(text: &str) -> Result<Number, String> {
         .trim_start_matches('-')
         .bytes()
         .all(|b| b.is_ascii_digit());
-    let shown = crate::report::shown(text);
+    let shown = crate::names::shown(text);
     if whole {
         let exact = plain
             .parse::<i64>()

@@ -4,8 +4,8 @@ use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use crate::diagnostic::{Code, Position};
-use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Tree, number};
+use crate::diagnostic::Position;
+use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Problem, Tree, number};
 
 /// Parses JSON.
 pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
@@ -25,13 +25,13 @@ pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
     };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &strict);
     let parsed = parsed.map_err(|error| ParseError {
-        code: Code::Syntax,
+        kind: Problem::Syntax,
         message: format!("the document is not JSON: {}", error.kind()),
         at: lines.position(error.range().start),
     })?;
     let Some(value) = parsed.value else {
         return Err(ParseError {
-            code: Code::Syntax,
+            kind: Problem::Syntax,
             message: "the document is empty".into(),
             at: lines.position(0),
         });
@@ -64,7 +64,7 @@ fn check_depth(text: &str, lines: &Lines<'_>) -> Result<(), ParseError> {
 
 pub(crate) fn too_deep(at: Position) -> ParseError {
     ParseError {
-        code: Code::TooLarge,
+        kind: Problem::TooLarge,
         message: format!("the document is nested deeper than {MAX_DEPTH} levels"),
         at,
     }
@@ -72,7 +72,7 @@ pub(crate) fn too_deep(at: Position) -> ParseError {
 
 pub(crate) fn too_many(at: Position) -> ParseError {
     ParseError {
-        code: Code::TooLarge,
+        kind: Problem::TooLarge,
         message: format!(
             "the document has more than {MAX_VALUES} values, counting those that aliases repeat"
         ),
@@ -100,7 +100,7 @@ impl Builder<'_> {
             Ast::NumberLit(literal) => {
                 let number = number(literal.value);
                 Node::Number(number.map_err(|message| ParseError {
-                    code: Code::WrongValue,
+                    kind: Problem::WrongValue,
                     message,
                     at,
                 })?)

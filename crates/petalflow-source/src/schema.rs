@@ -5,24 +5,31 @@
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
-use crate::report::{Pointer, Report, shown, suggestion};
+use crate::names::{shown, suggestion};
+use crate::pointer::Pointer;
+use crate::report::Report;
 
 /// The codes of a kind of document.
-#[derive(Clone, Copy)]
-pub(crate) struct Codes {
-    pub(crate) unknown: Code,
-    pub(crate) missing: Code,
+#[derive(Clone, Copy, Debug)]
+pub struct Codes<C> {
+    /// What a name of an object is called in messages, such as `field`.
+    pub name: &'static str,
+    /// The code of an unknown name.
+    pub unknown: C,
+    /// The code of a missing value.
+    pub missing: C,
     /// The code of a wrong value at a pointer.
-    pub(crate) wrong: fn(&str) -> Code,
+    pub wrong: fn(&str) -> C,
 }
 
-/// Checks a value. The result has only what is right, with empty values in place of required ones that are missing.
-pub(crate) fn check(
+/// Checks a value. The result has only what is right, with empty values in place of required ones that are missing, so
+/// that it can be read as the type of the schema and other rules can check the rest.
+pub fn check<C: Code>(
     schema: &Value,
     value: &Value,
     at: &Pointer,
-    codes: Codes,
-    report: &mut Report,
+    codes: Codes<C>,
+    report: &mut Report<C>,
 ) -> Value {
     let mut checker = Checker {
         root: schema,
@@ -33,13 +40,13 @@ pub(crate) fn check(
     checked.unwrap_or_else(|| checker.empty(schema))
 }
 
-struct Checker<'s, 'r> {
+struct Checker<'s, 'r, C> {
     root: &'s Value,
-    codes: Codes,
-    report: &'r mut Report,
+    codes: Codes<C>,
+    report: &'r mut Report<C>,
 }
 
-impl<'s> Checker<'s, '_> {
+impl<'s, C: Code> Checker<'s, '_, C> {
     fn resolve(&self, schema: &'s Value) -> &'s Value {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
             return schema;
@@ -71,6 +78,9 @@ impl<'s> Checker<'s, '_> {
             };
             let message = format!("{}, not {}{hint}", expected(schema), found(value));
             return self.wrong(at, message);
+        }
+        if let Some(problem) = too_few(schema, value) {
+            self.wrong(at, problem);
         }
         match value {
             Value::Object(object) => Some(Value::Object(self.object(schema, object, at))),
@@ -170,11 +180,7 @@ impl<'s> Checker<'s, '_> {
             name,
             known.into_iter().flat_map(Map::keys).map(String::as_str),
         );
-        let what = if self.codes.unknown == Code::UnknownSetting {
-            "setting"
-        } else {
-            "field"
-        };
+        let what = self.codes.name;
         let message = format!("there is no {what} `{shown}`{suggestion}");
         self.report.add_at_name(self.codes.unknown, at, message);
     }
@@ -302,6 +308,18 @@ impl<'s> Checker<'s, '_> {
             _ => Value::Null,
         }
     }
+}
+
+/// Why a list or an object is too short.
+fn too_few(schema: &Value, value: &Value) -> Option<String> {
+    let (limit, length, what) = match value {
+        Value::Array(items) => ("minItems", items.len(), "items"),
+        Value::Object(object) => ("minProperties", object.len(), "entries"),
+        _ => return None,
+    };
+    let limit = schema.get(limit).and_then(Value::as_u64)?;
+    let is_short = u64::try_from(length).is_ok_and(|length| length < limit);
+    is_short.then(|| format!("the number of {what} is {length}, and must be at least {limit}"))
 }
 
 fn variants(schema: &Value) -> Option<&[Value]> {

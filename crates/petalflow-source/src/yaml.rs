@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
-use crate::diagnostic::{Code, Position};
+use crate::diagnostic::Position;
 use crate::json::{too_deep, too_many};
-use crate::report::shown;
-use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Tree, number};
+use crate::names::shown;
+use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Problem, Tree, number};
 
 /// Parses one document of YAML 1.2 with aliases and merge keys.
 pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
         builder.event(event, span)?;
     }
     builder.root.ok_or(ParseError {
-        code: Code::Syntax,
+        kind: Problem::Syntax,
         message: "the document is empty".into(),
         at: Position { line: 1, column: 1 },
     })
@@ -35,7 +35,7 @@ fn syntax(error: &ScanError) -> ParseError {
         column: mark.col() + 1,
     };
     ParseError {
-        code: Code::Syntax,
+        kind: Problem::Syntax,
         message: format!("the document is not YAML: {}", error.info()),
         at,
     }
@@ -253,7 +253,7 @@ fn depth(tree: &Tree) -> usize {
 
 fn wrong(at: Position, message: &str) -> ParseError {
     ParseError {
-        code: Code::Syntax,
+        kind: Problem::Syntax,
         message: message.into(),
         at,
     }
@@ -285,7 +285,7 @@ fn scalar(
         "true" | "True" | "TRUE" => Node::Bool(true),
         "false" | "False" | "FALSE" => Node::Bool(false),
         _ if is_number(text) => Node::Number(number(text).map_err(|message| ParseError {
-            code: Code::WrongValue,
+            kind: Problem::WrongValue,
             message,
             at,
         })?),

@@ -1,0 +1,165 @@
+//! Documents as texts.
+
+use std::sync::LazyLock;
+
+use petalflow_source::{Codes, Pointer, Report, Source, schema};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::config::FlowConfig;
+use crate::conversation::Conversation;
+use crate::editor::EditorDocument;
+use crate::finding::{self, Code, Diagnostics};
+use crate::legacy::StaticFlow;
+
+/// A document of any form.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Document {
+    /// The declarative form.
+    Config(FlowConfig),
+    /// The editor's form.
+    Editor(EditorDocument),
+    /// One of the static forms.
+    Static(StaticFlow),
+}
+
+/// A document without errors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The document.
+    pub document: Document,
+    /// What it means.
+    pub conversation: Conversation,
+    /// What is probably not as its author wants.
+    pub warnings: Diagnostics,
+}
+
+/// Reads and checks the text of a document. The form is found by its fields.
+///
+/// # Errors
+///
+/// All diagnostics, if one of them is an error. Nodes that do not exist and names that are used twice are errors in each
+/// form, because a program cannot run such a document.
+///
+/// ```
+/// use petalflow_conversation_document::{Source, check};
+///
+/// let source = Source::new("a.json", r#"{ "initial_node": "a", "nodes": { "a": { "task_message": [] } } }"#);
+/// let errors = check(&source).unwrap_err();
+/// assert_eq!(
+///     errors.to_string(),
+///     "a.json:1:40: error[CV-106]: `task_messages` is missing\n\
+///      a.json:1:42: error[CV-105]: there is no field `task_message`; did you mean `task_messages`?",
+/// );
+/// ```
+pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
+    let (checked, diagnostics) = source.inspect(inspect);
+    match checked {
+        Some((document, Some(conversation))) if !diagnostics.has_errors() => Ok(Checked {
+            document,
+            conversation,
+            warnings: diagnostics,
+        }),
+        _ => Err(diagnostics),
+    }
+}
+
+fn inspect(value: &Value, report: &mut Report<Code>) -> Option<(Document, Option<Conversation>)> {
+    let nodes = value.get("nodes");
+    Some(match nodes {
+        Some(Value::Array(_)) => {
+            let document: EditorDocument = typed(&EDITOR, value, report)?;
+            finding::report(document.findings_for_run(), report);
+            let conversation = Conversation::from_editor(&document).ok();
+            (Document::Editor(document), conversation)
+        }
+        Some(Value::Object(nodes)) if nodes.values().any(is_static) => {
+            let document: StaticFlow = typed(&STATIC, value, report)?;
+            finding::report(document.findings(), report);
+            let conversation = Conversation::from_static(&document).ok();
+            (Document::Static(document), conversation)
+        }
+        Some(Value::Object(_)) => {
+            let document: FlowConfig = typed(&CONFIG, value, report)?;
+            finding::report(document.findings(), report);
+            let conversation = Conversation::from_config(&document).ok();
+            (Document::Config(document), conversation)
+        }
+        _ => {
+            let message = "the document is no conversation flow: it has no `nodes` (a list in the editor's form, an object in the \
+                           others)";
+            report.add(Code::UnknownForm, Pointer::root(), message);
+            return None;
+        }
+    })
+}
+
+/// Whether a node has what only the static forms have: lists of messages by their old names, or functions as tools.
+fn is_static(node: &Value) -> bool {
+    let has_tools = || {
+        let functions = node.get("functions").and_then(Value::as_array);
+        functions.is_some_and(|it| it.iter().any(|tool| tool.get("function").is_some()))
+    };
+    node.get("messages").is_some() || node.get("role_messages").is_some() || has_tools()
+}
+
+fn typed<T: DeserializeOwned>(
+    schema: &Value,
+    value: &Value,
+    report: &mut Report<Code>,
+) -> Option<T> {
+    const CODES: Codes<Code> = Codes {
+        name: "field",
+        unknown: Code::UnknownField,
+        missing: Code::MissingField,
+        wrong: |_| Code::WrongValue,
+    };
+    let before = report.0.len();
+    let checked = schema::check(schema, value, &Pointer::root(), CODES, report);
+    // References are checked only in a document that has the right form: what is left out would be missed by them.
+    if report.0.len() > before {
+        return None;
+    }
+    serde_json::from_value(checked)
+        .map_err(|error| report.add(Code::WrongValue, Pointer::root(), error.to_string()))
+        .ok()
+}
+
+static CONFIG: LazyLock<Value> = LazyLock::new(config_schema);
+static EDITOR: LazyLock<Value> = LazyLock::new(editor_schema);
+static STATIC: LazyLock<Value> = LazyLock::new(static_schema);
+
+/// Returns the JSON Schema of the declarative form.
+///
+/// ```
+/// let schema = petalflow_conversation_document::config_schema();
+/// assert_eq!(schema["additionalProperties"], false);
+/// ```
+pub fn config_schema() -> Value {
+    of::<FlowConfig>()
+}
+
+/// Returns the JSON Schema of the editor's form.
+///
+/// ```
+/// let schema = petalflow_conversation_document::editor_schema();
+/// assert_eq!(schema["properties"]["nodes"]["minItems"], 1);
+/// ```
+pub fn editor_schema() -> Value {
+    of::<EditorDocument>()
+}
+
+/// Returns the JSON Schema of the static forms.
+///
+/// ```
+/// let schema = petalflow_conversation_document::static_schema();
+/// assert_eq!(schema["required"][0], "initial_node");
+/// ```
+pub fn static_schema() -> Value {
+    of::<StaticFlow>()
+}
+
+fn of<T: JsonSchema>() -> Value {
+    schemars::schema_for!(T).to_value()
+}

@@ -1,0 +1,97 @@
+//! Findings of rules, before they have a place in a text.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::pointer::Pointer;
+
+/// Something that is wrong at a pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding<C> {
+    /// Its kind.
+    pub code: C,
+    /// The value. It may be missing.
+    pub pointer: Pointer,
+    /// What is wrong with what, why, and what to do.
+    pub message: String,
+    /// Whether the name of the value is wrong, and not the value.
+    pub at_name: bool,
+}
+
+/// What rules have found.
+///
+/// ```
+/// # #[derive(Clone, Copy, Debug, PartialEq)]
+/// # struct Wrong;
+/// # impl petalflow_source::Code for Wrong {
+/// #     const SYNTAX: Self = Wrong;
+/// #     const TOO_LARGE: Self = Wrong;
+/// #     const WRONG_VALUE: Self = Wrong;
+/// #     const DUPLICATE_NAME: Self = Wrong;
+/// #     fn as_str(&self) -> &'static str { "W-1" }
+/// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+/// # }
+/// use petalflow_source::{Diagnostics, Pointer, Report, Source};
+///
+/// let source = Source::new("menu.yaml", "dish: soup\nprice: -3\n");
+/// let (_, found): (_, Diagnostics<Wrong>) = source.inspect(|menu, report: &mut Report<Wrong>| {
+///     if menu["price"].as_f64() < Some(0.0) {
+///         report.add(Wrong, Pointer::root().name("price"), "a price is not negative");
+///     }
+///     Some(())
+/// });
+/// assert_eq!(found.to_string(), "menu.yaml:2:8: error[W-1]: a price is not negative");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report<C>(pub Vec<Finding<C>>);
+
+impl<C: Code> Report<C> {
+    /// Adds something that is wrong with a value.
+    pub fn add(&mut self, code: C, pointer: Pointer, message: impl Into<String>) {
+        self.0.push(Finding {
+            code,
+            pointer,
+            message: message.into(),
+            at_name: false,
+        });
+    }
+
+    /// Adds something that is wrong with the name of a value.
+    pub fn add_at_name(&mut self, code: C, pointer: Pointer, message: impl Into<String>) {
+        self.0.push(Finding {
+            code,
+            pointer,
+            message: message.into(),
+            at_name: true,
+        });
+    }
+
+    /// Returns whether there is a finding of this kind.
+    pub fn has(&self, code: C) -> bool {
+        self.0.iter().any(|finding| finding.code == code)
+    }
+
+    /// Returns whether there is a finding at this pointer.
+    pub fn is_wrong(&self, pointer: &str) -> bool {
+        let mut findings = self.0.iter();
+        findings.any(|finding| finding.pointer.as_str() == pointer)
+    }
+}
+
+impl<C: Code> Finding<C> {
+    /// Returns the finding without a place in a text.
+    pub fn into_diagnostic(self) -> Diagnostic<C> {
+        Diagnostic {
+            code: self.code,
+            severity: self.code.severity(),
+            message: self.message,
+            pointer: self.pointer.into(),
+            file: None,
+            position: None,
+        }
+    }
+}
+
+impl<C> Default for Report<C> {
+    fn default() -> Self {
+        Report(Vec::new())
+    }
+}

@@ -1,0 +1,151 @@
+//! Documents as texts.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
+use crate::report::Report;
+use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
+use crate::{json, names, yaml};
+
+/// The syntax of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// JSON. Comments are not allowed.
+    Json,
+    /// YAML 1.2: one document, with aliases and merge keys.
+    Yaml,
+}
+
+/// The text of a document.
+///
+/// The time and the memory that it takes are limited for any text: 2 MiB, 250,000 values with those that aliases repeat,
+/// 64 levels.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+    format: Format,
+}
+
+impl Source {
+    /// Creates a source from the text of a file. The format is YAML if the name ends with `.yaml` or `.yml`, and otherwise JSON.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let name = name.into();
+        let extension = Path::new(&name).extension().and_then(|it| it.to_str());
+        let is_yaml = extension
+            .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"));
+        Source {
+            format: if is_yaml { Format::Yaml } else { Format::Json },
+            name,
+            text: text.into(),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is not UTF-8.
+    pub fn read(path: impl AsRef<Path>) -> std::io::Result<Self> {
+        use std::io::Read as _;
+        let path = path.as_ref();
+        let mut text = String::new();
+        // One byte more, so that `check` sees that it is too large.
+        let file = std::fs::File::open(path)?;
+        file.take(
+            u64::try_from(MAX_BYTES)
+                .unwrap_or(u64::MAX)
+                .saturating_add(1),
+        )
+        .read_to_string(&mut text)?;
+        Ok(Source::new(path.display().to_string(), text))
+    }
+
+    /// The name that diagnostics use.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sets the name that diagnostics use. The format stays.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the format.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Parses the text and checks its value.
+    ///
+    /// `check` adds what is wrong to the report and returns what could be read. It is not called for a text that is not
+    /// JSON or YAML. Names that occur twice are reported here; their first value counts.
+    pub fn inspect<C: Code, T>(
+        &self,
+        check: impl FnOnce(&Value, &mut Report<C>) -> Option<T>,
+    ) -> (Option<T>, Diagnostics<C>) {
+        let tree = match self.parse() {
+            Ok(tree) => tree,
+            Err(error) => {
+                let code = error.kind.code();
+                let diagnostic = self.located(code, error.message, String::new(), error.at);
+                return (None, Diagnostics::new(vec![diagnostic]));
+            }
+        };
+        let mut report = Report::default();
+        let mut repeated = Vec::new();
+        tree.duplicates("", &mut repeated);
+        let checked = check(&tree.to_value(), &mut report);
+        let repeated = repeated.into_iter().map(|(pointer, at, first)| {
+            let name = names::shown(pointer.rsplit('/').next().unwrap_or_default());
+            let message = format!("`{name}` is there twice, first in line {}", first.line);
+            self.located(C::DUPLICATE_NAME, message, pointer, at)
+        });
+        let found = report.0.into_iter().map(|finding| {
+            let position = tree.position(finding.pointer.as_str(), finding.at_name);
+            let it = finding.into_diagnostic();
+            self.located(it.code, it.message, it.pointer, position)
+        });
+        let all = repeated.chain(found).collect();
+        (checked, Diagnostics::new(all))
+    }
+
+    fn located<C: Code>(
+        &self,
+        code: C,
+        message: String,
+        pointer: String,
+        at: Position,
+    ) -> Diagnostic<C> {
+        Diagnostic {
+            code,
+            severity: code.severity(),
+            message,
+            pointer,
+            file: Some(self.name.clone()),
+            position: Some(at),
+        }
+    }
+
+    fn parse(&self) -> Result<Tree, ParseError> {
+        if self.text.len() > MAX_BYTES {
+            return Err(ParseError {
+                kind: Problem::TooLarge,
+                message: format!("the document has more than {MAX_BYTES} bytes"),
+                at: Position { line: 1, column: 1 },
+            });
+        }
+        // A mark that some editors write.
+        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
+        match self.format {
+            Format::Json => json::parse(text),
+            Format::Yaml => yaml::parse(text),
+        }
+    }
+}
