@@ -16,7 +16,7 @@ use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
 use crate::policy::Retry;
 use crate::run::Run;
-use crate::state::{InputOf, Stored, Update as _, WriteError};
+use crate::state::{InputOf, Shared, Stored, Update as _, WriteError};
 use crate::subflow::nested;
 use crate::thread::{Thread, Threads};
 
@@ -294,7 +294,7 @@ impl<F: Flow> Launch<F> {
 
     /// Provides a value to the nodes, which take it as [`Managed<T>`](crate::Managed). It replaces an earlier value of
     /// the same type.
-    pub fn manage<T: Send + Sync + 'static>(self, value: T) -> Self {
+    pub fn manage<T: Shared>(self, value: T) -> Self {
         self.manage_shared(Arc::new(value))
     }
 
@@ -321,7 +321,7 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_shared<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+    pub fn manage_shared<T: Shared>(mut self, value: Arc<T>) -> Self {
         self.managed_mut().insert(value);
         self
     }
@@ -349,7 +349,7 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_with<T: Send + Sync + 'static>(mut self, provider: ManagedProvider<T>) -> Self {
+    pub fn manage_with<T: Shared>(mut self, provider: ManagedProvider<T>) -> Self {
         self.managed_mut().provide(provider);
         self
     }

@@ -35,6 +35,7 @@ impl<F: Flow> WithRetry<F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Flow> Flow for WithRetry<F> {
     type State = F::State;
 

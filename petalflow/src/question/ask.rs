@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use serde_core::{Serialize, de::DeserializeOwned};
+use serde_core::Serialize;
+
+use crate::state::Recorded;
 
 /// A question that a node can ask a person: [`Context::ask`](crate::Context::ask).
 ///
@@ -37,7 +39,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
 )]
 pub trait Ask: Serialize + Send + Sync + 'static {
     /// The type of the answer.
-    type Answer: Serialize + DeserializeOwned + Send + 'static;
+    type Answer: Recorded + 'static;
 
     /// The stored name of the question. With it, the type can be moved or renamed while threads wait for an answer.
     const NAME: &'static str;

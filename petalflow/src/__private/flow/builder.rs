@@ -41,7 +41,7 @@ macro_rules! __forward_launch {
         }
 
         /// Lends a value to the nodes; see [`Launch::manage`]($crate::Launch::manage).
-        pub fn manage<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
+        pub fn manage<T: $crate::state::Shared>(
             self,
             value: T,
         ) -> Self {
@@ -49,7 +49,7 @@ macro_rules! __forward_launch {
         }
 
         /// Lends a value that is shared already.
-        pub fn manage_shared<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
+        pub fn manage_shared<T: $crate::state::Shared>(
             self,
             value: ::std::sync::Arc<T>,
         ) -> Self {
@@ -57,7 +57,7 @@ macro_rules! __forward_launch {
         }
 
         /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
-        pub fn manage_with<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
+        pub fn manage_with<T: $crate::state::Shared>(
             self,
             provider: $crate::node::ManagedProvider<T>,
         ) -> Self {
