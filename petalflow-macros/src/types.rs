@@ -88,8 +88,9 @@ pub(crate) fn named_like_the_state(what: &str, name: &Ident) -> String {
 
 /// Types that threads can share, if their arguments are such types.
 const SHARED: &[&str] = &[
-    "Arc", "BTreeMap", "BTreeSet", "Context", "HashMap", "HashSet", "Option", "PathBuf", "String", "Vec", "VecDeque", "bool",
-    "char", "f32", "f64", "i16", "i32", "i64", "i8", "str", "u16", "u32", "u64", "u8", "usize",
+    "Arc", "BTreeMap", "BTreeSet", "Context", "HashMap", "HashSet", "Option", "PathBuf", "String",
+    "Vec", "VecDeque", "bool", "char", "f32", "f64", "i16", "i32", "i64", "i8", "str", "u16",
+    "u32", "u64", "u8", "usize",
 ];
 
 /// Whether the type may be one that threads cannot share: all but the usual types of std.
@@ -131,9 +132,20 @@ mod tests {
 
     #[test]
     fn types_that_threads_may_not_share_are_found_by_their_tokens() {
-        let unknown = ["Rc<String>", "Option<Topic>", "(u8, [Cell<u32>; 2])", "Arc<dyn Fn()>", "*const u8"];
+        let unknown = [
+            "Rc<String>",
+            "Option<Topic>",
+            "(u8, [Cell<u32>; 2])",
+            "Arc<dyn Fn()>",
+            "*const u8",
+        ];
         assert_eq!(all(may_be_unshared, &unknown), [true; 5]);
-        let shared = ["Arc<String>", "Option<&str>", "[(u8, Vec<bool>)]", "Context"];
+        let shared = [
+            "Arc<String>",
+            "Option<&str>",
+            "[(u8, Vec<bool>)]",
+            "Context",
+        ];
         assert_eq!(all(may_be_unshared, &shared), [false; 4]);
     }
 

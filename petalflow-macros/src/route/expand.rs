@@ -139,7 +139,6 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     quote! {
         #[automatically_derived]
         #[doc(hidden)]
-        #[diagnostic::do_not_recommend]
         impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;

@@ -95,9 +95,7 @@ fn expand_parsed(
     check::all(&cx, &mut errors);
     let runtime = Runtime::new(args.krate.as_ref());
     // The keys of a generic state would be types with unknown parameters.
-    let code = (!ast.is_generic()).then(|| {
-        expand::state(&state, &runtime)
-    });
+    let code = (!ast.is_generic()).then(|| expand::state(&state, &runtime));
     let item = emits_item.then_some(&ast.item);
     let errors = errors.into_tokens();
     quote!(#item #code #errors)

@@ -117,7 +117,6 @@ pub trait WriteOutput<S>: Output<S> {}
 
 impl Routing for () {}
 
-#[diagnostic::do_not_recommend]
 impl<S> Output<S> for () {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -132,10 +131,8 @@ impl<S> Output<S> for () {
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<S> WriteOutput<S> for () {}
 
-#[diagnostic::do_not_recommend]
 impl<S, T: WriteOutput<S>> Output<S> for Option<T> {
     const MAY_WRITE: KeySet = T::MAY_WRITE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -151,10 +148,8 @@ impl<S, T: WriteOutput<S>> Output<S> for Option<T> {
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<S, T: WriteOutput<S>> WriteOutput<S> for Option<T> {}
 
-#[diagnostic::do_not_recommend]
 impl<S, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
     const MAY_WRITE: KeySet = T::MAY_WRITE;
     const MUST_WRITE: KeySet = T::MUST_WRITE;
@@ -223,7 +218,6 @@ impl Routing for bool {
     const ROUTES: bool = true;
 }
 
-#[diagnostic::do_not_recommend]
 impl<S> Output<S> for bool {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -241,7 +235,6 @@ impl<S> Output<S> for bool {
 
 macro_rules! tuple {
     ($($key:ident)*; $last:ident) => {
-        #[diagnostic::do_not_recommend]
         impl<S, $($key: WriteOutput<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
             const MAY_WRITE: KeySet = KeySet::NONE $(.union($key::MAY_WRITE))* .union($last::MAY_WRITE);
             const MUST_WRITE: KeySet = KeySet::NONE $(.union($key::MUST_WRITE))* .union($last::MUST_WRITE);

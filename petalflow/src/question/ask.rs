@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use serde_core::Serialize;
-
-use crate::state::Recorded;
+use serde_core::{Serialize, de::DeserializeOwned};
 
 /// A question that a node can ask a person: [`Context::ask`](crate::Context::ask).
 ///
@@ -39,7 +37,7 @@ use crate::state::Recorded;
 )]
 pub trait Ask: Serialize + Send + Sync + 'static {
     /// The type of the answer.
-    type Answer: Recorded + 'static;
+    type Answer: Serialize + DeserializeOwned + Send + 'static;
 
     /// The stored name of the question. With it, the type can be moved or renamed while threads wait for an answer.
     const NAME: &'static str;

@@ -135,9 +135,9 @@ impl Stores for Durable {}
 /// record(&Receipt("receipt 7".into()));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a store cannot record a `{Self}`",
+    message = "`once` cannot record a `{Self}`",
     label = "not `Serialize` and `Deserialize`",
-    note = "the result of `once` and the answer to a question are stored: derive `serde::Serialize` and `serde::Deserialize` for the type, or use a part of it that has both"
+    note = "the result is stored, so that a crash does not repeat the effect: derive `serde::Serialize` and `serde::Deserialize` for it, or let the effect return a part that has both"
 )]
 pub trait Recorded: Serialize + DeserializeOwned + Send {}
 

@@ -67,7 +67,9 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
     {
         input.parse::<each>()?;
         if input.peek(each) && input.peek2(Ident::peek_any) {
-            return Err(input.error("`each` is written once: an edge delivers one item to each task"));
+            return Err(
+                input.error("`each` is written once: an edge delivers one item to each task")
+            );
         }
         return Ok(Group::Each(Box::new(operand(input, position, mistakes)?)));
     }

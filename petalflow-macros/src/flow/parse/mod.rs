@@ -127,7 +127,9 @@ fn misspelt(begin: ParseStream) -> Option<syn::Error> {
     let known = ["node", "with", "defer", "catch", "interrupt"];
     let keyword = similar(&word.to_string(), known.into_iter())?;
     let text = format_args!("there is no statement `{word}`; did you mean `{keyword}`?");
-    begin.peek(Ident::peek_any).then(|| syn::Error::new(word.span(), text))
+    begin
+        .peek(Ident::peek_any)
+        .then(|| syn::Error::new(word.span(), text))
 }
 
 /// The error for a token after a statement that seems complete.

@@ -228,7 +228,9 @@ impl Cx<'_> {
             ..
         } = self;
         let output = self.output();
-        let item = self.item().map_or_else(|| quote!(()), |item| self.shared_item(item));
+        let item = self
+            .item()
+            .map_or_else(|| quote!(()), |item| self.shared_item(item));
         let takes = self.item().map(|item| {
             quote!(
                 const TAKES_ITEM: bool = true;
@@ -439,7 +441,7 @@ impl Cx<'_> {
         let Cx { runtime, state, .. } = self;
         let doubtful = |from_run| {
             self.node.params.iter().any(|param| {
-                !matches!(param.source, Source::Item(_))
+                !matches!(param.source, Source::Item(_) | Source::State)
                     && matches!(param.source, Source::Run) == from_run
                     && types::may_be_unshared(&param.ty)
             })

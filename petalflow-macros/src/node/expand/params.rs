@@ -117,10 +117,13 @@ impl Binder<'_> {
 
     /// Statements that depend on these constants.
     pub(crate) fn taken(&self, params: &[Param]) -> TokenStream {
-        let taken = params.iter().filter(|param| self.declared(param)).map(|param| {
-            let (name, cfgs) = (take(param), &param.cfgs);
-            quote!(#(#cfgs)* let _ = #name;)
-        });
+        let taken = params
+            .iter()
+            .filter(|param| self.declared(param))
+            .map(|param| {
+                let (name, cfgs) = (take(param), &param.cfgs);
+                quote!(#(#cfgs)* let _ = #name;)
+            });
         taken.collect()
     }
 

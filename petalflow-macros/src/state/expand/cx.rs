@@ -47,9 +47,10 @@ impl Cx<'_> {
     /// A type that depends on these constants, as that which the update holds. If a check fails, there is an error in it.
     pub(super) fn all_checked(&self) -> TokenStream {
         let (runtime, update) = (self.runtime, &self.state.update);
-        let ty = self.checks().fold(quote!(()), |ty, check| {
-            quote!(<#ty as #runtime::__private::Checked<#check>>::Type)
-        });
+        let ty = self.checks().fold(
+            quote!(()),
+            |ty, check| quote!(<#ty as #runtime::__private::Checked<#check>>::Type),
+        );
         let code = quote! {
             impl #runtime::__private::Holds for #update {
                 type Value = #ty;
@@ -62,7 +63,9 @@ impl Cx<'_> {
     pub(super) fn checked(&self, ty: TokenStream) -> TokenStream {
         let (runtime, update) = (self.runtime, &self.state.update);
         match self.checks().next() {
-            Some(_) => quote!(<#ty as #runtime::__private::After<<#update as #runtime::__private::Holds>::Value>>::Type),
+            Some(_) => {
+                quote!(<#ty as #runtime::__private::After<<#update as #runtime::__private::Holds>::Value>>::Type)
+            }
             None => ty,
         }
     }

@@ -41,18 +41,12 @@ macro_rules! __forward_launch {
         }
 
         /// Lends a value to the nodes; see [`Launch::manage`]($crate::Launch::manage).
-        pub fn manage<T: $crate::state::Shared>(
-            self,
-            value: T,
-        ) -> Self {
+        pub fn manage<T: $crate::state::Shared>(self, value: T) -> Self {
             Self(self.0.manage(value))
         }
 
         /// Lends a value that is shared already.
-        pub fn manage_shared<T: $crate::state::Shared>(
-            self,
-            value: ::std::sync::Arc<T>,
-        ) -> Self {
+        pub fn manage_shared<T: $crate::state::Shared>(self, value: ::std::sync::Arc<T>) -> Self {
             Self(self.0.manage_shared(value))
         }
 
