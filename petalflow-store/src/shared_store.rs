@@ -15,6 +15,7 @@ use super::{
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         /// So `Arc<dyn Store>` is a store, for programs that choose one when they run.
+        #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<S: Store + ?Sized> Store for Arc<S> {
             $(async fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {

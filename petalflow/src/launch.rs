@@ -17,7 +17,7 @@ use crate::future::BoxFuture;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
 use crate::run::Run;
-use crate::state::{InputOf, Stored, Update as _, WriteError};
+use crate::state::{InputOf, Shared, Stored, Update as _, WriteError};
 use crate::subflow::nested;
 use crate::thread::{Thread, Threads};
 
@@ -258,7 +258,7 @@ impl<F: Flow> Launch<F> {
 
     /// Provides a value to the nodes, which take it as [`Managed<T>`](crate::Managed). It replaces an earlier value of
     /// the same type.
-    pub fn manage<T: Send + Sync + 'static>(self, value: T) -> Self {
+    pub fn manage<T: Shared>(self, value: T) -> Self {
         self.manage_shared(Arc::new(value))
     }
 
@@ -285,7 +285,7 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_shared<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+    pub fn manage_shared<T: Shared>(mut self, value: Arc<T>) -> Self {
         self.managed_mut().insert(value);
         self
     }
@@ -313,7 +313,7 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_with<T: Send + Sync + 'static>(mut self, provider: ManagedProvider<T>) -> Self {
+    pub fn manage_with<T: Shared>(mut self, provider: ManagedProvider<T>) -> Self {
         self.managed_mut().provide(provider);
         self
     }

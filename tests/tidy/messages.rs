@@ -19,16 +19,6 @@ const HIDDEN: &[(&str, &str)] = &[
 /// The programs with several errors: how many, and why.
 const SEVERAL: &[(&str, usize, &str)] = &[
     (
-        "flow/fail/pf025_value_is_no_node",
-        2,
-        "with incremental compilation, rustc repeats it with the bound of the implementation",
-    ),
-    (
-        "flow/fail/value_over_a_key_of_another_type",
-        2,
-        "with incremental compilation, rustc repeats it with the bound of the implementation",
-    ),
-    (
         "flow/fail/subflow_is_no_flow",
         2,
         "with incremental compilation, rustc also reports what the sub-flow returns",
@@ -58,13 +48,10 @@ const SEVERAL: &[(&str, usize, &str)] = &[
     ("flow/fail/pf013_bool", 2, "two mistakes"),
     ("flow/fail/pf024_flow_option", 3, "three mistakes"),
     ("flow/fail/pf024_id_not_a_text", 2, "two mistakes"),
-    (
-        "flow/fail/pf025_path_of_another_state",
-        3,
-        "two mistakes; with incremental compilation, rustc repeats that of a value with the bound of its implementation",
-    ),
+    ("flow/fail/pf025_path_of_another_state", 2, "two mistakes"),
     ("flow/fail/pf025_value_named_as_node", 4, "four mistakes"),
     ("flow/fail/pf026_caught_twice", 2, "both places"),
+    ("flow/fail/misspelt_statement", 2, "two mistakes"),
     ("flow/fail/several_mistakes", 3, "three mistakes"),
     (
         "flow/fail/value_not_shared",
@@ -73,6 +60,16 @@ const SEVERAL: &[(&str, usize, &str)] = &[
     ),
     ("interrupt/fail/missing_node", 2, "two mistakes"),
     ("node/fail/from_the_run_by_reference", 2, "two mistakes"),
+    (
+        "node/fail/item_not_shared",
+        2,
+        "where it is taken, and where it is sent",
+    ),
+    (
+        "node/fail/item_without_attribute",
+        2,
+        "rustc's own for the name, and that of the flow, which says what to write",
+    ),
     (
         "node/fail/named_like_a_module",
         2,

@@ -1,5 +1,6 @@
 //! The syntax tree of `#[node]`: options, and a function or an `impl` block.
 
+use petalflow_graph::similar;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, quote};
 use syn::parse::discouraged::Speculative as _;
@@ -252,7 +253,13 @@ impl NodeFn {
 
 /// `#[item]` and `#[key(..)]` on a parameter.
 pub(crate) fn is_ours(attr: &Attribute) -> bool {
-    attr.path().is_ident("item") || attr.path().is_ident("key")
+    attr.path().is_ident("item") || attr.path().is_ident("key") || is_misspelt(attr)
+}
+
+/// Whether the name of the attribute is similar to `item`.
+pub(crate) fn is_misspelt(attr: &Attribute) -> bool {
+    let name = attr.path().get_ident().filter(|name| *name != "item");
+    name.is_some_and(|name| similar(&name.to_string(), ["item"].into_iter()).is_some())
 }
 
 impl NodeImpl {

@@ -138,6 +138,7 @@ pub(crate) fn report_parameters(misuses: &[Misuse], errors: &mut Errors) {
     for Misuse { at, problem } in misuses {
         match problem {
             Problem::NoPlainName => errors.at(at, "a parameter of a node needs a plain name, because the name selects the key that it reads: destructure the value in the body"),
+            Problem::MisspeltItem => errors.at(at, "there is no such attribute on a parameter; did you mean `#[item]`?"),
             Problem::ItemOptions => errors.at(at, "`#[item]` takes no options: `#[item] topic: &str`"),
             Problem::KeyWithoutType => errors.at(at, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`"),
             Problem::KeyAndItem => errors.at(at, "a parameter reads a key or takes the item, not both: remove `#[key(..)]` or `#[item]`"),

@@ -6,6 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeReference, TypeTuple};
 
+use super::ast::is_misspelt;
 use crate::types;
 
 /// A node.
@@ -39,6 +40,8 @@ pub(crate) struct Misuse {
 pub(crate) enum Problem {
     /// The parameter is a pattern.
     NoPlainName,
+    /// `#[itme]`.
+    MisspeltItem,
     /// `#[item(..)]`.
     ItemOptions,
     /// `#[key]`.
@@ -232,7 +235,10 @@ impl Param {
             let at = at.to_token_stream();
             misuses.push(Misuse { at, problem });
         };
-        let item = input.attrs.iter().find(|attr| attr.path().is_ident("item"));
+        let item = input
+            .attrs
+            .iter()
+            .find(|attr| attr.path().is_ident("item") || is_misspelt(attr));
         let key = input.attrs.iter().find(|attr| attr.path().is_ident("key"));
         let ident = match &*input.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
@@ -242,7 +248,9 @@ impl Param {
                 Ident::new("item", pat.span())
             }
         };
-        if let Some(item) = item
+        if let Some(item) = item.filter(|item| is_misspelt(item)) {
+            misuse(item, Problem::MisspeltItem);
+        } else if let Some(item) = item
             && item.meta.require_path_only().is_err()
         {
             misuse(item, Problem::ItemOptions);

@@ -78,7 +78,18 @@ impl RouteAst {
     }
 
     fn read_variant(&mut self, variant: syn::Variant, errors: &mut Errors) {
-        let syn::Variant { ident, fields, .. } = variant;
+        let syn::Variant {
+            attrs,
+            ident,
+            fields,
+            ..
+        } = variant;
+        if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("route")) {
+            errors.at(
+                attr,
+                "a variant has no options: the name of a route is that of its variant",
+            );
+        }
         let mut payload = None;
         match fields {
             Fields::Unit => {}

@@ -4,10 +4,13 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token};
+use syn::{
+    Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token, Type, parse_quote,
+};
 
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
+use crate::types;
 
 /// The arguments of `#[state(..)]`.
 #[derive(Default)]
@@ -68,6 +71,7 @@ impl StateAst {
         let mut options = Vec::new();
         for field in fields_mut(&mut item.data) {
             options.push(key_options(&mut field.attrs, errors));
+            own(&mut field.ty, errors);
         }
         Ok(StateAst { item, options })
     }
@@ -129,6 +133,23 @@ fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
             .collect(),
         Data::Union(data) => data.fields.named.iter_mut().collect(),
     }
+}
+
+/// Reports a type without a size, and replaces it by the owned type.
+fn own(ty: &mut Type, errors: &mut Errors) {
+    let owner: Type = match &*ty {
+        Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
+        Type::Slice(slice) => {
+            let element = &slice.elem;
+            parse_quote!(Vec<#element>)
+        }
+        _ => return,
+    };
+    let (part, whole) = (types::written(ty), types::written(&owner));
+    let message =
+        format_args!("a key owns its value, and a `{part}` is a part of one: write `{whole}`");
+    errors.at(&*ty, message);
+    *ty = owner;
 }
 
 /// Removes the `#[key]` attributes of a field and parses them.

@@ -215,7 +215,7 @@ fn stored_values_are_unambiguous(cx: &Cx<'_>, errors: &mut Errors) {
     }
     for key in &cx.state.keys {
         if key.flags.untracked.is_none()
-            && let Some((option, inner)) = ambiguous(&key.written)
+            && let Some((option, inner)) = ambiguous(&key.ty)
         {
             let message = format_args!(
                 "key `{}` cannot be stored, because `Some({inner})` would be read back as `None`: use your own enum, or mark the key `untracked`",

@@ -78,7 +78,7 @@ fn expand_parsed(
     mut errors: Errors,
     emits_item: bool,
 ) -> TokenStream {
-    let mut ast = match StateAst::parse(item.clone(), &mut errors) {
+    let ast = match StateAst::parse(item.clone(), &mut errors) {
         Ok(ast) => ast,
         Err(error) => {
             errors.push(error);
@@ -86,7 +86,7 @@ fn expand_parsed(
             return quote!(#item #errors);
         }
     };
-    let mut state = State::build(&ast, args, &mut errors);
+    let state = State::build(&ast, args, &mut errors);
     let cx = check::Cx {
         args,
         ast: &ast,
@@ -95,12 +95,7 @@ fn expand_parsed(
     check::all(&cx, &mut errors);
     let runtime = Runtime::new(args.krate.as_ref());
     // The keys of a generic state would be types with unknown parameters.
-    let code = (!ast.is_generic()).then(|| {
-        if emits_item {
-            state.depend_on_checks(&mut ast.item, &runtime);
-        }
-        expand::state(&state, &runtime)
-    });
+    let code = (!ast.is_generic()).then(|| expand::state(&state, &runtime));
     let item = emits_item.then_some(&ast.item);
     let errors = errors.into_tokens();
     quote!(#item #code #errors)

@@ -2,7 +2,7 @@
 
 use petalflow_graph::MAX_KEYS;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{
     Attribute, Data, DeriveInput, Expr, Field, Fields, LitInt, LitStr, Path, Type, Visibility,
@@ -11,7 +11,7 @@ use syn::{
 use super::ast::{StateArgs, StateAst};
 use crate::errors::Errors;
 use crate::options::{Opt, Seen};
-use crate::paths::{self, Runtime};
+use crate::paths;
 use crate::types;
 
 /// The options of a key.
@@ -60,13 +60,7 @@ pub(crate) struct State {
 pub(crate) struct Key {
     pub(crate) field: Ident,
     pub(crate) name: String,
-    /// The type in generated code and in the emitted struct. It is not the type as written if rustc would report what follows
-    /// from a type that cannot be kept.
     pub(crate) ty: Type,
-    /// The type as written.
-    pub(crate) written: Type,
-    /// The constant that checks the type, if the struct depends on it.
-    pub(crate) check: Option<Ident>,
     pub(crate) vis: Visibility,
     pub(crate) newtype: Ident,
     /// The name that the newtype should have, and the other owner of that name.
@@ -208,35 +202,6 @@ impl State {
         state
     }
 
-    /// Makes the struct depend on the checks of types that often cannot be kept, such as `Rc<String>`. If such a check fails, the
-    /// field has no type, and rustc does not report what follows from it.
-    pub(crate) fn depend_on_checks(&mut self, item: &mut DeriveInput, runtime: &Runtime) {
-        let Data::Struct(data) = &mut item.data else {
-            return;
-        };
-        for field in &mut data.fields {
-            let key = self
-                .keys
-                .iter_mut()
-                .find(|key| Some(&key.field) == field.ident.as_ref() && key.check.is_none());
-            if let Some(key) = key
-                && (types::unshared(&key.written) || (!self.volatile && key.borrows()))
-            {
-                let (ty, check) = (
-                    &key.written,
-                    format_ident!("__{}_{}", self.ident.unraw(), key.name),
-                );
-                let (open, rest) = (
-                    runtime.respan(ty, quote!(<)),
-                    runtime.respan(ty, quote!(as #runtime::__private::Checked<#check>>::Type)),
-                );
-                key.ty = Type::Verbatim(quote!(#open #ty #rest));
-                field.ty = key.ty.clone();
-                key.check = Some(check);
-            }
-        }
-    }
-
     /// Gives another name to each newtype whose name is taken.
     fn resolve_name_clashes(&mut self) {
         let mut taken: Vec<(Ident, String)> = vec![
@@ -276,8 +241,6 @@ impl Key {
             field: ident.clone(),
             name,
             ty: field.ty.clone(),
-            written: field.ty.clone(),
-            check: None,
             vis: visibility(&item.vis, field).clone(),
             docs: docs.cloned().collect(),
             reducer: Reducer::Replace,
@@ -325,9 +288,14 @@ impl Key {
         }
     }
 
+    /// Whether the type has all of its lifetimes. rustc reports one that is missing.
+    pub(crate) fn is_complete(&self) -> bool {
+        paths::with_lifetimes(&self.ty).is_none()
+    }
+
     /// Whether no value of the type can be read back, because it borrows.
     pub(crate) fn borrows(&self) -> bool {
-        types::borrows_static(&self.written)
+        types::borrows_static(&self.ty)
     }
 
     /// Whether the first write replaces the value, because it must not be folded into a made-up one.

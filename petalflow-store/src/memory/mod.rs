@@ -176,6 +176,7 @@ impl Future for Done {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl Store for InMemoryStore {
     // `append` and `write` run at every barrier. They are written as `async_trait` would expand them, except that the box of

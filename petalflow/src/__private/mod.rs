@@ -36,13 +36,14 @@ pub use crate::node::Itself as Function;
 pub use crate::state::{Coder, CopyProbe, NoCoder, NoCopy, StateCodec, Values};
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
 pub use node::{
-    Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, spawn, written_once,
+    Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, kept, spawn,
+    written_once,
 };
 pub use petalflow_codec::CodecError;
 pub use petalflow_graph::messages::KeyTraits;
 pub use route::{Carried, Carries, Deliver, Deliverable, NotSent, OneType, Payload, PayloadType};
 pub use state::{
-    Checked, CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Holds, KeptFor, KeyType, Lacks,
-    Marks, NeedsDefault, NotClone, PartialEqFor, SharedFor, SkipsZero, applied, debug_newtype,
-    debug_struct, debug_update, fold_from_first,
+    After, Checked, CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Holds, KeyType, Lacks,
+    Marks, NeedsDefault, NotClone, PartialEqFor, SharedFor, SkipsZero, applied, checked,
+    debug_newtype, debug_struct, debug_update, fold_from_first, shared,
 };

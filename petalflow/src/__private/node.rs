@@ -10,7 +10,7 @@ use petalflow_graph::{Rule, messages};
 use crate::error::BoxError;
 use crate::middleware::{carried, carried_call};
 use crate::node::{Effects, Key, Node, Output};
-use crate::state::{KeyMeta, KeySet, State};
+use crate::state::{Durable, KeyMeta, KeySet, State, Volatile};
 
 /// Any type. Generated code names a type through this trait, so that an error points at the span of its choice.
 pub trait Itself {
@@ -34,6 +34,36 @@ pub trait IsState {
 #[diagnostic::do_not_recommend]
 impl<S: State> IsState for S {
     type State = S;
+}
+
+/// The storage of a state, in the type of a node's future. If the check of a key has failed, the storage is a type with an error,
+/// and rustc does not also report that the future is not `Send`.
+pub trait Keeps<F> {
+    type Type;
+    fn keep(future: F) -> Self::Type;
+}
+
+macro_rules! keeps {
+    ($($storage:ty),*) => {$(
+        impl<F> Keeps<F> for $storage {
+            type Type = F;
+
+            #[inline]
+            fn keep(future: F) -> F {
+                future
+            }
+        }
+    )*};
+}
+
+keeps!(Durable, Volatile);
+
+/// The future of a node, of a type that depends on the checks of its state.
+#[inline]
+pub fn kept<S: IsState<State: State<Storage: Keeps<F>>>, F>(
+    future: F,
+) -> <<S::State as State>::Storage as Keeps<F>>::Type {
+    <<S::State as State>::Storage as Keeps<F>>::keep(future)
 }
 
 /// The keys of a state. This constant has precedence over that of [`NoNames`], which applies if the type is not a state.

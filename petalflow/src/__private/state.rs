@@ -249,13 +249,33 @@ impl<T: ?Sized> KeyType<T> {
     }
 }
 
-/// The same type, if the check with this result has succeeded.
+/// The same type, if the check with this result has succeeded. If not, a type with an error, of which rustc reports nothing.
 pub trait Checked<const RESULT: usize> {
-    type Type: ?Sized;
+    type Type;
 }
 
-impl<T: ?Sized, const RESULT: usize> Checked<RESULT> for T {
+impl<T, const RESULT: usize> Checked<RESULT> for T {
     type Type = T;
+}
+
+/// Fails to compile if threads cannot share values of the type.
+pub const fn shared<T: Shared>() -> usize {
+    0
+}
+
+/// The same type, if there is no error in the type `C`.
+pub trait After<C> {
+    type Type;
+}
+
+impl<T, C> After<C> for T {
+    type Type = T;
+}
+
+/// The future of a node, of a type that depends on the check of a value from the run.
+#[inline]
+pub fn checked<const RESULT: usize, F>(future: F) -> <F as Checked<RESULT>>::Type {
+    future
 }
 
 /// The default of a key that is not part of the input.
@@ -316,7 +336,6 @@ conditional! {
     DebugFor: fmt::Debug;
     DefaultFor: Default;
     EqFor: Eq;
-    KeptFor: Clone, Shared;
     SharedFor: Shared;
 }
 

@@ -54,6 +54,7 @@ impl<F: Flow> WithPlan<F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Flow> Flow for WithPlan<F> {
     type State = F::State;
 

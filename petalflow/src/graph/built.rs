@@ -161,6 +161,7 @@ impl<S: State> Graph<S> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: State> Flow for Graph<S> {
     type State = S;
 

@@ -41,12 +41,14 @@ pub trait Guard {
     fn stops(self) -> Result<bool, BoxError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl Guard for bool {
     fn stops(self) -> Result<bool, BoxError> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> Guard for Result<bool, E> {
     fn stops(self) -> Result<bool, BoxError> {
         self.map_err(Into::into)

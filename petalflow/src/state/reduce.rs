@@ -159,6 +159,7 @@ reducer! {
     fn unset() -> Self;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Append for Vec<T> {
     #[inline]
     fn append(&mut self, mut written: Self) {
@@ -172,6 +173,7 @@ impl<T> Append for Vec<T> {
 }
 
 /// In place, unless the list is shared at this moment: then it is cloned.
+#[diagnostic::do_not_recommend]
 impl<T: Clone> Append for Arc<Vec<T>> {
     fn append(&mut self, written: Self) {
         if self.is_empty() {
@@ -186,12 +188,14 @@ impl<T: Clone> Append for Arc<Vec<T>> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Append for VecDeque<T> {
     fn append(&mut self, mut written: Self) {
         VecDeque::append(self, &mut written);
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Append for String {
     #[inline]
     fn append(&mut self, written: Self) {
@@ -201,6 +205,7 @@ impl Append for String {
 
 macro_rules! extend {
     ($($trait:ident $method:ident for [$($generics:tt)*] $collection:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($generics)*> $trait for $collection {
             // `#[inline]` defers compilation to the caller: the implementation for the JSON map has no type parameters.
             #[inline]
@@ -226,12 +231,14 @@ extend! {
     Merge merge for [] serde_json::Map<String, serde_json::Value>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Prepend for Vec<T> {
     fn prepend(&mut self, written: Self) {
         self.splice(..0, written);
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Prepend for VecDeque<T> {
     fn prepend(&mut self, written: Self) {
         for value in written.into_iter().rev() {
@@ -240,6 +247,7 @@ impl<T> Prepend for VecDeque<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Prepend for String {
     #[inline]
     fn prepend(&mut self, written: Self) {

@@ -134,8 +134,12 @@ impl<F: Flow> Thread<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn begin(&self, input: impl InputOf<F::State>) -> Result<ThreadRun<F>, RunError> {
-        self.run(input).begin().await
+    pub fn begin(
+        &self,
+        input: impl InputOf<F::State>,
+    ) -> BoxFuture<'_, Result<ThreadRun<F>, RunError>> {
+        // Boxed, so that a value that is not an input is reported once.
+        Box::pin(self.run(input).begin())
     }
 
     /// Answers the only question of the type `A` that the thread waits for, and resumes the thread. If several people can answer,

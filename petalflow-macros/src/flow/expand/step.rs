@@ -113,10 +113,16 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         Kind::Function(path) => return node_over(cx, index, path, "NodeOver", "Arm"),
         Kind::Broken => return quote!(__petalflow::NoArm),
         Kind::Value(name, value) => {
-            let ty = &value.ty;
-            let (call, span) = (node_over(cx, index, ty, "ValueOver", "call"), ty.span());
+            let (span, state) = (value.ty.span(), cx.state);
             let (flow, step) = (variable_at("flow", span), variable_at("step", span));
-            quote_spanned!(span=> async move { #call(__petalflow::given(&#flow.values.#name), #step).await })
+            // A value that is no node is reported in the table of the nodes, and not here again.
+            quote_spanned! {span=>
+                async move {
+                    #[allow(unused_imports)]
+                    use __petalflow::NoCall as _;
+                    __petalflow::Call::<#state, _>::of(__petalflow::given(&#flow.values.#name)).call(#step).await
+                }
+            }
         }
         Kind::Subflow(_) => {
             let call = numbered("__call", index);

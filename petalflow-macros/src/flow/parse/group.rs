@@ -66,6 +66,11 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
         && (input.peek2(Ident::peek_any) || input.peek2(token::Paren) || input.peek2(Token![::]))
     {
         input.parse::<each>()?;
+        if input.peek(each) && input.peek2(Ident::peek_any) {
+            return Err(
+                input.error("`each` is written once: an edge delivers one item to each task")
+            );
+        }
         return Ok(Group::Each(Box::new(operand(input, position, mistakes)?)));
     }
     if input.peek(token::Paren) {

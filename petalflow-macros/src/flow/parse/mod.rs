@@ -13,6 +13,7 @@ mod recovery;
 mod statement;
 mod subflow;
 
+use petalflow_graph::similar;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
@@ -104,7 +105,7 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
                 // `chain` reports what follows a `match`.
                 let ends_with_match = matches!(statements.last(), Some(Statement::Chain(chain)) if matches!(chain.steps.last(), Some(Step::Match { .. })));
                 if !ends_with_match && !input.is_empty() && !input.peek(Token![;]) {
-                    mistakes.lose(unexpected(input));
+                    mistakes.lose(misspelt(&begin).unwrap_or_else(|| unexpected(input)));
                     skip_to_semicolon(input);
                 }
             }
@@ -118,6 +119,17 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
         }
     }
     statements
+}
+
+/// The error for a statement that begins with a word similar to a keyword, and another word.
+fn misspelt(begin: ParseStream) -> Option<syn::Error> {
+    let word = begin.call(Ident::parse_any).ok()?;
+    let known = ["node", "with", "defer", "catch", "interrupt"];
+    let keyword = similar(&word.to_string(), known.into_iter())?;
+    let text = format_args!("there is no statement `{word}`; did you mean `{keyword}`?");
+    begin
+        .peek(Ident::peek_any)
+        .then(|| syn::Error::new(word.span(), text))
 }
 
 /// The error for a token after a statement that seems complete.

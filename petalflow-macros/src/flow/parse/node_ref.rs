@@ -69,6 +69,11 @@ fn expected_node(input: ParseStream) -> syn::Error {
             .call(Ident::parse_any)
             .map(|word| word.to_string())
             .unwrap_or_default();
+        match word.as_str() {
+            "let" => return input.error("a node gets a second name, or is declared as a value, with `node`: `node polish = write;`, `node polish: Type = value;`"),
+            "match" => return input.error("the node that chooses the route comes before `match`: `write -> match { Revise => .., Publish => END }`"),
+            _ => {}
+        }
         return input.error(format_args!(
             "`{word}` is a keyword: a node of this name is written `r#{word}`"
         ));

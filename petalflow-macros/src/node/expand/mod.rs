@@ -59,6 +59,7 @@ pub(crate) fn function(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let from_run = cx.binder().takes(&node.params);
+    let item_check = cx.item_check();
     let once = node
         .output
         .as_ref()
@@ -78,6 +79,7 @@ pub(crate) fn function(
         const _: () = {
             type #state = #written;
             #from_run
+            #item_check
             #node_impl
             #[automatically_derived]
             #[doc(hidden)]
@@ -226,7 +228,9 @@ impl Cx<'_> {
             ..
         } = self;
         let output = self.output();
-        let item = self.item().map_or_else(|| quote!(()), |item| quote!(#item));
+        let item = self
+            .item()
+            .map_or_else(|| quote!(()), |item| self.shared_item(item));
         let takes = self.item().map(|item| {
             quote!(
                 const TAKES_ITEM: bool = true;
@@ -317,6 +321,32 @@ impl Cx<'_> {
         }
     }
 
+    /// A constant that fails if threads cannot share the item.
+    fn item_check(&self) -> TokenStream {
+        let check = |item: &Type| {
+            let runtime = self.runtime;
+            let owned = types::owned(item);
+            let shared = runtime.respan(item, quote!(#runtime::__private::shared));
+            quote!(const __ITEM: ::core::primitive::usize = #shared::<#owned>();)
+        };
+        self.doubtful_item().map_or_else(TokenStream::new, check)
+    }
+
+    /// The type of the item. If it cannot be shared, it is a type with an error, and rustc reports nothing that follows.
+    fn shared_item(&self, item: TokenStream) -> TokenStream {
+        let runtime = self.runtime;
+        match self.doubtful_item() {
+            Some(_) => quote!(<#item as #runtime::__private::Checked<__ITEM>>::Type),
+            None => item,
+        }
+    }
+
+    /// The item of a function, if threads may not be able to share it.
+    fn doubtful_item(&self) -> Option<&Type> {
+        let item = self.node.item().filter(|_| !self.method);
+        item.filter(|item| types::may_be_unshared(item))
+    }
+
     /// The owned type of the item.
     fn item(&self) -> Option<TokenStream> {
         self.node.item().map(types::owned)
@@ -349,6 +379,11 @@ impl Cx<'_> {
             .map(|(index, param)| binder.bind(index, param))
             .collect();
         let call = self.call();
+        let call = if node.is_async && !self.on_own_thread() {
+            self.checked(call)
+        } else {
+            call
+        };
         let awaited = if node.is_async {
             quote!(#call.await)
         } else {
@@ -359,10 +394,6 @@ impl Cx<'_> {
             return match (self.fallible(), node.is_async) {
                 (true, _) => {
                     quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
-                }
-                // rustc reports a key that cannot be shared at the key, and in this block not again.
-                (false, true) if node.params.iter().any(|param| types::unshared(&param.ty)) => {
-                    quote!(async move { #(#bindings)* #awaited })
                 }
                 (false, true) => quote!(#(#bindings)* #call),
                 (false, false) => {
@@ -393,6 +424,7 @@ impl Cx<'_> {
             )
         };
         let function = runtime.respan(&node.call, quote!(#runtime::__private::#function));
+        let work = self.checked(work);
         quote! {
             async move {
                 let #scope = ::core::clone::Clone::clone(#scope);
@@ -401,6 +433,33 @@ impl Cx<'_> {
                 #function(#work).await
             }
         }
+    }
+
+    /// The future of the node, whose type depends on the checks of the state's keys and of the values from the run. If one fails,
+    /// rustc does not also report that the future is not `Send`. Only for types that may not be: it costs a projection.
+    fn checked(&self, future: TokenStream) -> TokenStream {
+        let Cx { runtime, state, .. } = self;
+        let doubtful = |from_run| {
+            self.node.params.iter().any(|param| {
+                !matches!(param.source, Source::Item(_) | Source::State)
+                    && matches!(param.source, Source::Run) == from_run
+                    && types::may_be_unshared(&param.ty)
+            })
+        };
+        let mut future = future;
+        if self.doubtful_item().is_some() {
+            future = quote!(#runtime::__private::checked::<__ITEM, _>(#future));
+        }
+        // The storage of a generic state is unknown.
+        if doubtful(false) && !(self.method && self.generics.is_some()) {
+            let kept = runtime.respan(self.written, quote!(#runtime::__private::kept::<#state, _>));
+            future = quote!(#kept(#future));
+        }
+        if doubtful(true) && !self.method {
+            let takes = self.binder().taken(&self.node.params);
+            future = quote!(#runtime::__private::checked::<{ #takes 0 }, _>(#future));
+        }
+        future
     }
 
     /// Whether binding the parameters can fail, so that the output is a `Result`.

@@ -115,6 +115,18 @@ impl Binder<'_> {
         takes.collect()
     }
 
+    /// Statements that depend on these constants.
+    pub(crate) fn taken(&self, params: &[Param]) -> TokenStream {
+        let taken = params
+            .iter()
+            .filter(|param| self.declared(param))
+            .map(|param| {
+                let (name, cfgs) = (take(param), &param.cfgs);
+                quote!(#(#cfgs)* let _ = #name;)
+            });
+        taken.collect()
+    }
+
     /// Whether [`takes`](Self::takes) declares the parameter.
     fn declared(&self, param: &Param) -> bool {
         let lifetimes = || param.ty.to_token_stream().to_string().contains('\'');

@@ -1,10 +1,12 @@
 //! The input of code generation, and bounds on the types of keys.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
+use super::key::constant;
 use crate::paths::Runtime;
 use crate::state::model::{Key, State};
+use crate::types;
 
 /// The state whose code is generated.
 pub(super) struct Cx<'a> {
@@ -34,25 +36,61 @@ impl Cx<'_> {
         )
     }
 
-    /// The bounds of the generated impls: state, input and update can be shared between threads. A key that cannot be shared is one
-    /// error, at its type.
-    pub(super) fn shared(&self) -> TokenStream {
-        let State {
-            ident,
-            input,
-            update,
-            ..
-        } = self.state;
-        let shared = |ty| {
-            let runtime = self.runtime;
-            quote!(for<'__a> #ty: #runtime::__private::SharedFor<'__a>)
+    /// The constants that check the keys whose types threads may not be able to share.
+    fn checks(&self) -> impl Iterator<Item = Ident> {
+        let keys = self.state.keys.iter();
+        let keys = keys.filter(|key| key.is_complete() && types::may_be_unshared(&key.ty));
+        // Types are nested for them, and rustc limits the depth.
+        keys.take(32).map(constant)
+    }
+
+    /// A type that depends on these constants, as that which the update holds. If a check fails, there is an error in it.
+    pub(super) fn all_checked(&self) -> TokenStream {
+        let (runtime, update) = (self.runtime, &self.state.update);
+        let ty = self.checks().fold(
+            quote!(()),
+            |ty, check| quote!(<#ty as #runtime::__private::Checked<#check>>::Type),
+        );
+        let code = quote! {
+            impl #runtime::__private::Holds for #update {
+                type Value = #ty;
+            }
         };
-        // A key of a type with its own check makes the state a type without values, so there is nothing else to report.
-        if self.state.keys.iter().any(|key| key.check.is_some()) {
-            return TokenStream::new();
+        self.checks().next().map_or_else(TokenStream::new, |_| code)
+    }
+
+    /// The type, in a form that depends on that type. If there is an error in it, rustc reports nothing that follows from the key.
+    pub(super) fn checked(&self, ty: TokenStream) -> TokenStream {
+        let (runtime, update) = (self.runtime, &self.state.update);
+        match self.checks().next() {
+            Some(_) => {
+                quote!(<#ty as #runtime::__private::After<<#update as #runtime::__private::Holds>::Value>>::Type)
+            }
+            None => ty,
         }
-        let (ident, input, update) = (shared(ident), shared(input), shared(update));
-        quote!(#ident, #input, #update,)
+    }
+
+    /// A bound that depends on it. It always holds.
+    pub(super) fn where_checked(&self) -> TokenStream {
+        let bound = self.checks().next().map(|_| {
+            let ty = self.checked(self.state.ident.to_token_stream());
+            quote!(where #ty: ::core::marker::Sized)
+        });
+        bound.unwrap_or_default()
+    }
+
+    /// A constant in an implementation with this bound. In such an implementation with an error, rustc cannot compute the size
+    /// of a `&str`, so there is an error in the constant too.
+    pub(super) fn constant(&self, name: &str, ty: TokenStream, value: TokenStream) -> TokenStream {
+        let name = Ident::new(name, Span::call_site());
+        let value = match self.checks().next() {
+            Some(_) => {
+                let checked = self.checked(ty.clone());
+                quote!({ let value: #checked = #value; value })
+            }
+            None => value,
+        };
+        quote!(const #name: #ty = #value;)
     }
 }
 

@@ -74,6 +74,7 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
         #[allow(non_camel_case_types, missing_debug_implementations)]
         #vis struct #update {
             #(#fields,)*
+            #[doc(hidden)]
             #marks: #runtime::__private::Marks<#words>,
         }
     }
@@ -144,7 +145,7 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
             }
         },
         [key] => {
-            let (field, ty, value) = (&key.field, &key.written, local("value"));
+            let (field, ty, value) = (&key.field, &key.ty, local("value"));
             // See `no_generics`. Here the type is in angle brackets even if it is not generic.
             let bare = !ty
                 .to_token_stream()

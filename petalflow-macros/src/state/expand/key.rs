@@ -1,7 +1,8 @@
 //! The implementations of a newtype, and the default and the reducer of its key.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
+use syn::spanned::Spanned as _;
 
 use super::cx::{Cx, marks};
 use crate::paths::{local, local_at, no_generics, with_lifetimes};
@@ -62,10 +63,8 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     let held = cx.ty(key);
     let written = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
-    let shared = cx.shared();
-    let kept =
-        (key.check.is_none()).then(|| quote!(for<'__a> #held: #runtime::__private::KeptFor<'__a>));
-    let exclusive = key.exclusive();
+    let name_constant = cx.constant("NAME", quote!(&'static str), quote!(#name));
+    let (bound, exclusive) = (cx.where_checked(), key.exclusive());
     let generics = no_generics(ident);
     let (value, overwrite, to, effects) = (
         local("value"),
@@ -107,10 +106,10 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         #[doc(hidden)]
-        impl #runtime::node::Key for #newtype where #shared #kept {
+        impl #runtime::node::Key for #newtype #bound {
             type State = #ident;
             type Value = #held;
-            const NAME: &'static str = #name;
+            #name_constant
             const INDEX: usize = #index;
             #[inline]
             fn new(#value: #held) -> Self {
@@ -131,7 +130,8 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         #[doc(hidden)]
-        impl #runtime::node::Output<#ident> for #newtype where #shared {
+        #[diagnostic::do_not_recommend]
+        impl #runtime::node::Output<#ident> for #newtype {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
             type Routing = ();
@@ -142,24 +142,20 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         #[doc(hidden)]
-        impl #runtime::node::WriteOutput<#ident> for #newtype where #shared {}
+        #[diagnostic::do_not_recommend]
+        impl #runtime::node::WriteOutput<#ident> for #newtype {}
     }
 }
 
-/// Checks, at the field's type, that the state can keep it. Not for a type with a missing lifetime, which rustc reports.
+/// A constant that checks, at the field's type, that the state can keep it.
 pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
-    if with_lifetimes(&key.written).is_some() {
+    if !key.is_complete() {
         return TokenStream::new();
     }
-    let (runtime, ty) = (cx.runtime, &key.written);
+    let (runtime, ty, held) = (cx.runtime, &key.ty, cx.ty(key));
     // Neither is stored.
     let volatile = cx.state.volatile || key.flags.untracked.is_some();
     let (name, written) = (&key.name, types::written(ty));
-    // The struct depends on the constant, so here the type cannot be that of the field.
-    let checked = match &key.check {
-        Some(_) => ty.to_token_stream(),
-        None => cx.ty(key),
-    };
     let of = quote!(<#runtime::__private::KeyType<__Type>>);
     let call = if !volatile && key.borrows() {
         quote!(#of::borrows(#name, #written))
@@ -178,20 +174,22 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         }))
     };
     let call = runtime.respan(ty, call);
-    let constant = key
-        .check
-        .as_ref()
-        .map_or_else(|| quote!(_), Ident::to_token_stream);
+    let constant = constant(key);
     quote! {
-        #[doc(hidden)]
         #[allow(non_upper_case_globals)]
-        const #constant: usize = {
+        const #constant: ::core::primitive::usize = {
             #[allow(unused_imports)]
             use #runtime::__private::Lacks as _;
-            type __Type = #checked;
+            type __Type = #held;
             #call
         };
     }
+}
+
+/// The name of this constant, which rustc prints.
+pub(super) fn constant(key: &Key) -> Ident {
+    // With the span of the type, where rustc may add a note.
+    format_ident!("__{}", key.name, span = key.ty.span())
 }
 
 /// The functions for the default and the reducer of the key. Each expression of the user occurs once, so that a mistake in it is one

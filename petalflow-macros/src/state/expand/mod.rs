@@ -27,17 +27,18 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
         .iter()
         .enumerate()
         .map(|(index, key)| key::impls(&cx, index, key));
-    // Beside the struct, which may depend on them.
     let checks = state.keys.iter().map(|key| key::type_check(&cx, key));
+    let checked = cx.all_checked();
     let update_impls = update::impls(&cx);
     let state_impl = state::state_impl(&cx);
     quote! {
         #input
         #(#newtypes)*
         #update
-        #(#checks)*
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
+            #(#checks)*
+            #checked
             #input_impls
             #input_data
             #(#keys)*

@@ -48,16 +48,25 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     let commit = commit(cx);
     let validate = validate(cx);
     let codec = codec(cx);
-    let shared = cx.shared();
+    // The implementation depends on the checks of the keys. If one fails, there is an error in it, and rustc reports nothing that
+    // follows from the key.
+    let bound = cx.where_checked();
+    let storage = cx.checked(quote!(#runtime::state::#storage));
+    let name = cx.constant("NAME", quote!(&'static str), quote!(#text));
+    let keys = cx.constant(
+        "KEYS",
+        quote!(&'static [#runtime::state::KeyMeta]),
+        quote!(&[#(#metas),*]),
+    );
     quote! {
         #[automatically_derived]
         #[doc(hidden)]
-        impl #runtime::State for #ident where #shared {
+        impl #runtime::State for #ident #bound {
             type Input = #input;
             type Update = #update;
-            type Storage = #runtime::state::#storage;
-            const NAME: &'static str = #text;
-            const KEYS: &'static [#runtime::state::KeyMeta] = &[#(#metas),*];
+            type Storage = #storage;
+            #name
+            #keys
             #[allow(unused_variables)]
             fn start(#value: #input) -> (Self, #runtime::state::KeySet) {
                 #start
@@ -230,7 +239,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         });
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
-        let ty = types::written(&key.written);
+        let ty = types::written(&key.ty);
         quote!(.of_type(#ty))
     });
     quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#flags)* #id #ty)

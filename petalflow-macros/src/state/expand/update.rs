@@ -20,7 +20,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
     let (f, written) = (local("f"), local("written"));
     let fields: Vec<_> = keys.iter().map(|key| &key.field).collect();
     let where_debug = where_each(cx, keys.iter(), "DebugFor");
-    let shared = cx.shared();
+    let bound = cx.where_checked();
     let names = keys.iter().map(|key| &key.name);
     let text = update.to_string();
     let getters = keys.iter().map(|key| {
@@ -71,7 +71,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
         }
         #[automatically_derived]
         #[doc(hidden)]
-        impl #runtime::state::Update<#ident> for #update where #shared {
+        impl #runtime::state::Update<#ident> for #update #bound {
             #[inline]
             fn written(&self) -> #runtime::state::KeySet {
                 self.#marks.written()

@@ -20,29 +20,29 @@ pub struct EssayUpdate {
     topic: ::petalflow::state::Writes<
         <EssayTopic as ::petalflow::__private::Holds>::Value,
     >,
+    #[doc(hidden)]
     __petalflow_marks: ::petalflow::__private::Marks<1usize>,
 }
-#[doc(hidden)]
-#[allow(non_upper_case_globals)]
-const _: usize = {
-    #[allow(unused_imports)]
-    use ::petalflow::__private::Lacks as _;
-    type __Type = <EssayTopic as ::petalflow::__private::Holds>::Value;
-    <::petalflow::__private::KeyType<
-        __Type,
-    >>::check(
-        "topic",
-        "String",
-        ::petalflow::__private::KeyTraits {
-            shared: <::petalflow::__private::KeyType<__Type>>::SHARED,
-            clone: <::petalflow::__private::KeyType<__Type>>::CLONE,
-            serialize: <::petalflow::__private::KeyType<__Type>>::SERIALIZE,
-            deserialize: <::petalflow::__private::KeyType<__Type>>::DESERIALIZE,
-        },
-    )
-};
 #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
 const _: () = {
+    #[allow(non_upper_case_globals)]
+    const __topic: ::core::primitive::usize = {
+        #[allow(unused_imports)]
+        use ::petalflow::__private::Lacks as _;
+        type __Type = <EssayTopic as ::petalflow::__private::Holds>::Value;
+        <::petalflow::__private::KeyType<
+            __Type,
+        >>::check(
+            "topic",
+            "String",
+            ::petalflow::__private::KeyTraits {
+                shared: <::petalflow::__private::KeyType<__Type>>::SHARED,
+                clone: <::petalflow::__private::KeyType<__Type>>::CLONE,
+                serialize: <::petalflow::__private::KeyType<__Type>>::SERIALIZE,
+                deserialize: <::petalflow::__private::KeyType<__Type>>::DESERIALIZE,
+            },
+        )
+    };
     #[automatically_derived]
     impl ::core::convert::From<String> for EssayInput {
         fn from(value: String) -> Self {
@@ -220,15 +220,7 @@ const _: () = {
     }
     #[automatically_derived]
     #[doc(hidden)]
-    impl ::petalflow::node::Key for EssayTopic
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::KeptFor<
-            '__a,
-        >,
-    {
+    impl ::petalflow::node::Key for EssayTopic {
         type State = Essay;
         type Value = <EssayTopic as ::petalflow::__private::Holds>::Value;
         const NAME: &'static str = "topic";
@@ -256,12 +248,8 @@ const _: () = {
     }
     #[automatically_derived]
     #[doc(hidden)]
-    impl ::petalflow::node::Output<Essay> for EssayTopic
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-    {
+    #[diagnostic::do_not_recommend]
+    impl ::petalflow::node::Output<Essay> for EssayTopic {
         const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
             0usize,
         );
@@ -282,12 +270,8 @@ const _: () = {
     }
     #[automatically_derived]
     #[doc(hidden)]
-    impl ::petalflow::node::WriteOutput<Essay> for EssayTopic
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-    {}
+    #[diagnostic::do_not_recommend]
+    impl ::petalflow::node::WriteOutput<Essay> for EssayTopic {}
     #[automatically_derived]
     impl EssayUpdate {
         ///The writes to the key `topic`.
@@ -340,12 +324,7 @@ const _: () = {
     }
     #[automatically_derived]
     #[doc(hidden)]
-    impl ::petalflow::state::Update<Essay> for EssayUpdate
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-    {
+    impl ::petalflow::state::Update<Essay> for EssayUpdate {
         #[inline]
         fn written(&self) -> ::petalflow::state::KeySet {
             self.__petalflow_marks.written()
@@ -365,12 +344,7 @@ const _: () = {
     }
     #[automatically_derived]
     #[doc(hidden)]
-    impl ::petalflow::State for Essay
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-    {
+    impl ::petalflow::State for Essay {
         type Input = EssayInput;
         type Update = EssayUpdate;
         type Storage = ::petalflow::state::Durable;

@@ -41,23 +41,17 @@ macro_rules! __forward_launch {
         }
 
         /// Lends a value to the nodes; see [`Launch::manage`]($crate::Launch::manage).
-        pub fn manage<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
-            self,
-            value: T,
-        ) -> Self {
+        pub fn manage<T: $crate::state::Shared>(self, value: T) -> Self {
             Self(self.0.manage(value))
         }
 
         /// Lends a value that is shared already.
-        pub fn manage_shared<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
-            self,
-            value: ::std::sync::Arc<T>,
-        ) -> Self {
+        pub fn manage_shared<T: $crate::state::Shared>(self, value: ::std::sync::Arc<T>) -> Self {
             Self(self.0.manage_shared(value))
         }
 
         /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
-        pub fn manage_with<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
+        pub fn manage_with<T: $crate::state::Shared>(
             self,
             provider: $crate::node::ManagedProvider<T>,
         ) -> Self {

@@ -382,14 +382,6 @@ impl<S: State, N: FnNode<S>> NodeOver<S> for N {
 pub trait ValueOver<S> {
     /// The properties that its type determines.
     const SPEC: Spec;
-
-    /// Runs it.
-    fn call<'a>(
-        &'a self,
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
-    where
-        S: State;
 }
 
 #[diagnostic::do_not_recommend]
@@ -398,18 +390,40 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
         node: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
         require: N::require,
     };
+}
 
+/// A call of a node value. The inherent method has precedence over that of [`NoCall`], which applies if the value is not a node.
+#[derive(Debug)]
+pub struct Call<'a, S, N>(&'a N, PhantomData<fn(S)>);
+
+impl<'a, S, N> Call<'a, S, N> {
     #[inline]
-    fn call<'a>(
-        &'a self,
+    pub fn of(node: &'a N) -> Self {
+        Call(node, PhantomData)
+    }
+}
+
+impl<'a, S: State, N: Node<S>> Call<'a, S, N> {
+    #[inline]
+    pub fn call(
+        self,
         step: &'a mut Step<'_, S>,
     ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
         async move {
-            let output = self.run(step.state(), step.scope()).await;
+            let output = self.0.run(step.state(), step.scope()).await;
             output.apply(step.effects())
         }
     }
 }
+
+/// The call of a value that is not a node.
+pub trait NoCall: Sized {
+    fn call<T>(self, _: T) -> std::future::Pending<Result<(), BoxError>> {
+        std::future::pending()
+    }
+}
+
+impl<S, N> NoCall for Call<'_, S, N> {}
 
 /// A conditional bound for a state: `where Essay: State` would be an error if the type is not a state.
 pub trait StateFor<'a>: State {}

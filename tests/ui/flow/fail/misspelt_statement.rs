@@ -1,0 +1,31 @@
+//! Misspelt words that begin a statement.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn critique(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
+}
+
+flow! {
+    Write(Essay) {
+        START -> write -> critique;
+        wiht write { timeout: 3s };
+        interupt after write;
+    }
+}
+
+fn main() {}
