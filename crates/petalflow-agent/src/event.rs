@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::guardrail::GuardrailEvent;
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 use petalflow::tool::{Actions, ToolCall, ToolResult};
@@ -58,6 +59,9 @@ pub struct AgentEvent {
     /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
+    /// What guardrails have done with the content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<GuardrailEvent>,
     /// Whether the user interrupted the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub interrupted: bool,
@@ -125,6 +129,11 @@ impl AgentEvent {
         !self.partial
             && !parts.is_empty()
             && parts.iter().all(|part| matches!(part, Part::Thought(_)))
+    }
+
+    /// Whether a guardrail has blocked the message that began its turn. No model reads such a turn.
+    pub(crate) fn blocks_input(&self) -> bool {
+        !self.invocation.is_empty() && self.guardrails.iter().any(GuardrailEvent::blocks_input)
     }
 
     /// Whether the user is the author.

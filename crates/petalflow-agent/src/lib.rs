@@ -41,15 +41,19 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
+pub mod compaction;
 mod conversation;
 mod definition;
 mod error;
 mod event;
 pub mod extension;
+pub mod guardrail;
 pub mod human;
+pub mod limits;
 mod output;
 pub mod prebuilt;
 pub mod stream;
+mod tokens;
 mod turn;
 
 pub use agent::{Agent, AgentNode, Answer};
@@ -57,4 +61,5 @@ pub use conversation::{Conversation, ConversationInput, Pending};
 pub use definition::{History, Mode};
 pub use error::AgentError;
 pub use event::AgentEvent;
+pub use limits::{Limits, Usage};
 pub use turn::AgentFlow;

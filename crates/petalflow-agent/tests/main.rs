@@ -2,13 +2,16 @@
 //! row that it checks: `a027_…` of ADK's agent loop, `i012_…` of the adapters.
 
 mod code;
+mod compaction;
 mod confirmations;
 mod credentials;
 mod delegation_replays;
 mod delegations;
 mod durable;
+mod guardrails;
 mod history;
 mod kit;
+mod limits;
 mod model_callbacks;
 mod nodes;
 mod output;

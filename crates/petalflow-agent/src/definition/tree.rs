@@ -7,12 +7,16 @@ use std::time::Duration;
 
 use super::instruction::Instruction;
 use super::mode::{History, Mode};
+use crate::compaction::Compactor;
 use crate::conversation::history::Plans;
 use crate::extension::{Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep};
+use crate::guardrail::Guardrail;
+use crate::limits::Limits;
 use crate::output::Output;
 use crate::{AgentError, AgentEvent};
 use petalflow::policy::Retry;
 use petalflow::tool::{Tool, ToolSource, ToolSpec};
+use petalflow_llm::usage::Prices;
 use petalflow_llm::{LlmClient, LlmRequest};
 
 /// The transfers that an agent may make to agents that are not below it.
@@ -54,6 +58,11 @@ pub(crate) struct Definition {
     pub(crate) streaming: bool,
     pub(crate) max_model_calls: u32,
     pub(crate) max_thoughts: u32,
+    pub(crate) guardrails: Vec<Arc<dyn Guardrail>>,
+    pub(crate) compactor: Option<Arc<dyn Compactor>>,
+    pub(crate) turn_limits: Limits,
+    pub(crate) thread_limits: Limits,
+    pub(crate) prices: Prices,
     pub(crate) parallel_tools: usize,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) retry: Vec<Retry>,
@@ -93,6 +102,11 @@ impl Definition {
             streaming: false,
             max_model_calls: 50,
             max_thoughts: 3,
+            guardrails: Vec::new(),
+            compactor: None,
+            turn_limits: Limits::default(),
+            thread_limits: Limits::default(),
+            prices: Prices::new(),
             parallel_tools: 16,
             tool_timeout: None,
             retry: Vec::new(),
@@ -170,6 +184,10 @@ impl Roster {
             return Err(AgentError::DuplicateName(name.into()));
         }
         agent.check_tools()?;
+        let none = Limits::default();
+        if parent.is_some() && (agent.turn_limits != none || agent.thread_limits != none) {
+            return Err(AgentError::LimitsOfSubAgent(name.into()));
+        }
         let index = self.0.len();
         self.0.push(Entry {
             agent: Arc::clone(agent),

@@ -35,6 +35,8 @@ pub struct ModelCall<'a> {
     pub(crate) partial: bool,
     /// The text of the answer's earlier pieces.
     pub(crate) so_far: String,
+    /// The number of requests that were made to the model.
+    pub(crate) requests: u64,
 }
 
 impl<'a> ModelCall<'a> {
@@ -47,6 +49,7 @@ impl<'a> ModelCall<'a> {
             ended: false,
             partial: false,
             so_far: String::new(),
+            requests: 0,
         }
     }
 

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
-use super::{answer_tool, code, delegation, model, steps, transfer};
+use super::guard::Guarded;
+use super::{answer_tool, code, compact, delegation, guard, spend, steps, transfer};
 use crate::conversation::PendingCall;
 use crate::definition::Mode;
 use crate::extension::ModelCall;
+use crate::limits::Usage;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
@@ -21,6 +23,7 @@ pub(super) struct ModelStep {
     pub(super) state: Map<String, Value>,
     /// The number of consecutive answers that contain only thoughts.
     pub(super) thoughts: u32,
+    pub(super) spent: Usage,
     pub(super) next: Next,
 }
 
@@ -28,6 +31,8 @@ pub(super) struct ModelStep {
 pub(super) enum Next {
     /// Another model call.
     Ask,
+    /// A compaction of what the model reads, and then the model call.
+    Compact,
     /// Tool calls.
     Call(Vec<PendingCall>),
     /// A run of the model's code.
@@ -46,6 +51,15 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         }
         .into());
     }
+    if compact::is_due(ctx)? {
+        return Ok(ModelStep {
+            events: Vec::new(),
+            state: Map::new(),
+            thoughts: ctx.conversation.thoughts,
+            spent: Usage::default(),
+            next: Next::Compact,
+        });
+    }
     let mut call = ModelCall::new(ctx.position());
     steps::build_request(ctx, &mut call).await?;
     let source_tools = add_tools(ctx, &mut call).await?;
@@ -54,13 +68,19 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
             events: call.events,
             state: call.delta,
             thoughts: 0,
+            spent: Usage::default(),
             next: Next::End,
         });
     }
     if !call.events.is_empty() {
         ctx.cx.events_received().await;
     }
-    let response = model::respond(ctx, &mut call).await?;
+    let Guarded {
+        mut response,
+        guardrails,
+        blocked,
+    } = guard::respond(ctx, &mut call).await?;
+    let spent = spend::after_response(ctx, call.requests, &call.request, &mut response)?;
     let answer = answer_event(ctx, response, call.events.len(), &source_tools);
     // The request shares the conversation's messages. They are appended to in place once there is no other owner.
     let ModelCall {
@@ -71,17 +91,24 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
             events,
             state: delta,
             thoughts: 0,
+            spent,
             next: Next::End,
         });
     };
     answer.actions.state_delta.clone_from(&delta);
+    answer.guardrails = guardrails;
     let thoughts = thoughts(ctx, &answer)?;
-    let next = next(ctx, &answer);
+    let next = if blocked {
+        Next::End
+    } else {
+        next(ctx, &answer)
+    };
     events.push(answer);
     Ok(ModelStep {
         events,
         state: delta,
         thoughts,
+        spent,
         next,
     })
 }

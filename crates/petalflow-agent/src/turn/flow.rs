@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::ask::{self, Next};
 use super::ctx::Ctx;
-use super::{begin, call, code, gather};
+use super::{begin, call, code, compact, gather, guard, spend};
 use crate::AgentError;
 use crate::conversation::{
-    Conversation, ConversationCalls, ConversationEvents, ConversationInvocation,
-    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationState,
-    ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
+    Conversation, ConversationCalls, ConversationCuts, ConversationEvents, ConversationInvocation,
+    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationSpent,
+    ConversationState, ConversationTemp, ConversationThoughts, ConversationTurnSpent,
+    ConversationWaiting, PendingCall,
 };
 use crate::definition::{Definition, Roster};
 use petalflow::flow::WithRetry;
@@ -23,12 +24,14 @@ use petalflow::{BoxError, Context, Launch, Route, flow, node};
 pub(crate) enum First {
     Ask,
     Call(Vec<PendingCall>),
+    Done,
 }
 
 /// What follows a step: the model, tools, code, or the end.
 #[derive(Route)]
 pub(crate) enum Then {
     Ask,
+    Compact,
     Call(Vec<PendingCall>),
     Run,
     Done,
@@ -48,6 +51,10 @@ pub(crate) struct Begin(pub(super) Arc<Definition>);
 /// Calls the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask(pub(super) Arc<Definition>);
+
+/// Cuts the messages that the model reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Compact(pub(super) Arc<Definition>);
 
 /// Calls a tool.
 #[derive(Clone, Debug)]
@@ -77,8 +84,11 @@ impl Begin {
         ),
         BoxError,
     > {
-        let start = begin::begin(&self.0.roster()?, conversation, &cx)?;
-        let first = if start.calls.is_empty() {
+        let roster = self.0.roster()?;
+        let mut start = begin::begin(&roster, conversation, &cx)?;
+        let first = if guard::begin(&roster, conversation, &cx, &mut start).await? {
+            First::Done
+        } else if start.calls.is_empty() {
             First::Ask
         } else {
             First::Call(start.calls)
@@ -109,6 +119,8 @@ impl Ask {
             ConversationTemp,
             ConversationCalls,
             ConversationThoughts,
+            ConversationSpent,
+            ConversationTurnSpent,
             Then,
         ),
         BoxError,
@@ -119,8 +131,10 @@ impl Ask {
         cx.events_received().await;
         // Boxed: every step of a turn has room for the largest one.
         let step = Box::pin(ask::ask(ctx)).await?;
+        let calls = u32::from(!matches!(step.next, Next::Compact));
         let then = match step.next {
             Next::Ask => Then::Ask,
+            Next::Compact => Then::Compact,
             Next::Call(calls) => Then::Call(calls),
             Next::Run => Then::Run,
             Next::End => Then::Done,
@@ -130,9 +144,28 @@ impl Ask {
             ConversationEvents(step.events),
             state,
             temp,
-            ConversationCalls(1),
+            ConversationCalls(calls),
             ConversationThoughts(step.thoughts),
+            ConversationSpent(step.spent),
+            ConversationTurnSpent(step.spent),
             then,
+        ))
+    }
+}
+
+#[node(Conversation)]
+impl Compact {
+    async fn run(
+        &self,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<(ConversationCuts, ConversationSpent, ConversationTurnSpent), BoxError> {
+        let roster = self.0.roster()?;
+        let step = Box::pin(compact::compact(ctx(&roster, conversation, &cx)?)).await?;
+        Ok((
+            ConversationCuts(step.cuts),
+            ConversationSpent(step.spent),
+            ConversationTurnSpent(step.spent),
         ))
     }
 }
@@ -148,7 +181,8 @@ impl Call {
         let roster = self.0.roster()?;
         let ctx = ctx(&roster, conversation, &cx)?;
         cx.events_received().await;
-        let outcome = Box::pin(call::call(ctx, pending)).await;
+        spend::check_calls(ctx)?;
+        let outcome = Box::pin(call::call(ctx, pending)).await?;
         Ok(ConversationOutcomes(vec![outcome]))
     }
 }
@@ -180,6 +214,8 @@ impl Gather {
             ConversationTemp,
             Option<ConversationSpeakers>,
             Option<ConversationWaiting>,
+            Option<ConversationSpent>,
+            Option<ConversationTurnSpent>,
             After,
         ),
         BoxError,
@@ -200,6 +236,8 @@ impl Gather {
             gathered
                 .waiting
                 .map(|waiting| ConversationWaiting(Some(waiting))),
+            gathered.spent.map(ConversationSpent),
+            gathered.spent.map(ConversationTurnSpent),
             after,
         ))
     }
@@ -231,12 +269,14 @@ flow! {
     pub Turn(Conversation) {
         node begin: Begin;
         node ask: Ask;
+        node compact: Compact;
         node call: Call;
         node execute: Execute;
         node gather: Gather;
         START -> begin;
-        begin -> match { Ask => ask, Call => each call };
-        ask -> match { Ask => ask, Call => each call, Run => execute, Done => END };
+        begin -> match { Ask => ask, Call => each call, Done => END };
+        ask -> match { Ask => ask, Compact => compact, Call => each call, Run => execute, Done => END };
+        compact -> ask;
         execute -> ask;
         call -> gather;
         gather -> match { Ask => ask, Done => END };
@@ -274,6 +314,7 @@ pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
     let turn = Turn::new()
         .begin(Begin(Arc::clone(agent)))
         .ask(Ask(Arc::clone(agent)))
+        .compact(Compact(Arc::clone(agent)))
         .call(Call(Arc::clone(agent)))
         .execute(Execute(Arc::clone(agent)))
         .gather(Gather(Arc::clone(agent)))
