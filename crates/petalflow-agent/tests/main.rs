@@ -1,6 +1,7 @@
 //! Agents: the loop between a model and its tools, and the prebuilt flows. The number before a test's name is that of the
 //! row that it checks: `a027_…` of ADK's agent loop, `i012_…` of the adapters.
 
+mod artifacts;
 mod code;
 mod compaction;
 mod confirmations;

@@ -60,7 +60,7 @@ impl Cut {
         &self,
         events: &[AgentEvent],
         seen: &[(MessageOrigin, ChatMessage)],
-    ) -> BTreeSet<usize> {
+    ) -> Vec<usize> {
         let before = &events[..self.from];
         let mut kept = BTreeSet::new();
         for id in self.late_results(seen) {
@@ -79,13 +79,14 @@ impl Cut {
         let begins_with_request = seen
             .first()
             .is_some_and(|(_, first)| first.role == Role::User);
-        if let Some(request) = self.request
-            && request < self.from
-            && (!begins_with_request || !kept.is_empty())
-        {
-            kept.insert(request);
+        // It comes first: a conversation begins with a message to the model.
+        let request = self
+            .request
+            .filter(|request| *request < self.from && (!begins_with_request || !kept.is_empty()));
+        if let Some(request) = &request {
+            kept.remove(request);
         }
-        kept
+        request.into_iter().chain(kept).collect()
     }
 
     /// The ids of calls before the cut whose results the model had not read.

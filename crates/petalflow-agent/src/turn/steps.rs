@@ -8,9 +8,10 @@ use super::{answer_tool, code, delegation, transfer};
 use crate::conversation::cut::Cut;
 use crate::conversation::history::{self, MessageOrigin, ResultWithoutCall};
 use crate::definition::{History, Instruction, Mode};
-use crate::extension::{ModelCall, RequestStep, ResponseStep};
+use crate::extension::{Artifacts, ModelCall, RequestStep, ResponseStep};
 use crate::{AgentError, tokens};
 use petalflow::BoxError;
+use petalflow_artifacts::ArtifactFolder;
 use petalflow_llm::{ChatMessage, LlmResponse};
 
 /// Runs the agent's steps that build the request.
@@ -96,9 +97,15 @@ async fn instruction_text(
     let mut artifacts = BTreeMap::new();
     for name in template.artifacts() {
         let source = ctx.agent().artifacts.as_ref();
-        let Some(source) = source.or(ctx.root().artifacts.as_ref()) else {
+        let managed = || {
+            ctx.cx
+                .managed::<ArtifactFolder>()
+                .map(|folder| folder as Arc<dyn Artifacts>)
+        };
+        let source = source.or(ctx.root().artifacts.as_ref()).cloned();
+        let Some(source) = source.or_else(managed) else {
             return Err(AgentError::Request(format!(
-                "the instructions of agent `{}` need the artifact `{name}`, but it has no artifacts: give it some with `.artifacts(..)`",
+                "the instructions of agent `{}` need the artifact `{name}`, but it has no artifacts: give it some with `.artifacts(..)`, or manage an `ArtifactFolder` in the launch",
                 call.agent()
             ))
             .into());
