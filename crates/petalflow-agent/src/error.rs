@@ -1,6 +1,6 @@
 //! Errors of agents.
 
-use crate::guardrail::GuardrailStage;
+use crate::guardrail_event::GuardrailStage;
 use crate::limits::LimitExceeded;
 use petalflow::BoxError;
 use petalflow_llm::LlmError;

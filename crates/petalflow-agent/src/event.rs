@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::guardrail::GuardrailEvent;
+use crate::guardrail_event::GuardrailEvent;
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 use petalflow::tool::{Actions, ToolCall, ToolResult};

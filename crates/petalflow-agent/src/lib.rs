@@ -48,6 +48,7 @@ mod error;
 mod event;
 pub mod extension;
 pub mod guardrail;
+mod guardrail_event;
 pub mod human;
 pub mod limits;
 mod output;

@@ -382,6 +382,8 @@ async fn a_stored_summary_is_not_made_again() {
             .thread("t")
             .run(turn)
             .await
+            .unwrap()
+            .into_finished()
             .unwrap();
     }
     agent(Arc::clone(&fails))

@@ -1,11 +1,27 @@
-//! A report in the form of JUnit.
+//! A report in the form of `JUnit`.
 
 use std::fmt::Write as _;
 
 use super::Report;
 
+impl Report {
+    /// The report in the form of `JUnit`, which most CI systems read.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # use petalflow_eval::Evaluation;
+    /// let report = Evaluation::new([]).name("weather").run(|_| unreachable!()).await;
+    /// assert!(report.to_junit().contains("<testsuite name=\"weather\""));
+    /// # }
+    /// ```
+    pub fn to_junit(&self) -> String {
+        report(self)
+    }
+}
+
 /// The report as XML. Each case is a test case.
-pub(crate) fn report(report: &Report) -> String {
+fn report(report: &Report) -> String {
     let failed = report.cases.iter().filter(|case| !case.passed).count();
     let seconds: f64 = report.cases.iter().map(|case| case.seconds).sum();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");

@@ -41,7 +41,7 @@
 //!
 //! With [`CaseRun::cassette`] the answers of the model are recorded at the first run and replayed later, so a test needs
 //! no key and always has the same result. A [`Report`] is displayed as a table, and has the forms
-//! [JSON](Report::to_json) and [JUnit](Report::to_junit).
+//! [JSON](Report::to_json) and [`JUnit`](Report::to_junit).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

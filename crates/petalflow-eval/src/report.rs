@@ -1,13 +1,13 @@
 //! The report of an evaluation.
 
-use std::fmt;
 use std::time::Duration;
 
 use petalflow_llm::TokenUsage;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Case, junit, table};
+use super::Case;
+use super::scorer::number;
 
 /// The report of an evaluation. Displayed as text it is a table, with the reasons of what has failed.
 ///
@@ -147,7 +147,7 @@ impl Report {
     /// Whether enough cases have passed.
     pub fn passed(&self) -> bool {
         let passed = self.cases.iter().filter(|case| case.passed).count();
-        passed as f64 >= self.pass_rate * self.cases.len() as f64
+        number(passed) >= self.pass_rate * number(self.cases.len())
     }
 
     /// Panics with the report unless enough cases have passed.
@@ -179,20 +179,6 @@ impl Report {
         json["passed"] = self.passed().into();
         json
     }
-
-    /// The report in the form of JUnit, which most CI systems read.
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// # use petalflow_eval::Evaluation;
-    /// let report = Evaluation::new([]).name("weather").run(|_| unreachable!()).await;
-    /// assert!(report.to_junit().contains("<testsuite name=\"weather\""));
-    /// # }
-    /// ```
-    pub fn to_junit(&self) -> String {
-        junit::report(self)
-    }
 }
 
 impl CaseReport {
@@ -217,7 +203,7 @@ impl CaseReport {
             if values.is_empty() || known {
                 continue;
             }
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let mean = values.iter().sum::<f64>() / number(values.len());
             self.scorers.push(ScorerReport {
                 scorer: (*name).to_string(),
                 mean,
@@ -256,11 +242,5 @@ impl CaseReport {
             }
         }
         lines
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        table::write(f, self)
     }
 }

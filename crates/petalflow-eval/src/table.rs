@@ -4,8 +4,14 @@ use std::fmt::{self, Write as _};
 
 use super::Report;
 
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self)
+    }
+}
+
 /// Writes a line for each case, the number of cases that passed, and what has failed.
-pub(crate) fn write(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn write(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let mut scorers: Vec<&str> = Vec::new();
     for scorer in report.cases.iter().flat_map(|case| &case.scorers) {
         if !scorers.contains(&&*scorer.scorer) {

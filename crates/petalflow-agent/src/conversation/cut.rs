@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::history::{MessageOrigin, Reader};
 use crate::AgentEvent;
 use petalflow_llm::{ChatMessage, Part, Role};
 
@@ -32,21 +31,15 @@ pub struct Cut {
     pub(crate) replacement: Vec<ChatMessage>,
 }
 
-impl Cut {
-    /// The cut for this reader, if it was made in these events.
-    pub(crate) fn of<'c>(
-        cuts: &'c [Cut],
-        reader: &Reader,
-        events: &[AgentEvent],
-    ) -> Option<&'c Self> {
-        let cut = cuts.iter().find(|cut| cut.is_for(reader))?;
-        let last = events.get(cut.at.checked_sub(1)?)?;
-        (cut.from <= cut.at && last.id == cut.last).then_some(cut)
-    }
+/// The index of the event that a message was made of; `None` for the request of a task, and for what stands for messages
+/// that were cut.
+pub(crate) type MessageOrigin = Option<usize>;
 
-    pub(crate) fn is_for(&self, reader: &Reader) -> bool {
-        let task = reader.task.as_ref().map(|(call, _)| call);
-        self.agent == *reader.agent && self.task.as_ref() == task
+impl Cut {
+    /// Whether the cut was made in these events.
+    pub(super) fn fits(&self, events: &[AgentEvent]) -> bool {
+        let last = self.at.checked_sub(1).and_then(|last| events.get(last));
+        self.from <= self.at && last.is_some_and(|last| last.id == self.last)
     }
 
     /// What differs between two cuts of one conversation.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cut::Cut;
+use super::cut::{Cut, MessageOrigin};
 use crate::AgentEvent;
 use crate::human;
 use petalflow::tool::{ToolCall, ToolResult};
@@ -62,6 +62,18 @@ pub(crate) struct Reader {
 pub(crate) struct ResultWithoutCall(String);
 
 impl Reader {
+    /// The cut of the reader's messages, if it was made in these events.
+    pub(crate) fn cut<'c>(&self, cuts: &'c [Cut], events: &[AgentEvent]) -> Option<&'c Cut> {
+        let cut = cuts.iter().find(|cut| self.has(cut))?;
+        cut.fits(events).then_some(cut)
+    }
+
+    /// Whether the cut is one of the reader's messages.
+    pub(crate) fn has(&self, cut: &Cut) -> bool {
+        let task = self.task.as_ref().map(|(call, _)| call);
+        cut.agent == *self.agent && cut.task.as_ref() == task
+    }
+
     /// Whether the reader sees the event.
     pub(crate) fn sees(&self, event: &AgentEvent) -> bool {
         event.has_content()
@@ -200,10 +212,6 @@ pub(crate) fn messages(
     cut.remove_results(&mut messages);
     arrange(messages)
 }
-
-/// The index of the event that a message was made of; `None` for the request of a task, and for what stands for messages
-/// that were cut.
-pub(crate) type MessageOrigin = Option<usize>;
 
 /// Moves results after their calls.
 fn arrange(
@@ -352,7 +360,8 @@ mod tests {
         for _ in 0..300 {
             let agent = agent().compaction(LastMessages::new(20));
             VISITED.set(0);
-            agent.store(&store).thread("t").run("no?").await.unwrap();
+            let done = agent.store(&store).thread("t").run("no?").await;
+            done.unwrap().into_finished().unwrap();
             visited.push(VISITED.get());
         }
         assert!(

@@ -39,10 +39,9 @@
 
 mod check;
 mod closure;
-mod event;
 mod verdict;
 
+pub use crate::guardrail_event::{GuardrailAction, GuardrailEvent, GuardrailStage};
 pub use check::{Guardrail, GuardrailContext};
 pub use closure::{ClosureGuardrail, on_input, on_output, on_tool_call};
-pub use event::{GuardrailAction, GuardrailEvent, GuardrailStage};
 pub use verdict::Verdict;

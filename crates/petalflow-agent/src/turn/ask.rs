@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
-use super::guard::Guarded;
-use super::{answer_tool, code, compact, delegation, guard, spend, steps, transfer};
+use super::guarded::{self, Guarded};
+use super::{answer_tool, code, compact, delegation, spend, steps, transfer};
 use crate::conversation::PendingCall;
 use crate::definition::Mode;
 use crate::extension::ModelCall;
@@ -79,7 +79,7 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         mut response,
         guardrails,
         blocked,
-    } = guard::respond(ctx, &mut call).await?;
+    } = guarded::respond(ctx, &mut call).await?;
     let spent = spend::after_response(ctx, call.requests, &call.request, &mut response)?;
     let answer = answer_event(ctx, response, call.events.len(), &source_tools);
     // The request shares the conversation's messages. They are appended to in place once there is no other owner.

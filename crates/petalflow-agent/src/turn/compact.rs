@@ -6,8 +6,7 @@ use super::ctx::Ctx;
 use super::{spend, steps};
 use crate::AgentError;
 use crate::compaction::{CompactionContext, CompactionEvent, Compactor, ContextSize, Requests};
-use crate::conversation::cut::Cut;
-use crate::conversation::history::MessageOrigin;
+use crate::conversation::cut::{Cut, MessageOrigin};
 use crate::limits::Usage;
 use petalflow::BoxError;
 use petalflow::event::CustomEvent;
@@ -25,11 +24,9 @@ pub(super) fn is_due(ctx: Ctx<'_>) -> Result<bool, AgentError> {
     let Some(compactor) = compactor(ctx) else {
         return Ok(false);
     };
-    let cut = Cut::of(
-        &ctx.conversation.cuts,
-        &ctx.reader(),
-        &ctx.conversation.events,
-    );
+    let cut = ctx
+        .reader()
+        .cut(&ctx.conversation.cuts, &ctx.conversation.events);
     // They have just been cut.
     if cut.is_some_and(|cut| cut.at == ctx.conversation.events.len()) {
         return Ok(false);
@@ -44,9 +41,9 @@ pub(super) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
     let events = &*conversation.events;
     let reader = ctx.reader();
     let others = conversation.cuts.iter();
-    let others = others.filter(|cut| !cut.is_for(&reader) && is_open(ctx, cut));
+    let others = others.filter(|cut| !reader.has(cut) && is_open(ctx, cut));
     let mut cuts: Vec<Cut> = others.cloned().collect();
-    let before = Cut::of(&conversation.cuts, &reader, events);
+    let before = reader.cut(&conversation.cuts, events);
     let (origins, messages): (Vec<_>, Vec<_>) = steps::messages(ctx)?.into_iter().unzip();
     let requests = Counted {
         ctx,
@@ -74,13 +71,10 @@ pub(super) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
         && let Some((start, from)) = start(&**compactor, &origins, &messages, cut.from)
     {
         cut.from = from;
-        let requested = (0..start)
+        let mut requested = (0..start)
             .rev()
             .filter(|index| messages[*index].role == Role::User);
-        cut.request = requested
-            .filter_map(|index| origins[index])
-            .next()
-            .or(cut.request);
+        cut.request = requested.find_map(|index| origins[index]).or(cut.request);
         let context = CompactionContext::new(&ctx.agent().name, ctx.cx, &requests);
         cut.replacement = compactor.replace(&messages[..start], &context).await?;
         ctx.cx.emit_with(|| {

@@ -11,6 +11,7 @@ mod delegation;
 mod flow;
 mod gather;
 mod guard;
+mod guarded;
 mod merge;
 mod model;
 mod spans;

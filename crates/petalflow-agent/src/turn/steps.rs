@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::ctx::Ctx;
 use super::{answer_tool, code, delegation, transfer};
-use crate::conversation::cut::Cut;
-use crate::conversation::history::{self, MessageOrigin, ResultWithoutCall};
+use crate::conversation::cut::MessageOrigin;
+use crate::conversation::history::{self, ResultWithoutCall};
 use crate::definition::{History, Instruction, Mode};
 use crate::extension::{Artifacts, ModelCall, RequestStep, ResponseStep};
 use crate::{AgentError, tokens};
@@ -142,7 +142,7 @@ fn conversation(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), AgentError
     let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
     call.request.messages = match ctx.agent().history {
         History::All => {
-            let cut = Cut::of(&ctx.conversation.cuts, &reader, events);
+            let cut = reader.cut(&ctx.conversation.cuts, events);
             let messages = ctx.conversation.view.messages(events, &reader, cut);
             messages.map_err(invalid)?
         }
@@ -157,7 +157,7 @@ fn conversation(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), AgentError
 /// The messages that the model reads, with the index of their events.
 pub(super) fn messages(ctx: Ctx<'_>) -> Result<Vec<(MessageOrigin, ChatMessage)>, AgentError> {
     let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
-    let cut = Cut::of(&ctx.conversation.cuts, &reader, events);
+    let cut = reader.cut(&ctx.conversation.cuts, events);
     let turn = match ctx.agent().history {
         History::All => 0,
         History::Turn => history::turn_start(events, &reader),
@@ -185,7 +185,7 @@ pub(super) fn size(ctx: Ctx<'_>) -> Result<(usize, u64), AgentError> {
             .map(|(_, message)| tokens::of_message(message));
         return Ok((messages.len(), sizes.sum()));
     }
-    let cut = Cut::of(&ctx.conversation.cuts, &reader, events);
+    let cut = reader.cut(&ctx.conversation.cuts, events);
     let size = ctx.conversation.view.size(events, &reader, cut);
     size.map_err(invalid)
 }

@@ -55,9 +55,10 @@ impl Scorer for Calls {
         let Some(wanted) = &turn.expected.calls else {
             return Ok(None);
         };
-        let missing = match self.in_order {
-            true => missing_in_order(wanted, turn.calls),
-            false => missing_in_any_order(wanted, turn.calls),
+        let missing = if self.in_order {
+            missing_in_order(wanted, turn.calls)
+        } else {
+            missing_in_any_order(wanted, turn.calls)
         };
         let made = || {
             listed(
@@ -79,7 +80,7 @@ impl Scorer for Calls {
             // A turn that expects no call is also scored without `exact_calls`.
             return Ok(Some(Score::pass_if(fits, reason)));
         }
-        let part = (wanted.len() - missing.len()) as f64 / wanted.len() as f64;
+        let found = wanted.len() - missing.len();
         if missing.is_empty() {
             return Ok(Some(Score::PASS));
         }
@@ -88,10 +89,8 @@ impl Scorer for Calls {
                 .into_iter()
                 .map(|call| (&*call.name, call.arguments.as_ref())),
         );
-        Ok(Some(Score::new(
-            part,
-            format!("{missing} is missing in {}", made()),
-        )))
+        let reason = format!("{missing} is missing in {}", made());
+        Ok(Some(Score::part(found, wanted.len(), reason)))
     }
 }
 
@@ -101,9 +100,10 @@ fn missing_in_order<'w>(wanted: &'w [ExpectedCall], made: &[ToolCall]) -> Vec<&'
     let mut longest = vec![vec![0_usize; made.len() + 1]; wanted.len() + 1];
     for (w, call) in wanted.iter().enumerate().rev() {
         for m in (0..made.len()).rev() {
-            longest[w][m] = match call.is_made_by(&made[m]) {
-                true => longest[w + 1][m + 1] + 1,
-                false => longest[w + 1][m].max(longest[w][m + 1]),
+            longest[w][m] = if call.is_made_by(&made[m]) {
+                longest[w + 1][m + 1] + 1
+            } else {
+                longest[w + 1][m].max(longest[w][m + 1])
             };
         }
     }

@@ -107,6 +107,11 @@ impl Score {
         Self::new(0.0, reason)
     }
 
+    /// A part of a whole.
+    pub(crate) fn part(part: usize, all: usize, reason: impl Into<String>) -> Self {
+        Self::new(number(part) / number(all), reason)
+    }
+
     /// [`Score::PASS`] if `passed`, otherwise [`Score::fail`].
     pub(crate) fn pass_if(passed: bool, reason: impl FnOnce() -> String) -> Self {
         if passed {
@@ -115,4 +120,10 @@ impl Score {
             Self::fail(reason())
         }
     }
+}
+
+/// A count as a number to divide with.
+#[expect(clippy::cast_precision_loss, reason = "no count comes near 2^52")]
+pub(crate) fn number(count: usize) -> f64 {
+    count as f64
 }

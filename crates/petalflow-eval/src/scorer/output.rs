@@ -84,13 +84,10 @@ pub fn json_fields() -> Output {
             Ok(answer) => answer,
             Err(error) => return Ok(Some(Score::fail(error.to_string()))),
         };
-        let (mut equal, mut different) = (0_u32, Vec::new());
+        let (mut equal, mut different) = (0, Vec::new());
         compare(wanted, Some(&answer), "", &mut equal, &mut different);
-        let all = f64::from(equal) + different.len() as f64;
-        Ok(Some(Score::new(
-            f64::from(equal) / all,
-            different.join("; "),
-        )))
+        let all = equal + different.len();
+        Ok(Some(Score::part(equal, all, different.join("; "))))
     };
     Output {
         name: "json fields",
@@ -103,7 +100,7 @@ fn compare(
     wanted: &Value,
     found: Option<&Value>,
     path: &str,
-    equal: &mut u32,
+    equal: &mut usize,
     different: &mut Vec<String>,
 ) {
     match (wanted, found) {

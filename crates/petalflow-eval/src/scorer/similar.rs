@@ -21,7 +21,7 @@ pub struct Similar(Box<Embed>);
 ///
 /// // In your program: `ProviderModel::embed`.
 /// let letters = scorer::similar(|texts: Vec<String>| async move {
-///     Ok(texts.iter().map(|text| ('a'..='z').map(|letter| text.matches(letter).count() as f32).collect()).collect())
+///     Ok(texts.iter().map(|text| ('a'..='z').map(|letter| text.matches(letter).map(|_| 1.0).sum()).collect()).collect())
 /// });
 /// # let _ = letters;
 /// ```

@@ -101,7 +101,7 @@ impl Limits {
         )?;
         let mut left = self.output.map(|limit| limit - tokens.output);
         if let Some(limit) = self.total {
-            left = least(left, limit - tokens.total - next.input);
+            left = Some(least(left, limit - tokens.total - next.input));
         }
         if let Some(limit) = self.cost {
             let needed = next.cost(1);
@@ -116,7 +116,7 @@ impl Limits {
                     reason = "the sum was checked, and a cast saturates"
                 )]
                 let affordable = affordable.floor() as u64;
-                left = least(left, affordable.max(1));
+                left = Some(least(left, affordable.max(1)));
             }
         }
         Ok(left)
@@ -154,8 +154,8 @@ impl NextRequest {
     }
 }
 
-fn least(left: Option<u64>, other: u64) -> Option<u64> {
-    Some(left.map_or(other, |left| left.min(other)))
+fn least(left: Option<u64>, other: u64) -> u64 {
+    left.map_or(other, |left| left.min(other))
 }
 
 /// The agent and the scope that an error names.
