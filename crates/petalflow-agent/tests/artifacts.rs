@@ -1,6 +1,7 @@
 //! Artifacts in tools, callbacks and instructions.
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::node::ManagedValues;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::Agent;
 use petalflow_artifacts::{ArtifactFolder, Artifacts};
@@ -13,7 +14,7 @@ fn agent() -> Agent {
         let files = cx
             .scope()
             .and_then(|scope| scope.managed())
-            .and_then(|values| values.get::<ArtifactFolder>());
+            .and_then(ManagedValues::get::<ArtifactFolder>);
         let text = arguments["text"].as_str().unwrap_or_default();
         let version = files
             .ok_or("no files")?

@@ -156,7 +156,7 @@ impl LlmClient for Hanging {
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         self.0.fetch_add(1, SeqCst);
         let first =
-            ScriptedModel::new([Reply::chunks(["a", "b", "c"]).every(Duration::from_secs(60))]);
+            ScriptedModel::new([Reply::chunks(["a", "b", "c"]).every(Duration::from_mins(1))]);
         let dropped = NotesDrop(Arc::clone(&self.1));
         let stream = first.stream(request).await?;
         Ok(stream.with_observer(move |_| {

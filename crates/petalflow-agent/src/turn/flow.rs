@@ -84,6 +84,7 @@ impl Begin {
         ),
         BoxError,
     > {
+        conversation.view.settle();
         let roster = self.0.roster()?;
         let mut start = begin::begin(&roster, conversation, &cx)?;
         let first = if guard::begin(&roster, conversation, &cx, &mut start).await? {
@@ -129,6 +130,7 @@ impl Ask {
         let ctx = ctx(&roster, conversation, &cx)?;
         // A listener may stop the run when it receives an event.
         cx.events_received().await;
+        conversation.view.settle();
         // Boxed: every step of a turn has room for the largest one.
         let step = Box::pin(ask::ask(ctx)).await?;
         let calls = u32::from(!matches!(step.next, Next::Compact));

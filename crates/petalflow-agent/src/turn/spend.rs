@@ -16,7 +16,6 @@ pub(super) fn before_request(
     client: &Arc<dyn LlmClient>,
 ) -> Result<(), AgentError> {
     let conversation = ctx.conversation;
-    conversation.view.settle();
     let next = next_request(ctx, request, client);
     let mut left: Option<u64> = None;
     let mut check = |others: Usage| {
