@@ -29,6 +29,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &["petalflow", "petalflow-sqlite", "petalflow-testing"],
         &[],
     ),
+    layer("petalflow-artifacts", &["petalflow"], &["petalflow-sqlite"]),
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-expression", &[], &[]),
@@ -56,8 +57,18 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer(
         "petalflow-agent",
-        &["petalflow", "petalflow-llm", "petalflow-tracing"],
+        &[
+            "petalflow",
+            "petalflow-artifacts",
+            "petalflow-llm",
+            "petalflow-tracing",
+        ],
         &["petalflow-testing"],
+    ),
+    layer(
+        "petalflow-eval",
+        &["petalflow", "petalflow-agent", "petalflow-llm"],
+        &[],
     ),
     layer("petalflow-testing", &["petalflow"], &[]),
     layer(

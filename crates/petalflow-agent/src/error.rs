@@ -1,5 +1,8 @@
 //! Errors of agents.
 
+use crate::guardrail_event::GuardrailStage;
+use crate::limits::LimitExceeded;
+use petalflow::BoxError;
 use petalflow_llm::LlmError;
 
 /// Error that stops an agent. In a run, [`RunError::get_ref`](petalflow::RunError::get_ref) has it.
@@ -77,6 +80,37 @@ pub enum AgentError {
         /// The number of model calls.
         calls: u32,
     },
+    /// The next request or tool call would exceed a limit.
+    #[error(transparent)]
+    Limit(#[from] LimitExceeded),
+    /// A guardrail failed the run, or its check failed.
+    #[error("guardrail `{guardrail}` stopped agent `{agent}` at {stage}")]
+    Guardrail {
+        /// The name of the guardrail.
+        guardrail: String,
+        /// The agent whose content was checked.
+        agent: String,
+        /// What was checked.
+        stage: GuardrailStage,
+        /// The reason, or the error of the check.
+        #[source]
+        error: BoxError,
+    },
+    /// An agent below another one has limits of its own.
+    #[error(
+        "agent `{0}` has limits of its own, and is below another agent: the limits of the agent above all others hold for all, so set them there"
+    )]
+    LimitsOfSubAgent(String),
+    /// Money is limited, and the price of a model is not known.
+    #[error(
+        "agent `{agent}` has a limit of money, and model `{model}` has no price: add it with `.prices(..)`"
+    )]
+    NoPrice {
+        /// The agent.
+        agent: String,
+        /// The model.
+        model: String,
+    },
     /// The model gave too many consecutive answers that contain only thoughts.
     #[error(
         "agent `{agent}` gave {times} answers in a row that contain only thoughts: raise it with `.max_thoughts(..)`"
@@ -116,6 +150,19 @@ pub enum AgentError {
     /// The answer does not have the required form.
     #[error("the answer does not have the requested form: {0}")]
     Output(String),
+}
+
+impl AgentError {
+    /// Whether the error, or a cause of it, ends the run even if a called agent has it. A model cannot correct it.
+    pub(crate) fn ends_run(error: &(dyn std::error::Error + 'static)) -> bool {
+        let mut causes = std::iter::successors(Some(error), |error| error.source());
+        causes.any(|cause| {
+            matches!(
+                cause.downcast_ref(),
+                Some(AgentError::Limit(_) | AgentError::Guardrail { .. })
+            )
+        })
+    }
 }
 
 /// The message, which is what `main` prints if it returns the error.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::guardrail_event::GuardrailEvent;
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 use petalflow::tool::{Actions, ToolCall, ToolResult};
@@ -62,6 +63,9 @@ pub struct AgentEvent {
     /// tool by which it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<Repair>,
+    /// What guardrails have done with the content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<GuardrailEvent>,
     /// Whether the user interrupted the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub interrupted: bool,
@@ -223,6 +227,11 @@ impl AgentEvent {
         !self.partial
             && !parts.is_empty()
             && parts.iter().all(|part| matches!(part, Part::Thought(_)))
+    }
+
+    /// Whether a guardrail has blocked the message that began its turn. No model reads such a turn.
+    pub(crate) fn blocks_input(&self) -> bool {
+        !self.invocation.is_empty() && self.guardrails.iter().any(GuardrailEvent::blocks_input)
     }
 
     /// Whether the user is the author.

@@ -41,16 +41,21 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
+pub mod compaction;
 mod conversation;
 mod definition;
 mod error;
 mod event;
 pub mod extension;
+pub mod guardrail;
+mod guardrail_event;
 pub mod human;
+pub mod limits;
 mod output;
 pub mod prebuilt;
 pub mod stream;
 pub mod testing;
+mod tokens;
 mod turn;
 
 /// The names that most programs with agents use: `use petalflow_agent::prelude::*;`.
@@ -80,4 +85,5 @@ pub use conversation::{Conversation, ConversationInput, Pending};
 pub use definition::{History, Mode};
 pub use error::AgentError;
 pub use event::{AgentEvent, Repair, ToolsUnavailable};
+pub use limits::{Limits, Usage};
 pub use turn::AgentFlow;

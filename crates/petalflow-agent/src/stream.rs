@@ -5,6 +5,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::compaction::CompactionEvent;
+use crate::guardrail::GuardrailEvent;
 use crate::turn::AgentFlow;
 use crate::{AgentEvent, Conversation};
 use futures_core::Stream;
@@ -48,6 +50,10 @@ pub enum AgentEventKind {
     Partial(AgentEvent),
     /// A message or an action.
     Event(AgentEvent),
+    /// A guardrail has rewritten or blocked something, or failed the run.
+    Guardrail(GuardrailEvent),
+    /// Messages were cut from what a model reads.
+    Compacted(CompactionEvent),
     /// A value that a tool emitted, such as its progress.
     Custom(CustomEvent),
     /// The attempt has failed and a retry follows. The attempt's pieces and events are void.
@@ -142,7 +148,7 @@ impl AgentEvents {
                     self.emitted.insert(event.id.clone());
                     AgentEventKind::Event(event.clone())
                 }
-                None => AgentEventKind::Custom(custom.clone()),
+                None => own_event(custom).unwrap_or_else(|| AgentEventKind::Custom(custom.clone())),
             },
             EventKind::Retry { error, .. } => AgentEventKind::Retry {
                 error: error.clone(),
@@ -160,6 +166,15 @@ impl AgentEvents {
             kind,
         });
     }
+}
+
+/// An event of this crate that is not a message.
+fn own_event(custom: &CustomEvent) -> Option<AgentEventKind> {
+    if let Some(compacted) = custom.downcast_ref::<CompactionEvent>() {
+        return Some(AgentEventKind::Compacted(compacted.clone()));
+    }
+    let guardrail = custom.downcast_ref::<GuardrailEvent>()?;
+    Some(AgentEventKind::Guardrail(guardrail.clone()))
 }
 
 impl AgentEvents {

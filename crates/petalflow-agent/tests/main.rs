@@ -1,14 +1,18 @@
 //! Agents: the loop between a model and its tools, and the prebuilt flows. The number before a test's name is that of the
 //! row that it checks: `a027_…` of ADK's agent loop, `i012_…` of the adapters.
 
+mod artifacts;
 mod code;
+mod compaction;
 mod confirmations;
 mod credentials;
 mod delegation_replays;
 mod delegations;
 mod durable;
+mod guardrails;
 mod history;
 mod kit;
+mod limits;
 mod model_callbacks;
 mod nodes;
 mod output;

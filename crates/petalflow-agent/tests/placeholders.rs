@@ -90,7 +90,7 @@ async fn a063_a_missing_required_value_is_an_error() {
     );
     assert_eq!(
         failure(&needs("{artifact.x}"), input()).await,
-        "the instructions of agent `agent` need the artifact `x`, but it has no artifacts: give it some with `.artifacts(..)`"
+        "the instructions of agent `agent` need the artifact `x`, but it has no artifacts: give it some with `.artifacts(..)`, or manage an `ArtifactFolder` in the launch"
     );
 }
 

@@ -49,7 +49,7 @@ async fn a066_a_model_calls_a_tool_and_answers_with_its_result() {
         let words = |body: &Value| body["systemInstruction"]["parts"][0]["text"].clone();
         assert_eq!(words(&asked.body), words(&pair.request.body));
     }
-    assert!(talk.usage().total > 223);
+    assert!(talk.usage().tokens.total > 223);
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ async fn a001_a_recorded_agent_rolls_the_dice() {
     )
     .await;
     assert_eq!(
-        (shape(&events), talk.usage().total),
+        (shape(&events), talk.usage().tokens.total),
         (vec!["4".to_string()], 307)
     );
     let pairs = httprr::read(&petalflow_test_support::recording(path).unwrap());

@@ -316,7 +316,7 @@ async fn a021_a064_streamed_thoughts_text_and_calls() {
     let heard: String = pieces.iter().map(AgentEvent::text).collect();
     assert_eq!(heard, "Let me see.A rose.");
     assert!(pieces.iter().all(|piece| piece.partial));
-    assert_eq!(talk.usage().total, 14);
+    assert_eq!(talk.usage().tokens.total, 14);
 }
 
 #[tokio::test]

@@ -148,3 +148,44 @@ fn the_assistant_asks_the_server_that_the_environment_names() {
     assert_eq!(tools, ["forget_everything", "recall", "remember"]);
     assert!(asked["messages"].to_string().contains("hi there"));
 }
+
+#[test]
+fn the_careful_agent_counts_blocks_and_saves() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let careful = |lines: &str| run(env!("CARGO_BIN_EXE_careful"), folder.path(), &[], lines);
+    let said = careful("note: buy tulips\nmy card is 4000123456789010\n");
+    assert!(
+        said.contains("I have saved it.  (2 requests, 1 tool calls)"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Please do not send card numbers.  (2 requests"),
+        "{said}"
+    );
+    let said = careful("note: water them\n");
+    assert!(
+        said.contains(
+            "(4 requests, 2 tool calls)\nnotes.txt has version 1\nnotes.txt has version 2"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_evaluation_passes_and_is_replayed() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let arguments = ["--cassettes", "cassettes", "--junit", "report.xml"];
+    for _ in 0..2 {
+        let report = run(
+            env!("CARGO_BIN_EXE_evaluate"),
+            folder.path(),
+            &arguments,
+            "",
+        );
+        assert!(report.contains("2 of 2 cases passed"), "{report}");
+    }
+    let xml = std::fs::read_to_string(folder.path().join("report.xml")).expect("it is written");
+    assert!(xml.contains("tests=\"2\" failures=\"0\""), "{xml}");
+    let cassettes = std::fs::read_dir(folder.path().join("cassettes")).expect("it is there");
+    assert_eq!(cassettes.count(), 2);
+}

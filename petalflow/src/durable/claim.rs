@@ -110,7 +110,6 @@ impl ThreadClaim {
                     }
                     match on_busy {
                         _ if may_answer => {}
-                        OnBusy::Refuse => return Err(busy()),
                         OnBusy::Queue => {}
                         OnBusy::Cancel => {
                             let elsewhere = || ThreadError::BusyElsewhere {
@@ -118,6 +117,8 @@ impl ThreadClaim {
                             };
                             known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
                         }
+                        // `Refuse`.
+                        _ => return Err(busy()),
                     }
                     if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
                         return Err(busy());

@@ -7,16 +7,20 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::Agent;
+use crate::compaction::Compactor;
 use crate::conversation::history::Plans;
 use crate::definition::{History, Instruction, Mode, Source};
 use crate::extension::{
     Artifacts, CodeExecutor, ModelCall, Planner, RequestProcessor, RequestStep, ResponseProcessor,
     ResponseStep,
 };
+use crate::guardrail::Guardrail;
+use crate::limits::Limits;
 use crate::output::Output;
 use petalflow::BoxError;
 use petalflow::policy::Retry;
 use petalflow::tool::{Tool, ToolSource};
+use petalflow_llm::usage::Prices;
 use petalflow_llm::{LlmClient, LlmRequest};
 
 impl Agent {
@@ -221,6 +225,44 @@ impl Agent {
     #[must_use]
     pub fn max_repairs(self, repairs: u32) -> Self {
         self.edit(|agent| agent.max_repairs = repairs)
+    }
+
+    /// Adds a guardrail for this agent and all agents below it: see [`guardrail`](crate::guardrail). The guardrails of the
+    /// agents above come first, then each agent's own in the order in which they were added.
+    #[must_use]
+    pub fn guardrail(self, guardrail: impl Guardrail) -> Self {
+        self.edit(|agent| agent.guardrails.push(Arc::new(guardrail)))
+    }
+
+    /// Sets what the model reads of a long conversation: see [`compaction`](crate::compaction). It also holds for agents
+    /// below this one that have no compaction of their own.
+    #[must_use]
+    pub fn compaction(self, compactor: impl Compactor) -> Self {
+        self.edit(|agent| agent.compactor = Some(Arc::new(compactor)))
+    }
+
+    /// Limits what one turn uses: requests, tokens, money and tool calls of this agent and the agents below it. The runs
+    /// that resume a turn continue its count.
+    ///
+    /// Only the agent that is run can have limits. A limit that the next step would exceed ends the run with
+    /// [`AgentError::Limit`](crate::AgentError::Limit).
+    #[must_use]
+    pub fn turn_limits(self, limits: Limits) -> Self {
+        self.edit(|agent| agent.turn_limits = limits)
+    }
+
+    /// Limits what all turns of a conversation use, like [`turn_limits`](Self::turn_limits). The count is part of the
+    /// conversation: [`Conversation::usage`](crate::Conversation::usage).
+    #[must_use]
+    pub fn thread_limits(self, limits: Limits) -> Self {
+        self.edit(|agent| agent.thread_limits = limits)
+    }
+
+    /// Sets the prices by which the tokens of this agent and of the agents below it cost money. The client's own prices
+    /// come first.
+    #[must_use]
+    pub fn prices(self, prices: Prices) -> Self {
+        self.edit(|agent| agent.prices = prices)
     }
 
     /// Sets the maximum number of tools that run at once in a run, sub-agents' tools included. Default: 16.

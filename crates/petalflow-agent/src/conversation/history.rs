@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::cut::{Cut, MessageOrigin};
 use crate::AgentEvent;
 use crate::human;
 use petalflow::tool::{ToolCall, ToolResult};
@@ -62,6 +63,18 @@ pub(crate) struct Reader {
 pub(crate) struct ResultWithoutCall(String);
 
 impl Reader {
+    /// The cut of the reader's messages, if it was made in these events.
+    pub(crate) fn cut<'c>(&self, cuts: &'c [Cut], events: &[AgentEvent]) -> Option<&'c Cut> {
+        let cut = cuts.iter().find(|cut| self.has(cut))?;
+        cut.fits(events).then_some(cut)
+    }
+
+    /// Whether the cut is one of the reader's messages.
+    pub(crate) fn has(&self, cut: &Cut) -> bool {
+        let task = self.task.as_ref().map(|(call, _)| call);
+        cut.agent == *self.agent && cut.task.as_ref() == task
+    }
+
     /// Whether the reader sees the event.
     pub(crate) fn sees(&self, event: &AgentEvent) -> bool {
         event.has_content()
@@ -71,6 +84,8 @@ impl Reader {
 
     /// The event's message as the reader sees it; `None` if no part of it is left.
     pub(crate) fn view(&self, event: &AgentEvent) -> Option<ChatMessage> {
+        #[cfg(test)]
+        tests::VISITED.with(|visited| visited.set(visited.get() + 1));
         let message = event.message.as_ref()?;
         if event.is_from_user() || event.author == *self.agent {
             self.own(message)
@@ -166,7 +181,8 @@ fn json_text(value: &Value) -> String {
 
 /// All messages that the reader sees, in an order that models accept. The results of a message's calls are in one
 /// message after it. If a call has several results, the last one counts. A call without a result gets one with the
-/// status `pending`, because most providers reject such a call.
+/// status `pending`, because most providers reject such a call. With a `cut`, its replacement comes instead of the
+/// messages before it.
 ///
 /// # Errors
 ///
@@ -174,26 +190,49 @@ fn json_text(value: &Value) -> String {
 pub(crate) fn messages(
     events: &[AgentEvent],
     reader: &Reader,
-) -> Result<Vec<ChatMessage>, ResultWithoutCall> {
-    let request = reader
-        .task
-        .iter()
-        .map(|(_, request)| ChatMessage::user(&**request));
-    let seen = events
-        .iter()
-        .filter(|event| reader.sees(event))
-        .filter_map(|event| reader.view(event));
-    arrange(request.chain(seen).collect())
+    cut: Option<&Cut>,
+) -> Result<Vec<(MessageOrigin, ChatMessage)>, ResultWithoutCall> {
+    let request = reader.task.iter();
+    let request = request.map(|(_, request)| (None, ChatMessage::user(&**request)));
+    let read = &events[cut.map_or(0, |cut| cut.from)..];
+    let blocked = read.iter().filter(|event| event.blocks_input());
+    let blocked: HashSet<&str> = blocked.map(|event| &*event.invocation).collect();
+    let seen = |(index, event): (usize, &AgentEvent)| {
+        let is_seen = reader.sees(event) && !blocked.contains(&*event.invocation);
+        is_seen.then(|| Some((Some(index), reader.view(event)?)))?
+    };
+    let Some(cut) = cut else {
+        let seen = events.iter().enumerate().filter_map(seen);
+        return arrange(request.chain(seen).collect());
+    };
+    let from = events.iter().enumerate().skip(cut.from);
+    let seen: Vec<_> = from.filter_map(seen).collect();
+    let mut messages: Vec<_> = request.collect();
+    let replacement = cut.replacement.iter();
+    messages.extend(replacement.map(|message| (None, message.clone())));
+    messages.extend(
+        cut.kept_before(events, &seen)
+            .into_iter()
+            .filter_map(|index| {
+                let message = reader.view(&events[index])?;
+                Some((Some(index), message))
+            }),
+    );
+    messages.extend(seen);
+    cut.remove_results(&mut messages);
+    arrange(messages)
 }
 
 /// Moves results after their calls.
-fn arrange(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, ResultWithoutCall> {
+fn arrange(
+    messages: Vec<(MessageOrigin, ChatMessage)>,
+) -> Result<Vec<(MessageOrigin, ChatMessage)>, ResultWithoutCall> {
     let mut last = last_results(&messages)?;
     let ends_with_results = messages
         .last()
-        .is_some_and(|message| message.tool_results().next().is_some());
+        .is_some_and(|(_, message)| message.tool_results().next().is_some());
     let mut arranged = Vec::with_capacity(messages.len());
-    for mut message in messages {
+    for (origin, mut message) in messages {
         message
             .parts
             .retain(|part| !matches!(part, Part::Result(_)));
@@ -205,16 +244,16 @@ fn arrange(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, ResultWithout
             .calls()
             .map(|call| last.remove(&call.id).unwrap_or_else(|| pending(call)))
             .collect();
-        arranged.push(message);
+        arranged.push((origin, message));
         if !results.is_empty() {
-            arranged.push(ChatMessage::results(results));
+            arranged.push((origin, ChatMessage::results(results)));
         }
     }
     // Drops the model's messages after the last result: the result is new, and it must be the last message.
     if ends_with_results {
         while arranged
             .last()
-            .is_some_and(|last: &ChatMessage| last.role == Role::Assistant)
+            .is_some_and(|(_, last): &(_, ChatMessage)| last.role == Role::Assistant)
         {
             arranged.pop();
         }
@@ -224,11 +263,11 @@ fn arrange(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, ResultWithout
 
 /// The last result of each call, by id. Earlier results were only progress.
 fn last_results(
-    messages: &[ChatMessage],
+    messages: &[(MessageOrigin, ChatMessage)],
 ) -> Result<HashMap<String, ToolResult>, ResultWithoutCall> {
     let mut called: HashSet<&str> = HashSet::new();
     let mut last: HashMap<String, ToolResult> = HashMap::new();
-    for part in messages.iter().flat_map(|message| &message.parts) {
+    for part in messages.iter().flat_map(|(_, message)| &message.parts) {
         match part {
             Part::Call(call) => {
                 called.insert(&call.id);
@@ -278,4 +317,67 @@ pub(crate) fn turn_start(events: &[AgentEvent], reader: &Reader) -> usize {
                 .any(|part| matches!(part, Part::Result(_)))
     });
     start.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use crate::Agent;
+    use crate::compaction::{LastMessages, Summary, TokenWindow};
+    use petalflow::checkpoint::InMemoryStore;
+    use petalflow_llm::ScriptedModel;
+
+    thread_local! {
+        /// The number of events that were made into messages.
+        pub(super) static VISITED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn agent() -> Agent {
+        Agent::new(ScriptedModel::from_fn(|_| "yes").without_recording())
+    }
+
+    #[tokio::test]
+    async fn a_turn_visits_as_many_messages_at_ten_thousand_as_at_one_hundred() {
+        let summary = || ScriptedModel::from_fn(|_| "They agree.").without_recording();
+        for agent in [
+            agent().compaction(LastMessages::new(20)),
+            agent().compaction(TokenWindow::new(200)),
+            agent().compaction(Summary::new(summary(), LastMessages::new(20))),
+        ] {
+            let mut talk = agent.run("no?").await.unwrap();
+            let mut visited = Vec::new();
+            while talk.events.len() < 10_000 {
+                VISITED.set(0);
+                talk = agent.run(talk.next_input("no?")).await.unwrap();
+                visited.push(VISITED.get());
+            }
+            // A turn with a compaction visits the window three times: before the cut, to cut, and after it.
+            let of = |turns: &[usize]| turns.iter().sum::<usize>();
+            assert_eq!(of(&visited[100..1_000]), of(&visited[4_000..4_900]));
+            assert!(
+                visited.iter().all(|visited| *visited <= 70),
+                "{:?}",
+                visited.iter().max()
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_loaded_thread_visits_the_messages_after_the_cut_only() {
+        let store = InMemoryStore::new();
+        let mut visited = Vec::new();
+        for _ in 0..300 {
+            let agent = agent().compaction(LastMessages::new(20));
+            VISITED.set(0);
+            let done = agent.store(&store).thread("t").run("no?").await;
+            done.unwrap().into_finished().unwrap();
+            visited.push(VISITED.get());
+        }
+        assert!(
+            visited.iter().all(|visited| *visited <= 70),
+            "{:?}",
+            visited.iter().max()
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! The conversation of an agent and its user: the state of the agent's flow, its input, and what models read of it.
 
+pub(crate) mod cut;
 pub(crate) mod decisions;
 pub(crate) mod history;
 mod input;
@@ -11,8 +12,8 @@ mod view;
 pub use pending::Pending;
 pub use state::{Conversation, ConversationInput};
 pub(crate) use state::{
-    ConversationCalls, ConversationDecided, ConversationEvents, ConversationInvocation,
-    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationState,
-    ConversationTemp, ConversationThoughts, ConversationWaiting, Outcome, PendingCall, Speaker,
-    Waiting,
+    ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
+    ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
+    ConversationSpent, ConversationState, ConversationTemp, ConversationThoughts,
+    ConversationTurnSpent, ConversationWaiting, Outcome, PendingCall, Speaker, Waiting,
 };

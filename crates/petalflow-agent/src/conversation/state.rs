@@ -6,11 +6,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::cut::Cut;
 use super::view::View;
+use crate::limits::Usage;
 use crate::{AgentError, AgentEvent, output};
 use petalflow::state;
 use petalflow::tool::{Confirmation, ToolCall};
-use petalflow_llm::{ChatMessage, TokenUsage};
+use petalflow_llm::ChatMessage;
 
 /// A conversation: its events and the agents' state. An agent's run returns it. Displayed as text it is the answer.
 ///
@@ -66,6 +68,18 @@ pub struct Conversation {
     /// The number of consecutive answers that contain only thoughts.
     #[key(turn, default)]
     pub(crate) thoughts: u32,
+    /// What was used in all turns. A called agent starts with the count of its caller.
+    #[key(input, sum, skip_zero)]
+    #[doc(hidden)]
+    pub(crate) spent: Usage,
+    /// What was used in the turn.
+    #[key(input, sum, turn)]
+    #[doc(hidden)]
+    pub(crate) turn_spent: Usage,
+    /// What models read instead of the start of the events, for each agent.
+    #[key(input, skip_zero, default)]
+    #[doc(hidden)]
+    pub(crate) cuts: Vec<Cut>,
     /// The outcomes of the calls in the previous superstep. A turn after one that broke off begins with those of the calls
     /// that had finished.
     #[key(append, ephemeral, recover)]
@@ -151,6 +165,9 @@ pub(crate) struct Outcome {
     /// The called agent, if it waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waiting: Option<Waiting>,
+    /// What the called agent used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spent: Option<Usage>,
 }
 
 impl Outcome {
@@ -163,6 +180,7 @@ impl Outcome {
             event: Some(event),
             state: Map::new(),
             waiting: None,
+            spent: None,
         }
     }
 }
@@ -200,9 +218,15 @@ impl Conversation {
         last.error.as_deref()
     }
 
-    /// The token usage of the models, in all turns.
-    pub fn usage(&self) -> TokenUsage {
-        self.events.iter().filter_map(|event| event.usage).sum()
+    /// What the conversation used in all turns: requests, tokens, money and tool calls. Those of agents that were called
+    /// are included.
+    pub fn usage(&self) -> Usage {
+        self.spent
+    }
+
+    /// What the conversation used in the last turn.
+    pub fn turn_usage(&self) -> Usage {
+        self.turn_spent
     }
 
     /// The input for the next turn: the new message with all earlier events.
@@ -217,6 +241,9 @@ impl Conversation {
             branch: input.branch,
             speakers: self.speakers,
             waiting: self.waiting,
+            spent: self.spent,
+            turn_spent: Usage::default(),
+            cuts: self.cuts,
             view: self.view,
         }
     }

@@ -1,13 +1,15 @@
 //! Cache of the messages built from a conversation's events.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::cut::Cut;
 use super::history::{self, Reader, ResultWithoutCall};
-use crate::AgentEvent;
+use crate::limits::{Meter, Share, Usage};
+use crate::{AgentEvent, tokens};
 use petalflow_llm::ChatMessage;
 
 /// The messages built from a conversation's events. New messages are appended. All messages are rebuilt only if a
@@ -17,35 +19,105 @@ pub struct View {
     seen: Mutex<Seen>,
     /// The permits for the tools that run at once in a run.
     permits: OnceLock<Semaphore>,
+    /// What called agents have used that still work.
+    meter: OnceLock<Arc<Meter>>,
+    /// The part of this conversation in the meter of its caller.
+    share: Option<Share>,
+    /// The calls whose usage the conversation will contain at its next model call.
+    called: Mutex<Vec<u64>>,
 }
 
 #[derive(Default)]
 struct Seen {
     reader: Reader,
+    /// Where the messages begin: the identity of a [`Cut`].
+    cut: (usize, usize),
     /// The number of events in it, and the id of the last one.
     events: usize,
     last: String,
     messages: Arc<Vec<ChatMessage>>,
+    /// The number of messages whose tokens are counted, and their tokens.
+    counted: usize,
+    tokens: u64,
 }
 
 impl View {
-    /// The messages of these events, for this reader.
+    /// The messages of these events, for this reader, with what replaces those before the cut.
     pub(crate) fn messages(
         &self,
         events: &[AgentEvent],
         reader: &Reader,
+        cut: Option<&Cut>,
     ) -> Result<Arc<Vec<ChatMessage>>, ResultWithoutCall> {
+        Ok(Arc::clone(&self.seen(events, reader, cut)?.messages))
+    }
+
+    /// The number of these messages, and an estimate of their tokens.
+    pub(crate) fn size(
+        &self,
+        events: &[AgentEvent],
+        reader: &Reader,
+        cut: Option<&Cut>,
+    ) -> Result<(usize, u64), ResultWithoutCall> {
+        let mut seen = self.seen(events, reader, cut)?;
+        let new = seen.messages[seen.counted..].iter();
+        seen.tokens += new.map(tokens::of_message).sum::<u64>();
+        seen.counted = seen.messages.len();
+        Ok((seen.counted, seen.tokens))
+    }
+
+    fn seen(
+        &self,
+        events: &[AgentEvent],
+        reader: &Reader,
+        cut: Option<&Cut>,
+    ) -> Result<MutexGuard<'_, Seen>, ResultWithoutCall> {
+        let identity = cut.map_or((0, 0), Cut::identity);
         // After a panic, incomplete messages are not marked as seen.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if !seen.continues(events, reader) || !seen.extend(events) {
+        if seen.cut != identity || !seen.continues(events, reader) || !seen.extend(events) {
+            let messages = history::messages(events, reader, cut)?.into_iter();
             *seen = Seen {
                 reader: reader.clone(),
-                messages: Arc::new(history::messages(events, reader)?),
+                cut: identity,
+                messages: Arc::new(messages.map(|(_, message)| message).collect()),
                 ..Seen::default()
             };
         }
         seen.mark(events);
-        Ok(Arc::clone(&seen.messages))
+        Ok(seen)
+    }
+
+    /// The view of a called agent whose conversation starts with this count, and what the agent has used so far.
+    pub(crate) fn of_call(&self, start: Usage) -> (Self, impl Fn() -> Usage + use<>) {
+        let meter = match &self.share {
+            Some(share) => share.meter(),
+            None => self.meter.get_or_init(Arc::default),
+        };
+        let share = Share::new(meter, self.share.as_ref(), start);
+        let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
+        called.push(share.number());
+        let (meter, number) = (Arc::clone(meter), share.number());
+        let view = View {
+            share: Some(share),
+            ..View::default()
+        };
+        (view, move || meter.used(number))
+    }
+
+    /// The part in the meter of the caller, if this conversation is that of a called agent.
+    pub(crate) fn share(&self) -> Option<&Share> {
+        self.share.as_ref()
+    }
+
+    /// Removes finished calls from the meter: the conversation contains their usage now.
+    pub(crate) fn settle(&self) {
+        let called =
+            std::mem::take(&mut *self.called.lock().unwrap_or_else(PoisonError::into_inner));
+        let meter = self.share.as_ref().map(Share::meter).or(self.meter.get());
+        if let Some(meter) = meter {
+            meter.remove(&called);
+        }
     }
 
     /// Waits until another tool may run.
@@ -68,6 +140,10 @@ impl Seen {
         // The messages have no other owner while no request is in progress. Then nothing is copied.
         let messages = Arc::make_mut(&mut self.messages);
         for event in &events[self.events..] {
+            // No model reads the turn, so its first messages are removed.
+            if event.blocks_input() {
+                return false;
+            }
             if !self.reader.sees(event) {
                 continue;
             }

@@ -8,12 +8,16 @@ use std::time::Duration;
 use super::instruction::Instruction;
 use super::mode::{History, Mode};
 use super::source::Source;
+use crate::compaction::Compactor;
 use crate::conversation::history::Plans;
 use crate::extension::{Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep};
+use crate::guardrail::Guardrail;
+use crate::limits::Limits;
 use crate::output::Output;
 use crate::{AgentError, AgentEvent};
 use petalflow::policy::Retry;
 use petalflow::tool::{Tool, ToolSpec};
+use petalflow_llm::usage::Prices;
 use petalflow_llm::{LlmClient, LlmRequest};
 
 /// The transfers that an agent may make to agents that are not below it.
@@ -56,6 +60,11 @@ pub(crate) struct Definition {
     pub(crate) max_model_calls: u32,
     pub(crate) max_thoughts: u32,
     pub(crate) max_repairs: u32,
+    pub(crate) guardrails: Vec<Arc<dyn Guardrail>>,
+    pub(crate) compactor: Option<Arc<dyn Compactor>>,
+    pub(crate) turn_limits: Limits,
+    pub(crate) thread_limits: Limits,
+    pub(crate) prices: Prices,
     pub(crate) parallel_tools: usize,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) retry: Vec<Retry>,
@@ -96,6 +105,11 @@ impl Definition {
             max_model_calls: 50,
             max_thoughts: 3,
             max_repairs: 2,
+            guardrails: Vec::new(),
+            compactor: None,
+            turn_limits: Limits::default(),
+            thread_limits: Limits::default(),
+            prices: Prices::new(),
             parallel_tools: 16,
             tool_timeout: None,
             retry: Vec::new(),
@@ -173,6 +187,10 @@ impl Roster {
             return Err(AgentError::DuplicateName(name.into()));
         }
         agent.check_tools()?;
+        let none = Limits::default();
+        if parent.is_some() && (agent.turn_limits != none || agent.thread_limits != none) {
+            return Err(AgentError::LimitsOfSubAgent(name.into()));
+        }
         let index = self.0.len();
         self.0.push(Entry {
             agent: Arc::clone(agent),

@@ -1,12 +1,14 @@
 //! One model call, as processors and callbacks see it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::position::Position;
 use crate::{AgentEvent, Conversation};
 use petalflow::Context;
+use petalflow_artifacts::ArtifactFolder;
 use petalflow_llm::LlmRequest;
 
 /// A model call: the request, and its position in the conversation. Processors and callbacks may change the request.
@@ -37,6 +39,8 @@ pub struct ModelCall<'a> {
     pub(crate) replaced: bool,
     /// The text of the answer's earlier pieces.
     pub(crate) so_far: String,
+    /// The number of requests that were made to the model.
+    pub(crate) requests: u64,
 }
 
 impl<'a> ModelCall<'a> {
@@ -50,6 +54,7 @@ impl<'a> ModelCall<'a> {
             partial: false,
             replaced: false,
             so_far: String::new(),
+            requests: 0,
         }
     }
 
@@ -66,6 +71,11 @@ impl<'a> ModelCall<'a> {
     /// The context of the run.
     pub fn cx(&self) -> &Context {
         self.position.cx
+    }
+
+    /// The artifacts of the thread, if the run manages an [`ArtifactFolder`].
+    pub fn artifacts(&self) -> Option<Arc<ArtifactFolder>> {
+        self.position.cx.managed()
     }
 
     /// Whether a callback after the model gets a piece of the answer instead of the complete answer.

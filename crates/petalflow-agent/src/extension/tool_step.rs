@@ -1,6 +1,7 @@
 //! One tool call, as callbacks see it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -8,6 +9,7 @@ use super::position::Position;
 use crate::Conversation;
 use petalflow::Context;
 use petalflow::tool::{Actions, ToolCall};
+use petalflow_artifacts::ArtifactFolder;
 
 /// A tool call, as callbacks see it. The callbacks before the tool may change its arguments.
 ///
@@ -66,6 +68,11 @@ impl<'a> ToolStep<'a> {
     /// The context of the run.
     pub fn cx(&self) -> &Context {
         self.position.cx
+    }
+
+    /// The artifacts of the thread, if the run manages an [`ArtifactFolder`].
+    pub fn artifacts(&self) -> Option<Arc<ArtifactFolder>> {
+        self.position.cx.managed()
     }
 
     /// A value of the conversation's state, with the changes of this call.

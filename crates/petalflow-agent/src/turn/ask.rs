@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ctx::Ctx;
-use super::{answer_tool, code, delegation, model, repair, requirements, steps, transfer};
+use super::guarded::{self, Guarded};
+use super::{answer_tool, code, compact, delegation, repair, requirements, spend, steps, transfer};
 use crate::conversation::PendingCall;
 use crate::definition::{Mode, Unavailable};
 use crate::extension::ModelCall;
+use crate::limits::Usage;
 use crate::{AgentError, AgentEvent, ToolsUnavailable};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
@@ -21,6 +23,7 @@ pub(super) struct ModelStep {
     pub(super) state: Map<String, Value>,
     /// The number of consecutive answers that contain only thoughts.
     pub(super) thoughts: u32,
+    pub(super) spent: Usage,
     pub(super) next: Next,
 }
 
@@ -28,6 +31,8 @@ pub(super) struct ModelStep {
 pub(super) enum Next {
     /// Another model call.
     Ask,
+    /// A compaction of what the model reads, and then the model call.
+    Compact,
     /// Tool calls.
     Call(Vec<PendingCall>),
     /// A run of the model's code.
@@ -48,6 +53,15 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     }
     // A turn may resume in a program with other values.
     requirements::check(ctx.roster, ctx.cx)?;
+    if compact::is_due(ctx)? {
+        return Ok(ModelStep {
+            events: Vec::new(),
+            state: Map::new(),
+            thoughts: ctx.conversation.thoughts,
+            spent: Usage::default(),
+            next: Next::Compact,
+        });
+    }
     let mut call = ModelCall::new(ctx.position());
     steps::build_request(ctx, &mut call).await?;
     let source_tools = add_tools(ctx, &mut call).await?;
@@ -56,13 +70,19 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
             events: call.events,
             state: call.delta,
             thoughts: 0,
+            spent: Usage::default(),
             next: Next::End,
         });
     }
     if !call.events.is_empty() {
         ctx.cx.events_received().await;
     }
-    let response = model::respond(ctx, &mut call).await?;
+    let Guarded {
+        mut response,
+        guardrails,
+        blocked,
+    } = guarded::respond(ctx, &mut call).await?;
+    let spent = spend::after_response(ctx, call.requests, &call.request, &mut response)?;
     let answer = answer_event(ctx, response, call.events.len(), &source_tools);
     // The request shares the conversation's messages. They are appended to in place once there is no other owner.
     let ModelCall {
@@ -75,11 +95,15 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     let (mut thoughts, mut then) = (0, Next::End);
     if let Some(answer) = &mut answer {
         answer.actions.state_delta.clone_from(&delta);
+        answer.guardrails = guardrails;
         thoughts = self::thoughts(ctx, answer)?;
-        then = next(ctx, answer);
+        // The message of a guardrail ends the turn.
+        if !blocked {
+            then = next(ctx, answer);
+        }
     }
     let mut request = None;
-    if matches!(then, Next::End) && !replaced {
+    if matches!(then, Next::End) && !replaced && !blocked {
         request = repair::request(ctx, answer.as_mut(), events.len() + 1)?;
         if request.is_some() {
             then = Next::Ask;
@@ -90,6 +114,7 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         events,
         state: delta,
         thoughts,
+        spent,
         next: then,
     })
 }

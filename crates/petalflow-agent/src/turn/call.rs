@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 
 use super::ctx::Ctx;
 use super::sub_agent::{self, Answer};
-use super::{answer_tool, delegation, spans, transfer};
-use crate::AgentEvent;
+use super::{answer_tool, delegation, guard, spans, transfer};
 use crate::conversation::{Outcome, PendingCall, Waiting};
 use crate::definition::{Mode, Unavailable};
 use crate::error::shortened;
 use crate::extension::ToolStep;
+use crate::guardrail::GuardrailEvent;
 use crate::human::{confirmation, credential};
+use crate::limits::Usage;
+use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::error::catch_panic;
 use petalflow::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
@@ -42,13 +44,25 @@ struct SideEffects {
     inner: Vec<AgentEvent>,
     /// That agent, if it waits for a person.
     waiting: Option<Waiting>,
+    /// What that agent used.
+    spent: Option<Usage>,
+    /// What guardrails have done.
+    guardrails: Vec<GuardrailEvent>,
 }
 
 /// Makes a call.
-pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Outcome {
+///
+/// # Errors
+///
+/// An error that ends the run. Other errors are results, which the model reads.
+pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Result<Outcome, BoxError> {
     let mut step = ToolStep::new(ctx.position(), &pending.call);
     let mut effects = SideEffects::default();
     let outcome = with_callbacks(ctx, &mut step, pending, &mut effects).await;
+    let outcome = match outcome {
+        Err(error) if AgentError::ends_run(&*error) => return Err(error),
+        outcome => outcome,
+    };
     let spec = ctx
         .agent()
         .specs()
@@ -64,9 +78,13 @@ pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Outcome {
         state = std::mem::take(&mut actions.state_delta);
         None
     } else {
-        Some(result_event(ctx, &pending.call, outcome, actions))
+        let guardrails = effects.guardrails;
+        Some(AgentEvent {
+            guardrails,
+            ..result_event(ctx, &pending.call, outcome, actions)
+        })
     };
-    Outcome {
+    Ok(Outcome {
         index: pending.index,
         call: pending.call.id.clone(),
         // A callback may have answered instead of the agent.
@@ -74,7 +92,8 @@ pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Outcome {
         inner: effects.inner,
         event,
         state,
-    }
+        spent: effects.spent,
+    })
 }
 
 /// The event of a result.
@@ -114,7 +133,13 @@ async fn with_callbacks(
 ) -> Result<Value, BoxError> {
     let mut before = Ok(None);
     let target = find(ctx, &step.call().name).await;
-    if target.is_ok() {
+    let blocked = match target {
+        Ok(_) => guard::tool_call(ctx, step, &mut effects.guardrails).await?,
+        Err(_) => None,
+    };
+    if let Some(message) = blocked {
+        before = Err(message.into());
+    } else if target.is_ok() {
         for callback in ctx.callbacks() {
             before = callback.before_tool(step).await;
             if !matches!(before, Ok(None)) {
@@ -128,6 +153,9 @@ async fn with_callbacks(
         (Ok(None), Ok(target)) => run(ctx, step, &target, pending, effects).await,
     };
     if let Err(error) = &mut outcome {
+        if AgentError::ends_run(&**error) {
+            return outcome;
+        }
         for callback in ctx.callbacks() {
             match callback.on_tool_error(step, error).await {
                 Ok(None) => continue,
@@ -254,7 +282,7 @@ async fn run(
             Ok(Value::Null)
         }
         Target::Agent(index) => {
-            let answer = sub_agent::call(ctx, *index, pending).await?;
+            let answer = sub_agent::call(ctx, *index, pending, &mut effects.spent).await?;
             step.actions.state_delta.extend(answer.state);
             effects.inner = answer.events;
             match answer.answer {

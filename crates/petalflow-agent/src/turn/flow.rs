@@ -8,11 +8,12 @@ use std::sync::Arc;
 use super::ask::{self, Next};
 use super::ctx::Ctx;
 use super::turn_start::TurnStep;
-use super::{begin, call, code, gather, requirements};
+use super::{begin, call, code, compact, gather, guard, requirements, spend};
 use crate::conversation::{
-    Conversation, ConversationCalls, ConversationDecided, ConversationEvents,
+    Conversation, ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
     ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
-    ConversationState, ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
+    ConversationSpent, ConversationState, ConversationTemp, ConversationThoughts,
+    ConversationTurnSpent, ConversationWaiting, PendingCall,
 };
 use crate::definition::{Definition, Roster};
 use crate::{AgentError, ConversationInput};
@@ -33,6 +34,7 @@ pub(crate) enum First {
 #[derive(Route)]
 pub(crate) enum Then {
     Ask,
+    Compact,
     Call(Vec<PendingCall>),
     Run,
     Done,
@@ -52,6 +54,10 @@ pub(crate) struct Begin(pub(super) Arc<Definition>);
 /// Calls the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask(pub(super) Arc<Definition>);
+
+/// Cuts the messages that the model reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Compact(pub(super) Arc<Definition>);
 
 /// Calls a tool.
 #[derive(Clone, Debug)]
@@ -84,9 +90,11 @@ impl Begin {
         ),
         BoxError,
     > {
+        conversation.view.settle();
         let roster = self.0.roster()?;
         requirements::check(&roster, &cx)?;
-        let start = begin::begin(&roster, conversation, &cx, run_agent)?;
+        let mut start = begin::begin(&roster, conversation, &cx, run_agent)?;
+        let blocked = guard::begin(&roster, conversation, &cx, &mut start).await?;
         let message = start
             .message
             .map(|message| ConversationMessage(Some(message)));
@@ -102,6 +110,7 @@ impl Begin {
             changes.then_some(ConversationDecided(start.decided)),
             waiting.map(|waiting| ConversationWaiting(Some(waiting))),
             match start.next {
+                _ if blocked => First::Done,
                 TurnStep::Ask => First::Ask,
                 TurnStep::Call(calls) => First::Call(calls),
                 TurnStep::End => First::Done,
@@ -123,6 +132,8 @@ impl Ask {
             ConversationTemp,
             ConversationCalls,
             ConversationThoughts,
+            ConversationSpent,
+            ConversationTurnSpent,
             Then,
         ),
         BoxError,
@@ -131,10 +142,13 @@ impl Ask {
         let ctx = ctx(&roster, conversation, &cx)?;
         // A listener may stop the run when it receives an event.
         cx.events_received().await;
+        conversation.view.settle();
         // Boxed: every step of a turn has room for the largest one.
         let step = Box::pin(ask::ask(ctx)).await?;
+        let calls = u32::from(!matches!(step.next, Next::Compact));
         let then = match step.next {
             Next::Ask => Then::Ask,
+            Next::Compact => Then::Compact,
             Next::Call(calls) => Then::Call(calls),
             Next::Run => Then::Run,
             Next::End => Then::Done,
@@ -144,9 +158,28 @@ impl Ask {
             ConversationEvents(step.events),
             state,
             temp,
-            ConversationCalls(1),
+            ConversationCalls(calls),
             ConversationThoughts(step.thoughts),
+            ConversationSpent(step.spent),
+            ConversationTurnSpent(step.spent),
             then,
+        ))
+    }
+}
+
+#[node(Conversation)]
+impl Compact {
+    async fn run(
+        &self,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<(ConversationCuts, ConversationSpent, ConversationTurnSpent), BoxError> {
+        let roster = self.0.roster()?;
+        let step = Box::pin(compact::compact(ctx(&roster, conversation, &cx)?)).await?;
+        Ok((
+            ConversationCuts(step.cuts),
+            ConversationSpent(step.spent),
+            ConversationTurnSpent(step.spent),
         ))
     }
 }
@@ -162,7 +195,8 @@ impl Call {
         let roster = self.0.roster()?;
         let ctx = ctx(&roster, conversation, &cx)?;
         cx.events_received().await;
-        let outcome = Box::pin(call::call(ctx, pending)).await;
+        spend::check_calls(ctx)?;
+        let outcome = Box::pin(call::call(ctx, pending)).await?;
         Ok(ConversationOutcomes(vec![outcome]))
     }
 }
@@ -195,6 +229,8 @@ impl Gather {
             Option<ConversationSpeakers>,
             Option<ConversationWaiting>,
             Option<ConversationDecided>,
+            Option<ConversationSpent>,
+            Option<ConversationTurnSpent>,
             After,
         ),
         BoxError,
@@ -216,6 +252,8 @@ impl Gather {
                 .waiting
                 .map(|waiting| ConversationWaiting(Some(waiting))),
             (!conversation.decided.is_empty()).then(|| ConversationDecided(Vec::new())),
+            gathered.spent.map(ConversationSpent),
+            gathered.spent.map(ConversationTurnSpent),
             after,
         ))
     }
@@ -255,12 +293,14 @@ flow! {
     pub Turn(Conversation) {
         node begin: Begin;
         node ask: Ask;
+        node compact: Compact;
         node call: Call;
         node execute: Execute;
         node gather: Gather;
         START -> begin;
         begin -> match { Ask => ask, Call => each call, Done => END };
-        ask -> match { Ask => ask, Call => each call, Run => execute, Done => END };
+        ask -> match { Ask => ask, Compact => compact, Call => each call, Run => execute, Done => END };
+        compact -> ask;
         execute -> ask;
         call -> gather;
         gather -> match { Ask => ask, Done => END };
@@ -298,6 +338,7 @@ pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
     let turn = Turn::new()
         .begin(Begin(Arc::clone(agent)))
         .ask(Ask(Arc::clone(agent)))
+        .compact(Compact(Arc::clone(agent)))
         .call(Call(Arc::clone(agent)))
         .execute(Execute(Arc::clone(agent)))
         .gather(Gather(Arc::clone(agent)))

@@ -7,6 +7,7 @@ use super::delegation::{self, FinishedTask};
 use super::{answer_tool, merge, repair, spans, transfer};
 use crate::conversation::{Outcome, Speaker, Waiting};
 use crate::human::{confirmation, credential};
+use crate::limits::Usage;
 use crate::{AgentError, AgentEvent};
 use petalflow_llm::{ChatMessage, Part, Role};
 
@@ -18,6 +19,8 @@ pub(super) struct Gathered {
     pub(super) speakers: Option<Vec<Speaker>>,
     /// The new list of agents that wait for a person, if it changes.
     pub(super) waiting: Option<Vec<Waiting>>,
+    /// What the called agents used.
+    pub(super) spent: Option<Usage>,
     /// Whether the turn continues.
     pub(super) continues: bool,
 }
@@ -27,6 +30,7 @@ impl Gathered {
     pub(super) fn of(results: Option<AgentEvent>) -> Self {
         Gathered {
             waiting: None,
+            spent: None,
             events: results.into_iter().collect(),
             state: Map::new(),
             speakers: None,
@@ -43,6 +47,10 @@ pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let calls = event_with_calls(ctx, &outcomes);
     let mut gathered = Gathered {
         waiting: waiting(ctx, &outcomes),
+        spent: outcomes
+            .iter()
+            .filter_map(|outcome| outcome.spent)
+            .reduce(|sum, spent| sum + spent),
         ..Gathered::of(None)
     };
     for outcome in &outcomes {

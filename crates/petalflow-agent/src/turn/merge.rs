@@ -15,6 +15,7 @@ pub(super) fn responses(
             Some(event.actions),
         ];
         merged.actions = tool::merge(actions).unwrap_or_default();
+        merged.guardrails.extend(event.guardrails);
         merged.output = event.output.or(merged.output);
         let parts = event.message.map(|message| message.parts);
         let none = || ChatMessage::new(Role::Tool, Vec::new());

@@ -1,7 +1,7 @@
 //! Model calls, with their callbacks and the streaming of pieces.
 
 use super::ctx::Ctx;
-use super::{spans, steps};
+use super::{guard, spans, spend, steps};
 use crate::extension::ModelCall;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
@@ -29,7 +29,10 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
             return Ok(response);
         }
     }
-    let model = spans::model(ctx.roster.model(ctx.index)?);
+    let client = ctx.roster.model(ctx.index)?;
+    spend::before_request(ctx, &mut call.request, client)?;
+    call.requests += 1;
+    let model = spans::model(client);
     let streams = ctx.roster.streams(ctx.index) || ctx.cx.managed::<StreamsBelow>().is_some();
     let answered = if streams {
         streamed(&model, ctx, call).await?
@@ -90,7 +93,9 @@ async fn streamed(
         Err(error) => return Ok(Err(error)),
     };
     // Only listeners and callbacks need pieces. Without both, the pieces are only joined.
-    let needed = ctx.cx.has_listener() || ctx.callbacks().next().is_some();
+    let checked = guard::checks_pieces(ctx);
+    let held = guard::holds_back_pieces(ctx);
+    let needed = ctx.cx.has_listener() || ctx.callbacks().next().is_some() || checked;
     let mut pieces = 0;
     while let Some(chunk) = chunks.next().await {
         ctx.cx.heartbeat();
@@ -109,7 +114,12 @@ async fn streamed(
             let text = piece.text();
             steps::process_response(ctx, call, &mut piece).await?;
             call.so_far.push_str(&text);
-            let message = piece.message.filter(|message| !message.parts.is_empty());
+            if checked && !text.is_empty() {
+                guard::piece(ctx, &call.so_far).await?;
+            }
+            let message = piece
+                .message
+                .filter(|message| !held && !message.parts.is_empty());
             if let Some(message) = message {
                 AgentEvent::emit(ctx.cx, || AgentEvent {
                     message: Some(message),

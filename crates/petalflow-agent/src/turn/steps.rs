@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use super::ctx::Ctx;
 use super::{answer_tool, code, delegation, transfer};
-use crate::AgentError;
-use crate::conversation::history;
+use crate::conversation::cut::MessageOrigin;
+use crate::conversation::history::{self, ResultWithoutCall};
 use crate::definition::{History, Instruction, Mode};
-use crate::extension::{ModelCall, RequestStep, ResponseStep};
+use crate::extension::{Artifacts, ModelCall, RequestStep, ResponseStep};
+use crate::{AgentError, tokens};
 use petalflow::BoxError;
-use petalflow_llm::LlmResponse;
+use petalflow_artifacts::ArtifactFolder;
+use petalflow_llm::{ChatMessage, LlmResponse};
 
 /// Runs the agent's steps that build the request.
 pub(super) async fn build_request(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
@@ -95,9 +97,15 @@ async fn instruction_text(
     let mut artifacts = BTreeMap::new();
     for name in template.artifacts() {
         let source = ctx.agent().artifacts.as_ref();
-        let Some(source) = source.or(ctx.root().artifacts.as_ref()) else {
+        let managed = || {
+            ctx.cx
+                .managed::<ArtifactFolder>()
+                .map(|folder| folder as Arc<dyn Artifacts>)
+        };
+        let source = source.or(ctx.root().artifacts.as_ref()).cloned();
+        let Some(source) = source.or_else(managed) else {
             return Err(AgentError::Request(format!(
-                "the instructions of agent `{}` need the artifact `{name}`, but it has no artifacts: give it some with `.artifacts(..)`",
+                "the instructions of agent `{}` need the artifact `{name}`, but it has no artifacts: give it some with `.artifacts(..)`, or manage an `ArtifactFolder` in the launch",
                 call.agent()
             ))
             .into());
@@ -131,17 +139,59 @@ fn identity(ctx: Ctx<'_>, call: &mut ModelCall<'_>) {
 }
 
 fn conversation(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), AgentError> {
-    let reader = ctx.reader();
-    let events = &*ctx.conversation.events;
-    let messages = match ctx.agent().history {
-        History::All => ctx.conversation.view.messages(events, &reader),
+    let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
+    call.request.messages = match ctx.agent().history {
+        History::All => {
+            let cut = reader.cut(&ctx.conversation.cuts, events);
+            let messages = ctx.conversation.view.messages(events, &reader, cut);
+            messages.map_err(invalid)?
+        }
         History::Turn => {
-            let turn = &events[history::turn_start(events, &reader)..];
-            history::messages(turn, &reader).map(Into::into)
+            let messages = messages(ctx)?.into_iter();
+            Arc::new(messages.map(|(_, message)| message).collect())
         }
     };
-    call.request.messages = messages.map_err(|error| AgentError::Request(error.to_string()))?;
     Ok(())
+}
+
+/// The messages that the model reads, with the index of their events.
+pub(super) fn messages(ctx: Ctx<'_>) -> Result<Vec<(MessageOrigin, ChatMessage)>, AgentError> {
+    let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
+    let cut = reader.cut(&ctx.conversation.cuts, events);
+    let turn = match ctx.agent().history {
+        History::All => 0,
+        History::Turn => history::turn_start(events, &reader),
+    };
+    let messages = match cut {
+        Some(cut) if cut.from >= turn => history::messages(events, &reader, Some(cut)),
+        _ => history::messages(&events[turn..], &reader, None).map(|mut messages| {
+            let origins = messages
+                .iter_mut()
+                .filter_map(|(origin, _)| origin.as_mut());
+            origins.for_each(|origin| *origin += turn);
+            messages
+        }),
+    };
+    messages.map_err(invalid)
+}
+
+/// The number of messages that the model reads, and an estimate of their tokens.
+pub(super) fn size(ctx: Ctx<'_>) -> Result<(usize, u64), AgentError> {
+    let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
+    if ctx.agent().history == History::Turn {
+        let messages = messages(ctx)?;
+        let sizes = messages
+            .iter()
+            .map(|(_, message)| tokens::of_message(message));
+        return Ok((messages.len(), sizes.sum()));
+    }
+    let cut = reader.cut(&ctx.conversation.cuts, events);
+    let size = ctx.conversation.view.size(events, &reader, cut);
+    size.map_err(invalid)
+}
+
+fn invalid(error: ResultWithoutCall) -> AgentError {
+    AgentError::Request(error.to_string())
 }
 
 fn output(ctx: Ctx<'_>, call: &mut ModelCall<'_>) {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::ctx::Ctx;
 use crate::conversation::{PendingCall, Speaker, Waiting};
 use crate::definition::Definition;
+use crate::limits::Usage;
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput, output};
 use petalflow::BoxError;
 use petalflow_llm::{ChatMessage, Part};
@@ -23,11 +24,13 @@ pub(super) enum Answer {
     Waiting(Waiting),
 }
 
-/// Calls the agent at `index`, or continues its conversation if a person has answered.
+/// Calls the agent at `index`, or continues its conversation if a person has answered. Sets what the agent used, also if
+/// it fails.
 pub(super) async fn call(
     ctx: Ctx<'_>,
     index: usize,
     pending: &PendingCall,
+    spent: &mut Option<Usage>,
 ) -> Result<AgentAnswer, BoxError> {
     let agent = ctx.roster.agent(index);
     let step = format!("{}@1", agent.name);
@@ -53,12 +56,22 @@ pub(super) async fn call(
         },
     };
     let known = input.events.len();
+    let caller = ctx.conversation;
+    let (view, used) = caller.view.of_call(caller.turn_spent);
     let input = ConversationInput {
         branch: Some(branch),
-        state: ctx.conversation.state.clone(),
+        state: caller.state.clone(),
+        spent: caller.spent,
+        turn_spent: caller.turn_spent,
+        view,
         ..input
     };
-    let conversation = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input).await?;
+    let ran = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input).await;
+    *spent = Some(match &ran {
+        Ok(conversation) => conversation.turn_spent.since(&caller.turn_spent),
+        Err(_) => used(),
+    });
+    let conversation = ran?;
     let new = conversation.events[known..].iter();
     let events: Vec<AgentEvent> = new.filter(|event| !event.is_from_user()).cloned().collect();
     let mut state = Map::new();

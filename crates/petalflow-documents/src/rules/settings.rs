@@ -115,7 +115,10 @@ fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: 
     }
     for name in object.keys() {
         if !["id", "type", "config"].contains(&name.as_str()) {
-            let message = format!("there is no field `{}`", petalflow_source::names::shown(name));
+            let message = format!(
+                "there is no field `{}`",
+                petalflow_source::names::shown(name)
+            );
             report.add_at_name(Code::UnknownField, at.name(name), message);
         }
     }

@@ -1,0 +1,163 @@
+//! The step that cuts the messages that a model reads.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::ctx::Ctx;
+use super::{spend, steps};
+use crate::AgentError;
+use crate::compaction::{CompactionContext, CompactionEvent, Compactor, ContextSize, Requests};
+use crate::conversation::cut::{Cut, MessageOrigin};
+use crate::limits::Usage;
+use petalflow::BoxError;
+use petalflow::event::CustomEvent;
+use petalflow::middleware::BoxFuture;
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, LlmResponse, Role};
+
+/// The cuts of all agents after a compaction, and what it used.
+pub(super) struct CompactionStep {
+    pub(super) cuts: Vec<Cut>,
+    pub(super) spent: Usage,
+}
+
+/// Whether the messages are cut before the model is asked.
+pub(super) fn is_due(ctx: Ctx<'_>) -> Result<bool, AgentError> {
+    let Some(compactor) = compactor(ctx) else {
+        return Ok(false);
+    };
+    let cut = ctx
+        .reader()
+        .cut(&ctx.conversation.cuts, &ctx.conversation.events);
+    // They have just been cut.
+    if cut.is_some_and(|cut| cut.at == ctx.conversation.events.len()) {
+        return Ok(false);
+    }
+    let (messages, tokens) = steps::size(ctx)?;
+    Ok(compactor.is_due(ContextSize::new(messages, tokens)))
+}
+
+/// Cuts the messages.
+pub(super) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
+    let conversation = ctx.conversation;
+    let events = &*conversation.events;
+    let reader = ctx.reader();
+    let others = conversation.cuts.iter();
+    let others = others.filter(|cut| !reader.has(cut) && is_open(ctx, cut));
+    let mut cuts: Vec<Cut> = others.cloned().collect();
+    let before = reader.cut(&conversation.cuts, events);
+    let (origins, messages): (Vec<_>, Vec<_>) = steps::messages(ctx)?.into_iter().unzip();
+    let requests = Counted {
+        ctx,
+        spent: Mutex::default(),
+    };
+    let mut cut = Cut {
+        agent: reader.agent.to_string(),
+        task: reader.task.map(|(call, _)| call),
+        from: before.map_or(0, |cut| cut.from),
+        at: events.len(),
+        last: events
+            .last()
+            .map(|event| event.id.clone())
+            .unwrap_or_default(),
+        read: events
+            .iter()
+            .rposition(|event| event.author == *reader.agent && event.results().next().is_none())
+            .map_or(0, |last| last + 1),
+        request: before.and_then(|cut| cut.request),
+        replacement: before
+            .map(|cut| cut.replacement.clone())
+            .unwrap_or_default(),
+    };
+    if let Some(compactor) = compactor(ctx)
+        && let Some((start, from)) = start(&**compactor, &origins, &messages, cut.from)
+    {
+        cut.from = from;
+        let mut requested = (0..start)
+            .rev()
+            .filter(|index| messages[*index].role == Role::User);
+        cut.request = requested.find_map(|index| origins[index]).or(cut.request);
+        let context = CompactionContext::new(&ctx.agent().name, ctx.cx, &requests);
+        cut.replacement = compactor.replace(&messages[..start], &context).await?;
+        ctx.cx.emit_with(|| {
+            CustomEvent::named(
+                "agent_compaction",
+                CompactionEvent {
+                    agent: ctx.agent().name.to_string(),
+                    cut: start,
+                    kept: messages.len() - start,
+                    replacement: cut.replacement.len(),
+                },
+            )
+        });
+    }
+    cuts.push(cut);
+    Ok(CompactionStep {
+        cuts,
+        spent: requests
+            .spent
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner),
+    })
+}
+
+/// The first message that stays, and its event. `None` if nothing is cut.
+fn start(
+    compactor: &dyn Compactor,
+    origins: &[MessageOrigin],
+    messages: &[ChatMessage],
+    from: usize,
+) -> Option<(usize, usize)> {
+    let keep = compactor
+        .messages_to_keep(messages)
+        .clamp(1, messages.len());
+    let wanted = messages.len() - keep;
+    let is_result = |index: &usize| messages[*index].role == Role::Tool;
+    // A result whose call is cut is cut as well. At the end, where it would leave nothing, the call stays.
+    let start = (wanted..messages.len()).find(|index| !is_result(index));
+    let start = start.or_else(|| (0..wanted).rev().find(|index| !is_result(index)))?;
+    let origin = origins[start].filter(|origin| *origin > from)?;
+    Some((start, origin))
+}
+
+/// Whether an agent still reads the messages of this cut.
+fn is_open(ctx: Ctx<'_>, cut: &Cut) -> bool {
+    cut.task.is_none() || {
+        let mut tasks = ctx
+            .conversation
+            .speakers
+            .iter()
+            .flat_map(|speaker| &speaker.task);
+        tasks.any(|task| Some(&task.id) == cut.task.as_ref())
+    }
+}
+
+/// The compactor of the agent, or of the nearest agent above it that has one.
+fn compactor(ctx: Ctx<'_>) -> Option<&Arc<dyn Compactor>> {
+    let mut line = std::iter::once(ctx.index).chain(ctx.roster.above(ctx.index));
+    line.find_map(|index| ctx.roster.agent(index).compactor.as_ref())
+}
+
+/// Makes requests, and counts what they use.
+struct Counted<'a> {
+    ctx: Ctx<'a>,
+    spent: Mutex<Usage>,
+}
+
+impl Requests for Counted<'_> {
+    fn ask<'a>(
+        &'a self,
+        client: &'a Arc<dyn LlmClient>,
+        mut request: LlmRequest,
+    ) -> BoxFuture<'a, Result<LlmResponse, BoxError>> {
+        Box::pin(async move {
+            spend::before_request(self.ctx, &mut request, client)?;
+            let answered = client.complete(&request).await;
+            let mut response = answered.map_err(|error| AgentError::Model {
+                agent: self.ctx.agent().name.to_string(),
+                error,
+            })?;
+            let spent = spend::after_response(self.ctx, 1, &request, &mut response)?;
+            *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += spent;
+            Ok(response)
+        })
+    }
+}

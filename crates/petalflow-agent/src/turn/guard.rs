@@ -1,0 +1,225 @@
+//! Runs the guardrails of an agent.
+
+use std::sync::Arc;
+
+use super::ctx::Ctx;
+use super::turn_start::TurnStart;
+use crate::definition::Roster;
+use crate::extension::{Position, ToolStep};
+use crate::guardrail::{
+    Guardrail, GuardrailAction, GuardrailContext, GuardrailEvent, GuardrailStage, Verdict,
+};
+use crate::{AgentError, AgentEvent, Conversation};
+use petalflow::event::CustomEvent;
+use petalflow::{BoxError, Context};
+use petalflow_llm::{ChatMessage, Part};
+
+/// A guardrail has stopped a stream.
+#[derive(Debug, thiserror::Error)]
+#[error("guardrail `{}` stopped the answer", .event.guardrail)]
+pub(super) struct Tripped {
+    pub(super) event: GuardrailEvent,
+    pub(super) message: String,
+}
+
+/// The guardrails of the agent at `index`, after those of the agents above it.
+pub(super) fn guardrails(
+    roster: &Roster,
+    index: usize,
+) -> impl Iterator<Item = &Arc<dyn Guardrail>> {
+    let mut line: Vec<usize> = roster.above(index).collect();
+    line.reverse();
+    line.push(index);
+    line.into_iter()
+        .flat_map(|index| &roster.agent(index).guardrails)
+}
+
+/// Checks the messages that begin a turn. Returns whether one was blocked.
+pub(super) async fn begin(
+    roster: &Roster,
+    conversation: &Conversation,
+    cx: &Context,
+    start: &mut TurnStart,
+) -> Result<bool, AgentError> {
+    let agent = start.speakers.last().map_or("", |speaker| &*speaker.agent);
+    let Some(index) = roster.index(agent) else {
+        return Ok(false);
+    };
+    let agent = &*roster.agent(index).name;
+    let before = || guardrails(roster, index).filter(|guardrail| !guardrail.runs_beside_model());
+    if before().next().is_none() {
+        return Ok(false);
+    }
+    let position = Position {
+        agent,
+        conversation,
+        cx,
+    };
+    let gate = Gate {
+        position,
+        stage: GuardrailStage::Input,
+    };
+    let context = GuardrailContext::new(position, false);
+    let is_alone = start.events.len() == 1;
+    let number = start.events.len();
+    let mut answer = None;
+    for event in start
+        .events
+        .iter_mut()
+        .filter(|event| says_something(event))
+    {
+        for guardrail in before() {
+            let Some(message) = &mut event.message else {
+                continue;
+            };
+            let verdict = guardrail.check_input(message, &context).await;
+            match gate.judge(&**guardrail, verdict)? {
+                Judged::Pass => {}
+                Judged::Rewritten(new, done) => {
+                    *message = new;
+                    event.guardrails.push(done);
+                    start.message = is_alone.then(|| message.clone()).or(start.message.take());
+                }
+                Judged::Blocked(text, done) => {
+                    answer = Some(AgentEvent {
+                        id: format!("{}-{number}", start.invocation),
+                        invocation: start.invocation.clone(),
+                        branch: event.branch.clone(),
+                        scope: event.scope.clone(),
+                        guardrails: vec![done],
+                        ..AgentEvent::new(agent, ChatMessage::assistant(text))
+                    });
+                    break;
+                }
+            }
+        }
+    }
+    let blocked = answer.is_some();
+    start.events.extend(answer);
+    Ok(blocked)
+}
+
+/// Whether the event is a message of the user, and not only results.
+pub(super) fn says_something(event: &AgentEvent) -> bool {
+    let is_result = |part: &Part| matches!(part, Part::Result(_));
+    event.is_from_user() && !event.parts().iter().all(is_result)
+}
+
+/// Whether listeners get no pieces of a streamed answer.
+pub(super) fn holds_back_pieces(ctx: Ctx<'_>) -> bool {
+    guardrails(ctx.roster, ctx.index).any(|guardrail| guardrail.holds_back_pieces())
+}
+
+/// Whether guardrails check the pieces of a streamed answer.
+pub(super) fn checks_pieces(ctx: Ctx<'_>) -> bool {
+    guardrails(ctx.roster, ctx.index).any(|guardrail| guardrail.runs_beside_model())
+}
+
+/// Checks the text so far of a streamed answer. An error ends the stream.
+pub(super) async fn piece(ctx: Ctx<'_>, so_far: &str) -> Result<(), BoxError> {
+    let gate = Gate {
+        position: ctx.position(),
+        stage: GuardrailStage::Output,
+    };
+    let context = GuardrailContext::new(ctx.position(), true);
+    let message = ChatMessage::assistant(so_far);
+    for guardrail in guardrails(ctx.roster, ctx.index) {
+        if !guardrail.runs_beside_model() {
+            continue;
+        }
+        let verdict = match guardrail.check_output(&message, &context).await {
+            // The whole answer is checked again.
+            Ok(Verdict::Rewrite(_)) => Ok(Verdict::Pass),
+            verdict => verdict,
+        };
+        if let Judged::Blocked(message, event) = gate.judge(&**guardrail, verdict)? {
+            return Err(Tripped { event, message }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Checks a call, and rewrites its arguments. Returns what the model reads if the call is blocked.
+pub(super) async fn tool_call(
+    ctx: Ctx<'_>,
+    step: &mut ToolStep<'_>,
+    done: &mut Vec<GuardrailEvent>,
+) -> Result<Option<String>, AgentError> {
+    for guardrail in guardrails(ctx.roster, ctx.index) {
+        let mut call = step.call().clone();
+        call.arguments.clone_from(&step.arguments);
+        let gate = Gate {
+            position: ctx.position(),
+            stage: GuardrailStage::ToolCall {
+                id: call.id.clone(),
+                tool: call.name.clone(),
+            },
+        };
+        let context = GuardrailContext::new(ctx.position(), false);
+        let verdict = guardrail.check_tool_call(&call, &context).await;
+        match gate.judge(&**guardrail, verdict)? {
+            Judged::Pass => {}
+            Judged::Rewritten(arguments, event) => {
+                step.arguments = arguments;
+                done.push(event);
+            }
+            Judged::Blocked(message, event) => {
+                done.push(event);
+                return Ok(Some(message));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// What is checked, for events and errors.
+pub(super) struct Gate<'a> {
+    pub(super) position: Position<'a>,
+    pub(super) stage: GuardrailStage,
+}
+
+/// A verdict that does not fail the run.
+pub(super) enum Judged<T> {
+    Pass,
+    Rewritten(T, GuardrailEvent),
+    Blocked(String, GuardrailEvent),
+}
+
+impl Gate<'_> {
+    /// Emits the event of a verdict.
+    pub(super) fn judge<T>(
+        &self,
+        guardrail: &dyn Guardrail,
+        verdict: Result<Verdict<T>, BoxError>,
+    ) -> Result<Judged<T>, AgentError> {
+        let event = |action: GuardrailAction| {
+            let stage = self.stage.clone();
+            let event = GuardrailEvent::new(guardrail.name(), self.position.agent, stage, action);
+            let emitted = || CustomEvent::named("agent_guardrail", event.clone());
+            self.position.cx.emit_with(emitted);
+            event
+        };
+        Ok(match verdict {
+            Ok(Verdict::Pass) => Judged::Pass,
+            Ok(Verdict::Rewrite(new)) => Judged::Rewritten(new, event(GuardrailAction::Rewritten)),
+            Ok(Verdict::Block(message)) => {
+                let done = event(GuardrailAction::Blocked(message.clone()));
+                Judged::Blocked(message, done)
+            }
+            Ok(Verdict::Fail(reason)) => {
+                event(GuardrailAction::Failed(reason.clone()));
+                return Err(self.failed(guardrail, reason.into()));
+            }
+            Err(error) => return Err(self.failed(guardrail, error)),
+        })
+    }
+
+    pub(super) fn failed(&self, guardrail: &dyn Guardrail, error: BoxError) -> AgentError {
+        AgentError::Guardrail {
+            guardrail: guardrail.name().to_string(),
+            agent: self.position.agent.to_string(),
+            stage: self.stage.clone(),
+            error,
+        }
+    }
+}

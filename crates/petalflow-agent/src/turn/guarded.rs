@@ -1,0 +1,171 @@
+//! A model call with the guardrails of its input and its answer.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use super::ctx::Ctx;
+use super::guard::{Gate, Judged, Tripped, guardrails, says_something};
+use super::model;
+use crate::extension::ModelCall;
+use crate::guardrail::{GuardrailContext, GuardrailEvent, GuardrailStage};
+use petalflow::BoxError;
+use petalflow_llm::{ChatMessage, LlmResponse, Part, Role};
+
+/// An answer that was checked.
+pub(super) struct Guarded {
+    pub(super) response: LlmResponse,
+    pub(super) guardrails: Vec<GuardrailEvent>,
+    /// Whether the answer is the message of a guardrail. It ends the turn.
+    pub(super) blocked: bool,
+}
+
+/// Asks the model, with the checks beside it, and checks its answer.
+pub(super) async fn respond(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Guarded, BoxError> {
+    if guardrails(ctx.roster, ctx.index).next().is_none() {
+        return Ok(Guarded {
+            response: model::respond(ctx, call).await?,
+            guardrails: Vec::new(),
+            blocked: false,
+        });
+    }
+    match beside(ctx, model::respond(ctx, call)).await {
+        Ok(response) => output(ctx, response).await,
+        Err(error) => {
+            let Tripped { event, message } = *error.downcast::<Tripped>()?;
+            Ok(Guarded {
+                response: LlmResponse::text_only(message),
+                guardrails: vec![event],
+                blocked: true,
+            })
+        }
+    }
+}
+
+/// Runs the checks of the input that run beside the model, and `answer`. A check that does not pass drops `answer`.
+async fn beside(
+    ctx: Ctx<'_>,
+    answer: impl Future<Output = Result<LlmResponse, BoxError>>,
+) -> Result<LlmResponse, BoxError> {
+    let checks = checks_beside(ctx);
+    let (mut checks, mut answer) = (pin!(checks), pin!(answer));
+    let (mut passed, mut response) = (false, None);
+    poll_fn(|cx| {
+        if !passed && let Poll::Ready(checked) = checks.as_mut().poll(cx) {
+            checked?;
+            passed = true;
+        }
+        if response.is_none()
+            && let Poll::Ready(answered) = answer.as_mut().poll(cx)
+        {
+            response = Some(answered?);
+        }
+        match response.take() {
+            Some(done) if passed => Poll::Ready(Ok(done)),
+            other => {
+                response = other;
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
+    let conversation = ctx.conversation;
+    // The message was checked if the model has been asked before in the turn.
+    if conversation.calls > 0 {
+        return Ok(());
+    }
+    let events = conversation.events.iter().rev();
+    let mut events = events.take_while(|event| event.invocation == conversation.invocation);
+    let Some(message) = events
+        .find(|event| says_something(event))
+        .and_then(|event| event.message.as_ref())
+    else {
+        return Ok(());
+    };
+    let context = GuardrailContext::new(ctx.position(), false);
+    let guardrails = guardrails(ctx.roster, ctx.index);
+    let guardrails: Vec<_> = guardrails
+        .filter(|guardrail| guardrail.runs_beside_model())
+        .collect();
+    let mut checks: Vec<_> = guardrails
+        .iter()
+        .map(|guardrail| Some(guardrail.check_input(message, &context)))
+        .collect();
+    let gate = Gate {
+        position: ctx.position(),
+        stage: GuardrailStage::Input,
+    };
+    poll_fn(|cx| {
+        for (guardrail, check) in guardrails.iter().zip(&mut checks) {
+            let Some(running) = check else { continue };
+            let Poll::Ready(verdict) = Pin::new(running).poll(cx) else { continue };
+            *check = None;
+            match gate.judge(&***guardrail, verdict)? {
+                Judged::Pass => {}
+                Judged::Blocked(message, event) => return Poll::Ready(Err(Tripped { event, message }.into())),
+                Judged::Rewritten(..) => {
+                    let why = "it runs beside the model, which has the input already: it cannot rewrite it";
+                    return Poll::Ready(Err(gate.failed(&***guardrail, why.into()).into()));
+                }
+            }
+        }
+        if checks.iter().all(Option::is_none) {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Pending
+        }
+    })
+    .await
+}
+
+/// Checks an answer that has text.
+async fn output(ctx: Ctx<'_>, mut response: LlmResponse) -> Result<Guarded, BoxError> {
+    let mut done = Vec::new();
+    let gate = Gate {
+        position: ctx.position(),
+        stage: GuardrailStage::Output,
+    };
+    let context = GuardrailContext::new(ctx.position(), false);
+    for guardrail in guardrails(ctx.roster, ctx.index) {
+        let Some(message) = response
+            .message
+            .as_mut()
+            .filter(|message| has_text(message))
+        else {
+            break;
+        };
+        let verdict = guardrail.check_output(message, &context).await;
+        match gate.judge(&**guardrail, verdict)? {
+            Judged::Pass => {}
+            Judged::Rewritten(new, event) => {
+                *message = ChatMessage {
+                    role: Role::Assistant,
+                    ..new
+                };
+                done.push(event);
+            }
+            Judged::Blocked(text, event) => {
+                response.message = Some(ChatMessage::assistant(text));
+                done.push(event);
+                return Ok(Guarded {
+                    response,
+                    guardrails: done,
+                    blocked: true,
+                });
+            }
+        }
+    }
+    Ok(Guarded {
+        response,
+        guardrails: done,
+        blocked: false,
+    })
+}
+
+fn has_text(message: &ChatMessage) -> bool {
+    let mut parts = message.parts.iter();
+    parts.any(|part| matches!(part, Part::Text(text) if !text.text.is_empty()))
+}

@@ -1,0 +1,262 @@
+//! Runs cases.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, stream};
+use petalflow::BoxError;
+use petalflow::tool::ToolCall;
+use petalflow_agent::{Agent, AgentEvent, ConversationInput};
+use petalflow_llm::testing::Cassette;
+use petalflow_llm::{ChatMessage, LlmClient, LlmError, TokenUsage};
+
+use super::report::{Repetition, Report};
+use super::{Case, Score, Scorer, Turn, TurnScore};
+
+/// An evaluation: cases, the scorers of their turns, and how they run. See the [crate](crate).
+pub struct Evaluation {
+    name: String,
+    cases: Vec<Case>,
+    scorers: Vec<Threshold>,
+    repetitions: u32,
+    concurrency: usize,
+    pass_rate: f64,
+}
+
+/// A scorer, and the mean score that a case needs.
+struct Threshold {
+    scorer: Box<dyn Scorer>,
+    at_least: f64,
+}
+
+/// One run of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct CaseRun<'a> {
+    case: &'a Case,
+    repetition: u32,
+}
+
+impl CaseRun<'_> {
+    /// The case.
+    pub fn case(&self) -> &Case {
+        self.case
+    }
+
+    /// The number of the repetition. The first one is 1.
+    pub fn repetition(&self) -> u32 {
+        self.repetition
+    }
+
+    /// The model of this run's own cassette in a folder: it records the answers of `model` at the first run, and replays
+    /// them later. The file is named after the case and the repetition. To record again, delete it.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_eval::{Case, Evaluation, scorer};
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path().join("cassettes");
+    /// let case = || Case::new("capitals").turn("What is the capital of France?", |turn| turn.output("Paris"));
+    /// for answers in [vec!["Paris"], vec![]] {
+    ///     let report = Evaluation::new([case()]).scorer(scorer::contains()).run(|run| {
+    ///         // In real life: `|| ProviderModel::new("gpt-5-mini")`.
+    ///         let model = run.cassette(&folder, || Ok(ScriptedModel::new(answers.clone())))?;
+    ///         Ok(Agent::new(model))
+    ///     });
+    ///     report.await.assert_passed();
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be created, if the file cannot be read, or if the model cannot be created.
+    pub fn cassette<C: LlmClient>(
+        &self,
+        folder: impl AsRef<Path>,
+        model: impl FnOnce() -> Result<C, LlmError>,
+    ) -> Result<Cassette, BoxError> {
+        let folder = folder.as_ref();
+        std::fs::create_dir_all(folder)?;
+        let is_plain = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+        let name = self.case.name.chars();
+        let name: String = name
+            .map(|letter| if is_plain(letter) { letter } else { '_' })
+            .collect();
+        let file = folder.join(format!("{name}-{}.json", self.repetition));
+        Ok(Cassette::open(file, model)?)
+    }
+}
+
+impl Evaluation {
+    /// An evaluation of these cases.
+    pub fn new(cases: impl IntoIterator<Item = Case>) -> Self {
+        Evaluation {
+            name: "evaluation".into(),
+            cases: cases.into_iter().collect(),
+            scorers: Vec::new(),
+            repetitions: 1,
+            concurrency: 4,
+            pass_rate: 1.0,
+        }
+    }
+
+    /// Sets the name, for the report. Default: `evaluation`.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Adds a scorer. A case passes if each turn that it scores has the score 1 in each repetition.
+    #[must_use]
+    pub fn scorer(self, scorer: impl Scorer) -> Self {
+        self.scorer_at_least(scorer, 1.0)
+    }
+
+    /// Adds a scorer with a threshold. A case passes if the mean of its scores, over all turns and repetitions, is at least
+    /// this.
+    #[must_use]
+    pub fn scorer_at_least(mut self, scorer: impl Scorer, mean: f64) -> Self {
+        self.scorers.push(Threshold {
+            scorer: Box::new(scorer),
+            at_least: mean,
+        });
+        self
+    }
+
+    /// Sets how often each case runs. Default: once.
+    #[must_use]
+    pub fn repeat(mut self, times: u32) -> Self {
+        self.repetitions = times.max(1);
+        self
+    }
+
+    /// Sets how many runs of cases are in progress at once. Default: 4.
+    #[must_use]
+    pub fn concurrency(mut self, runs: usize) -> Self {
+        self.concurrency = runs.max(1);
+        self
+    }
+
+    /// Sets the part of the cases that must pass for the report to pass. Default: 1, which is all.
+    #[must_use]
+    pub fn pass_rate(mut self, at_least: f64) -> Self {
+        self.pass_rate = at_least;
+        self
+    }
+
+    /// Runs all cases, each with an agent of its own. A failed run is part of the report.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops all runs.
+    pub async fn run(self, agent: impl Fn(CaseRun<'_>) -> Result<Agent, BoxError>) -> Report {
+        let runs = self.cases.iter().flat_map(|case| {
+            (1..=self.repetitions).map(move |repetition| CaseRun { case, repetition })
+        });
+        let evaluation = &self;
+        let runs = runs.map(|run| evaluation.repetition(run, agent(run)));
+        let done: Vec<Repetition> = stream::iter(runs)
+            .buffered(self.concurrency)
+            .collect()
+            .await;
+        let scorers = self.scorers.iter();
+        let scorers = scorers.map(|threshold| (threshold.scorer.name(), threshold.at_least));
+        Report::new(
+            self.name.clone(),
+            self.pass_rate,
+            &self.cases,
+            &scorers.collect::<Vec<_>>(),
+            done,
+        )
+    }
+
+    async fn repetition(&self, run: CaseRun<'_>, agent: Result<Agent, BoxError>) -> Repetition {
+        let started = Instant::now();
+        let mut done = Repetition {
+            case: run.case.name.clone(),
+            number: run.repetition,
+            scores: Vec::new(),
+            usage: TokenUsage::default(),
+            time: Duration::ZERO,
+            error: None,
+        };
+        if let Err(error) = self.score_turns(run.case, agent, &mut done).await {
+            done.error = Some(petalflow::error::message_with_sources(&*error));
+        }
+        done.time = started.elapsed();
+        done
+    }
+
+    async fn score_turns(
+        &self,
+        case: &Case,
+        agent: Result<Agent, BoxError>,
+        done: &mut Repetition,
+    ) -> Result<(), BoxError> {
+        let agent = agent?;
+        let mut input = ConversationInput::default();
+        input.state.clone_from(&case.state);
+        for (number, expected) in case.turns.iter().enumerate() {
+            input.message = Some(ChatMessage::user(&*expected.input));
+            let before = input.events.len();
+            let conversation = agent.run(input).await?;
+            done.usage = conversation.usage().tokens;
+            let calls = calls(&conversation.events[before..]);
+            let answer = conversation.answer();
+            let turn = Turn::new(expected, &answer, &calls, &conversation);
+            for Threshold { scorer, .. } in &self.scorers {
+                let score: Option<Score> = scorer.score(&turn).await.map_err(|error| {
+                    let name = scorer.name();
+                    let why = petalflow::error::message_with_sources(&*error);
+                    format!("turn {} has no score by `{name}`: {why}", number + 1)
+                })?;
+                done.scores.extend(score.map(|score| TurnScore {
+                    scorer: scorer.name().to_string(),
+                    turn: number + 1,
+                    repetition: done.number,
+                    value: score.value,
+                    reason: score.reason,
+                    answer: answer.clone(),
+                }));
+            }
+            input = conversation.next_input(ConversationInput::default());
+        }
+        Ok(())
+    }
+}
+
+/// The calls of tools in these events. Requests of the agent to a person are not calls of its model.
+fn calls(events: &[AgentEvent]) -> Vec<ToolCall> {
+    let messages = events.iter().flat_map(|event| &event.message);
+    let calls = messages.flat_map(ChatMessage::calls);
+    let asks = |call: &&ToolCall| {
+        ![
+            petalflow_agent::human::CONFIRMATION,
+            petalflow_agent::human::CREDENTIAL,
+        ]
+        .contains(&&*call.name)
+    };
+    calls.filter(asks).cloned().collect()
+}
+
+impl fmt::Debug for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scorers: Vec<&str> = self
+            .scorers
+            .iter()
+            .map(|threshold| threshold.scorer.name())
+            .collect();
+        f.debug_struct("Evaluation")
+            .field("name", &self.name)
+            .field("cases", &self.cases.len())
+            .field("scorers", &scorers)
+            .finish_non_exhaustive()
+    }
+}
