@@ -33,7 +33,26 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-expression", &[], &[]),
-    layer("petalflow-documents", &["petalflow-expression"], &[]),
+    layer("petalflow-source", &[], &[]),
+    layer(
+        "petalflow-documents",
+        &["petalflow-expression", "petalflow-source"],
+        &[],
+    ),
+    layer(
+        "petalflow-conversation-document",
+        &["petalflow-source"],
+        &[],
+    ),
+    layer(
+        "petalflow-conversation",
+        &[
+            "petalflow",
+            "petalflow-conversation-document",
+            "petalflow-llm",
+        ],
+        &[],
+    ),
     layer(
         "petalflow-documents-macros",
         &["petalflow-documents"],

@@ -8,24 +8,17 @@ use petalflow_conversation_document::{ContextStrategy, Conversation};
 use petalflow_llm::LlmClient;
 
 use crate::program::{self, Program};
+use crate::settings::Settings;
 use crate::{ActionHandler, BuildErrors, ConversationFlow};
 
 /// Builds a [`ConversationFlow`].
 #[must_use = "a builder does nothing before `build`"]
-pub struct ConversationBuilder {
-    pub(crate) document: Conversation,
-    pub(crate) model: Option<Arc<dyn LlmClient>>,
-    pub(crate) tools: Vec<Arc<dyn Tool>>,
-    pub(crate) actions: Vec<(String, Arc<dyn ActionHandler>)>,
-    pub(crate) strategy: ContextStrategy,
-    pub(crate) summary_timeout: Duration,
-    pub(crate) max_model_calls: u32,
-    pub(crate) streaming: bool,
-}
+pub struct ConversationBuilder(Settings);
 
-impl ConversationBuilder {
-    pub(crate) fn new(document: Conversation) -> Self {
-        ConversationBuilder {
+impl ConversationFlow {
+    /// Starts to build a conversation flow from a document.
+    pub fn builder(document: Conversation) -> ConversationBuilder {
+        ConversationBuilder(Settings {
             document,
             model: None,
             tools: Vec::new(),
@@ -34,12 +27,14 @@ impl ConversationBuilder {
             summary_timeout: Duration::from_secs(5),
             max_model_calls: 25,
             streaming: false,
-        }
+        })
     }
+}
 
+impl ConversationBuilder {
     /// Sets the model.
     pub fn model(mut self, model: impl LlmClient) -> Self {
-        self.model = Some(Arc::new(model));
+        self.0.model = Some(Arc::new(model));
         self
     }
 
@@ -50,45 +45,45 @@ impl ConversationBuilder {
     /// [`ToolContext::state`](petalflow::tool::ToolContext::state) and
     /// [`set_state`](petalflow::tool::ToolContext::set_state).
     pub fn tool(mut self, tool: impl Tool) -> Self {
-        self.tools.push(Arc::new(tool));
+        self.0.tools.push(Arc::new(tool));
         self
     }
 
     /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        self.tools.extend(tools);
+        self.0.tools.extend(tools);
         self
     }
 
     /// Adds the code of actions: those of type `function` with this `handler`, and those of this type.
     pub fn action(mut self, name: impl Into<String>, handler: impl ActionHandler) -> Self {
-        self.actions.push((name.into(), Arc::new(handler)));
+        self.0.actions.push((name.into(), Arc::new(handler)));
         self
     }
 
     /// Sets what entering a node does with the messages before it, where the node does not say. Default:
     /// [`ContextStrategy::Append`].
     pub fn context_strategy(mut self, strategy: ContextStrategy) -> Self {
-        self.strategy = strategy;
+        self.0.strategy = strategy;
         self
     }
 
     /// Sets how long the model may take for a summary. Default: 5 seconds.
     pub fn summary_timeout(mut self, time: Duration) -> Self {
-        self.summary_timeout = time;
+        self.0.summary_timeout = time;
         self
     }
 
     /// Sets how often the model may be called in one turn. Default: 25.
     pub fn max_model_calls(mut self, calls: u32) -> Self {
-        self.max_model_calls = calls;
+        self.0.max_model_calls = calls;
         self
     }
 
     /// Streams answers: listeners get [`ConversationEvent::Piece`](crate::ConversationEvent::Piece) while the model
     /// answers.
     pub fn streaming(mut self) -> Self {
-        self.streaming = true;
+        self.0.streaming = true;
         self
     }
 
@@ -110,7 +105,7 @@ impl ConversationBuilder {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn build(self) -> Result<ConversationFlow, BuildErrors> {
-        let program: Program = program::build(self)?;
+        let program: Program = program::build(self.0)?;
         Ok(ConversationFlow(Arc::new(program)))
     }
 }
@@ -118,7 +113,7 @@ impl ConversationBuilder {
 impl std::fmt::Debug for ConversationBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ConversationBuilder")
-            .field("document", &self.document)
+            .field("document", &self.0.document)
             .finish_non_exhaustive()
     }
 }

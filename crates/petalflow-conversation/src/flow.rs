@@ -9,13 +9,12 @@ use petalflow::checkpoint::Store;
 use petalflow::state::InputOf;
 use petalflow::thread::Threads;
 use petalflow::{BoxError, Context, Launch, Route, Run, flow, node};
-use petalflow_conversation_document::Conversation;
 
 use crate::Talk;
-use crate::builder::ConversationBuilder;
 use crate::program::Program;
+use crate::step::{Act, PendingCall, Step};
 use crate::talk::{TalkMessages, TalkModelCalls, TalkOutcomes, TalkPosition, TalkValues};
-use crate::turn::{self, Act, PendingCall, Step};
+use crate::turn;
 
 /// The first step of a turn.
 #[derive(Route)]
@@ -228,11 +227,6 @@ flow! {
 pub struct ConversationFlow(pub(crate) Arc<Program>);
 
 impl ConversationFlow {
-    /// Starts to build a conversation flow from a document.
-    pub fn builder(document: Conversation) -> ConversationBuilder {
-        ConversationBuilder::new(document)
-    }
-
     /// Returns a launch of one turn, to add settings: managed values, middleware, timeouts.
     pub fn launch(&self) -> Launch<TalkFlow> {
         let program = &self.0;
@@ -258,8 +252,7 @@ impl ConversationFlow {
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
     /// use petalflow_conversation::ConversationFlow;
-    /// # use petalflow_conversation_document::Conversation;
-    /// # use petalflow_llm::ScriptedModel;
+    /// #     /// # use petalflow_llm::ScriptedModel;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {

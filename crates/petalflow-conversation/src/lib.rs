@@ -49,6 +49,8 @@ mod error;
 mod event;
 mod flow;
 mod program;
+mod settings;
+mod step;
 mod talk;
 mod turn;
 

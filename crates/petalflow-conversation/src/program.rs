@@ -12,8 +12,8 @@ use petalflow_conversation_document::{
 use petalflow_llm::LlmClient;
 use serde_json::Value;
 
-use crate::builder::ConversationBuilder;
 use crate::error::NextError;
+use crate::settings::Settings;
 use crate::{ActionHandler, BuildError, BuildErrors};
 
 /// A conversation that can run.
@@ -89,15 +89,15 @@ impl Choice {
 }
 
 /// Joins the document and the code.
-pub(crate) fn build(builder: ConversationBuilder) -> Result<Program, BuildErrors> {
-    let mut joiner = Joiner::new(&builder);
-    let globals = joiner.functions("global_functions", &builder.document.global_functions);
+pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
+    let mut joiner = Joiner::new(&settings);
+    let globals = joiner.functions("global_functions", &settings.document.global_functions);
     let mut steps = HashMap::new();
-    for (name, node) in &builder.document.nodes {
+    for (name, node) in &settings.document.nodes {
         let step = joiner.step(name, node, &globals);
         steps.insert(name.clone(), step);
     }
-    joiner.check_targets(&builder.document);
+    joiner.check_targets(&settings.document);
     joiner.check_unused();
     let Joiner {
         mut errors,
@@ -108,16 +108,16 @@ pub(crate) fn build(builder: ConversationBuilder) -> Result<Program, BuildErrors
         .into_iter()
         .map(|(name, handler)| (name.into(), handler))
         .collect();
-    match builder.model {
+    match settings.model {
         Some(model) if errors.is_empty() => Ok(Program {
-            initial: builder.document.initial_node,
+            initial: settings.document.initial_node,
             steps,
             model,
             actions,
-            strategy: builder.strategy,
-            summary_timeout: builder.summary_timeout,
-            max_model_calls: builder.max_model_calls,
-            streaming: builder.streaming,
+            strategy: settings.strategy,
+            summary_timeout: settings.summary_timeout,
+            max_model_calls: settings.max_model_calls,
+            streaming: settings.streaming,
         }),
         Some(_) => Err(BuildErrors(errors)),
         None => {
@@ -144,7 +144,7 @@ struct Joined {
 }
 
 impl<'b> Joiner<'b> {
-    fn new(builder: &'b ConversationBuilder) -> Self {
+    fn new(settings: &'b Settings) -> Self {
         let mut joiner = Joiner {
             tools: BTreeMap::new(),
             actions: BTreeMap::new(),
@@ -152,7 +152,7 @@ impl<'b> Joiner<'b> {
             used_actions: BTreeSet::new(),
             errors: Vec::new(),
         };
-        for tool in &builder.tools {
+        for tool in &settings.tools {
             let name = tool.spec().name.as_str();
             if joiner.tools.insert(name, Arc::clone(tool)).is_some() {
                 joiner
@@ -160,7 +160,7 @@ impl<'b> Joiner<'b> {
                     .push(BuildError::AmbiguousHandler(name.into()));
             }
         }
-        for (name, handler) in &builder.actions {
+        for (name, handler) in &settings.actions {
             if joiner.actions.insert(name, Arc::clone(handler)).is_some() {
                 joiner
                     .errors

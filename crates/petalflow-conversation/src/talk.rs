@@ -10,7 +10,7 @@ use petalflow_llm::{ChatMessage, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::turn::Outcome;
+use crate::step::Outcome;
 
 /// The state of a conversation.
 #[state]

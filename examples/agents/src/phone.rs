@@ -22,16 +22,15 @@ pub async fn talk(
         Some(_) => None,
     };
     loop {
-        let next = match input.take() {
-            Some(start) => start,
-            None => {
-                write!(screen, "> ")?;
-                screen.flush()?;
-                match lines.next().transpose()? {
-                    None => return Ok(()),
-                    Some(line) if line.trim().is_empty() => continue,
-                    Some(line) => TalkInput::said(line),
-                }
+        let next = if let Some(start) = input.take() {
+            start
+        } else {
+            write!(screen, "> ")?;
+            screen.flush()?;
+            match lines.next().transpose()? {
+                None => return Ok(()),
+                Some(line) if line.trim().is_empty() => continue,
+                Some(line) => TalkInput::said(line),
             }
         };
         let mut events = thread.run(next).events();

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::{DecisionError, Operator, Value};
+use super::error::DecisionError;
+use super::operator::Operator;
+use super::value::Value;
 
 /// Applies an operator. `Not` ignores `right`.
 pub(super) fn apply(

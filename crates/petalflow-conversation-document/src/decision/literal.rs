@@ -8,7 +8,7 @@ use winnow::error::{ContextError, ErrMode, StrContext};
 use winnow::prelude::*;
 use winnow::token::{any, one_of, take_while};
 
-use super::Value;
+use super::value::Value;
 
 /// Deeper literals are refused, so that a hostile document cannot exhaust the stack.
 const MAX_DEPTH: usize = 32;

@@ -3,8 +3,9 @@
 use petalflow::Context;
 use petalflow_conversation_document::Action;
 
-use super::{Act, Moment, Step, step};
+use super::step;
 use crate::program::{Planned, Program};
+use crate::step::{Act, Moment, Step};
 use crate::{ActionCall, ConversationError, ConversationEvent, Position, Talk};
 
 /// What an action leaves.

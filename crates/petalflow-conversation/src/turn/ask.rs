@@ -9,8 +9,9 @@ use petalflow_llm::{
     ChatMessage, LlmClient as _, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, Role,
 };
 
-use super::{Act, Moment, PendingCall, step};
+use super::step;
 use crate::program::Program;
+use crate::step::{Act, Moment, PendingCall};
 use crate::{ConversationError, ConversationEvent, Position, Talk};
 
 /// The model's answer and what follows.

@@ -2,8 +2,9 @@
 
 use petalflow_llm::ChatMessage;
 
-use super::{Step, go, step};
+use super::{go, step};
 use crate::program::Program;
+use crate::step::Step;
 use crate::{ConversationError, Talk};
 
 /// The start of a turn.

@@ -5,9 +5,10 @@ use petalflow::tool::ToolContext;
 use petalflow::{BoxError, Context};
 use serde_json::{Value, json};
 
-use super::{Outcome, PendingCall, step};
+use super::step;
 use crate::error::NextError;
 use crate::program::{Offered, Program};
+use crate::step::{Outcome, PendingCall};
 use crate::{ConversationError, ConversationEvent, Talk};
 
 /// Lets the conversation continue at this node after the call, whatever the document says.

@@ -4,8 +4,9 @@ use petalflow::tool::ToolResult;
 use petalflow_llm::ChatMessage;
 use serde_json::{Map, Value};
 
-use super::{Outcome, Step, go};
+use super::go;
 use crate::program::Program;
+use crate::step::{Outcome, Step};
 use crate::{ConversationError, Talk};
 
 /// The collected results.

@@ -190,7 +190,7 @@ fn human(
         human.input_vars = vec![result.clone()];
     }
     if human.output_var.is_empty() {
-        human.output_var = site.id.to_owned();
+        site.id.clone_into(&mut human.output_var);
     }
     let approved = format!("{}_approved", human.output_var);
     let node = built(HumanNode::new(human))?.handler(handler);

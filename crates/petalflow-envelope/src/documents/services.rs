@@ -81,7 +81,7 @@ impl Services {
     /// A tool under its own name.
     #[must_use]
     pub fn tool(self, tool: impl Tool) -> Self {
-        let name = tool.spec().name.to_string();
+        let name = tool.spec().name.clone();
         self.tool_as(name, tool)
     }
 

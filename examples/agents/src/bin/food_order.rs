@@ -9,7 +9,7 @@ use petalflow::tool::ToolContext;
 use petalflow_agent_examples::{Newest, choose, newest, phone};
 use petalflow_conversation::{BuildErrors, ConversationFlow};
 use petalflow_conversation_document::{Diagnostics, Source, check};
-use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = include_str!("../../conversations/food_order.json");
@@ -85,18 +85,14 @@ fn ends_with_user(request: &LlmRequest) -> bool {
     request
         .messages
         .last()
-        .is_some_and(|it| it.role == petalflow_llm::Role::User)
+        .is_some_and(|it| it.role == Role::User)
 }
 
 /// The task of the node, which the script reads aloud.
 fn task(request: &LlmRequest) -> String {
     let mut tasks = request.messages.iter().rev();
-    let task = tasks.find(|it| it.role == petalflow_llm::Role::System);
-    format!(
-        "({})",
-        task.map(petalflow_llm::ChatMessage::text)
-            .unwrap_or_default()
-    )
+    let task = tasks.find(|it| it.role == Role::System);
+    format!("({})", task.map(ChatMessage::text).unwrap_or_default())
 }
 
 #[tokio::main]

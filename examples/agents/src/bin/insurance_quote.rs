@@ -11,7 +11,7 @@ use petalflow::tool::ToolContext;
 use petalflow_agent_examples::{choose, phone};
 use petalflow_conversation::{ConversationFlow, TalkFlow};
 use petalflow_conversation_document::{Source, check};
-use petalflow_llm::{LlmClient, LlmRequest, Reply, Role, ScriptedModel};
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_sqlite::SqliteStore;
 use serde_json::{Value, json};
 
@@ -83,12 +83,7 @@ fn script() -> ScriptedModel {
                     .iter()
                     .rev()
                     .find(|it| it.role == Role::System);
-                format!(
-                    "({})",
-                    task.map(petalflow_llm::ChatMessage::text)
-                        .unwrap_or_default()
-                )
-                .into()
+                format!("({})", task.map(ChatMessage::text).unwrap_or_default()).into()
             }
         }
     })

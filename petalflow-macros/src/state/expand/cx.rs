@@ -1,9 +1,9 @@
 //! The input of code generation, and bounds on the types of keys.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, format_ident, quote};
+use syn::spanned::Spanned as _;
 
-use super::key::constant;
 use crate::paths::Runtime;
 use crate::state::model::{Key, State};
 use crate::types;
@@ -118,4 +118,10 @@ pub(super) fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str)
 /// The field of the update that has the set of written keys.
 pub(super) fn marks() -> Ident {
     Ident::new("__petalflow_marks", Span::call_site())
+}
+
+/// The name of this constant, which rustc prints.
+pub(super) fn constant(key: &Key) -> Ident {
+    // With the span of the type, where rustc may add a note.
+    format_ident!("__{}", key.name, span = key.ty.span())
 }

@@ -1,10 +1,9 @@
 //! The implementations of a newtype, and the default and the reducer of its key.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
-use syn::spanned::Spanned as _;
+use quote::{ToTokens, quote};
 
-use super::cx::{Cx, marks};
+use super::cx::{Cx, constant, marks};
 use crate::paths::{local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 use crate::types;
@@ -130,7 +129,6 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         #[doc(hidden)]
-        #[diagnostic::do_not_recommend]
         impl #runtime::node::Output<#ident> for #newtype {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
@@ -142,7 +140,6 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         #[doc(hidden)]
-        #[diagnostic::do_not_recommend]
         impl #runtime::node::WriteOutput<#ident> for #newtype {}
     }
 }
@@ -184,12 +181,6 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
             #call
         };
     }
-}
-
-/// The name of this constant, which rustc prints.
-pub(super) fn constant(key: &Key) -> Ident {
-    // With the span of the type, where rustc may add a note.
-    format_ident!("__{}", key.name, span = key.ty.span())
 }
 
 /// The functions for the default and the reducer of the key. Each expression of the user occurs once, so that a mistake in it is one

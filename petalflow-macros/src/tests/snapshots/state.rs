@@ -248,7 +248,6 @@ const _: () = {
     }
     #[automatically_derived]
     #[doc(hidden)]
-    #[diagnostic::do_not_recommend]
     impl ::petalflow::node::Output<Essay> for EssayTopic {
         const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
             0usize,
@@ -270,7 +269,6 @@ const _: () = {
     }
     #[automatically_derived]
     #[doc(hidden)]
-    #[diagnostic::do_not_recommend]
     impl ::petalflow::node::WriteOutput<Essay> for EssayTopic {}
     #[automatically_derived]
     impl EssayUpdate {
