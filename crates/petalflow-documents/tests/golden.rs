@@ -44,10 +44,14 @@ fn p203_workflows_are_compiled_to_exactly_these_graphs() {
     }
 }
 
+fn beside_the_repository() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
+}
+
 #[test]
 fn p203_the_golden_pairs_of_petalflow_match() {
     let folder = std::env::var_os("PETALFLOW_SHARED")
-        .map_or_else(|| "/work/shared".into(), std::path::PathBuf::from);
+        .map_or_else(beside_the_repository, std::path::PathBuf::from);
     let folder = folder.join("data/petalflow/agent/testdata");
     let Ok(files) = fs::read_dir(&folder) else {
         println!(
