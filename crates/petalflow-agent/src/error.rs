@@ -155,7 +155,13 @@ pub enum AgentError {
 impl AgentError {
     /// Whether the error, or a cause of it, ends the run even if a called agent has it. A model cannot correct it.
     pub(crate) fn ends_run(error: &(dyn std::error::Error + 'static)) -> bool {
-        let mut causes = std::iter::successors(Some(error), |error| error.source());
+        let mut causes = std::iter::successors(Some(error), |error| {
+            // An error of a run says the text of its cause itself, and so has no source.
+            match error.downcast_ref::<petalflow::RunError>() {
+                Some(run) => run.get_ref().map(|cause| cause as _),
+                None => error.source(),
+            }
+        });
         causes.any(|cause| {
             matches!(
                 cause.downcast_ref(),

@@ -235,7 +235,7 @@ async fn a_limit_holds_for_the_summary_too() {
     let mut talk = agent.run("1").await.unwrap();
     talk = agent.run(talk.next_input("2")).await.unwrap();
     let error = agent.run(talk.next_input("3")).await.unwrap_err();
-    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
     assert!(
         matches!(cause, Some(AgentError::Limit(limit)) if limit.kind == LimitKind::Requests),
         "{error:?}"

@@ -43,7 +43,7 @@ fn blocked(event: &AgentEvent) -> (&str, &GuardrailStage, &GuardrailAction) {
 /// The error of the agent, and its cause.
 fn failure(error: &petalflow::RunError) -> (String, String) {
     let error = error
-        .source()
+        .get_ref()
         .unwrap()
         .downcast_ref::<AgentError>()
         .unwrap();

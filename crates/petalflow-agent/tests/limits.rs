@@ -23,7 +23,7 @@ fn exceeded(error: &RunError) -> LimitExceeded {
 
 /// The error of the agent among the causes.
 fn cause(error: &RunError) -> &AgentError {
-    let mut cause = error.source();
+    let mut cause: Option<&(dyn Error + 'static)> = error.get_ref().map(|cause| cause as _);
     while let Some(error) = cause {
         if let Some(found) = error.downcast_ref() {
             return found;

@@ -13,14 +13,13 @@ use std::fmt;
 /// use petalflow_agent::limits::LimitKind;
 /// use petalflow_llm::{Reply, ScriptedModel};
 /// use serde_json::json;
-/// use std::error::Error;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let model = ScriptedModel::new([Reply::call("search", json!({})), "never asked for".into()]);
 /// let agent = Agent::new(model).turn_limits(Limits::new().requests(1));
 /// let error = agent.run("hello").await.unwrap_err();
-/// let Some(AgentError::Limit(exceeded)) = error.source().unwrap().downcast_ref() else { panic!("{error:?}") };
+/// let Some(AgentError::Limit(exceeded)) = error.get_ref().unwrap().downcast_ref() else { panic!("{error:?}") };
 /// assert_eq!((exceeded.kind, exceeded.used, exceeded.limit), (LimitKind::Requests, 1.0, 1.0));
 /// # }
 /// ```
