@@ -28,7 +28,10 @@ fn cause(error: &RunError) -> &AgentError {
         if let Some(found) = error.downcast_ref() {
             return found;
         }
-        cause = error.source();
+        cause = match error.downcast_ref::<RunError>() {
+            Some(run) => run.get_ref().map(|cause| cause as _),
+            None => error.source(),
+        };
     }
     panic!("{error:?}")
 }

@@ -252,7 +252,8 @@ impl ConversationFlow {
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
     /// use petalflow_conversation::ConversationFlow;
-    /// #     /// # use petalflow_llm::ScriptedModel;
+    /// # use petalflow_conversation_document::Conversation;
+    /// # use petalflow_llm::ScriptedModel;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {

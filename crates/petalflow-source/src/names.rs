@@ -13,8 +13,10 @@ pub fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> S
         .filter(|other| other.len() <= 64 && *other != name)
         .map(|other| (strsim::osa_distance(name, other), other))
         .min_by_key(|(distance, _)| *distance);
+    let length = name.chars().count();
     match near {
-        Some((distance, other)) if distance <= 1 + name.chars().count() / 4 => {
+        // A name of one letter is not similar to another one.
+        Some((distance, other)) if distance <= 1 + length / 4 && distance < length => {
             format!("; did you mean `{other}`?")
         }
         _ => String::new(),

@@ -16,7 +16,8 @@ use crate::state::{KeySet, State};
 /// struct Ticket {
 ///     #[key(input)]
 ///     topic: String,
-///     answer: String,
+///     #[key(append)]
+///     answers: Vec<String>,
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -28,11 +29,11 @@ use crate::state::{KeySet, State};
 ///     .routes("triage", topics);
 /// for topic in topics {
 ///     builder = builder
-///         .node_fn(topic, move |_: &Ticket, _| async move { TicketAnswer(format!("about {topic}")) })
+///         .node_fn(topic, move |_: &Ticket, _| async move { TicketAnswers(vec![format!("about {topic}")]) })
 ///         .route("triage", topic, topic);
 /// }
 /// let graph = builder.edge(START, "triage").build()?;
-/// assert_eq!(graph.run("parcels".to_string()).await?.answer, "about parcels");
+/// assert_eq!(graph.run("parcels".to_string()).await?.answers, ["about parcels"]);
 /// # Ok(())
 /// # }
 /// ```

@@ -14,7 +14,7 @@ impl StaticFlow {
     /// use petalflow_conversation_document::legacy::StaticFlow;
     ///
     /// let flow: StaticFlow = serde_json::from_str(r#"{ "initial_node": "b", "nodes": { "a": {} } }"#)?;
-    /// assert_eq!(flow.findings()[0].message, "initial_node 'b' is not a defined node; did you mean `a`?");
+    /// assert_eq!(flow.findings()[0].message, "initial_node 'b' is not a defined node");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn findings(&self) -> Vec<Finding> {

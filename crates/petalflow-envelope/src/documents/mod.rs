@@ -8,14 +8,13 @@
 //! use petalflow_envelope::Envelope;
 //! use petalflow_envelope::documents::{Catalog, Services, Source, load};
 //!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
 //! let source = Source::new("greeting.graph.json", r#"{
 //!   "id": "greeting", "version": "1.0", "kind": "graph", "edges": [],
 //!   "nodes": [{ "id": "greet", "type": "transform",
 //!     "config": { "transform": "template", "template": "Hello, {{.name}}!", "output_var": "greeting" } }]
 //! }"#);
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> petalflow::Result<()> {
 //! let document = source.check(&Catalog::default())?;
 //! let flow = load(&document.graph(&Catalog::default()), &Services::new())?;
 //! let envelope = flow.run(Envelope::new().with_var("name", "Ann")).await?;

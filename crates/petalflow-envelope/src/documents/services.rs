@@ -91,7 +91,8 @@ impl Services {
     /// use petalflow::tool::FuncTool;
     /// use petalflow_envelope::documents::Services;
     ///
-    /// let services = Services::new().tool_as("s3.list", FuncTool::new("list", |_, _| async { Ok("[]".into()) }));
+    /// let list = FuncTool::new("list", "Lists files.", |_: serde_json::Value| async { Ok(["a.txt"]) });
+    /// let services = Services::new().tool_as("s3.list", list);
     /// # let _ = services;
     /// ```
     #[must_use]

@@ -68,7 +68,7 @@ pub(super) enum Defect {
 use Defect::*;
 
 /// How long claims last where they must be renewed.
-const CLAIM_LASTS: Duration = Duration::from_millis(600);
+const CLAIM_LASTS: Duration = Duration::from_millis(1200);
 
 /// A store with a defect. Clones share their data.
 #[derive(Clone)]
