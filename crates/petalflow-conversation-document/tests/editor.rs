@@ -522,7 +522,7 @@ fn f036_conditions_without_a_readable_value_are_errors() {
 }
 
 #[test]
-fn f040_a_summary_needs_a_prompt() {
+fn f040_f054_a_summary_needs_a_prompt() {
     for strategy in [
         json!({ "strategy": "RESET_WITH_SUMMARY" }),
         json!({ "strategy": "RESET_WITH_SUMMARY", "summary_prompt": " " }),

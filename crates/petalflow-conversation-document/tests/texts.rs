@@ -114,6 +114,18 @@ fn f013_all_findings_come_at_once_with_their_places() {
 }
 
 #[test]
+fn f046_a_node_has_a_task() {
+    let errors = check(&Source::new(
+        "a.yaml",
+        "initial_node: a\nnodes:\n  a: { functions: [] }\n",
+    ));
+    assert_eq!(
+        errors.unwrap_err().to_string(),
+        "a.yaml:3:6: error[CV-106]: `task_messages` is missing"
+    );
+}
+
+#[test]
 fn f094_references_are_checked_when_the_form_is_right() {
     let text = "initial_node: b\nnodes:\n  a: { task_messages: [], colour: red }\n";
     assert_eq!(codes("a.yaml", text), [Code::UnknownField]);

@@ -10,7 +10,7 @@ use petalflow_agent_examples::{Newest, choose, newest, phone};
 use petalflow_conversation::{BuildErrors, ConversationFlow};
 use petalflow_conversation_document::{Diagnostics, Source, check};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, Role, ScriptedModel};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const DOCUMENT: &str = include_str!("../../conversations/food_order.json");
 
@@ -138,7 +138,7 @@ mod tests {
     fn the_document_has_no_warnings() {
         let checked = check(&Source::new("food_order.json", DOCUMENT)).unwrap();
         assert!(checked.warnings.is_empty(), "{}", checked.warnings);
-        let value: Value = serde_json::from_str(DOCUMENT).unwrap();
+        let value: serde_json::Value = serde_json::from_str(DOCUMENT).unwrap();
         let petalflow_conversation_document::Document::Editor(document) = checked.document else {
             panic!("the editor's form");
         };
