@@ -45,7 +45,7 @@ fn p203_workflows_are_compiled_to_exactly_these_graphs() {
 }
 
 fn beside_the_repository() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
 #[test]
