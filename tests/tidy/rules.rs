@@ -82,7 +82,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-llm",
             "petalflow-tracing",
         ],
-        &["petalflow-testing"],
+        &["petalflow-sqlite", "petalflow-testing"],
     ),
     layer(
         "petalflow-eval",

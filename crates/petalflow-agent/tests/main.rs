@@ -11,6 +11,7 @@ mod delegations;
 mod durable;
 mod guardrails;
 mod history;
+mod killed;
 mod kit;
 mod limits;
 mod model_callbacks;

@@ -12,7 +12,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use petalflow::prelude::*;
-use petalflow::thread::Thread;
+use petalflow::thread::{OnBusy, Thread};
 use petalflow_agent::stream::{AgentEventKind, AgentEvents};
 use petalflow_agent::{Agent, AgentEvent, AgentFlow, Conversation, ConversationInput, Pending};
 use petalflow_agent_examples::{Newest, choose, newest, word_by_word};
@@ -209,7 +209,9 @@ async fn chat<R: BufRead, W: Write>(
 async fn open(file: &Path, agent: Agent, name: &str) -> petalflow::Result<Thread<AgentFlow>> {
     let store = SqliteStore::open(file).await?;
     let memory = Memory::new(SqliteMemory::beside(&store)).within(["users", "me"]);
-    Ok(agent.launch().manage(memory).store(&store).thread(name))
+    let threads = agent.launch().manage(memory).store(&store);
+    // The run before this one may still release the thread.
+    Ok(threads.on_busy(OnBusy::Queue).thread(name))
 }
 
 const USAGE: &str = "usage: assistant [--db FILE] [--thread NAME]";

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use petalflow::prelude::*;
-use petalflow::thread::Thread;
+use petalflow::thread::{OnBusy, Thread};
 use petalflow::tool::ToolContext;
 use petalflow_agent_examples::{choose, phone};
 use petalflow_conversation::{ConversationFlow, TalkFlow};
@@ -56,7 +56,9 @@ async fn open(file: &Path, model: impl LlmClient) -> petalflow::Result<Thread<Ta
     let flow = ConversationFlow::builder(checked.conversation).model(model);
     let flow = flow.tools(tools![set_age, set_coverage]).build();
     let flow = flow.map_err(|errors| errors.to_string())?;
-    Ok(flow.store(&SqliteStore::open(file).await?).thread("caller"))
+    let calls = flow.store(&SqliteStore::open(file).await?);
+    // The run before this one may still release the thread.
+    Ok(calls.on_busy(OnBusy::Queue).thread("caller"))
 }
 
 /// Understands numbers and `yes`.

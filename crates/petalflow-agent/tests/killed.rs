@@ -1,0 +1,154 @@
+//! A process that is killed again and again while an agent talks and its conversation is summarized.
+//!
+//! The killed process is this test binary again, controlled by environment variables.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use petalflow::checkpoint::{InMemoryStore, Store};
+use petalflow::thread::OnBusy;
+use petalflow::tool::FuncTool;
+use petalflow_agent::compaction::{LastMessages, Summary};
+use petalflow_agent::{Agent, AgentEvent, Conversation};
+use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
+use petalflow_sqlite::SqliteStore;
+use serde_json::{Value, json};
+
+const FILE: &str = "PETALFLOW_TEST_KILLED_AGENT";
+const TURNS: usize = 100;
+const CHILD: &str = "killed::the_child";
+
+/// Each turn calls a tool and answers; every few messages are summarized.
+fn agent() -> (Agent, Arc<ScriptedModel>) {
+    let summaries = ScriptedModel::from_fn(|request: &LlmRequest| {
+        let length: usize = request
+            .messages
+            .iter()
+            .map(|message| message.text().len())
+            .sum();
+        format!("summary of {length} characters")
+    });
+    let model = Arc::new(ScriptedModel::from_fn(|request: &LlmRequest| {
+        let last = request.messages.last().expect("a request has messages");
+        match last.role {
+            Role::Tool => Reply::text(format!("answer after {} messages", request.messages.len())),
+            _ => Reply::call("look", json!({})),
+        }
+    }));
+    let look = FuncTool::new("look", "Looks.", |_: Value| async { Ok("found") });
+    let agent = Agent::new(Arc::clone(&model)).tool(look);
+    (
+        agent.compaction(Summary::new(summaries, LastMessages::new(8))),
+        model,
+    )
+}
+
+/// Begins or resumes turns until all have ended.
+async fn work(store: &(impl Store + Clone)) -> Conversation {
+    let threads = agent().0.store(store).on_busy(OnBusy::Queue);
+    let thread = threads.thread("talk");
+    loop {
+        let known = thread.snapshot().await.expect("what is stored can be read");
+        let run = match known {
+            Some(known) if !known.is_finished() => thread.resume(()),
+            Some(known) if said(&known.state) == TURNS => return known.state,
+            Some(known) => thread.run(format!("question {}", said(&known.state))),
+            None => thread.run("question 0"),
+        };
+        run.await
+            .expect("a turn does not fail")
+            .into_finished()
+            .expect("nothing waits");
+    }
+}
+
+/// How often the user has said something.
+fn said(talk: &Conversation) -> usize {
+    let events = talk.events.iter();
+    events
+        .filter(|event| event.author == AgentEvent::USER)
+        .count()
+}
+
+/// The words of the conversation, and what the model reads in one more turn.
+async fn left(store: &(impl Store + Clone)) -> (Vec<String>, Vec<String>) {
+    let (agent, model) = agent();
+    let thread = agent.store(store).on_busy(OnBusy::Queue).thread("talk");
+    let talk = thread
+        .run("one more")
+        .await
+        .expect("it runs")
+        .into_finished()
+        .expect("it ends");
+    let events = talk
+        .events
+        .iter()
+        .map(|event| format!("{} {}", event.author, event.text()));
+    let request = model.last_request().expect("the model was asked");
+    let read = request.messages.iter().map(ChatMessage::text);
+    (events.collect(), read.collect())
+}
+
+#[test]
+fn a_process_killed_during_compactions_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("talk.db");
+    let mut kills = 0;
+    while !lives(&file, kills) {
+        kills += 1;
+        assert!(kills < 2_000, "the child never ends");
+    }
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
+    runtime.block_on(async {
+        let store = SqliteStore::open(&file).await.expect("it opens");
+        let whole = InMemoryStore::new();
+        work(&whole).await;
+        assert_eq!(
+            left(&store).await,
+            left(&whole).await,
+            "after {kills} kills"
+        );
+    });
+    println!("{kills} kills");
+}
+
+/// Starts the child and kills it after a while. Returns whether it has ended before. Each one lives a little longer than
+/// those before it, so that a slow machine gets there as well.
+fn lives(file: &Path, kills: u64) -> bool {
+    let mut child = Command::new(std::env::current_exe().expect("it is known"))
+        .args(["--exact", CHILD, "--nocapture"])
+        .env(FILE, file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let span = 30_000 + 500 * kills;
+    std::thread::sleep(Duration::from_micros(
+        5_000 + RandomState::new().hash_one(0) % span,
+    ));
+    child.kill().expect("it can be killed, or has ended");
+    let output = child.wait_with_output().expect("it ends");
+    match output.status.code() {
+        None => false,
+        Some(0) => true,
+        Some(_) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+    }
+}
+
+/// Not a test of its own: the process that is killed.
+#[test]
+fn the_child() {
+    let Some(file) = std::env::var_os(FILE) else {
+        return;
+    };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
+    runtime.block_on(async {
+        let store = SqliteStore::open(PathBuf::from(file))
+            .await
+            .expect("it opens");
+        work(&store).await;
+    });
+}
