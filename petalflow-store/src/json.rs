@@ -1,4 +1,4 @@
-//! The forms of ids and threads for people: `Serialize` for JSON that a web page can read.
+//! `Serialize` for ids and threads: readable JSON, for example for a web page. Stores use another form.
 //!
 //! Written by hand, because serde's derive is not in the default build.
 

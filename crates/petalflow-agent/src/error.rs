@@ -178,7 +178,7 @@ impl std::fmt::Debug for AgentError {
     }
 }
 
-/// The start of a text that may be very long.
+/// The first 200 characters of a text, for an error message.
 pub(crate) fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
     match text.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),

@@ -181,7 +181,7 @@ fn add(folder: &Path, version: u32, bytes: &[u8]) -> io::Result<bool> {
         let mut file = File::create_new(&new)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        // A link fails if the version exists. A rename would replace it.
+        // `hard_link` fails if the version exists. `rename` would overwrite it.
         match fs::hard_link(&new, folder.join(file_name(version))) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),

@@ -91,7 +91,7 @@ fn input() -> String {
 }
 
 impl EdgeDefinition {
-    /// An edge from the output of a node to the input of another one.
+    /// An edge between two nodes: from `output` of the first to `input` of the second.
     ///
     /// ```
     /// use petalflow_documents::EdgeDefinition;

@@ -94,7 +94,8 @@ pub struct Diagnostic<C: Code> {
     /// The file, if the document is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The place in the text, if there is a text. It is that of the nearest value around a missing one.
+    /// Where the value stands in the text; `None` if the document was not read from a text. For a missing value, this is the
+    /// place of the object or list that should contain it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
 }

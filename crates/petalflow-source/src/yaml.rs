@@ -41,7 +41,7 @@ fn syntax(error: &ScanError) -> ParseError {
     }
 }
 
-/// A list or an object that is not complete.
+/// A list or an object whose end was not read yet.
 struct Open {
     at: Position,
     anchor: usize,

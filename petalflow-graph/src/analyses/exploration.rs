@@ -76,15 +76,9 @@ pub(crate) fn delivered_several(
 fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration {
     let shape = Shape::of(graph, routes, several);
     let Some(space) = StateSpace::explore(&shape) else {
-        // A merge can fire long after its sides, beside any node.
-        let pairs = if graph.nodes.iter().any(|node| node.merge) {
-            Pairs::all(graph.nodes.len())
-        } else {
-            by_pairs(graph, routes, several).0
-        };
         return Exploration {
             exact: false,
-            pairs,
+            pairs: by_pairs(graph, routes, several).0,
             stuck: join_deadlock::suspected(graph),
             endless: Vec::new(),
             frontiers: None,

@@ -23,10 +23,11 @@ impl fmt::Debug for Flow {
             let (reads, writes) = (keys(facts.reads), keys(facts.must_write));
             writeln!(
                 f,
-                "{} reads {reads:?} writes {writes:?}{}{}",
+                "{} reads {reads:?} writes {writes:?}{}{}{}",
                 node.name,
                 if node.deferred { " deferred" } else { "" },
-                if node.many { " many" } else { "" }
+                if node.many { " many" } else { "" },
+                if node.merge { " merge" } else { "" }
             )?;
         }
         self.keys.iter().try_for_each(|key| writeln!(f, "{key:?}"))

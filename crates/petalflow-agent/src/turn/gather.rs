@@ -17,7 +17,7 @@ pub(super) struct Gathered {
     pub(super) state: Map<String, Value>,
     /// The new speakers, if they change.
     pub(super) speakers: Option<Vec<Speaker>>,
-    /// The new list of agents that wait for a person, if it changes.
+    /// The agents that wait for a person after this step; `None` if they are the same as before.
     pub(super) waiting: Option<Vec<Waiting>>,
     /// What the called agents used.
     pub(super) spent: Option<Usage>,

@@ -16,7 +16,7 @@ pub(super) struct TurnStart {
     pub(super) state: Map<String, Value>,
     /// The ids of the calls that decisions have started.
     pub(super) decided: Vec<String>,
-    /// The new list of agents that wait for a person, if it changes.
+    /// The agents that wait for a person after this step; `None` if they are the same as before.
     pub(super) waiting: Option<Vec<Waiting>>,
     pub(super) next: TurnStep,
 }

@@ -13,7 +13,7 @@ pub(super) struct Region {
     pub(super) from: Vec<usize>,
     /// The fork of its branch, if the fork is in a branch itself.
     pub(super) fork: Option<usize>,
-    /// For a merge: its sides, and all nodes of the branches that it ends.
+    /// `Some` for a merge: its sides, and the nodes of the branches that end in it.
     pub(super) merged: Option<Merged>,
 }
 

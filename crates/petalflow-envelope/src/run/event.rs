@@ -59,7 +59,7 @@ kinds! {
     NodeFailed = "node.failed",
     /// A node ended.
     NodeFinished = "node.finished",
-    /// A router chose. The payload is a [`RouteDecision`](crate::RouteDecision).
+    /// A router has chosen the next nodes. The payload is a [`RouteDecision`](crate::RouteDecision).
     RouteDecision = "route.decision",
     /// The run ended. `status` is `completed` or `failed`, with `error`.
     RunFinished = "run.finished",

@@ -10,7 +10,8 @@ use crate::sorted::sort;
 /// An upper bound of the pairs, and the nodes that can run.
 ///
 /// Two nodes can run together if one node activates both, or if two nodes that can run together activate one each. A join is
-/// assumed to fire after each of its sides alone, which can only add pairs.
+/// assumed to fire after each of its sides alone, which can only add pairs. The join of a merge can fire long after its sides,
+/// beside any node: a graph with a merge has all pairs.
 #[inline]
 pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (Pairs, Vec<bool>) {
     let follow = Follow::of(graph, all_routes, several);
@@ -58,7 +59,11 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
             break;
         }
     }
-    pairs.insert_repeated(graph, &reached, all_routes, |_, _| true);
+    if graph.nodes.iter().any(|node| node.merge) {
+        pairs = Pairs::all(graph.nodes.len());
+    } else {
+        pairs.insert_repeated(graph, &reached, all_routes, |_, _| true);
+    }
     (pairs, reached)
 }
 

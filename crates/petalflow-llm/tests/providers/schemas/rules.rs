@@ -51,7 +51,7 @@ const GEMINI: &[&str] = &[
 /// At the root of a tool's parameters, OpenAI and Anthropic refuse these, strict or not.
 const NOT_AT_ROOT: &[&str] = &["oneOf", "anyOf", "allOf", "enum", "not"];
 
-/// Calls a function with each schema inside, and its depth in objects.
+/// Calls `look` with each nested schema, and with the number of objects around it.
 fn each(schema: &Value, depth: usize, look: &mut impl FnMut(&Map<String, Value>, usize)) {
     let Value::Object(keywords) = schema else {
         return;
