@@ -56,7 +56,13 @@ fn records() -> Vec<Vec<u8>> {
         }),
         ..small.clone()
     };
-    let keys = [KeyKind::Value, KeyKind::Delta, KeyKind::Unset].map(|kind| KeyEntry {
+    let keys = [
+        KeyKind::Value,
+        KeyKind::Delta,
+        KeyKind::Unset,
+        KeyKind::Lost,
+    ]
+    .map(|kind| KeyEntry {
         id: "draft",
         kind,
         bytes: &[0xa1, b'x'],

@@ -69,7 +69,7 @@ for_compilers_and_editors! {
 ///
 /// | `#[key(..)]` | meaning |
 /// | --- | --- |
-/// | `input` | the key is part of the input |
+/// | `input` | the key is part of the input. A new turn of a thread writes it again, also if the input leaves it out and so has its default; with `skip_zero` it then keeps its value |
 /// | `replace` | the default reducer: at most one write in a superstep, which replaces the value |
 /// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | another reducer, which folds each write into the value; see `petalflow::state::reduce` |
 /// | `reduce = path` | a reducer of your own: `fn(&mut T, T)` |
@@ -77,7 +77,7 @@ for_compilers_and_editors! {
 /// | `default`, `default = expr` | the value before the first write; nodes may read it |
 /// | `turn` | a new turn of a thread resets the key to its default |
 /// | `output` | every path to END must write the key |
-/// | `untracked` | the key is never stored, so its type needs no serde; a thread that is loaded has its default. A node or a guard that reads it in a resumed run before it is written again is an error, unless the key has a default. A task that wrote it and whose superstep was stopped runs again |
+/// | `untracked` | the key is never stored, so its type needs no serde; a thread that is loaded has its default. A node or a guard that reads it in a resumed run before it is written again is an error, unless the key has a default. The same holds for a node or a guard that takes the whole state, if the key had a value. A task that wrote it and whose superstep was stopped runs again |
 /// | `ephemeral` | the key has its value for one superstep only |
 /// | `recover` | a turn after one that broke off begins with the writes to the key by the tasks that had finished in the last superstep |
 /// | `id = "…"` | the name of the key in storage |

@@ -146,8 +146,8 @@ pub struct Gate {
     pub node: NodeIdx,
     /// Whether the run stops after the node rather than before it.
     pub after: bool,
-    /// The keys that its guard reads, as far as they are known.
-    pub reads: KeySet,
+    /// The keys that its guard reads. `None` if they are not known, because it takes the whole state.
+    pub reads: Option<KeySet>,
 }
 
 /// The graph of a flow in the form that the driver uses. Lists are indexed by node, except where their documentation names
@@ -310,7 +310,7 @@ impl ExecutionPlan {
             gates.extend(nodes.map(|node| Gate {
                 node,
                 after,
-                reads: KeySet::NONE,
+                reads: Some(KeySet::NONE),
             }));
         }
         self.with_gates(gates)

@@ -33,7 +33,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         .shared
         .namespace
         .child(scope.stored_name(), scope.index());
-    let limit = scope.shared.launch_limit;
+    let limit = scope.shared.launch_limit();
     out(inside(Arc::new(child), scope, namespace, limit, input.into(), keep).await?).apply(effects)
 }
 
@@ -63,7 +63,7 @@ async fn inside<C: Flow>(
     keep: bool,
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
-    if shared.depth >= shared.max_depth {
+    if shared.depth() >= shared.max_depth {
         let error = TooDeep {
             flow: child.name().to_string(),
             max_depth: shared.max_depth,

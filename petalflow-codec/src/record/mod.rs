@@ -128,10 +128,17 @@ pub enum KeyKind {
     Delta,
     /// The key has lost its value.
     Unset,
+    /// The key has a value that is not stored.
+    Lost,
 }
 
 impl KeyKind {
-    const ALL: [Self; 3] = [KeyKind::Value, KeyKind::Delta, KeyKind::Unset];
+    const ALL: [Self; 4] = [
+        KeyKind::Value,
+        KeyKind::Delta,
+        KeyKind::Unset,
+        KeyKind::Lost,
+    ];
 
     #[inline]
     fn code(self) -> u8 {
@@ -139,6 +146,8 @@ impl KeyKind {
             KeyKind::Value => 0,
             KeyKind::Delta => 1,
             KeyKind::Unset => 2,
+            // 3 and 4 are short forms of `Delta`.
+            KeyKind::Lost => 5,
         }
     }
 }

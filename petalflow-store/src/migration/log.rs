@@ -12,6 +12,8 @@ pub struct Log {
     pub writes: Vec<Vec<u8>>,
     /// Whether the key had a value and has lost it.
     pub unset: bool,
+    /// Whether the key has a value that is not stored.
+    pub lost: bool,
 }
 
 impl Log {

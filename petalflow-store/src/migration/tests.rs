@@ -21,6 +21,7 @@ fn thread() -> Migration {
         value: Some(bytes(&[1_u8])),
         writes: vec![bytes(&[(false, [2_u8])]), bytes(&[(true, [3_u8])])],
         unset: false,
+        lost: false,
     };
     let text = Log {
         value: Some(bytes(&"12")),

@@ -50,17 +50,13 @@ pub(crate) fn find_cached<S: State>(
         (codec.save)(state, read, &mut bytes).ok()?;
         add_part(&mut key, &bytes);
     }
-    if let Some(delivery) = &scope.delivery
+    if let Some(details) = scope.details()
+        && let Some(delivery) = &details.delivery
         && plan.takes_item[scope.node.index()]
     {
         let item = plan.items[scope.node.index()]?;
         bytes.clear();
-        (item.save)(
-            delivery,
-            scope.item.get().map(|item| item as usize),
-            &mut bytes,
-        )
-        .ok()?;
+        (item.save)(delivery, details.item, &mut bytes).ok()?;
         add_part(&mut key, &bytes);
     }
     Some(Box::new(CacheEntry {

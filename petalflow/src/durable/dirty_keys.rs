@@ -13,6 +13,8 @@ pub(crate) struct DirtyKeys {
     bytes: Vec<u8>,
     deltas: Vec<(usize, Range<usize>)>,
     changed: KeySet,
+    /// The keys of [`noted`] that have a value, or that had one when the thread was loaded.
+    noted: KeySet,
 }
 
 /// The encoded entries of a checkpoint, in one buffer.
@@ -31,6 +33,10 @@ impl DirtyKeys {
         overwritten: KeySet,
     ) -> Result<(), ThreadError> {
         for update in updates {
+            let new = update.written().intersection(noted::<S>());
+            let new = new.minus(self.noted);
+            self.noted = self.noted.union(new);
+            self.changed = self.changed.union(new);
             for key in update.written().minus(untracked::<S>()).iter() {
                 // One checkpoint may span several supersteps, and an ephemeral value lasts only one of them.
                 let replaced = overwritten.contains(key)
@@ -50,7 +56,31 @@ impl DirtyKeys {
 
     /// Marks keys whose values have changed in another way than by writes.
     pub(crate) fn mark<S: State>(&mut self, keys: KeySet) {
-        self.changed = self.changed.union(keys.minus(untracked::<S>()));
+        let forgotten = keys.intersection(self.noted);
+        self.noted = self.noted.minus(forgotten);
+        let stored = keys.minus(untracked::<S>());
+        self.changed = self.changed.union(stored).union(forgotten);
+    }
+
+    /// Sets the keys that had a value when the thread was loaded, which was not stored.
+    pub(crate) fn set_lost(&mut self, lost: KeySet) {
+        self.noted = lost;
+    }
+
+    /// Encodes all keys that have a value, and clears the changes.
+    pub(crate) fn take_all<S: State>(
+        &mut self,
+        codec: &StateCodec<S>,
+        state: &S,
+        written: KeySet,
+        entries: &mut KeyEntries,
+    ) -> Result<(), ThreadError> {
+        entries.save_all(codec, state, written)?;
+        for key in self.noted.iter() {
+            entries.push::<S>(key, KeyKind::Lost, entries.bytes.len());
+        }
+        self.clear();
+        Ok(())
     }
 
     /// Encodes the changes as entries of a checkpoint, and clears them.
@@ -79,7 +109,7 @@ impl DirtyKeys {
 
     /// Removes all changes.
     #[inline]
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.bytes.clear();
         self.deltas.clear();
         self.changed = KeySet::NONE;
@@ -115,7 +145,9 @@ impl KeyEntries {
         key: usize,
     ) -> Result<(), ThreadError> {
         let start = self.bytes.len();
-        if written.contains(key) {
+        if untracked::<S>().contains(key) && written.contains(key) {
+            self.push::<S>(key, KeyKind::Lost, start);
+        } else if written.contains(key) {
             (codec.save)(state, key, &mut self.bytes).map_err(of_key::<S>(key))?;
             self.push::<S>(key, KeyKind::Value, start);
         } else {
@@ -151,6 +183,12 @@ pub(crate) fn untracked<S: State>() -> KeySet {
 /// The keys that a node may read only after they were written, and that have no value when a thread is loaded.
 pub(crate) fn lossy<S: State>() -> KeySet {
     const { KeyMeta::set(S::KEYS, KeyFlag::Untracked).minus(KeyMeta::set(S::KEYS, KeyFlag::Assigned)) }
+}
+
+/// Those of them whose loss is noted in checkpoints. Without the note, a value that was lost cannot be told from one that was
+/// never written. Values that last one superstep are not noted, because nothing would remove the note.
+pub(crate) fn noted<S: State>() -> KeySet {
+    lossy::<S>().minus(S::EPHEMERAL)
 }
 
 pub(crate) fn of_key<S: State>(

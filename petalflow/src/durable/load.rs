@@ -19,6 +19,8 @@ use crate::state::{KeySet, State, StateCodec};
 pub(crate) struct LoadedCheckpoint<S: State> {
     pub(crate) state: S,
     pub(crate) written: KeySet,
+    /// The keys that had a value, which was not stored.
+    pub(crate) lost: KeySet,
     pub(crate) record: Record,
     pub(crate) position: Position,
     pub(crate) created_ms: u64,
@@ -60,7 +62,7 @@ pub(crate) async fn load_checkpoint<S: State>(
         .first()
         .and_then(|record| record.header.outline.clone())
         .unwrap_or_default();
-    let (state, written) = replay(&mut records, codec, program, &storage.thread)?;
+    let (state, written, lost) = replay(&mut records, codec, program, &storage.thread)?;
     let Some(record) = records.into_iter().next_back() else {
         return Err(damaged(storage, "a chain of checkpoints is empty".into()));
     };
@@ -70,6 +72,7 @@ pub(crate) async fn load_checkpoint<S: State>(
     Ok(Some(LoadedCheckpoint {
         state,
         written,
+        lost,
         record,
         position,
         created_ms,

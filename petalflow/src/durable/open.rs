@@ -16,7 +16,7 @@ use crate::interrupt::Resume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
-use crate::state::{KeyFlag, KeyMeta, State};
+use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::Planner;
 
 /// Opens a thread, or the history of a sub-flow, and applies the command to it.
@@ -47,6 +47,7 @@ pub(super) async fn open<F: Flow>(
     writer.set_retention(retention);
     if let Some(head) = &head {
         writer.set_previous_outline(head.outline.clone());
+        writer.set_lost(head.lost);
     }
     if let Some(nested) = &nested {
         writer.set_owner(nested.owner);
@@ -88,7 +89,8 @@ pub(super) async fn open<F: Flow>(
 
 impl<S: State> ThreadOpener<'_, S> {
     /// Begins a new thread, or a sub-flow without an earlier state.
-    async fn begin(self, input: S::Input) -> Result<OpenedThread<S>, ThreadError> {
+    async fn begin(mut self, input: S::Input) -> Result<OpenedThread<S>, ThreadError> {
+        self.writer.set_lost(KeySet::NONE);
         let (state, written) = S::start(input);
         self.start(1, state, written).await
     }
@@ -187,6 +189,7 @@ impl<S: State> ThreadOpener<'_, S> {
             position,
             outline,
             writes,
+            lost,
             ..
         } = head;
         self.writer.follow(position, &record.header);
@@ -199,7 +202,8 @@ impl<S: State> ThreadOpener<'_, S> {
         let assigned = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
         state.reset(turn);
         written = written.minus(turn).union(assigned);
-        self.writer.mark_changed(turn);
+        // The new turn begins without what the last one has lost.
+        self.writer.mark_changed(turn.union(lost));
         for update in self.recovered(&record.header, &outline, &writes)? {
             self.write(&mut state, &mut written, update)?;
         }

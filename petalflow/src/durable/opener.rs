@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::task_results::load_finished;
 use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
-use crate::exec::{Committed, FinishedTask};
+use crate::exec::{Committed, FinishedTask, LostKeys};
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -31,8 +31,8 @@ pub(super) struct OpenedThread<S: State> {
     pub(super) waiting: Vec<Interrupt>,
     /// The decision of a person that ended the run here.
     pub(super) rejected: Option<DecisionRecord>,
-    /// The keys that nodes may have written before, and whose values were not stored.
-    pub(super) lost: KeySet,
+    /// The keys whose values were not stored.
+    pub(super) lost: LostKeys,
 }
 
 /// A thread while it is opened.
@@ -157,7 +157,7 @@ impl<S: State> ThreadOpener<'_, S> {
             finished,
             waiting: Vec::new(),
             rejected: None,
-            lost: KeySet::NONE,
+            lost: LostKeys::default(),
         })
     }
 }

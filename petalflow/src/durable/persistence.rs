@@ -11,7 +11,7 @@ use super::load::gate;
 use super::seq::CheckpointSeq;
 use crate::checkpoint::{DecisionKind, StoreError};
 use crate::exec::{
-    Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, StoredSteps,
+    Barrier, Committed, FinishedTask, GateDecision, LostKeys, Persistence, Stopped, StoredSteps,
     TaskDisposition, TaskResult,
 };
 use crate::flow::Flow;
@@ -33,7 +33,7 @@ pub(super) struct ThreadPersistence<S: State> {
     /// The interrupts before nodes of the superstep, with the tasks that wait.
     gates: Vec<Question>,
     /// The keys whose values were not stored, until they are written again.
-    lost: KeySet,
+    lost: LostKeys,
     log: Option<Arc<EventLog>>,
 }
 
@@ -42,7 +42,7 @@ impl<S: State> ThreadPersistence<S> {
         writer: CheckpointWriter<S>,
         services: Arc<TaskServices>,
         finished: HashMap<TaskId, FinishedTask<S>>,
-        lost: KeySet,
+        lost: LostKeys,
         log: Option<Arc<EventLog>>,
     ) -> Self {
         ThreadPersistence {
@@ -107,7 +107,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         dispositions
     }
 
-    fn lost(&self) -> KeySet {
+    fn lost(&self) -> LostKeys {
         self.lost
     }
 
@@ -204,7 +204,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         S: 'a,
     {
         let mut lost = self.lost;
-        let updates = updates.inspect(|update| lost = lost.minus(update.written()));
+        let updates = updates.inspect(|update| lost.remove(update.written()));
         self.writer.record_writes(updates, overwritten)?;
         self.lost = lost;
         Ok(())

@@ -1,5 +1,6 @@
 //! Computes the state from the records of a chain of checkpoints.
 
+use super::dirty_keys::noted;
 use super::fingerprint::Fingerprint;
 use crate::checkpoint::{KeyKind, KeyOutline, Record, key_lines};
 use crate::migration::{Log, Migration, Named};
@@ -17,7 +18,7 @@ pub(crate) fn replay<S: State>(
     codec: &StateCodec<S>,
     program: &Fingerprint,
     thread: &str,
-) -> Result<(S, KeySet), ThreadError> {
+) -> Result<(S, KeySet, KeySet), ThreadError> {
     let Some(first) = records.first() else {
         return Err(ThreadError::Unknown {
             thread: thread.into(),
@@ -104,6 +105,7 @@ pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
                 continue;
             }
             log.lose();
+            log.lost = entry.kind == KeyKind::Lost;
             if entry.kind == KeyKind::Value {
                 log.value = Some(entry.bytes);
                 log.unset = false;
@@ -146,8 +148,8 @@ fn key_index<S: State>(id: &str) -> Option<usize> {
     keys.position(|key| key.id == id && !key.has(KeyFlag::Untracked))
 }
 
-/// Decodes the state.
-fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet), String> {
+/// Decodes the state. Returns it with the keys that have a value, and those whose value was not stored.
+fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet, KeySet), String> {
     let mut values = Values::new(S::KEYS.len());
     let mut written = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
     let known = || {
@@ -183,7 +185,13 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
             state.commit(&mut writes, KeySet::NONE, &mut written);
         }
     }
-    Ok((state, written))
+    let mut lost = KeySet::NONE;
+    for key in noted::<S>().iter() {
+        if logs.get(S::KEYS[key].id).is_some_and(|log| log.lost) {
+            lost.insert(key);
+        }
+    }
+    Ok((state, written, lost))
 }
 
 fn cannot_read<S: State>(key: usize, log: &Log, problem: &CodecError) -> String {

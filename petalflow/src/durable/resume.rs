@@ -6,6 +6,7 @@ use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
 use crate::clock::now_ms;
+use crate::exec::LostKeys;
 use crate::ids::TaskId;
 use crate::interrupt::{Decision, DecisionAction, Resume};
 use crate::outcome::ThreadError;
@@ -26,6 +27,7 @@ impl<S: State> ThreadOpener<'_, S> {
             record,
             writes,
             position,
+            lost,
             ..
         } = head;
         let storage = self.writer.storage();
@@ -96,7 +98,10 @@ impl<S: State> ThreadOpener<'_, S> {
             .filter(|interrupt| interrupt.kind == InterruptKind::After)
             .collect();
         opened.rejected = rejected;
-        opened.lost = lossy::<S>().minus(opened.written);
+        opened.lost = LostKeys {
+            possible: lossy::<S>().minus(opened.written),
+            certain: lost.minus(opened.written),
+        };
         Ok(opened)
     }
 

@@ -292,6 +292,7 @@ async fn self_contained(
         };
         match log.value {
             Some(value) => entry(KeyKind::Value, value),
+            None if log.lost => entry(KeyKind::Lost, Vec::new()),
             None if log.unset => entry(KeyKind::Unset, Vec::new()),
             None => {}
         }

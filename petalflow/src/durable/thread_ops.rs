@@ -119,6 +119,7 @@ pub(crate) async fn fork<F: Flow>(
     let newest = to.history("", None, 1).await?;
     let newest = newest.first().map(|newest| CheckpointSeq::new(newest.seq));
     let mut writer = sync_writer(to, fingerprint, codec, newest);
+    writer.set_lost(head.lost);
     let seq = writer.seq().get();
     let subflows = restore_subflows(from, checkpoint, to, seq).await?;
     let same_thread = from.thread == to.thread;
@@ -157,10 +158,12 @@ pub(crate) async fn edit<F: Flow>(
         record,
         position,
         outline,
+        lost,
         ..
     } = head;
     let mut writer = sync_writer(storage, fingerprint, codec, Some(position.seq));
     writer.set_previous_outline(outline);
+    writer.set_lost(lost);
     let previous = record.header;
     writer.resume_from(position, &previous);
     let mut superstep = previous.superstep;

@@ -24,7 +24,7 @@ pub(super) async fn run_attempts<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     if extras.sink.is_some() {
-        scope.info = Some(Arc::new(scope.task_info()));
+        scope.set_info();
     }
     let cached = extras
         .find_cached
@@ -94,8 +94,10 @@ async fn run_attempt<F: Flow>(
 ) -> Result<(), Failure> {
     let policy = &scope.shared.plan.policies[scope.node.index()];
     let (timeout, idle) = (policy.timeout, policy.idle);
-    scope.activity = idle.map(|_| LastActivity::new().into());
-    let activity = scope.activity.clone();
+    let activity = idle.map(|_| Arc::new(LastActivity::new()));
+    if activity.is_some() {
+        scope.details_mut().activity.clone_from(&activity);
+    }
     let run = run_layers(flow, extras, scope, state, effects);
     let idle = async {
         match (activity, idle) {

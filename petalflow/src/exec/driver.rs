@@ -1,6 +1,6 @@
 //! A run between two supersteps: its state, its settings, and the checks before a superstep.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::NodeIdx;
 
@@ -12,7 +12,7 @@ use super::{Extras, Settings};
 use crate::cancel_token::CancelToken;
 use crate::event::{Event, EventKind, Listener, Sink};
 use crate::flow::{FastPath, Flow};
-use crate::node::{Effects, RunShared, Scope};
+use crate::node::{Effects, RunShared, Scope, Surroundings};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State};
@@ -66,25 +66,22 @@ impl<F: Flow> Driver<F> {
             .as_ref()
             .and_then(|extras| extras.sink.clone())
             .map(|sink| sink as Arc<dyn Listener>);
-        let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
         let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
-        let shared = RunShared {
-            plan,
+        let surroundings = Surroundings {
             managed,
             cancel,
             listener,
             namespace,
-            // Each call may make as many supersteps as the limit says.
-            limit: launch_limit.saturating_add(superstep),
-            launch_limit,
-            depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
-            max_depth,
+            superstep,
             parent,
-            retried: Mutex::default(),
-            thread,
+            max_depth,
+            thread: thread.map_or_else(OnceLock::new, OnceLock::from),
             services,
+            ..Surroundings::none()
         };
-        let mut scope = Scope::new(Arc::new(shared));
+        // Each call may make as many supersteps as the limit says.
+        let limit = launch_limit.saturating_add(superstep);
+        let mut scope = Scope::new(Arc::new(RunShared::new(plan, limit, surroundings)));
         scope.superstep = superstep;
         Driver {
             watch,
@@ -176,7 +173,7 @@ impl<F: Flow> Driver<F> {
         }
         if superstep >= limit {
             return Err(Abort::new(RunErrorKind::Limit {
-                limit: self.scope.shared.launch_limit,
+                limit: self.scope.shared.launch_limit(),
                 next: self.names(single, frontier),
             }));
         }

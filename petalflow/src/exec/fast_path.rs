@@ -1,15 +1,16 @@
 //! The fast path: one node after another, with nothing around them. It is not taken by stored runs.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::resume_unwind;
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use petalflow_graph::NodeIdx;
+use pin_project_lite::pin_project;
 
 use super::driver::Driver;
-use super::watch::{Stop, poll_watch};
-use crate::error::Failure;
+use super::watch::{Stop, Watch, poll_watch};
+use crate::error::{Failure, Payload};
 use crate::flow::{Flow, Step, next_fast};
 use crate::future::poll_caught;
 use crate::state::WriteError;
@@ -26,6 +27,30 @@ pub(super) enum FastPathEnd {
     Stopped(Stop),
     /// After the node, whose writes cannot be applied.
     Refused(NodeIdx, WriteError),
+}
+
+pin_project! {
+    /// A step that something may stop. A type of its own, because a closure would point at the step and the watch, and every run
+    /// in flight would store the pointers.
+    struct Watched<'w, T> {
+        #[pin]
+        step: T,
+        watch: &'w mut Option<Box<Watch>>,
+    }
+}
+
+impl<T: Future> Future for Watched<'_, T> {
+    type Output = Result<Result<T::Output, Payload>, Stop>;
+
+    // A function of its own, so that the loop over the nodes is inlined into it.
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        match poll_caught(this.step, cx) {
+            Poll::Ready(result) => Poll::Ready(Ok(result)),
+            Poll::Pending => poll_watch(this.watch, cx).map(Err),
+        }
+    }
 }
 
 /// Runs nodes from `node` on, until something other than one fast node follows or the driver has to check limits.
@@ -63,13 +88,8 @@ pub(super) fn run_fast_path<F: Flow>(
                     ..
                 } = &mut *driver;
                 let mut step = Step::fast_path(fast_path, scope, state.get_mut(), effects);
-                let mut step = pin!(flow.step(node.as_u32(), &mut step));
-                // Moved into the closure, so that it is not stored beside it.
-                poll_fn(move |cx| match poll_caught(step.as_mut(), cx) {
-                    Poll::Ready(result) => Poll::Ready(Ok(result)),
-                    Poll::Pending => poll_watch(watch, cx).map(Err),
-                })
-                .await
+                let step = flow.step(node.as_u32(), &mut step);
+                Watched { step, watch }.await
             };
             let Driver {
                 scope,

@@ -6,7 +6,7 @@ use petalflow_graph::NodeIdx;
 
 use super::abort::Abort;
 use super::driver::Driver;
-use super::persistence::{GateDecision, Persistence, TaskDisposition};
+use super::persistence::{GateDecision, LostKeys, Persistence, TaskDisposition};
 use crate::error::{FailureKind, NodeError};
 use crate::flow::Flow;
 use crate::outcome::RunErrorKind;
@@ -55,7 +55,7 @@ pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
 pub(super) fn gates_after<F: Flow>(
     driver: &Driver<F>,
     ended: impl Iterator<Item = NodeIdx> + Clone,
-    lost: KeySet,
+    lost: LostKeys,
 ) -> Result<Vec<String>, Abort<F::State>> {
     let plan = driver.plan();
     let mut stops = Vec::new();
@@ -85,13 +85,13 @@ fn guard_stops<F: Flow>(
     gate: usize,
     node: NodeIdx,
     when: &str,
-    lost: KeySet,
+    lost: LostKeys,
 ) -> Result<bool, Abort<F::State>> {
     let state = driver.state.get();
-    let lost = driver.plan().gates[gate].reads.intersection(lost);
+    let reads = driver.plan().gates[gate].reads;
     let called = catch_unwind(AssertUnwindSafe(|| {
-        if let Some(key) = lost.first() {
-            return Err(lost_key::<F::State>(key).into());
+        if let Some(key) = lost.read_by(reads) {
+            return Err(lost_key::<F::State>(key, reads).into());
         }
         driver.flow.gate(petalflow_graph::to_u32(gate), state)
     }));
@@ -110,24 +110,29 @@ fn check_lost<F: Flow>(
     driver: &Driver<F>,
     frontier: &[Task],
     dispositions: &[TaskDisposition<F::State>],
-    lost: KeySet,
+    lost: LostKeys,
 ) -> Result<(), Abort<F::State>> {
     if lost.is_empty() {
         return Ok(());
     }
     for (index, task) in frontier.iter().enumerate() {
         let runs = matches!(dispositions.get(index), None | Some(TaskDisposition::Run));
-        let reads = driver.plan().reads[task.node.index()].unwrap_or_default();
-        if let Some(key) = reads.intersection(lost).first().filter(|_| runs) {
-            return Err(failed(driver, task.node, lost_key::<F::State>(key)));
+        let reads = driver.plan().reads[task.node.index()];
+        if let Some(key) = lost.read_by(reads).filter(|_| runs) {
+            let problem = lost_key::<F::State>(key, reads);
+            return Err(failed(driver, task.node, problem));
         }
     }
     Ok(())
 }
 
-fn lost_key<S: State>(key: usize) -> String {
+fn lost_key<S: State>(key: usize, reads: Option<KeySet>) -> String {
+    let reads = match reads {
+        Some(_) => "it reads the key",
+        None => "it takes the whole state, with the key",
+    };
     format!(
-        "it reads the key `{}`, which is `untracked`: its value was not stored when the thread stopped; resume with a new value, `Resume::new().update(..)`, or at a node that writes it, `Resume::new().goto(..)`, or remove `untracked`",
+        "{reads} `{}`, which is `untracked`: its value was not stored when the thread stopped; resume with a new value, `Resume::new().update(..)`, or at a node that writes it, `Resume::new().goto(..)`, or remove `untracked`",
         S::KEYS[key].name
     )
 }

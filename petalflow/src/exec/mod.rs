@@ -32,7 +32,7 @@ mod watch;
 pub(crate) use begin_gate::BeginGate;
 pub(crate) use cached::CachedResult;
 pub(crate) use persistence::{
-    Barrier, Committed, GateDecision, Persistence, Stopped, TaskDisposition,
+    Barrier, Committed, GateDecision, LostKeys, Persistence, Stopped, TaskDisposition,
 };
 pub(crate) use settings::{Extras, Settings};
 pub(crate) use start::{Begin, Start, drive};

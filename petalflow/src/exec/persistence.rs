@@ -50,8 +50,8 @@ pub(crate) trait Persistence<S: State>: Send {
     }
 
     /// The keys that nothing may read before they are written again, because their values were not stored.
-    fn lost(&self) -> KeySet {
-        KeySet::NONE
+    fn lost(&self) -> LostKeys {
+        LostKeys::default()
     }
 
     /// What a person has decided at the `interrupt before` this node, if anything.
@@ -144,6 +144,33 @@ pub(crate) trait Persistence<S: State>: Send {
     /// The number of the checkpoint that was written since the last call, if any.
     fn take_checkpoint(&mut self) -> Option<u64> {
         None
+    }
+}
+
+/// The `untracked` keys whose values were lost when the thread stopped.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct LostKeys {
+    /// Those that have no value. What is known to read one of them was promised that it was written.
+    pub(crate) possible: KeySet,
+    /// Those that had a value. What may read any key was promised nothing.
+    pub(crate) certain: KeySet,
+}
+
+impl LostKeys {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.possible.is_empty()
+    }
+
+    /// One that is read, by something that reads these keys, or any with `None`.
+    pub(super) fn read_by(&self, reads: Option<KeySet>) -> Option<usize> {
+        let lost = reads.map_or(self.certain, |reads| reads.intersection(self.possible));
+        lost.first()
+    }
+
+    /// These keys were written.
+    pub(crate) fn remove(&mut self, written: KeySet) {
+        self.possible = self.possible.minus(written);
+        self.certain = self.certain.minus(written);
     }
 }
 

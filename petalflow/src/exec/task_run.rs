@@ -59,7 +59,7 @@ pub(super) async fn run_task<F: Flow>(
         end,
         ..
     } = &mut *task;
-    let key = (scope.superstep, scope.node, scope.send.get());
+    let key = (scope.superstep, scope.node, scope.send());
     let surrounded = extras
         .as_ref()
         .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
@@ -102,13 +102,9 @@ impl<S: State> TaskRun<S> {
     /// Reuses the memory for another task.
     pub(super) fn begin(&mut self, order: usize, task: Task, superstep: u64) {
         self.order = order;
-        self.scope.superstep = superstep;
-        self.scope.node = task.node;
-        self.scope.attempt = 1;
-        self.scope.send = task.send.into();
-        self.scope.item = task.item.map(ItemIdx::as_u32).into();
-        self.scope.delivery = task.delivery;
-        self.scope.info = None;
+        let item = task.item.map(ItemIdx::index);
+        let at = (superstep, task.node);
+        self.scope.begin(at, task.send, item, task.delivery);
         self.effects.clear();
         self.end = TaskEnd::Done;
     }

@@ -94,7 +94,7 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
         .into_iter()
         .map(|gate| {
             let node = graph.index_of(&gate.node).unwrap_or_default();
-            let (after, reads) = (gate.after, KeySet::NONE);
+            let (after, reads) = (gate.after, gate.guard.is_none().then_some(KeySet::NONE));
             (Gate { node, after, reads }, gate.guard)
         })
         .unzip();

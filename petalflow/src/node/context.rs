@@ -452,7 +452,8 @@ impl Context {
     /// ```
     #[inline]
     pub fn heartbeat(&self) {
-        if let Some(activity) = &self.0.activity {
+        let details = self.0.details();
+        if let Some(activity) = details.and_then(|details| details.activity.as_ref()) {
             activity.touch();
         }
     }

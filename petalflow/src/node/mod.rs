@@ -35,7 +35,7 @@ pub use route::{Carried, Carries, Route, Routing};
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
 pub use routes::Routes;
-pub(crate) use run_shared::RunShared;
+pub(crate) use run_shared::{RunShared, Surroundings};
 pub use scope::Scope;
 pub(crate) use spec::node_spec;
 pub use test_context::TestContext;
@@ -138,16 +138,22 @@ pub trait Node<S>: Send + Sync + 'static {
 pub trait FnNode<S>: Node<S> {
     /// The node.
     const NODE: Self;
+
+    /// The node, borrowed.
+    #[doc(hidden)]
+    const REF: &'static Self;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S, N: Node<S> + Itself> FnNode<S> for N {
     const NODE: Self = <N as Itself>::ITSELF;
+    const REF: &'static Self = <N as Itself>::REF;
 }
 
 /// The value of an annotated function. The trait has no state parameter, so that a type that is not a state is not
 /// reported here too.
 #[doc(hidden)]
-pub trait Itself {
+pub trait Itself: 'static {
     const ITSELF: Self;
+    const REF: &'static Self;
 }

@@ -1,6 +1,7 @@
 //! The data that all tasks of a run share.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use petalflow_graph::{Graph, Node, NodeIdx};
@@ -14,22 +15,25 @@ use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
 use crate::task_services::Services;
 
-/// The data that all tasks of a run share.
+/// The data that all tasks of a run share. Small, because a server holds one per run; the rest is in [`Surroundings`].
 pub(crate) struct RunShared {
     pub(crate) plan: Arc<ExecutionPlan>,
+    /// The superstep at which this run has to end.
+    pub(crate) limit: u64,
+    /// Made with the run if it has any, or when a name or a retry is first needed.
+    surroundings: OnceLock<Box<Surroundings>>,
+}
+
+/// What few runs have.
+pub(crate) struct Surroundings {
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) listener: Option<Arc<dyn Listener>>,
     pub(crate) namespace: Namespace,
-    /// The superstep at which this run has to end.
-    pub(crate) limit: u64,
-    /// The maximum number of supersteps of this launch, and of each of its sub-flows. The supersteps that a thread made
-    /// before do not count.
-    pub(crate) launch_limit: u64,
+    /// The supersteps that its thread made before this launch.
+    pub(crate) superstep: u64,
     /// The run of the parent flow.
     pub(crate) parent: Option<Arc<RunShared>>,
-    /// In how many flows this run is.
-    pub(crate) depth: u32,
     /// How many flows this run may be in.
     pub(crate) max_depth: u32,
     /// The tasks of this run and its sub-flows whose last attempt failed and that are tried again.
@@ -39,6 +43,47 @@ pub(crate) struct RunShared {
     pub(crate) services: Option<Arc<dyn Services>>,
 }
 
+impl Surroundings {
+    pub(crate) const fn none() -> Self {
+        Surroundings {
+            managed: None,
+            cancel: None,
+            listener: None,
+            namespace: Namespace::ROOT,
+            superstep: 0,
+            parent: None,
+            max_depth: DEFAULT_MAX_DEPTH,
+            retried: Mutex::new(Vec::new()),
+            thread: OnceLock::new(),
+            services: None,
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.managed.is_none()
+            && self.cancel.is_none()
+            && self.listener.is_none()
+            && self.parent.is_none()
+            && self.services.is_none()
+            && self.superstep == 0
+            && self.max_depth == DEFAULT_MAX_DEPTH
+            && self.thread.get().is_none()
+    }
+}
+
+/// The surroundings of a run that has none.
+static NONE: Surroundings = Surroundings::none();
+
+/// Each of the surroundings is read as a field of the run.
+impl Deref for RunShared {
+    type Target = Surroundings;
+
+    #[inline]
+    fn deref(&self) -> &Surroundings {
+        self.surroundings.get().map_or(&NONE, |some| some)
+    }
+}
+
 impl_debug!(
     RunShared,
     |this| namespace = this.namespace,
@@ -46,9 +91,41 @@ impl_debug!(
 );
 
 impl RunShared {
+    pub(crate) fn new(plan: Arc<ExecutionPlan>, limit: u64, surroundings: Surroundings) -> Self {
+        let surroundings = if surroundings.is_none() {
+            OnceLock::new()
+        } else {
+            OnceLock::from(Box::new(surroundings))
+        };
+        RunShared {
+            plan,
+            limit,
+            surroundings,
+        }
+    }
+
+    /// The maximum number of supersteps of this launch, and of each of its sub-flows. The supersteps that a thread made
+    /// before do not count.
+    pub(crate) fn launch_limit(&self) -> u64 {
+        self.limit - self.superstep
+    }
+
+    /// In how many flows this run is.
+    pub(crate) fn depth(&self) -> u32 {
+        let parent = self.parent.as_ref();
+        parent.map_or(0, |parent| parent.depth() + 1)
+    }
+
+    /// The surroundings, to be written to.
+    fn made(&self) -> &Surroundings {
+        self.surroundings
+            .get_or_init(|| Box::new(Surroundings::none()))
+    }
+
     /// Replaces the failure of the task. `None` if it has ended.
     pub(crate) fn set_retried(&self, task: TaskId, error: Option<&NodeError>) {
-        let mut retried = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
+        let retried = self.made().retried.lock();
+        let mut retried = retried.unwrap_or_else(PoisonError::into_inner);
         retried.retain(|(other, _)| *other != task);
         retried.extend(error.map(|error| (task, error.clone())));
         drop(retried);
@@ -67,7 +144,7 @@ impl RunShared {
     /// runs differ.
     #[inline]
     pub(crate) fn thread(&self) -> &Arc<str> {
-        self.thread.get_or_init(|| {
+        self.made().thread.get_or_init(|| {
             format!(
                 "run-{:016x}{:016x}",
                 RandomState::new().hash_one(0),
@@ -79,28 +156,15 @@ impl RunShared {
 
     /// The data of a call outside of a run, in a flow with only this node.
     #[inline]
-    pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
+    pub(crate) fn lone(node: &'static str, limit: u64, surroundings: Surroundings) -> Self {
         let graph = Graph {
             nodes: vec![Node::named(node)].into(),
             edges: vec![].into(),
             joins: 0,
         };
         let policies = vec![NodePolicy::default()];
-        RunShared {
-            plan: Arc::new(ExecutionPlan::new(&graph, &[NodeSpec::NONE], policies)),
-            managed: Some(managed),
-            cancel: None,
-            listener: None,
-            namespace: Namespace::ROOT,
-            limit: 1,
-            launch_limit: 1,
-            parent: None,
-            depth: 0,
-            max_depth: DEFAULT_MAX_DEPTH,
-            retried: Mutex::default(),
-            thread: OnceLock::new(),
-            services: None,
-        }
+        let plan = ExecutionPlan::new(&graph, &[NodeSpec::NONE], policies);
+        Self::new(Arc::new(plan), limit, surroundings)
     }
 
     /// The id of a task of this run.

@@ -1,10 +1,11 @@
 //! One run of a node.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use petalflow_graph::NodeIdx;
 
+#[cfg(feature = "tool")]
+use super::Surroundings;
 use super::{LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
@@ -50,32 +51,22 @@ pub struct Scope {
     pub(crate) superstep: u64,
     pub(crate) node: NodeIdx,
     pub(crate) attempt: u32,
-    // The index among the items that were sent to the node in this superstep.
-    pub(crate) send: OptionalIndex,
-    // The index of this task's item in the delivery. Without an index, the task takes the whole delivery.
-    pub(crate) item: OptionalIndex,
+    // What few tasks have. Apart, because every run in flight has a scope.
+    details: Option<Arc<TaskDetails>>,
+}
+
+/// What few tasks have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaskDetails {
+    /// The index among the items that were sent to the node in this superstep.
+    pub(crate) send: Option<u32>,
+    /// The index of this task's item in the delivery. Without an index, the task takes the whole delivery.
+    pub(crate) item: Option<usize>,
     pub(crate) delivery: Option<Delivery>,
-    // Present if the run has a listener, which receives it with each event of the task.
-    pub(crate) info: Option<Arc<TaskInfo>>,
-    // Present if the attempt has an idle timeout.
+    /// Present if the run has a listener, which receives it with each event of the task.
+    info: Option<TaskInfo>,
+    /// Present if the attempt has an idle timeout.
     pub(crate) activity: Option<Arc<LastActivity>>,
-}
-
-/// An optional index in four bytes, because every running task has two of these.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OptionalIndex(Option<NonZeroU32>);
-
-impl OptionalIndex {
-    pub(crate) fn get(self) -> Option<u32> {
-        self.0.map(|after| after.get() - 1)
-    }
-}
-
-impl From<Option<u32>> for OptionalIndex {
-    fn from(index: Option<u32>) -> Self {
-        // No list has `u32::MAX` items.
-        OptionalIndex(index.and_then(|index| NonZeroU32::new(index.wrapping_add(1))))
-    }
 }
 
 impl Scope {
@@ -86,12 +77,48 @@ impl Scope {
             superstep: 0,
             node: NodeIdx::new(0),
             attempt: 1,
-            send: OptionalIndex::default(),
-            item: OptionalIndex::default(),
-            delivery: None,
-            info: None,
-            activity: None,
+            details: None,
         }
+    }
+
+    /// What few tasks have, if this task has any of it.
+    #[inline]
+    pub(crate) fn details(&self) -> Option<&TaskDetails> {
+        self.details.as_deref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn details_mut(&mut self) -> &mut TaskDetails {
+        Arc::make_mut(self.details.get_or_insert_default())
+    }
+
+    /// Begins another task, with what was sent to it. The memory of the details is used again.
+    #[inline]
+    pub(crate) fn begin(
+        &mut self,
+        (superstep, node): (u64, NodeIdx),
+        send: Option<u32>,
+        item: Option<usize>,
+        delivery: Option<Delivery>,
+    ) {
+        self.superstep = superstep;
+        self.node = node;
+        self.attempt = 1;
+        if self.details.is_some() || send.is_some() || delivery.is_some() {
+            *self.details_mut() = TaskDetails {
+                send,
+                item,
+                delivery,
+                info: None,
+                activity: None,
+            };
+        }
+    }
+
+    /// The index among the items that were sent to the node.
+    #[inline]
+    pub(crate) fn send(&self) -> Option<u32> {
+        self.details.as_ref()?.send
     }
 
     /// The number of the superstep, from 1.
@@ -106,7 +133,7 @@ impl Scope {
 
     /// The index among the items sent to the node, if it is the target of `each`.
     pub fn index(&self) -> Option<usize> {
-        self.send.get().map(|index| index as usize)
+        self.send().map(|index| index as usize)
     }
 
     /// The managed values of the run.
@@ -117,10 +144,8 @@ impl Scope {
     /// The delivered value, if it is a `T`.
     #[doc(hidden)]
     pub fn item<T: 'static>(&self) -> Result<&T, BoxError> {
-        let item = self
-            .delivery
-            .as_ref()
-            .and_then(|delivery| delivery.get(self.item.get().map(|item| item as usize)));
+        let details = self.details();
+        let item = details.and_then(|details| details.delivery.as_ref()?.get(details.item));
         item.ok_or_else(|| {
             format!(
                 "node `{}` got no `{}`, which is the type of its item",
@@ -136,7 +161,11 @@ impl Scope {
 impl Scope {
     /// A scope outside of a run, in a flow with only this node.
     pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
-        Self::new(Arc::new(RunShared::lone(node, managed)))
+        let surroundings = Surroundings {
+            managed: Some(managed),
+            ..Surroundings::none()
+        };
+        Self::new(Arc::new(RunShared::lone(node, 1, surroundings)))
     }
 }
 
@@ -148,11 +177,9 @@ impl Scope {
     }
 
     pub(crate) fn task_id(&self) -> TaskId {
-        match &self.info {
+        match self.info() {
             Some(info) => info.id,
-            None => self
-                .shared
-                .task_id(self.superstep, self.node, self.send.get()),
+            None => self.shared.task_id(self.superstep, self.node, self.send()),
         }
     }
 }
@@ -170,10 +197,10 @@ impl Scope {
 
     /// This task, for events.
     pub(crate) fn task_info(&self) -> TaskInfo {
-        if let Some(info) = &self.info {
+        if let Some(info) = self.info() {
             return TaskInfo {
                 attempt: self.attempt,
-                ..TaskInfo::clone(info)
+                ..info.clone()
             };
         }
         TaskInfo {
@@ -182,6 +209,16 @@ impl Scope {
             index: self.index(),
             attempt: self.attempt,
         }
+    }
+
+    fn info(&self) -> Option<&TaskInfo> {
+        self.details()?.info.as_ref()
+    }
+
+    /// Computes [`task_info`](Self::task_info) once for all events of the task.
+    pub(crate) fn set_info(&mut self) {
+        let info = self.task_info();
+        self.details_mut().info = Some(info);
     }
 
     /// This task, for the services of a stored run.

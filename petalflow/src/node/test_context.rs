@@ -7,7 +7,7 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 
 use super::test_records::{AnswerFn, TestRecords};
-use super::{Context, ManagedValues, RunShared, Scope};
+use super::{Context, ManagedValues, RunShared, Scope, Surroundings};
 use crate::cancel_token::CancelToken;
 use crate::event::CustomEvent;
 use crate::question::Ask;
@@ -165,17 +165,21 @@ impl TestContext {
     pub fn context(&self) -> Context {
         let mut managed = self.managed.clone();
         managed.insert(Arc::clone(&self.records));
-        let mut shared = RunShared::lone(self.node, Arc::new(managed));
-        shared.cancel.clone_from(&self.cancel);
-        shared.listener = Some(Arc::clone(&self.records) as _);
-        shared.limit = self.limit;
-        shared.launch_limit = self.limit;
-        // All attempts are of one task.
-        shared.thread = Arc::<str>::from("test").into();
+        let surroundings = Surroundings {
+            managed: Some(Arc::new(managed)),
+            cancel: self.cancel.clone(),
+            listener: Some(Arc::clone(&self.records) as _),
+            // All attempts are of one task.
+            thread: Arc::<str>::from("test").into(),
+            ..Surroundings::none()
+        };
+        let shared = RunShared::lone(self.node, self.limit, surroundings);
         let mut scope = Scope::new(Arc::new(shared));
         scope.superstep = 1;
         scope.attempt = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
-        scope.send = self.index.into();
+        if self.index.is_some() {
+            scope.details_mut().send = self.index;
+        }
         scope.context()
     }
 

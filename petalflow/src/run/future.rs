@@ -57,25 +57,35 @@ use crate::outcome::RunError;
 #[must_use = "a run does nothing before it is awaited"]
 pub struct Run<F: Flow>(Progress<F>);
 
+/// Two pointers, so that the task of a runtime that only awaits a run is small.
 enum Progress<F: Flow> {
-    /// Not yet begun. Boxed, so that a run is cheap to move.
-    Ready(Box<Start<F>>),
+    Running(Running<F>),
+    /// It runs when it is polled. `None` if it has ended.
+    Waiting(Option<Box<Waiting<F>>>),
+}
+
+type Running<F> = BoxFuture<'static, Result<<F as Flow>::State, RunError>>;
+
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it is boxed, and few runs are begun apart from their first poll"
+)]
+enum Waiting<F: Flow> {
+    /// Not yet begun.
+    Ready(Start<F>),
     /// On a thread: it has stored what it begins with.
-    Begun(
-        BoxFuture<'static, Result<F::State, RunError>>,
-        Arc<BeginGate<F::State>>,
-    ),
-    Running(BoxFuture<'static, Result<F::State, RunError>>),
-    Done,
+    Begun(Running<F>, Arc<BeginGate<F::State>>),
 }
 
 impl<F: Flow> std::fmt::Debug for Run<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let progress = match &self.0 {
-            Progress::Ready(_) => "ready",
-            Progress::Begun(..) => "begun",
             Progress::Running(_) => "running",
-            Progress::Done => "done",
+            Progress::Waiting(None) => "done",
+            Progress::Waiting(Some(waiting)) => match &**waiting {
+                Waiting::Ready(_) => "ready",
+                Waiting::Begun(..) => "begun",
+            },
         };
         f.debug_tuple("Run").field(&progress).finish()
     }
@@ -83,36 +93,39 @@ impl<F: Flow> std::fmt::Debug for Run<F> {
 
 impl<F: Flow> Run<F> {
     pub(crate) fn new(start: Start<F>) -> Self {
-        Run(Progress::Ready(Box::new(start)))
+        Self::waiting(Waiting::Ready(start))
+    }
+
+    fn waiting(waiting: Waiting<F>) -> Self {
+        Run(Progress::Waiting(Some(Box::new(waiting))))
     }
 
     /// Sets the receiver of the run's events.
     pub(crate) fn send_events_to(mut self, sink: Arc<Sink<F::State>>) -> Self {
-        match &mut self.0 {
-            Progress::Ready(start) => start.settings.extras_mut().sink = Some(sink),
-            Progress::Begun(_, gate) => {
+        let Progress::Waiting(Some(waiting)) = &mut self.0 else {
+            panic!("`events` must be called before the run is polled")
+        };
+        match &mut **waiting {
+            Waiting::Ready(start) => start.settings.extras_mut().sink = Some(sink),
+            Waiting::Begun(_, gate) => {
                 let _ = gate.sink.set(sink);
             }
-            _ => panic!("`events` must be called before the run is polled"),
         }
         self
     }
 
     /// Whether it runs already, or has ended.
     pub(crate) fn is_running(&self) -> bool {
-        matches!(self.0, Progress::Running(_) | Progress::Done)
+        !matches!(self.0, Progress::Waiting(Some(_)))
     }
 
     /// On a thread: runs until what the run begins with is in the store.
     pub(crate) async fn begin(mut self) -> Result<Self, RunError> {
-        let Progress::Ready(mut start) = self.0 else {
+        let Some(Begin::Stored(stored)) = self.ready().map(|start| &mut start.begin) else {
             return Ok(self);
         };
-        let Begin::Stored(stored) = &mut start.begin else {
-            return Ok(Run(Progress::Ready(start)));
-        };
         let gate = stored.stop_when_stored();
-        let mut running = drive(*start);
+        let mut running = self.start();
         let ended = poll_fn(|cx| match running.as_mut().poll(cx) {
             Poll::Ready(result) => Poll::Ready(Some(result)),
             Poll::Pending if gate.is_reached() => Poll::Ready(None),
@@ -123,15 +136,35 @@ impl<F: Flow> Run<F> {
             let state = result?;
             running = Box::pin(std::future::ready(Ok(state)));
         }
-        self.0 = Progress::Begun(running, gate);
-        Ok(self)
+        Ok(Self::waiting(Waiting::Begun(running, gate)))
+    }
+
+    /// The run, if it has not begun.
+    fn ready(&mut self) -> Option<&mut Start<F>> {
+        match &mut self.0 {
+            Progress::Waiting(Some(waiting)) => match &mut **waiting {
+                Waiting::Ready(start) => Some(start),
+                Waiting::Begun(..) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The future that runs it.
+    fn start(self) -> Running<F> {
+        match self.0 {
+            Progress::Running(running) => running,
+            Progress::Waiting(Some(waiting)) => match *waiting {
+                Waiting::Ready(start) => drive(start),
+                Waiting::Begun(running, _) => running,
+            },
+            Progress::Waiting(None) => panic!("a run was polled after it had ended"),
+        }
     }
 
     /// Allows a thread's new input to discard open interrupts.
     pub(crate) fn discard_pending(mut self) -> Self {
-        if let Progress::Ready(start) = &mut self.0
-            && let Begin::Stored(stored) = &mut start.begin
-        {
+        if let Some(Begin::Stored(stored)) = self.ready().map(|start| &mut start.begin) {
             stored.discard_pending();
         }
         self
@@ -142,18 +175,14 @@ impl<F: Flow> Future for Run<F> {
     type Output = Result<F::State, RunError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if !self.is_running() {
-            self.0 = Progress::Running(match std::mem::replace(&mut self.0, Progress::Done) {
-                Progress::Ready(start) => drive(*start),
-                Progress::Begun(running, _) | Progress::Running(running) => running,
-                Progress::Done => unreachable!("checked above"),
-            });
+        loop {
+            if let Progress::Running(running) = &mut self.0 {
+                let result = std::task::ready!(running.as_mut().poll(cx));
+                self.0 = Progress::Waiting(None);
+                return Poll::Ready(result);
+            }
+            let run = Run(std::mem::replace(&mut self.0, Progress::Waiting(None)));
+            self.0 = Progress::Running(run.start());
         }
-        let Progress::Running(running) = &mut self.0 else {
-            panic!("a run was polled after it had ended")
-        };
-        let result = std::task::ready!(running.as_mut().poll(cx));
-        self.0 = Progress::Done;
-        Poll::Ready(result)
     }
 }

@@ -42,6 +42,12 @@ async fn scribble_again() -> WorkScratch {
 }
 
 #[node(Work)]
+async fn scribble_first(runs: Managed<Runs>) -> Option<WorkScratch> {
+    let first = runs.scribble.fetch_add(1, Ordering::SeqCst) == 0;
+    first.then_some(WorkScratch(Scratch(7)))
+}
+
+#[node(Work)]
 async fn read(scratch: &Scratch) -> WorkLog {
     WorkLog(vec![format!("{scratch:?}")])
 }
@@ -49,6 +55,11 @@ async fn read(scratch: &Scratch) -> WorkLog {
 #[node(Work)]
 async fn read_notes(notes: &[Scratch]) -> WorkLog {
     WorkLog(vec![format!("{} notes", notes.len())])
+}
+
+#[node(Work)]
+async fn read_all(work: &Work) -> WorkLog {
+    WorkLog(vec![format!("{:?}", work.scratch)])
 }
 
 #[node(Work)]
@@ -64,6 +75,9 @@ async fn fail_once(runs: Managed<Runs>) -> Result<(), BoxError> {
 
 flow!(Pause(Work) { scribble -> read; interrupt before read; });
 flow!(Later(Work) { scribble -> idle -> read; interrupt before idle; });
+flow!(Whole(Work) { scribble -> idle -> read_all; interrupt before idle; });
+flow!(Unwritten(Work) { idle -> read_all; interrupt before idle; });
+flow!(Turns(Work) { scribble_first -> idle -> read_all; interrupt before idle; });
 flow!(Notes(Work) { scribble -> read_notes; interrupt before read_notes; });
 flow!(Again(Work) { scribble -> idle -> scribble_again -> read; interrupt before idle; });
 flow!(Guarded(Work) {
@@ -186,4 +200,82 @@ async fn a_task_that_wrote_what_is_not_stored_runs_again() {
         (&["Scratch(7)".to_string()][..], Scratch(7))
     );
     assert_eq!(runs.scribble.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_node_that_takes_the_whole_state_does_not_read_a_lost_value() {
+    let threads = Whole::new()
+        .manage_shared(runs())
+        .store(&InMemoryStore::new());
+    let thread = threads.thread("work");
+    thread.run(()).await.unwrap().into_finished().unwrap_err();
+    let newest = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
+    let error = thread.resume(Decision::approve()).await.unwrap_err();
+    let text = node_error(&error, "read_all");
+    assert!(
+        text.contains("it takes the whole state, with the key `scratch`, which is `untracked`"),
+        "{text}"
+    );
+    // The loss is known after each resume, and to a fork.
+    let error = thread.resume(()).await.unwrap_err();
+    node_error(&error, "read_all");
+    let other = thread.fork_to(newest, "other").await.unwrap();
+    other.resume(()).await.unwrap().into_finished().unwrap_err();
+    let error = other.resume(Decision::approve()).await.unwrap_err();
+    node_error(&error, "read_all");
+    let update = Resume::new().update(WorkScratch(Scratch(8)));
+    let work = thread.resume(update).await.unwrap();
+    assert_eq!(work.into_finished().unwrap().log, ["Scratch(8)"]);
+}
+
+#[tokio::test]
+async fn a_key_that_was_never_written_is_not_lost() {
+    let threads = Unwritten::new()
+        .manage_shared(runs())
+        .store(&InMemoryStore::new());
+    let thread = threads.thread("work");
+    thread.run(()).await.unwrap().into_finished().unwrap_err();
+    let work = thread.resume(Decision::approve()).await.unwrap();
+    assert_eq!(work.into_finished().unwrap().log, ["Scratch(0)"]);
+}
+
+/// What was lost before a turn began is not lost in this turn: it is as if it had never been written.
+#[tokio::test]
+async fn a_new_turn_begins_without_what_the_last_one_has_lost() {
+    let threads = Turns::new()
+        .manage_shared(runs())
+        .store(&InMemoryStore::new());
+    let thread = threads.thread("work");
+    thread.run(()).await.unwrap().into_finished().unwrap_err();
+    let second = thread.run(()).discard_pending().await.unwrap();
+    assert_eq!(second.interrupts().len(), 1);
+    let work = thread.resume(Decision::approve()).await.unwrap();
+    assert_eq!(work.into_finished().unwrap().log, ["Scratch(0)"]);
+}
+
+#[tokio::test]
+async fn a_guard_of_the_builder_does_not_read_a_lost_value() {
+    let graph = Graph::<Work>::builder("guarded")
+        .node(scribble {})
+        .node(idle {})
+        .node(read_notes {})
+        .edge(START, "scribble")
+        .edge("scribble", "idle")
+        .edge("idle", "read_notes")
+        .interrupt_before("idle")
+        .interrupt_before_if("read_notes", |work: &Work| work.scratch.0 > 3)
+        .build()
+        .unwrap();
+    let threads = graph
+        .launch()
+        .manage_shared(runs())
+        .store(&InMemoryStore::new());
+    let thread = threads.thread("work");
+    thread.run(()).await.unwrap().into_finished().unwrap_err();
+    let error = thread.resume(Decision::approve()).await.unwrap_err();
+    let text = node_error(&error, "read_notes");
+    assert!(
+        text.contains("the guard of `interrupt before read_notes` failed: it takes the whole state, with the key `scratch`"),
+        "{text}"
+    );
 }

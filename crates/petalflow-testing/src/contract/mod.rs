@@ -26,6 +26,7 @@ mod broken;
 pub mod claims;
 pub mod concurrency;
 pub mod descriptions;
+pub mod events;
 pub mod names;
 pub mod reads;
 pub mod removal;

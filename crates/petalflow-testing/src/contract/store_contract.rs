@@ -83,6 +83,11 @@ macro_rules! store_contract {
                 many_threads_are_deleted,
                 reclaiming_space_changes_nothing,
             ]
+            events: [
+                logged_events_are_read_from_any_number,
+                old_events_are_removed,
+                events_are_deleted_with_their_thread,
+            ]
             removal: [
                 c94_pruning_forgets_what_is_older,
                 pruning_everything_leaves_nothing,
@@ -139,6 +144,7 @@ mod tests {
             include_str!("claims.rs"),
             include_str!("concurrency.rs"),
             include_str!("descriptions.rs"),
+            include_str!("events.rs"),
             include_str!("names.rs"),
             include_str!("reads.rs"),
             include_str!("removal.rs"),

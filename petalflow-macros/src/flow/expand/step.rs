@@ -135,10 +135,15 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         #[allow(non_camel_case_types)]
         enum #arm {}
         impl __petalflow::Arm<#name, #state, ()> for #arm #exists {
+            type Output = ::core::result::Result<(), __petalflow::BoxError>;
             #[allow(unused_variables)]
             #[inline]
             fn call<'a>(#head) -> #future {
                 #call
+            }
+            #[inline]
+            fn finish(output: Self::Output, _: &mut __petalflow::Step<'_, #state>) -> Self::Output {
+                output
             }
         }
     });

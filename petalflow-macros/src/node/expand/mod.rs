@@ -85,6 +85,7 @@ pub(crate) fn function(
             #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = Self {};
+                const REF: &'static Self = &Self {};
             }
             #takes
             #once
@@ -131,6 +132,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
             #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = ::core::unreachable!();
+                const REF: &'static Self = ::core::unreachable!();
             }
         };
     }

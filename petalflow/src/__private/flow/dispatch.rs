@@ -3,6 +3,7 @@
 //! Nothing in generated code takes rustc longer to check than an `.await`, and a dispatch has one per node. So all of them are
 //! here, generic over the types of the nodes, and are checked once. A flow contains only the lists of its types.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::marker::PhantomData;
 
@@ -13,12 +14,20 @@ use crate::state::State;
 
 /// A node, or a range of nodes, of the flow `F`. `T` is the result of a run.
 pub trait Arm<F, S, T>: 'static {
+    type Output;
+
     /// Runs it.
     fn call<'a>(
         flow: &'a F,
         node: u32,
         step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<T, BoxError>> + Send + 'a
+    ) -> impl Future<Output = Self::Output> + Send + 'a
+    where
+        S: State;
+
+    /// Applies what it returned. Apart from [`call`](Self::call), so that the future of a function is in that of the dispatch,
+    /// and not in another one.
+    fn finish(output: Self::Output, step: &mut Step<'_, S>) -> Result<T, BoxError>
     where
         S: State;
 }
@@ -28,17 +37,20 @@ pub trait Arm<F, S, T>: 'static {
 pub struct FunctionArm<N>(PhantomData<N>);
 
 impl<F, S: State, N: FnNode<S>> Arm<F, S, ()> for FunctionArm<N> {
+    type Output = N::Output;
+
     #[inline]
     fn call<'a>(
         _: &'a F,
         _: u32,
         step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        async move {
-            let node = N::NODE;
-            let output = node.run(step.state(), step.scope()).await;
-            output.apply(step.effects())
-        }
+    ) -> impl Future<Output = N::Output> + Send + 'a {
+        N::REF.run(step.state(), step.scope())
+    }
+
+    #[inline]
+    fn finish(output: N::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
+        output.apply(step.effects())
     }
 }
 
@@ -47,13 +59,20 @@ impl<F, S: State, N: FnNode<S>> Arm<F, S, ()> for FunctionArm<N> {
 pub enum NoArm {}
 
 impl<F, S: State, T> Arm<F, S, T> for NoArm {
+    type Output = Infallible;
+
     #[inline]
     fn call<'a>(
         _: &'a F,
         node: u32,
         _: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<T, BoxError>> + Send + 'a {
+    ) -> impl Future<Output = Infallible> + Send + 'a {
         async move { no_node(node) }
+    }
+
+    #[inline]
+    fn finish(output: Infallible, _: &mut Step<'_, S>) -> Result<T, BoxError> {
+        match output {}
     }
 }
 
@@ -64,6 +83,8 @@ pub struct RangeArm<C>(PhantomData<C>);
 impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S, Option<u32>>
     for RangeArm<C>
 {
+    type Output = Result<Option<u32>, BoxError>;
+
     #[inline]
     fn call<'a>(
         flow: &'a F,
@@ -71,6 +92,11 @@ impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S,
         step: &'a mut Step<'_, S>,
     ) -> impl Future<Output = Result<Option<u32>, BoxError>> + Send + 'a {
         upto32::<C, F, S>(flow, node, step)
+    }
+
+    #[inline]
+    fn finish(output: Self::Output, _: &mut Step<'_, S>) -> Self::Output {
+        output
     }
 }
 
@@ -157,7 +183,10 @@ macro_rules! dispatch {
             async move {
                 loop {
                     let result = match (node / C::WIDTH).wrapping_sub(C::FIRST) {
-                        $($index => C::$arm::call(flow, node, step).await,)*
+                        $($index => {
+                            let output = C::$arm::call(flow, node, step).await;
+                            C::$arm::finish(output, step)
+                        })*
                         _ => return Ok(C::Rest::other(node)),
                     };
                     match result {

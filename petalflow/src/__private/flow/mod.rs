@@ -335,7 +335,7 @@ impl GraphTable {
         let gate = |row: &GateRow| Gate {
             node: NodeIdx::new(row.node),
             after: row.after,
-            reads: row.reads,
+            reads: Some(row.reads),
         };
         let gates = self.gates.iter().map(gate).collect();
         Arc::new(ExecutionPlan::new(&self.graph(), &specs, policies).with_gates(gates))

@@ -85,13 +85,11 @@ impl<S: State> CheckpointWriter<S> {
             next.keys.save_all(&self.codec, state, written)?;
             self.size.limit = next.keys.size().saturating_mul(WORTH_A_BASE);
             is_base = self.size.bytes >= self.size.limit;
-        } else if is_base {
-            next.keys.save_all(&self.codec, state, written)?;
         }
+        let keys = &mut next.keys;
         if is_base {
-            self.dirty.clear();
+            self.dirty.take_all(&self.codec, state, written, keys)?;
         } else {
-            let keys = &mut next.keys;
             self.dirty.take(&self.codec, state, written, keys)?;
         }
         // The changes are encoded. Until this checkpoint is known to be in the store, the next one must not build on another.

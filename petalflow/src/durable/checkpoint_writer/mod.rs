@@ -242,6 +242,11 @@ impl<S: State> CheckpointWriter<S> {
         self.header.notes.push(decision);
     }
 
+    /// Sets the keys that had a value in the checkpoint that was loaded, which was not stored.
+    pub(super) fn set_lost(&mut self, lost: KeySet) {
+        self.dirty.set_lost(lost);
+    }
+
     /// The values of these keys have changed in another way than by writes.
     pub(super) fn mark_changed(&mut self, keys: KeySet) {
         self.dirty.mark::<S>(keys);
