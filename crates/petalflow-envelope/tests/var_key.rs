@@ -23,7 +23,13 @@ fn g009_g013_a_key_of_run_time_has_a_type() {
     assert_eq!(envelope.get(&SCORES).unwrap(), Some(scores));
     // A missing variable is the zero of its type, if the caller wants that.
     let missing = VarKey::<Vec<u32>>::named("missing".to_owned() + "_1");
-    assert!(envelope.get(&missing).unwrap().unwrap_or_default().is_empty());
+    assert!(
+        envelope
+            .get(&missing)
+            .unwrap()
+            .unwrap_or_default()
+            .is_empty()
+    );
 }
 
 #[test]
