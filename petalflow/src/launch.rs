@@ -85,6 +85,11 @@ impl<F: Flow> Launch<F> {
         }
     }
 
+    #[cfg(feature = "engine")]
+    pub(crate) fn into_parts(self) -> (Arc<F>, Settings<F::State>) {
+        (self.flow, self.settings)
+    }
+
     /// Changes the flow. Used by the builder of a flow with node values.
     #[doc(hidden)]
     pub fn edit(mut self, edit: impl FnOnce(&mut F)) -> Self

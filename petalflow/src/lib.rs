@@ -63,6 +63,7 @@
 //! * [`Run`] and [`Events`]: await a run, or stream its events
 //! * [`graph`]: graphs that are built at run time, with the feature `builder`
 //! * [`thread`] and [`checkpoint`]: stored runs; [`interrupt`]: questions to a person, and approvals
+//! * with the feature `engine`: runs whose supersteps the program drives
 //! * with the feature `tool`: functions that models call
 //! * other crates: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
 //!   `petalflow-memory`, `petalflow-tracing`
@@ -80,6 +81,9 @@ mod cancel_token;
 pub mod checkpoint;
 mod delivery;
 mod durable;
+#[cfg(feature = "engine")]
+#[cfg_attr(docsrs, doc(cfg(feature = "engine")))]
+pub mod engine;
 pub mod error;
 pub mod event;
 mod exec;

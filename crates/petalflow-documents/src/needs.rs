@@ -14,7 +14,7 @@ use crate::template;
 pub struct Needs {
     /// The providers of models that nodes name.
     pub providers: BTreeSet<String>,
-    /// The tools that nodes call.
+    /// The tools that nodes and their models call.
     pub tools: BTreeSet<String>,
     /// Whether a node asks a person.
     pub human: bool,
@@ -53,10 +53,17 @@ impl GraphDefinition {
 fn add(kind: &str, config: &Map<String, Value>, needs: &mut Needs, depth: usize) {
     let text = |name: &str| config.get(name).and_then(Value::as_str).map(str::to_owned);
     match kind {
-        "llm_prompt" | "llm_router" => match text("provider") {
-            Some(provider) => drop(needs.providers.insert(provider)),
-            None => needs.any_model = true,
-        },
+        "llm_prompt" | "llm_router" => {
+            match text("provider") {
+                Some(provider) => drop(needs.providers.insert(provider)),
+                None => needs.any_model = true,
+            }
+            if kind == "llm_prompt" {
+                let tools = config.get("tools").and_then(Value::as_array);
+                let names = tools.into_iter().flatten().filter_map(Value::as_str);
+                needs.tools.extend(names.map(str::to_owned));
+            }
+        }
         "tool" => needs
             .tools
             .extend(text("tool_name").map(|tool| match text("action_name") {

@@ -23,6 +23,7 @@ pub mod run;
 mod template;
 mod trace;
 mod values;
+mod var_key;
 mod wire;
 
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub use kind::NodeKind;
 pub use petalflow_expression as expr;
 pub use template::MissingVariable;
 pub use trace::Trace;
+pub use var_key::{VarError, VarKey};
 pub use wire::{WireArtifact, WireEnvelope, WireError, WireFailure, WireMessage, WireTrace};
 
 use petalflow::state;

@@ -1,10 +1,12 @@
 //! Templates.
 
+use std::borrow::Cow;
 use std::io;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
-use minijinja::value::{Rest, Value as Item, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
+use minijinja::value::{Object, Rest, StringInput, Value as Item, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, filters};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,6 +38,12 @@ const FUEL: u64 = 1_000_000;
 
 /// The largest text that a template may make, in bytes.
 const OUTPUT: usize = 16 << 20;
+
+/// The most bytes that the functions of one template may make.
+const MADE: usize = 64 << 20;
+
+/// The most bytes that the functions of one template may read.
+const READ: usize = 1 << 30;
 
 static STRICT: LazyLock<Environment<'static>> =
     LazyLock::new(|| environment(UndefinedBehavior::Strict));
@@ -94,8 +102,24 @@ fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(50);
     // The names of PetalFlow that Jinja does not have.
-    environment.add_filter("json", |value: Item| to_json(&value, false));
-    environment.add_filter("jsonPretty", |value: Item| to_json(&value, true));
+    environment.add_filter("json", |state: &State<'_, '_>, value: Item| {
+        made(state, to_json(&value, false)?)
+    });
+    environment.add_filter("jsonPretty", |state: &State<'_, '_>, value: Item| {
+        made(state, to_json(&value, true)?)
+    });
+    environment.add_function("print", print);
+    // As those of Jinja, which do not count what they make.
+    environment.add_filter("join", join);
+    environment.add_filter("split", split);
+    environment.add_filter("upper", |state: &State<'_, '_>, text: Cow<'_, str>| {
+        made(state, text.to_uppercase())
+    });
+    environment.add_filter("lower", |state: &State<'_, '_>, text: Cow<'_, str>| {
+        made(state, text.to_lowercase())
+    });
+    environment.add_filter("trim", trim);
+    environment.add_filter("length", length);
     environment.add_filter("default", default);
     environment.add_function("coalesce", coalesce);
     environment.add_test("contains", contains);
@@ -145,12 +169,121 @@ fn coalesce(values: Rest<Item>) -> Item {
     found.unwrap_or_else(|| Item::from(()))
 }
 
-/// Whether a text contains a part, or a list an item.
-fn contains(container: &Item, part: &Item) -> bool {
-    match (container.as_str(), part.as_str()) {
-        (Some(text), Some(part)) => text.contains(part),
-        _ => container
-            .try_iter()
-            .is_ok_and(|mut items| items.any(|item| item == *part)),
+/// What the functions of one template have made and read.
+///
+/// The fuel counts instructions. One instruction can make or read a long text, and `{{$x := print $x $x}}` doubles it.
+#[derive(Debug, Default)]
+struct Used {
+    made: AtomicUsize,
+    read: AtomicUsize,
+}
+
+impl Object for Used {}
+
+/// Counts bytes that a function is about to make.
+fn make(state: &State<'_, '_>, bytes: usize) -> Result<(), Error> {
+    let used = state.get_or_set_temp_object("petalflow.used", Used::default);
+    spend(&used.made, bytes, MADE, "make")
+}
+
+/// Counts bytes that a function is about to read.
+fn read(state: &State<'_, '_>, bytes: usize) -> Result<(), Error> {
+    let used = state.get_or_set_temp_object("petalflow.used", Used::default);
+    spend(&used.read, bytes, READ, "read")
+}
+
+fn spend(used: &AtomicUsize, bytes: usize, limit: usize, what: &str) -> Result<(), Error> {
+    let before = used.fetch_add(bytes, Ordering::Relaxed);
+    if before.saturating_add(bytes) <= limit {
+        return Ok(());
     }
+    let problem = format!("its functions {what} more than {limit} bytes");
+    Err(Error::new(ErrorKind::OutOfFuel, problem))
+}
+
+/// A text that was made from values of at most the same length, apart from a small factor.
+fn made(state: &State<'_, '_>, text: String) -> Result<String, Error> {
+    make(state, text.len())?;
+    Ok(text)
+}
+
+/// The length of a value as a text.
+fn text_len(value: &Item) -> usize {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string().len(), str::len)
+}
+
+/// The values as one text.
+fn print(state: &State<'_, '_>, values: Rest<Item>) -> Result<String, Error> {
+    let strict = state.undefined_behavior() == UndefinedBehavior::Strict;
+    if strict && values.iter().any(Item::is_undefined) {
+        return Err(ErrorKind::UndefinedError.into());
+    }
+    make(state, values.iter().map(text_len).sum())?;
+    Ok(values.iter().map(ToString::to_string).collect())
+}
+
+fn join(
+    state: &State<'_, '_>,
+    value: &Item,
+    separator: Option<StringInput<'_>>,
+) -> Result<Item, Error> {
+    let between = separator
+        .as_ref()
+        .map_or(0, |separator| separator.as_str().len());
+    let bytes = match value.as_str() {
+        Some(text) => text.len() + text.chars().count() * between,
+        None => value
+            .try_iter()
+            .map_or(0, |items| items.map(|item| text_len(&item) + between).sum()),
+    };
+    make(state, bytes)?;
+    filters::join(state, value, separator)
+}
+
+fn split(
+    state: &State<'_, '_>,
+    value: &Item,
+    separator: Option<Arc<str>>,
+    most: Option<i64>,
+) -> Result<Item, Error> {
+    // Each part is a value with a header, and there may be one per byte.
+    let parts = match (value.as_str(), &separator) {
+        (Some(text), Some(separator)) if !separator.is_empty() => {
+            text.matches(&**separator).count()
+        }
+        (text, _) => text.map_or(0, str::len),
+    };
+    make(state, text_len(value) + parts * size_of::<Item>())?;
+    filters::split(value, separator, most)
+}
+
+fn trim(
+    state: &State<'_, '_>,
+    value: StringInput<'_>,
+    chars: Option<Cow<'_, str>>,
+) -> Result<Item, Error> {
+    make(state, value.as_str().len())?;
+    Ok(filters::trim(value, chars))
+}
+
+fn length(state: &State<'_, '_>, value: &Item) -> Result<usize, Error> {
+    read(state, value.as_str().map_or(0, str::len))?;
+    filters::length(value)
+}
+
+/// Whether a text contains a part, or a list an item.
+fn contains(state: &State<'_, '_>, container: &Item, part: &Item) -> Result<bool, Error> {
+    Ok(match (container.as_str(), part.as_str()) {
+        (Some(text), Some(part)) => {
+            read(state, text.len())?;
+            text.contains(part)
+        }
+        _ => {
+            read(state, container.len().unwrap_or(0) * size_of::<Item>())?;
+            let items = container.try_iter();
+            items.is_ok_and(|mut items| items.any(|item| item == *part))
+        }
+    })
 }

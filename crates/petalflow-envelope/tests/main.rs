@@ -23,6 +23,7 @@ mod small_types;
 mod steps;
 mod tool_node;
 mod transform;
+mod var_key;
 mod webhook_call;
 mod webhook_trigger;
 mod wire;

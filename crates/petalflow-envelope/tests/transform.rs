@@ -1,7 +1,9 @@
 //! `TransformNode`, rows P142 to P150.
 
+use petalflow::prelude::*;
 use petalflow_envelope::Envelope;
 use petalflow_envelope::kinds::{TransformConfig, TransformNode};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::kit::{refused, run, settings, var, vars};
@@ -225,6 +227,50 @@ async fn p148_functions_of_templates() {
 }
 
 #[tokio::test]
+async fn p148_what_the_functions_of_a_template_make_and_read_is_limited() {
+    let doubled = "{% set x = print(x, x) %}".repeat(60);
+    let escaped = "{% set x = x|json %}".repeat(60);
+    let copies: String = (0..1_000)
+        .map(|n| format!("{{% set x{n} = large|upper %}}"))
+        .collect();
+    let trimmed = copies.replace("upper", "trim");
+    for (template, what) in [
+        (format!("{{% set x = \"ab\" %}}{doubled}"), "make"),
+        (format!("{{% set x = \"\\\"\" %}}{escaped}"), "make"),
+        (copies, "make"),
+        (trimmed, "make"),
+        ("{{ large|split(\"x\")|join(large)|length }}".into(), "make"),
+        (
+            "{% for a in range(9999) %}{% if large is contains(\"y\") %}{% endif %}{% endfor %}"
+                .into(),
+            "read",
+        ),
+        (
+            "{% for a in range(9999) %}{% if large|length == 1 %}{% endif %}{% endfor %}".into(),
+            "read",
+        ),
+    ] {
+        let config = json!({ "transform": "template", "template": template });
+        let error = transform(config, json!({ "large": "x".repeat(1 << 20) }))
+            .await
+            .expect_err("it uses too much");
+        assert!(
+            error.contains(&format!("its functions {what} more than")),
+            "{error}"
+        );
+    }
+    // What a template really needs is far below.
+    let config = json!({ "transform": "template", "template": "{{ print(\"a\", 1)|upper }} {{ large|length }} {{ [1, \"b\"]|join(\", \") }} {{ \"a b\"|split|json }}" });
+    let text = done(config, json!({ "large": "x".repeat(1 << 20) })).await;
+    assert_eq!(text, json!("A1 1048576 1, b [\"a\",\"b\"]"));
+    let config = json!({ "transform": "template", "template": "{{ print(\"a\", gone) }}" });
+    assert!(
+        transform(config, json!({})).await.is_err(),
+        "a missing variable is an error"
+    );
+}
+
+#[tokio::test]
 async fn p148_a_template_that_runs_away_is_stopped() {
     let nested = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
     let config = json!({ "transform": "template", "template": nested });
@@ -323,4 +369,34 @@ async fn p150_map_transforms_each_item() {
     }
     let error = TransformNode::new(settings(deep)).expect_err("it is too deep");
     assert!(error.problem.contains("deeper than 16"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn random_templates_of_documents_are_filled_or_refused(parts in prop::collection::vec(
+        prop::sample::select(vec![
+            "{{.x}}", "{{.a.b}}", "{{range .list}}", "{{with .a}}", "{{if .x}}", "{{else}}", "{{else if .y}}", "{{end}}",
+            "{{$v := .x}}", "{{$v := print $v $v}}", "{{$v | json}}", "{{eq .x 1 2}}", "{{join .list \", \"}}",
+            "{{split .x \"t\" | json}}", "{{len .list}}", "{{upper .x | trim}}", "{{index .list 0}}", "{{printf \"%s\" .x}}",
+            "{% raw %}", "{#", "\n", "ü",
+        ]),
+        0..25,
+    )) {
+        let Ok(jinja) = petalflow_documents::template::to_jinja(&parts.concat()) else {
+            return Ok(());
+        };
+        let config = json!({ "transform": "template", "template": jinja, "output_var": "out", "missing": "empty" });
+        let node = TransformNode::new(settings(config));
+        prop_assert!(node.is_ok(), "{jinja}: {node:?}");
+        let graph = Graph::<Envelope>::builder("g").node_as("fill", node.unwrap()).build().unwrap();
+        let vars = Envelope::new()
+            .with_var("a", json!({ "b": 1, "x": "inner" }))
+            .with_var("list", json!(["one", 2]))
+            .with_var("x", "text");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        match runtime.block_on(graph.run(vars)) {
+            Ok(envelope) => prop_assert!(envelope.get_var_string("out").len() <= 16 << 20),
+            Err(error) => prop_assert!(error.to_string().len() < 2_000, "{error}"),
+        }
+    }
 }

@@ -19,7 +19,7 @@ impl ParseError {
     }
 }
 
-/// Why an expression cannot be evaluated: a text that is not a regular expression.
+/// Why an expression cannot be evaluated: a text is not a regular expression, or it needs too much memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the right side of `matches` is wrong: {0}")]
+#[error("{0}")]
 pub struct EvalError(pub(crate) String);

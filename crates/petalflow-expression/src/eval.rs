@@ -1,39 +1,100 @@
 //! The value of an expression.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
 use crate::ast::{BinaryOp, Expr};
 use crate::error::EvalError;
-use crate::pattern::compile;
+use crate::pattern::{PATTERN_BUDGET, compile_within};
 use crate::values::{compare, equal, length, truthy};
 
 type Evaluated<'a> = Result<Cow<'a, Value>, EvalError>;
 
-pub(crate) fn eval<'a>(expr: &'a Expr, vars: &'a Map<String, Value>) -> Evaluated<'a> {
+/// The most bytes of variables that lists in an expression copy.
+const COPY_BUDGET: usize = 16 << 20;
+
+/// What the evaluation may still use.
+pub(crate) struct Budget {
+    copies: Cell<usize>,
+    patterns: Cell<usize>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget {
+            copies: Cell::new(COPY_BUDGET),
+            patterns: Cell::new(PATTERN_BUDGET),
+        }
+    }
+}
+
+impl Budget {
+    /// Copies a value into a list.
+    fn copy(&self, value: Cow<'_, Value>) -> Result<Value, EvalError> {
+        if let Cow::Borrowed(value) = value {
+            let left = self.copies.get().checked_sub(size(value));
+            self.copies.set(left.ok_or_else(|| {
+                EvalError(format!("the lists of the expression copy more than {COPY_BUDGET} bytes of the variables"))
+            })?);
+        }
+        Ok(value.into_owned())
+    }
+
+    fn is_match(&self, text: &str, pattern: &str) -> Result<bool, EvalError> {
+        let mut left = self.patterns.get();
+        let pattern = compile_within(pattern, &mut left).map_err(|problem| {
+            EvalError(format!("the right side of `matches` is wrong: {problem}"))
+        })?;
+        self.patterns.set(left);
+        Ok(pattern.is_match(text))
+    }
+}
+
+/// About the bytes of a value.
+fn size(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(size).sum(),
+        Value::Object(object) => object
+            .iter()
+            .map(|(name, value)| name.len() + size(value))
+            .sum(),
+        _ => 0,
+    };
+    inside + size_of::<Value>()
+}
+
+pub(crate) fn eval<'a>(
+    expr: &'a Expr,
+    vars: &'a Map<String, Value>,
+    budget: &Budget,
+) -> Evaluated<'a> {
     Ok(match expr {
         Expr::Literal(value) => Cow::Borrowed(value),
         Expr::Name(name) => vars.get(name).map_or(NULL, Cow::Borrowed),
         Expr::List(items) => {
-            let items = items.iter().map(|item| Ok(eval(item, vars)?.into_owned()));
+            let items = items
+                .iter()
+                .map(|item| budget.copy(eval(item, vars, budget)?));
             Cow::Owned(Value::Array(items.collect::<Result<_, _>>()?))
         }
-        Expr::Member(object, name) => member(eval(object, vars)?, name),
+        Expr::Member(object, name) => member(eval(object, vars, budget)?, name),
         Expr::Index(object, index) => {
-            let object = eval(object, vars)?;
-            match &*eval(index, vars)? {
+            let object = eval(object, vars, budget)?;
+            match &*eval(index, vars, budget)? {
                 Value::String(name) => member(object, name),
                 index => item(object, index),
             }
         }
-        Expr::Not(operand) => bool(!truthy(&*eval(operand, vars)?)),
+        Expr::Not(operand) => bool(!truthy(&*eval(operand, vars, budget)?)),
         Expr::Matches(text, pattern) => {
-            let text = eval(text, vars)?;
+            let text = eval(text, vars, budget)?;
             bool(text.as_str().is_some_and(|text| pattern.is_match(text)))
         }
-        Expr::Binary(op, left, right) => return binary(*op, left, right, vars),
+        Expr::Binary(op, left, right) => return binary(*op, left, right, vars, budget),
     })
 }
 
@@ -48,15 +109,16 @@ fn binary<'a>(
     left: &'a Expr,
     right: &'a Expr,
     vars: &'a Map<String, Value>,
+    budget: &Budget,
 ) -> Evaluated<'a> {
-    let left = eval(left, vars)?;
+    let left = eval(left, vars, budget)?;
     match op {
         BinaryOp::And if !truthy(&left) => return Ok(bool(false)),
         BinaryOp::Or if truthy(&left) => return Ok(bool(true)),
         BinaryOp::Coalesce if !left.is_null() => return Ok(left),
         _ => {}
     }
-    let right = eval(right, vars)?;
+    let right = eval(right, vars, budget)?;
     let ordered = |accept: fn(Ordering) -> bool| compare(&left, &right).is_some_and(accept);
     let texts = |accept: fn(&str, &str) -> bool| match (&*left, &*right) {
         (Value::String(left), Value::String(right)) => accept(left, right),
@@ -83,9 +145,7 @@ fn binary<'a>(
         BinaryOp::StartsWith => texts(|text, part| text.starts_with(part)),
         BinaryOp::EndsWith => texts(|text, part| text.ends_with(part)),
         BinaryOp::Matches => match (&*left, &*right) {
-            (Value::String(text), Value::String(pattern)) => {
-                compile(pattern).map_err(EvalError)?.is_match(text)
-            }
+            (Value::String(text), Value::String(pattern)) => budget.is_match(text, pattern)?,
             _ => false,
         },
     }))

@@ -29,6 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An expression may come from anyone. It has limits on its length, its depth and its regular expressions, and its evaluation
+//! on what lists copy.
+//!
 //! PetalFlow counts the bytes of a text for `.length`. Here it is the number of characters.
 
 mod ast;
@@ -38,6 +41,8 @@ mod lexer;
 mod parser;
 mod pattern;
 mod values;
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
@@ -50,7 +55,8 @@ pub use values::{compare, equal, length, truthy};
 #[derive(Clone, Debug)]
 pub struct Expression {
     root: Expr,
-    names: Vec<String>,
+    names: BTreeSet<String>,
+    pattern_bytes: usize,
 }
 
 impl Expression {
@@ -58,20 +64,42 @@ impl Expression {
     ///
     /// # Errors
     ///
-    /// If it does not follow the language, or is nested deeper than 100 levels.
+    /// If it does not follow the language, has more than 64 KiB, or is nested deeper than 100 levels; or if its regular
+    /// expressions need more than 4 MiB together.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let mut names = Vec::new();
-        let root = parser::parse(text, &mut names)?;
-        Ok(Expression { root, names })
+        let parser::Parsed {
+            root,
+            names,
+            pattern_bytes,
+        } = parser::parse(text)?;
+        Ok(Expression {
+            root,
+            names,
+            pattern_bytes,
+        })
     }
 
     /// Evaluates the expression with these variables.
     ///
     /// # Errors
     ///
-    /// If the right side of `matches` is a text that is not a regular expression.
+    /// If the right side of `matches` is a text that is not a regular expression; if the regular expressions from variables
+    /// need more than 4 MiB together; or if lists in the expression copy more than 16 MiB of the variables.
     pub fn evaluate(&self, vars: &Map<String, Value>) -> Result<Value, EvalError> {
-        Ok(eval::eval(&self.root, vars)?.into_owned())
+        Ok(eval::eval(&self.root, vars, &eval::Budget::default())?.into_owned())
+    }
+
+    /// The memory of its regular expressions, in bytes: an upper limit. For programs that read many expressions.
+    ///
+    /// ```
+    /// use petalflow_expression::Expression;
+    ///
+    /// assert_eq!(Expression::parse("a > 1")?.pattern_bytes(), 0);
+    /// assert!(Expression::parse("a matches \"^b+$\"")?.pattern_bytes() > 0);
+    /// # Ok::<(), petalflow_expression::ParseError>(())
+    /// ```
+    pub fn pattern_bytes(&self) -> usize {
+        self.pattern_bytes
     }
 
     /// Whether the expression reads a variable.
@@ -84,6 +112,6 @@ impl Expression {
     /// # Ok::<(), petalflow_expression::ParseError>(())
     /// ```
     pub fn reads(&self, name: &str) -> bool {
-        self.names.iter().any(|read| read == name)
+        self.names.contains(name)
     }
 }

@@ -3,42 +3,68 @@
 //! Each function returns the depth of what it parsed. It is limited, because the evaluation and the destruction of an
 //! expression are recursive.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Number, Value};
 
 use crate::ast::{BinaryOp, Expr, MEMBERSHIP};
 use crate::error::ParseError;
 use crate::lexer::{KEYWORDS, Token, tokens};
-use crate::pattern::compile;
+use crate::pattern::{PATTERN_BUDGET, compile_within};
 
 /// The largest depth of an expression.
 const MAX_DEPTH: usize = 100;
 
-/// Parses an expression, and collects the names of its variables.
-pub(crate) fn parse(text: &str, names: &mut Vec<String>) -> Result<Expr, ParseError> {
+/// The largest expression, in bytes.
+const MAX_BYTES: usize = 64 << 10;
+
+/// An expression, and what was found in it.
+pub(crate) struct Parsed {
+    pub(crate) root: Expr,
+    /// The names of its variables.
+    pub(crate) names: BTreeSet<String>,
+    /// The memory of its patterns.
+    pub(crate) pattern_bytes: usize,
+}
+
+/// Parses an expression.
+pub(crate) fn parse(text: &str) -> Result<Parsed, ParseError> {
+    if text.len() > MAX_BYTES {
+        let problem = format!("the expression has more than {MAX_BYTES} bytes");
+        return Err(ParseError::new(problem, 0));
+    }
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
         nested: 0,
-        names,
+        names: BTreeSet::new(),
+        patterns: PATTERN_BUDGET,
     };
-    let (expr, _) = parser.binary(0)?;
+    let (root, _) = parser.binary(0)?;
     match parser.peek() {
-        Token::End => Ok(expr),
+        Token::End => Ok(Parsed {
+            root,
+            names: parser.names,
+            pattern_bytes: PATTERN_BUDGET - parser.patterns,
+        }),
         _ => Err(parser.unexpected()),
     }
 }
 
-struct Parser<'n> {
+struct Parser {
     tokens: Vec<(Token, usize)>,
     at: usize,
     /// How deep the parser is in brackets and prefixes.
     nested: usize,
-    names: &'n mut Vec<String>,
+    names: BTreeSet<String>,
+    /// The bytes that further patterns may have.
+    patterns: usize,
 }
 
-type Parsed = Result<(Expr, usize), ParseError>;
+/// An expression and its depth.
+type WithDepth = Result<(Expr, usize), ParseError>;
 
-impl Parser<'_> {
+impl Parser {
     fn peek(&self) -> &Token {
         &self.tokens[self.at].0
     }
@@ -105,7 +131,7 @@ impl Parser<'_> {
     }
 
     /// Operators of this level and above.
-    fn binary(&mut self, level: u8) -> Parsed {
+    fn binary(&mut self, level: u8) -> WithDepth {
         let (mut left, mut depth) = self.unary()?;
         while let Some(op) = self.operator() {
             if op.level() < level {
@@ -115,7 +141,7 @@ impl Parser<'_> {
             let position = self.position();
             let (right, right_depth) = self.binary(op.level() + 1)?;
             depth = self.deeper(depth.max(right_depth))?;
-            left = binary(op, left, right, position)?;
+            left = self.combine(op, left, right, position)?;
             if op.level() == MEMBERSHIP
                 && self.operator().is_some_and(|op| op.level() == MEMBERSHIP)
             {
@@ -125,15 +151,30 @@ impl Parser<'_> {
         Ok((left, depth))
     }
 
+    fn combine(
+        &mut self,
+        op: BinaryOp,
+        left: Expr,
+        right: Expr,
+        position: usize,
+    ) -> Result<Expr, ParseError> {
+        if let (BinaryOp::Matches, Expr::Literal(Value::String(pattern))) = (op, &right) {
+            let pattern = compile_within(pattern, &mut self.patterns);
+            let pattern = pattern.map_err(|problem| ParseError::new(problem, position))?;
+            return Ok(Expr::Matches(Box::new(left), pattern));
+        }
+        Ok(Expr::Binary(op, Box::new(left), Box::new(right)))
+    }
+
     /// Parses something that is inside something else.
-    fn inside(&mut self, parse: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+    fn inside(&mut self, parse: impl FnOnce(&mut Self) -> WithDepth) -> WithDepth {
         self.nested = self.deeper(self.nested)?;
         let parsed = parse(self)?;
         self.nested -= 1;
         Ok(parsed)
     }
 
-    fn unary(&mut self) -> Parsed {
+    fn unary(&mut self) -> WithDepth {
         if self.take("!") {
             let (operand, depth) = self.inside(Self::unary)?;
             return Ok((Expr::Not(Box::new(operand)), self.deeper(depth)?));
@@ -141,7 +182,7 @@ impl Parser<'_> {
         self.postfix()
     }
 
-    fn postfix(&mut self) -> Parsed {
+    fn postfix(&mut self) -> WithDepth {
         let (mut expr, mut depth) = self.primary()?;
         loop {
             if self.take(".") {
@@ -163,7 +204,7 @@ impl Parser<'_> {
         }
     }
 
-    fn primary(&mut self) -> Parsed {
+    fn primary(&mut self) -> WithDepth {
         let position = self.position();
         let literal = |value| Ok((Expr::Literal(value), 1));
         match self.peek().clone() {
@@ -177,9 +218,7 @@ impl Parser<'_> {
             }
             Token::Word(word) if !KEYWORDS.contains(&word.as_str()) => {
                 self.at += 1;
-                if !self.names.contains(&word) {
-                    self.names.push(word.clone());
-                }
+                self.names.insert(word.clone());
                 Ok((Expr::Name(word), 1))
             }
             Token::Word(word) if matches!(word.as_str(), "true" | "false" | "null") => {
@@ -203,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list(&mut self) -> Parsed {
+    fn list(&mut self) -> WithDepth {
         let (mut items, mut depth) = (Vec::new(), 0);
         if !self.take("]") {
             loop {
@@ -218,14 +257,6 @@ impl Parser<'_> {
         }
         Ok((Expr::List(items), self.deeper(depth)?))
     }
-}
-
-fn binary(op: BinaryOp, left: Expr, right: Expr, position: usize) -> Result<Expr, ParseError> {
-    if let (BinaryOp::Matches, Expr::Literal(Value::String(pattern))) = (op, &right) {
-        let pattern = compile(pattern).map_err(|problem| ParseError::new(problem, position))?;
-        return Ok(Expr::Matches(Box::new(left), pattern));
-    }
-    Ok(Expr::Binary(op, Box::new(left), Box::new(right)))
 }
 
 fn number(text: &str, position: usize) -> Result<Number, ParseError> {

@@ -5,6 +5,9 @@ use regex::{Regex, RegexBuilder};
 /// The largest size of a compiled pattern, in bytes.
 const PATTERN_LIMIT: usize = 1 << 20;
 
+/// The largest size of the compiled patterns of one expression, in bytes.
+pub(crate) const PATTERN_BUDGET: usize = 4 << 20;
+
 /// Compiles a regular expression of a document. Matching takes time in proportion to the text.
 ///
 /// ```
@@ -18,18 +21,48 @@ const PATTERN_LIMIT: usize = 1 << 20;
 ///
 /// In words: the text is not a regular expression, or it needs more than 1 MiB when it is compiled.
 pub fn compile(pattern: &str) -> Result<Regex, String> {
-    RegexBuilder::new(pattern)
-        .size_limit(PATTERN_LIMIT)
-        .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(limit) => {
-                format!("the pattern needs more than {limit} bytes: use smaller repetitions")
+    within(pattern, PATTERN_LIMIT).map_err(|error| problem(pattern, error))
+}
+
+/// Compiles a regular expression, and takes the memory that it needs from a budget.
+pub(crate) fn compile_within(pattern: &str, budget: &mut usize) -> Result<Regex, String> {
+    // The library does not tell the size, so larger and larger sizes are tried.
+    for size in [1 << 14, 1 << 16, 1 << 18, PATTERN_LIMIT] {
+        if size > *budget {
+            return Err(format!(
+                "the regular expressions of the expression need more than {PATTERN_BUDGET} bytes together"
+            ));
+        }
+        match within(pattern, size) {
+            Err(regex::Error::CompiledTooBig(_)) if size < PATTERN_LIMIT => {}
+            compiled => {
+                *budget -= size;
+                return compiled.map_err(|error| problem(pattern, error));
             }
-            error => {
-                // The message ends with the reason; before it are the pattern and a marker in several lines.
-                let text = error.to_string();
-                let reason = text.lines().last().unwrap_or_default();
-                format!("`{pattern}` is not a regular expression: {reason}")
+        }
+    }
+    unreachable!("the last size is the limit of a pattern")
+}
+
+fn within(pattern: &str, size: usize) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(size).build()
+}
+
+/// An error in words.
+fn problem(pattern: &str, error: regex::Error) -> String {
+    match error {
+        regex::Error::CompiledTooBig(limit) => {
+            format!("the pattern needs more than {limit} bytes: use smaller repetitions")
+        }
+        error => {
+            // The message ends with the reason; before it are the pattern and a marker in several lines.
+            let text = error.to_string();
+            let reason = text.lines().last().unwrap_or_default();
+            let mut shown: String = pattern.chars().take(200).collect();
+            if shown.len() < pattern.len() {
+                shown.push('…');
             }
-        })
+            format!("`{shown}` is not a regular expression: {reason}")
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Problem, Tree,
 /// Parses JSON.
 pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
     let lines = Lines::new(text);
-    check_depth(text, &lines)?;
+    check_size(text, &lines)?;
     let strict = ParseOptions {
         allow_comments: false,
         allow_loose_object_property_names: false,
@@ -43,9 +43,9 @@ pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
     .tree(value)
 }
 
-/// Refuses deep nesting before anything recursive sees the text.
-fn check_depth(text: &str, lines: &Lines<'_>) -> Result<(), ParseError> {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+/// Refuses deep nesting before anything recursive sees the text, and many values before they are in memory.
+fn check_size(text: &str, lines: &Lines<'_>) -> Result<(), ParseError> {
+    let (mut depth, mut commas, mut in_string, mut escaped) = (0_usize, 0_usize, false, false);
     for (index, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
@@ -53,7 +53,11 @@ fn check_depth(text: &str, lines: &Lines<'_>) -> Result<(), ParseError> {
             b'"' => in_string = !in_string,
             b'{' | b'[' if !in_string => depth += 1,
             b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            b',' if !in_string => commas += 1,
             _ => {}
+        }
+        if commas >= MAX_VALUES {
+            return Err(too_many(lines.position(index)));
         }
         if depth > MAX_DEPTH {
             return Err(too_deep(lines.position(index)));

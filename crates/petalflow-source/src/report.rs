@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pointer::Pointer;
+use crate::tree::MAX_FINDINGS;
 
 /// Something that is wrong at a pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,23 +45,33 @@ pub struct Finding<C> {
 pub struct Report<C>(pub Vec<Finding<C>>);
 
 impl<C: Code> Report<C> {
-    /// Adds something that is wrong with a value.
+    /// Adds something that is wrong with a value. After 10,000 findings, one more says that the rest is left out.
     pub fn add(&mut self, code: C, pointer: Pointer, message: impl Into<String>) {
-        self.0.push(Finding {
-            code,
-            pointer,
-            message: message.into(),
-            at_name: false,
-        });
+        self.push(code, pointer, message.into(), false);
     }
 
-    /// Adds something that is wrong with the name of a value.
+    /// Adds something that is wrong with the name of a value, as [`add`](Self::add) does.
     pub fn add_at_name(&mut self, code: C, pointer: Pointer, message: impl Into<String>) {
-        self.0.push(Finding {
-            code,
-            pointer,
-            message: message.into(),
-            at_name: true,
+        self.push(code, pointer, message.into(), true);
+    }
+
+    fn push(&mut self, code: C, pointer: Pointer, message: String, at_name: bool) {
+        self.0.push(match self.0.len() {
+            0..MAX_FINDINGS => Finding {
+                code,
+                pointer,
+                message,
+                at_name,
+            },
+            MAX_FINDINGS => Finding {
+                code: C::TOO_LARGE,
+                pointer: Pointer::root(),
+                message: format!(
+                    "more than {MAX_FINDINGS} things are wrong; the others are not listed"
+                ),
+                at_name: false,
+            },
+            _ => return,
         });
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
 use crate::report::Report;
-use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
+use crate::tree::{MAX_BYTES, ParseError, Places, Problem, Tree};
 use crate::{json, names, yaml};
 
 /// The syntax of a document.
@@ -107,8 +107,9 @@ impl Source {
             let message = format!("`{name}` is there twice, first in line {}", first.line);
             self.located(C::DUPLICATE_NAME, message, pointer, at)
         });
+        let mut places = Places::new(&tree);
         let found = report.0.into_iter().map(|finding| {
-            let position = tree.position(finding.pointer.as_str(), finding.at_name);
+            let position = places.find(finding.pointer.as_str(), finding.at_name);
             let it = finding.into_diagnostic();
             self.located(it.code, it.message, it.pointer, position)
         });
@@ -143,9 +144,11 @@ impl Source {
         }
         // A mark that some editors write.
         let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
-        match self.format {
+        let tree = match self.format {
             Format::Json => json::parse(text),
             Format::Yaml => yaml::parse(text),
-        }
+        }?;
+        tree.check_paths(0)?;
+        Ok(tree)
     }
 }

@@ -1,5 +1,7 @@
 //! Values with their places in a text.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Number, Value};
 
 use crate::diagnostic::{Code, Position};
@@ -12,6 +14,15 @@ pub(crate) const MAX_VALUES: usize = 250_000;
 
 /// The largest document, in bytes.
 pub(crate) const MAX_BYTES: usize = 2 << 20;
+
+/// The most bytes of texts in a document, with those that aliases repeat.
+pub(crate) const MAX_TEXT: usize = 4 * MAX_BYTES;
+
+/// The most bytes of the names that lead to a value. Each finding has its path, and rules make the path of each value.
+const MAX_PATH: usize = 4096;
+
+/// The most findings of one kind of check.
+pub(crate) const MAX_FINDINGS: usize = 10_000;
 
 /// A value and where it is.
 #[derive(Clone, Debug)]
@@ -58,31 +69,25 @@ impl Tree {
         }
     }
 
-    /// The place of the value at a pointer, or of its name, or of the nearest value around it.
-    pub(crate) fn position(&self, pointer: &str, at_name: bool) -> Position {
-        let mut tree = self;
-        let mut position = self.at;
-        for segment in pointer.split('/').skip(1) {
-            let found = match &tree.node {
-                Node::List(items) => segment
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|index| items.get(index))
-                    .map(|item| (item, item.at)),
-                Node::Object(entries) => {
-                    let name = segment.replace("~1", "/").replace("~0", "~");
-                    let entry = entries.iter().find(|entry| entry.name == name);
-                    entry.map(|entry| (&entry.value, entry.at))
-                }
-                _ => None,
-            };
-            let Some((value, name)) = found else {
-                return position;
-            };
-            tree = value;
-            position = if at_name { name } else { value.at };
+    /// Refuses a value that too many bytes of names lead to. `above` is the number of those of the values around it.
+    pub(crate) fn check_paths(&self, above: usize) -> Result<(), ParseError> {
+        let too_long = above > MAX_PATH;
+        match &self.node {
+            _ if too_long => Err(ParseError {
+                kind: Problem::TooLarge,
+                message: format!(
+                    "the names that lead to this value have more than {MAX_PATH} bytes"
+                ),
+                at: self.at,
+            }),
+            Node::List(items) => items
+                .iter()
+                .try_for_each(|item| item.check_paths(above + 1)),
+            Node::Object(entries) => entries
+                .iter()
+                .try_for_each(|entry| entry.value.check_paths(above + 1 + entry.name.len())),
+            _ => Ok(()),
         }
-        position
     }
 
     /// Adds each name that occurs twice in an object, with its place.
@@ -94,8 +99,11 @@ impl Tree {
                 }
             }
             Node::Object(entries) => {
-                let mut seen = std::collections::HashMap::new();
+                let mut seen = HashMap::new();
                 for entry in entries {
+                    if found.len() >= MAX_FINDINGS {
+                        return;
+                    }
                     let name = entry.name.replace('~', "~0").replace('/', "~1");
                     let pointer = format!("{pointer}/{name}");
                     if let Some(first) = seen.get(entry.name.as_str()) {
@@ -108,6 +116,56 @@ impl Tree {
             }
             _ => {}
         }
+    }
+}
+
+/// Finds values by their pointers. The entries of an object are indexed when one of them is asked for, so that many findings
+/// in one large object take little time.
+pub(crate) struct Places<'t> {
+    root: &'t Tree,
+    /// By the address of the object's entries.
+    indexed: HashMap<*const Entry, HashMap<&'t str, &'t Entry>>,
+}
+
+impl<'t> Places<'t> {
+    pub(crate) fn new(root: &'t Tree) -> Self {
+        Places {
+            root,
+            indexed: HashMap::new(),
+        }
+    }
+
+    /// The place of the value at a pointer, or of its name, or of the nearest value around it.
+    pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
+        let mut tree = self.root;
+        let mut position = tree.at;
+        for segment in pointer.split('/').skip(1) {
+            let found = match &tree.node {
+                Node::List(items) => segment
+                    .parse::<usize>()
+                    .ok()
+                    .and_then(|index| items.get(index))
+                    .map(|item| (item, item.at)),
+                Node::Object(entries) => {
+                    let name = segment.replace("~1", "/").replace("~0", "~");
+                    let index = self.indexed.entry(entries.as_ptr()).or_insert_with(|| {
+                        // Of duplicate names the first is found.
+                        let entries = entries.iter().rev();
+                        entries.map(|entry| (entry.name.as_str(), entry)).collect()
+                    });
+                    index
+                        .get(name.as_str())
+                        .map(|entry| (&entry.value, entry.at))
+                }
+                _ => None,
+            };
+            let Some((value, name)) = found else {
+                return position;
+            };
+            tree = value;
+            position = if at_name { name } else { value.at };
+        }
+        position
     }
 }
 

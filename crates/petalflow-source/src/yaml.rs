@@ -7,7 +7,9 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use crate::diagnostic::Position;
 use crate::json::{too_deep, too_many};
 use crate::names::shown;
-use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Problem, Tree, number};
+use crate::tree::{
+    Entry, MAX_DEPTH, MAX_TEXT, MAX_VALUES, Node, ParseError, Problem, Tree, number,
+};
 
 /// Parses one document of YAML 1.2 with aliases and merge keys.
 pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
@@ -45,8 +47,8 @@ fn syntax(error: &ScanError) -> ParseError {
 struct Open {
     at: Position,
     anchor: usize,
-    /// How many values were read before it.
-    before: usize,
+    /// What was read before it.
+    before: Size,
     content: Content,
 }
 
@@ -58,15 +60,43 @@ enum Content {
 /// What an anchor names.
 struct Anchored {
     tree: Tree,
-    values: usize,
+    size: Size,
     depth: usize,
+}
+
+/// How large values are: with those that aliases repeat.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    values: usize,
+    /// The bytes of the texts.
+    bytes: usize,
+}
+
+impl Size {
+    /// That of a list or an object alone.
+    const OPEN: Self = Size {
+        values: 1,
+        bytes: 0,
+    };
+
+    fn of(text: &str) -> Self {
+        let bytes = text.len();
+        Size { values: 1, bytes }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Size {
+            values: self.values - before.values,
+            bytes: self.bytes - before.bytes,
+        }
+    }
 }
 
 #[derive(Default)]
 struct Builder {
     open: Vec<Open>,
     anchors: HashMap<usize, Anchored>,
-    values: usize,
+    size: Size,
     documents: usize,
     root: Option<Tree>,
 }
@@ -86,9 +116,10 @@ impl Builder {
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
-                self.count(1, 0, at)?;
+                let size = Size::of(&text);
+                self.count(size, 0, at)?;
                 let node = scalar(&text, style, tag.as_deref(), at)?;
-                self.complete(Tree { at, node }, anchor, 1, Some(&text))
+                self.complete(Tree { at, node }, anchor, size, Some(&text))
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.start(at, anchor, tag.as_deref(), "seq", Content::List(Vec::new()))
@@ -102,12 +133,12 @@ impl Builder {
                 let Some(anchored) = self.anchors.get(&id) else {
                     return Err(wrong(at, "the alias is inside the value that it names"));
                 };
-                let (values, depth) = (anchored.values, anchored.depth);
+                let (size, depth) = (anchored.size, anchored.depth);
                 // Counted before anything is copied.
-                self.count(values, depth, at)?;
+                self.count(size, depth, at)?;
                 let tree = self.anchors.get(&id).map(|anchored| anchored.tree.clone());
                 match tree {
-                    Some(tree) => self.complete(tree, 0, values, None),
+                    Some(tree) => self.complete(tree, 0, size, None),
                     None => Ok(()),
                 }
             }
@@ -116,10 +147,20 @@ impl Builder {
     }
 
     /// Counts values that are added below the open ones.
-    fn count(&mut self, values: usize, depth: usize, at: Position) -> Result<(), ParseError> {
-        self.values = self.values.saturating_add(values);
-        if self.values > MAX_VALUES {
+    fn count(&mut self, size: Size, depth: usize, at: Position) -> Result<(), ParseError> {
+        self.size.values = self.size.values.saturating_add(size.values);
+        self.size.bytes = self.size.bytes.saturating_add(size.bytes);
+        if self.size.values > MAX_VALUES {
             return Err(too_many(at));
+        }
+        if self.size.bytes > MAX_TEXT {
+            return Err(ParseError {
+                kind: Problem::TooLarge,
+                message: format!(
+                    "the texts of the document have more than {MAX_TEXT} bytes, counting those that aliases repeat"
+                ),
+                at,
+            });
         }
         if self.open.len() + depth > MAX_DEPTH {
             return Err(too_deep(at));
@@ -143,8 +184,8 @@ impl Builder {
                 &format!("the tag `{}` has no meaning here", shown(&tag.original())),
             ));
         }
-        let before = self.values;
-        self.count(1, 1, at)?;
+        let before = self.size;
+        self.count(Size::OPEN, 1, at)?;
         self.open.push(Open {
             at,
             anchor,
@@ -158,12 +199,12 @@ impl Builder {
         let Some(open) = self.open.pop() else {
             return Ok(());
         };
-        let values = self.values - open.before;
+        let size = self.size.since(open.before);
         let node = match open.content {
             Content::List(items) => Node::List(items),
             Content::Object(entries, _) => Node::Object(merged(entries)?),
         };
-        self.complete(Tree { at: open.at, node }, open.anchor, values, None)
+        self.complete(Tree { at: open.at, node }, open.anchor, size, None)
     }
 
     /// Adds a complete value to the list or object around it. `text` is that of a scalar.
@@ -171,20 +212,15 @@ impl Builder {
         &mut self,
         tree: Tree,
         anchor: usize,
-        values: usize,
+        size: Size,
         text: Option<&str>,
     ) -> Result<(), ParseError> {
         if anchor != 0 {
             let depth = depth(&tree);
             // A copy for each anchor: they count like aliases.
-            self.count(values, 0, tree.at)?;
+            self.count(size, 0, tree.at)?;
             let tree = tree.clone();
-            let anchored = Anchored {
-                tree,
-                values,
-                depth,
-            };
-            self.anchors.insert(anchor, anchored);
+            self.anchors.insert(anchor, Anchored { tree, size, depth });
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(tree);

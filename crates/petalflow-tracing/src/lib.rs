@@ -25,6 +25,9 @@
 //! `gen_ai.tool.call.result`, in the format of the conventions.
 //!
 //! Nothing is measured without a subscriber. `Totals` sums up the usage of models by node.
+//!
+//! Without spans: [`Logged`] writes a line to the log for each run and each attempt of a node, [`Timed`] calls a function
+//! with the time of each attempt, and [`Metrics`] counts which nodes are active, completed, failed and paused.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -32,8 +35,10 @@
 mod content;
 #[cfg(feature = "llm")]
 mod current_node;
+mod logged;
 #[cfg(feature = "llm")]
 mod metered;
+mod metrics;
 #[cfg(feature = "llm")]
 mod model;
 #[cfg(feature = "otel")]
@@ -52,8 +57,10 @@ mod totals;
 #[cfg(feature = "tool")]
 mod traced;
 
+pub use logged::{Logged, NodeReport, Timed};
 #[cfg(feature = "llm")]
 pub use metered::Metered;
+pub use metrics::{MeasureLaunch, Metrics, MetricsSnapshot, NodeMetrics};
 #[cfg(feature = "llm")]
 pub use model::ModelSpan;
 #[cfg(feature = "llm")]

@@ -1,6 +1,7 @@
 //! Spans as OpenTelemetry receives them, and totals.
 
 mod calls;
+mod metrics;
 mod runs;
 mod totals;
 

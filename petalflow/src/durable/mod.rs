@@ -23,6 +23,8 @@ mod persistence;
 mod prune;
 mod replay;
 mod restored_frontier;
+#[cfg(feature = "engine")]
+mod result_codec;
 mod resume;
 mod seq;
 mod subflow_history;
@@ -39,6 +41,8 @@ pub(crate) use claim::ThreadClaim;
 pub(crate) use event_log::events_since;
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use prune::prune;
+#[cfg(feature = "engine")]
+pub(crate) use result_codec::ResultCodec;
 pub(crate) use subflow_history::copy;
 pub(crate) use thread_ops::{describe, edit, fork, snapshot};
 pub(crate) use thread_start::{Command, Nested, ThreadStart};

@@ -242,7 +242,11 @@ impl<F: Flow> Driver<F> {
 
 /// The names of the nodes that would run next. Not generic, because every program would compile it again.
 #[cold]
-fn names(plan: &ExecutionPlan, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
+pub(super) fn names(
+    plan: &ExecutionPlan,
+    single: Option<NodeIdx>,
+    frontier: &[Task],
+) -> Vec<String> {
     let mut names = Vec::new();
     names.extend(single.map(|node| plan.name(node).to_string()));
     for task in frontier {

@@ -23,6 +23,8 @@ mod single;
 mod slab;
 mod start;
 mod state_cell;
+#[cfg(feature = "engine")]
+mod stepped;
 mod stored_run;
 mod stored_steps;
 mod task_end;
@@ -36,6 +38,8 @@ pub(crate) use persistence::{
 };
 pub(crate) use settings::{Extras, Settings};
 pub(crate) use start::{Begin, Start, drive};
+#[cfg(feature = "engine")]
+pub(crate) use stepped::SteppedRun;
 pub(crate) use stored_run::{Restored, StoredRun, run_restored};
 pub(crate) use stored_steps::StoredSteps;
 pub(crate) use task_end::{FinishedTask, TaskEnd, TaskResult};

@@ -198,7 +198,10 @@ fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> 
 }
 
 /// Fails if a join still waits for one of its sides at the end of the run.
-fn all_joins_complete<S: State>(plan: &ExecutionPlan, planner: &Planner) -> Result<(), Abort<S>> {
+pub(super) fn all_joins_complete<S: State>(
+    plan: &ExecutionPlan,
+    planner: &Planner,
+) -> Result<(), Abort<S>> {
     let mut waiting = Vec::new();
     for join in planner.waiting() {
         for target in &plan.joins[join.index()].out {

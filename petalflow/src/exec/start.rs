@@ -146,7 +146,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
 }
 
 /// The managed values that the nodes need and the run does not have.
-fn missing_managed<F: Flow>(
+pub(super) fn missing_managed<F: Flow>(
     flow: &F,
     settings: &Settings<F::State>,
     plan: &ExecutionPlan,
@@ -165,7 +165,7 @@ fn missing_managed<F: Flow>(
 }
 
 /// The error of a run that has interrupts but no thread.
-fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
+pub(super) fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
         flow.name()

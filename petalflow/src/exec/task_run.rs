@@ -22,7 +22,7 @@ use crate::superstep::Task;
 pub(crate) struct TaskRun<S: State> {
     /// Its index in the frontier.
     pub(super) order: usize,
-    pub(super) scope: Scope,
+    pub(crate) scope: Scope,
     pub(super) effects: Effects<S>,
     pub(super) end: TaskEnd,
 }
@@ -109,7 +109,7 @@ impl<S: State> TaskRun<S> {
         self.end = TaskEnd::Done;
     }
 
-    pub(super) fn result(&self) -> TaskResult<'_, S> {
+    pub(crate) fn result(&self) -> TaskResult<'_, S> {
         TaskResult {
             id: self.scope.task_id(),
             node: self.scope.node,

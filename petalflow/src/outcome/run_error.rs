@@ -72,6 +72,12 @@ impl RunError {
         }))
     }
 
+    #[cfg(feature = "engine")]
+    pub(crate) fn with_source(mut self, source: Option<BoxError>) -> Self {
+        self.0.source = source;
+        self
+    }
+
     pub(crate) fn new<S: State>(
         kind: RunErrorKind,
         flow: &str,

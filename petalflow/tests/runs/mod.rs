@@ -1,9 +1,11 @@
 //! Runs of threads.
 
 mod answer_types;
+mod around;
 mod begin;
 mod built_items;
 mod depth;
+mod engine;
 mod merges;
 mod order;
 mod received;

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use petalflow_expression::Expression;
-
+use super::patterns::Patterns;
 use super::{cycle, format, settings};
 use crate::agent::{AgentWorkflow, Dependencies, Strategy, Task};
 use crate::catalog::Catalog;
@@ -265,6 +264,7 @@ fn dependencies(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
     let tasks = workflow.execution.tasks.as_ref().unwrap_or(&none);
     let mut executed: HashSet<&str> = HashSet::new();
     let mut edges = Vec::new();
+    let mut patterns = Patterns::default();
     for (
         name,
         Dependencies {
@@ -298,7 +298,13 @@ fn dependencies(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
                 );
             }
         }
-        condition_parses(name, condition, &at.name("condition"), report);
+        condition_parses(
+            name,
+            condition,
+            &at.name("condition"),
+            &mut patterns,
+            report,
+        );
     }
     if let Some(found) = cycle::find(workflow.tasks.keys().map(String::as_str), &edges) {
         let message = format!(
@@ -324,12 +330,19 @@ fn dependencies(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
     }
 }
 
-fn condition_parses(task: &str, text: &str, at: &Pointer, report: &mut Report) {
+fn condition_parses(
+    task: &str,
+    text: &str,
+    at: &Pointer,
+    patterns: &mut Patterns,
+    report: &mut Report,
+) {
     if text.is_empty() {
         return;
     }
     // As it will be: the same words, with other names.
-    if let Err(error) = Expression::parse(&condition(text, |task| Some(format!("{task}_output")))) {
+    let expression = condition(text, |task| Some(format!("{task}_output")));
+    if let Err(error) = patterns.parse(&expression) {
         let message = format!("task `{}`: {error}", shown(task));
         report.add(Code::BadTaskCondition, at.clone(), message);
     }

@@ -1,8 +1,8 @@
 //! The rules of conditional nodes.
 
-use petalflow_expression::Expression;
 use serde_json::Value;
 
+use super::patterns::Patterns;
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
 use crate::graph::{GraphDefinition, NodeDefinition};
@@ -16,6 +16,7 @@ pub(crate) fn check(
     node: &NodeDefinition,
     graph: &GraphDefinition,
     at: &Pointer,
+    patterns: &mut Patterns,
     report: &mut Report,
 ) {
     if node.kind != "conditional" {
@@ -63,7 +64,7 @@ pub(crate) fn check(
             .get("expression")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        if let Err(error) = Expression::parse(expression)
+        if let Err(error) = patterns.parse(expression)
             && condition.get("expression").is_some_and(Value::is_string)
         {
             let message = format!("conditional node `{id}`: condition `{shown_name}`: {error}");

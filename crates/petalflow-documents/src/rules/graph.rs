@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::patterns::Patterns;
 use super::{conditional, cycle, format, settings, templates};
 use crate::catalog::{self, Catalog, NODE_TYPES, ToolMode};
 use crate::diagnostic::Code;
@@ -25,12 +26,13 @@ pub(crate) fn check(graph: &GraphDefinition, catalog: &Catalog, report: &mut Rep
     if !report.has(Code::UnknownNode) {
         no_cycles(graph, report);
     }
+    let mut patterns = Patterns::default();
     for (index, node) in graph.nodes.iter().enumerate() {
         let at = Pointer::root().name("nodes").item(index);
         type_is_known(node, &at, catalog, report);
         settings::check(node, &at.name("config"), report);
         templates::check(node, &at.name("config"), report);
-        conditional::check(node, graph, &at, report);
+        conditional::check(node, graph, &at, &mut patterns, report);
     }
     handles_exist(graph, &nodes, report);
     triggers_begin(graph, report);

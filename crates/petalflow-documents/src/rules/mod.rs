@@ -5,6 +5,7 @@ mod conditional;
 mod cycle;
 pub(crate) mod format;
 pub(crate) mod graph;
+mod patterns;
 mod settings;
 mod templates;
 

@@ -187,7 +187,9 @@ fn path(base: &str, names: &[String], at: usize) -> Result<String, TemplateError
             path.push('.');
             path.push_str(name);
         } else {
-            path = format!("{path}[{}]", literal(name));
+            path.push('[');
+            path.push_str(&literal(name));
+            path.push(']');
         }
     }
     if path.is_empty() {

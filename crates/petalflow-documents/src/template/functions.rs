@@ -47,8 +47,11 @@ pub(super) fn call(name: &str, arguments: &[String]) -> Result<String, String> {
         ("and" | "or", _) => infix(name),
         ("not", [value]) => Ok(format!("(not {value})")),
         ("eq", [first, rest @ ..]) if !rest.is_empty() => {
-            let tests: Vec<String> = rest.iter().map(|it| format!("{first} == {it}")).collect();
-            Ok(format!("({})", tests.join(" or ")))
+            // The first value is written once: it may be long, and such a test may be inside it.
+            Ok(match rest {
+                [only] => format!("({first} == {only})"),
+                rest => format!("({first} in [{}])", rest.join(", ")),
+            })
         }
         ("ne", [_, _]) => infix("!="),
         ("lt", [_, _]) => infix("<"),
@@ -59,7 +62,7 @@ pub(super) fn call(name: &str, arguments: &[String]) -> Result<String, String> {
         ("index", [value, keys @ ..]) if !keys.is_empty() => {
             Ok(format!("{value}[{}]", keys.join("][")))
         }
-        ("print", [_, ..]) => Ok(format!("({})", arguments.join(" ~ "))),
+        ("print", [_, ..]) => Ok(printed(arguments)),
         ("printf", [format, values @ ..]) => printf(format, values),
         ("json" | "jsonPretty" | "upper" | "lower" | "trim", [value]) => {
             Ok(format!("({value}|{name})"))
@@ -120,5 +123,10 @@ fn printf(format: &str, values: &[String]) -> Result<String, String> {
         return Err("`printf` has too many values".into());
     }
     parts.push(serde_json::Value::from(plain).to_string());
-    Ok(format!("({})", parts.join(" ~ ")))
+    Ok(printed(&parts))
+}
+
+/// A function and no operator, because the nodes count what functions make.
+fn printed(parts: &[String]) -> String {
+    format!("print({})", parts.join(", "))
 }

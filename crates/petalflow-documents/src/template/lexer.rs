@@ -27,15 +27,17 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The most tokens of an action.
+/// The most tokens of an action, with the names of paths.
 const MAX_TOKENS: usize = 500;
 
 pub(super) fn tokens(text: &str, position: usize) -> Result<Vec<(Token, usize)>, TemplateError> {
     let mut tokens = Vec::new();
+    // Each name of a path is a step of its own in Jinja.
+    let mut names_before = 0;
     let mut at = 0;
     while let Some(next) = text[at..].chars().next() {
         let here = position + at;
-        if tokens.len() >= MAX_TOKENS {
+        if tokens.len() + names_before >= MAX_TOKENS {
             return Err(error("the action is too long", here));
         }
         let token = match next {
@@ -88,6 +90,9 @@ pub(super) fn tokens(text: &str, position: usize) -> Result<Vec<(Token, usize)>,
             }
             _ => return Err(error(format!("unexpected `{next}`"), here)),
         };
+        if let Token::Path(names) | Token::Variable(_, names) | Token::Close(names) = &token {
+            names_before += names.len();
+        }
         tokens.push((token, here));
     }
     Ok(tokens)
@@ -111,6 +116,10 @@ fn names(text: &str, at: &mut usize) -> Vec<String> {
         }
         names.push(rest[..length].to_owned());
         *at += 1 + length;
+        // The caller counts them, and refuses the next token.
+        if names.len() > MAX_TOKENS {
+            break;
+        }
     }
     names
 }

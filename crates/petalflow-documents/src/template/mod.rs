@@ -102,6 +102,8 @@ enum Block {
 struct Open {
     block: Block,
     position: usize,
+    /// The blocks that `else if` adds: in Jinja, each is inside the one before it.
+    branches: usize,
     has_else: bool,
     /// The dot before the block, if the block changes it.
     dot: Option<String>,
@@ -128,6 +130,9 @@ struct Output {
 
 /// The most blocks in each other.
 const MAX_BLOCKS: usize = 40;
+
+/// The most blocks in each other in Jinja.
+const MAX_LEVELS: usize = 100;
 
 impl Output {
     /// Copies text. What begins a statement or a comment of Jinja is put into an expression.
@@ -247,6 +252,8 @@ impl Output {
             if open.block != Block::If {
                 return Err(error("`else if` without `if`", start));
             }
+            open.branches += 1;
+            self.check_depth(start)?;
             let condition = self.condition(condition, rest_at + 2)?;
             self.statement(marks, &format!("elif {condition}"));
             return Ok(());
@@ -293,18 +300,29 @@ impl Output {
         position: usize,
         dot: Option<String>,
     ) -> Result<(), TemplateError> {
-        if self.open.len() >= MAX_BLOCKS {
-            return Err(error(
-                format!("more than {MAX_BLOCKS} blocks in each other"),
-                position,
-            ));
-        }
         self.open.push(Open {
             block,
             position,
+            branches: 0,
             has_else: false,
             dot,
         });
+        self.check_depth(position)
+    }
+
+    /// The parser of Jinja is recursive, and so are its templates.
+    fn check_depth(&self, position: usize) -> Result<(), TemplateError> {
+        if self.open.len() > MAX_BLOCKS {
+            let problem = format!("more than {MAX_BLOCKS} blocks in each other");
+            return Err(error(problem, position));
+        }
+        let levels: usize = self.open.iter().map(|open| 1 + open.branches).sum();
+        if levels > MAX_LEVELS {
+            let problem = format!(
+                "more than {MAX_LEVELS} of `if`, `else if`, `with` and `range` in each other"
+            );
+            return Err(error(problem, position));
+        }
         Ok(())
     }
 

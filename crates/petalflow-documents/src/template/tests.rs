@@ -18,10 +18,10 @@ fn values_and_functions_are_translated() {
             "{{ default \"x\" .n }}",
             "{{ ((n|default(none))|default(\"x\")) }}",
         ),
-        ("{{ eq .a 1 2 }}", "{{ (a == 1 or a == 2) }}"),
+        ("{{ eq .a 1 2 }}", "{{ (a in [1, 2]) }}"),
         (
             "{{ printf \"%s: %d%%\" .a .b }}",
-            "{{ (\"\" ~ a ~ \": \" ~ b ~ \"%\") }}",
+            "{{ print(\"\", a, \": \", b, \"%\") }}",
         ),
         ("{{ .s | contains \"x\" }}", "{{ (s is contains(\"x\")) }}"),
         ("{{ `raw}}` }}", "{{ \"raw}}\" }}"),
@@ -104,5 +104,43 @@ fn deep_templates_are_refused_in_bounded_time() {
             ")".repeat(50)
         ))
         .is_err()
+    );
+}
+
+#[test]
+fn what_would_grow_without_bound_is_refused() {
+    // A value is written once, however many it is compared with.
+    let mut value = ".a".to_owned();
+    for _ in 0..19 {
+        value = format!("(eq {value} 1 2 3 4 5 6 7 8 9)");
+    }
+    let jinja = to_jinja(&format!("{{{{{value}}}}}")).unwrap();
+    assert!(jinja.len() < 1_000, "{} bytes", jinja.len());
+    // Each `else if` is a block inside the one before it.
+    let branches = |count: usize| {
+        let branches = "{{else if .b}}y".repeat(count);
+        to_jinja(&format!("{{{{if .a}}}}x{branches}{{{{end}}}}"))
+    };
+    assert!(branches(99).is_ok());
+    for count in [100, 100_000] {
+        let error = branches(count).unwrap_err().to_string();
+        assert!(error.ends_with("in each other"), "{error}");
+    }
+    for long in [
+        format!("{{{{.a{}}}}}", ".b".repeat(100_000)),
+        format!("{{{{.a{}}}}}", ".0".repeat(100_000)),
+        format!("{{{{print{}}}}}", " .a".repeat(100_000)),
+        format!("{{{{.a{}}}}}", " | upper".repeat(100_000)),
+        format!("{{{{(index .a 0){}}}}}", ".b".repeat(100_000)),
+    ] {
+        let error = to_jinja(&long).unwrap_err().to_string();
+        assert!(error.ends_with("the action is too long"), "{error}");
+    }
+    let deep = format!("{{{{{}.a{}}}}}", "(".repeat(100), ")".repeat(100));
+    assert!(
+        to_jinja(&deep)
+            .unwrap_err()
+            .to_string()
+            .ends_with("too many parentheses")
     );
 }

@@ -1,5 +1,6 @@
 //! From the settings of a document to nodes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -13,6 +14,7 @@ use crate::kinds::{
     HumanNode, LlmConfig, LlmNode, LlmRouter, LlmRouterConfig, MapNode, MergeNode, NoopNode,
     RuleRouter, ToolConfig, ToolNode, TransformNode, WebhookTriggerNode,
 };
+use petalflow::tool::ToolSet;
 use petalflow_documents::{GraphDefinition, NodeDefinition};
 
 /// The place of a node in its graph.
@@ -154,23 +156,40 @@ fn llm(
     settings: Map<String, Value>,
     site: &Site<'_>,
 ) -> Result<AnyNode, String> {
-    if config
-        .get("tools")
-        .and_then(Value::as_array)
-        .is_some_and(|tools| !tools.is_empty())
-    {
-        return Err("its model has tools, which a node of type `llm_prompt` cannot call: call them in nodes of type `tool`, or use an agent of `petalflow-agent`".into());
-    }
+    let tools = tools(config, site)?;
     let config: LlmConfig = read(settings)?;
     let model = site.services.find_model(config.provider.as_deref())?;
     let output = config.output_key.clone();
-    let node = built(LlmNode::from_config(config))?.model(model);
+    let node = built(LlmNode::from_config(config))?
+        .model(model)
+        .tools(&tools);
     Ok(match output {
         Some(output) if is_compiled(site.graph) => {
             AnyNode::new(Copied::new(node, output, format!("{}_output", site.id)))
         }
         _ => AnyNode::new(node),
     })
+}
+
+/// The tools that the model of a node may call.
+fn tools(config: &Map<String, Value>, site: &Site<'_>) -> Result<ToolSet, String> {
+    let names = config.get("tools").and_then(Value::as_array);
+    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    let mut tools = Vec::new();
+    for name in names.into_iter().flatten().filter_map(Value::as_str) {
+        let tool = site.services.find_tool(name)?;
+        let own = tool.spec().name.clone();
+        if let Some(other) = known.insert(own.clone(), name) {
+            if other == name {
+                continue;
+            }
+            return Err(format!(
+                "its tools `{other}` and `{name}` have one name for the model, `{own}`; give one of them another name"
+            ));
+        }
+        tools.push(tool);
+    }
+    Ok(tools.into_iter().collect())
 }
 
 fn human(

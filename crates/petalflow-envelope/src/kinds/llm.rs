@@ -13,10 +13,17 @@ use super::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, check, render};
 use crate::values::text;
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
+use futures_util::FutureExt as _;
+use petalflow::tool::{ToolCall, ToolSet};
 use petalflow::{BoxError, async_trait};
-use petalflow_llm::nodes::{ask_model, model_of_node};
+use petalflow_llm::nodes::{ask_model, call_tools, model_of_node};
 use petalflow_llm::usage::Budget;
-use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
+use petalflow_llm::{
+    ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage,
+};
+
+/// How many times the model is asked, if it has tools.
+const MAX_ROUNDS: usize = 10;
 
 /// The settings of an [`LlmNode`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -117,6 +124,8 @@ pub struct LlmNode {
     call: CallSettings,
     budget: Budget,
     record_messages: bool,
+    tools: ToolSet,
+    max_rounds: usize,
 }
 
 impl fmt::Debug for LlmNode {
@@ -147,6 +156,8 @@ impl LlmNode {
             call: CallSettings::with_timeout(Duration::from_mins(1)),
             budget: Budget::UNLIMITED,
             record_messages: false,
+            tools: ToolSet::new(),
+            max_rounds: MAX_ROUNDS,
         }
     }
 
@@ -204,6 +215,7 @@ impl LlmNode {
                 cost,
             },
             record_messages: config.record_messages,
+            ..Self::new()
         })
     }
 
@@ -301,6 +313,65 @@ impl LlmNode {
         self
     }
 
+    /// Offers these tools to the model, and calls those that it asks for, until it answers without a call. A call that fails
+    /// is a result that the model reads. The limits on the usage count all answers together.
+    ///
+    /// On a thread, each answer and each result is recorded: after a crash, or after a person has
+    /// [confirmed](petalflow_llm::nodes::ConfirmCall) a call, none of them is repeated. For conversations, and for other
+    /// agents as tools, use `petalflow-agent`.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_envelope::Envelope;
+    /// use petalflow_envelope::kinds::LlmNode;
+    /// use petalflow_llm::{Reply, ScriptedModel};
+    /// use serde_json::json;
+    ///
+    /// /// Finds the height of a building.
+    /// #[tool]
+    /// async fn height(building: String) -> petalflow::Result<String> {
+    ///     Ok(format!("{building}: 324 m"))
+    /// }
+    ///
+    /// flow! {
+    ///     Ask(Envelope) {
+    ///         ask;
+    ///         node ask: LlmNode;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let call = Reply::call("height", json!({ "building": "Eiffel Tower" }));
+    /// let model = ScriptedModel::new([call, "It is 324 m high.".into()]);
+    /// let node = LlmNode::new().model(model).template("{{ question }}").tools(&tools![height]);
+    /// let envelope = Ask::new().ask(node).run(Envelope::new().with_var("question", "How high is it?")).await?;
+    /// assert_eq!(envelope.get_var_string("ask_output"), "It is 324 m high.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn tools(mut self, tools: &ToolSet) -> Self {
+        self.request.tools = tools.specs();
+        self.tools = tools.clone();
+        self
+    }
+
+    /// Sets how many times the model is asked, if it has tools; 10 by default. Zero counts as one. If its last answer asks for
+    /// another call, the node fails.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::LlmNode;
+    ///
+    /// let node = LlmNode::new().max_rounds(3);
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn max_rounds(mut self, rounds: usize) -> Self {
+        self.max_rounds = rounds.max(1);
+        self
+    }
+
     /// Requires an answer that is a JSON object and conforms to this schema. The variable receives the object.
     ///
     /// ```
@@ -366,24 +437,84 @@ impl EnvelopeNode for LlmNode {
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         let client = model_of_node(self.client.as_ref(), call.cx)?;
         let prompt = self.prompt(call.envelope)?;
-        let request = LlmRequest {
-            input_text: Some(prompt.clone()),
-            ..self.request.clone()
+        let (response, messages) = if self.tools.is_empty() {
+            let request = LlmRequest {
+                input_text: Some(prompt.clone()),
+                ..self.request.clone()
+            };
+            let attempt = |attempt| ask_model(&*client, &request, call.cx, attempt);
+            let response = self.call.run("LLM call", attempt).await?;
+            self.budget.check(&response.usage)?;
+            (response, vec![ChatMessage::user(prompt)])
+        } else {
+            self.converse(&*client, prompt, call).await?
         };
-        let attempt = |attempt| ask_model(&*client, &request, call.cx, attempt);
-        let response = self.call.run("LLM call", attempt).await?;
-        self.budget.check(&response.usage)?;
         let value = self.value(&response)?;
         let output = self.call.output_name(call);
         let mut changes = Changes::new()
             .var(format!("{output}_usage"), json!(response.usage))
             .var(output, value);
         if self.record_messages {
-            for message in recorded(prompt, &response, call.name) {
-                changes = changes.message(message);
+            for message in messages {
+                changes = changes.message(message.with_name(call.name));
             }
+            changes = changes.message(recorded(&response, call.name));
         }
         Ok(changes)
+    }
+}
+
+impl LlmNode {
+    /// Asks the model, and calls the tools that it asks for, until it answers. Returns the answer, with the usage of all
+    /// answers, and the messages before it.
+    async fn converse(
+        &self,
+        client: &dyn LlmClient,
+        prompt: String,
+        call: Call<'_>,
+    ) -> Result<(LlmResponse, Vec<ChatMessage>), BoxError> {
+        let cx = call.cx;
+        let mut messages = vec![ChatMessage::user(prompt)];
+        let mut usage = TokenUsage::default();
+        let mut calls_before = 0;
+        for round in 1..=self.max_rounds {
+            let request = LlmRequest {
+                messages: Arc::new(messages.clone()),
+                ..self.request.clone()
+            };
+            let attempt = |attempt| {
+                let answer = ask_model(client, &request, cx, attempt);
+                // The tool says what is wrong with its arguments, and the model reads it.
+                answer.map(|answer| match answer {
+                    Err(LlmError {
+                        kind: LlmErrorKind::Arguments { response },
+                        ..
+                    }) => Ok(*response),
+                    answer => answer,
+                })
+            };
+            // A map runs this node several times in one task, under different names.
+            let name = format!("{} answer {round}", call.name);
+            let answer = cx.once(&name, self.call.run("LLM call", attempt));
+            let mut response: LlmResponse = answer.await?;
+            usage += response.usage;
+            response.usage = usage;
+            self.budget.check(&usage)?;
+            let calls: Vec<&ToolCall> = response.calls().collect();
+            if calls.is_empty() {
+                return Ok((response, messages));
+            }
+            if round == self.max_rounds {
+                break;
+            }
+            let name = format!("{} ", call.name);
+            let results = call_tools(&self.tools, &calls, (&name, calls_before), cx).await?;
+            calls_before += calls.len();
+            messages.extend(response.message);
+            messages.push(ChatMessage::results(results));
+        }
+        let rounds = self.max_rounds;
+        Err(format!("the model was asked {rounds} times, and its last answer calls tools again; raise `max_rounds`").into())
     }
 }
 
@@ -397,8 +528,8 @@ impl Retryable for LlmError {
     }
 }
 
-/// The messages that record the prompt and the answer.
-fn recorded(prompt: String, response: &LlmResponse, node: &str) -> [ChatMessage; 2] {
+/// The message that records an answer.
+fn recorded(response: &LlmResponse, node: &str) -> ChatMessage {
     let mut answer = ChatMessage::assistant(response.text()).with_name(node);
     answer
         .meta
@@ -406,7 +537,7 @@ fn recorded(prompt: String, response: &LlmResponse, node: &str) -> [ChatMessage;
     answer
         .meta
         .insert("provider".into(), response.provider.clone().into());
-    [ChatMessage::user(prompt).with_name(node), answer]
+    answer
 }
 
 /// The values that a template can read.

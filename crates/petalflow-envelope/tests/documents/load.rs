@@ -1,10 +1,12 @@
 //! From definitions to flows, rows P206 and P207.
 
+use std::sync::Arc;
+
 use petalflow::tool::FuncTool;
 use petalflow_envelope::Changes;
 use petalflow_envelope::documents::{Catalog, Services, Source, load_source};
 use petalflow_envelope::kinds::{AutoHandler, FuncNode};
-use petalflow_llm::ScriptedModel;
+use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::{definition, loaded, problems, run, step};
@@ -129,9 +131,70 @@ fn p206_what_is_missing_is_an_error_that_names_the_node() {
             "node `d`: nobody can be asked: add a handler with `Services::human`",
             "node `e`: there is no tool `magic`: add it with `Services::tool`",
             "node `f`: there is no function for it: add one with `Services::function`",
-            "node `g`: its model has tools, which a node of type `llm_prompt` cannot call: call them in nodes of type `tool`, or use an agent of `petalflow-agent`",
+            "node `g`: there is no tool `search`: add it with `Services::tool`",
             "node `h`: `mapper_binding`: there is no tool `x`: add it with `Services::tool`",
             "node `i`: `redirect_node_id`: `on_fail: redirect` needs the node to continue at",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn p206_a_model_calls_the_tools_of_its_node() {
+    let graph = definition(
+        json!([["a", "llm_prompt", { "prompt_template": "Hi.", "tools": ["echo", "echo"], "output_key": "x" }]]),
+        json!([]),
+    );
+    let needs = graph.needs();
+    assert!(needs.any_model && needs.tools.contains("echo"));
+    let replies: [Reply; 2] = [Reply::call("echo", json!({ "n": 7 })), "seven".into()];
+    let model = Arc::new(ScriptedModel::new(replies));
+    let with_model = services().any_model(Arc::clone(&model));
+    let vars = run(&graph, &with_model, json!({})).await.unwrap();
+    assert_eq!(vars["x"], "seven");
+    assert_eq!(model.requests()[0].tools.len(), 1);
+    let asked = serde_json::to_string(&model.requests()[1].messages).unwrap();
+    assert!(asked.contains("\"n\":7"), "{asked}");
+
+    // For each item of a list, in one task of the run.
+    let inner = json!({ "type": "llm_prompt", "config": { "prompt_template": "{{.item}}", "tools": ["echo"] } });
+    let graph = definition(
+        json!([["m", "map", { "input_var": "list", "output_var": "y", "mapper_binding": inner }]]),
+        json!([]),
+    );
+    assert!(graph.needs().tools.contains("echo"));
+    let replies = [1, 2].map(|n| [Reply::call("echo", json!({ "n": n })), "done".into()]);
+    let model = Arc::new(ScriptedModel::new(replies.into_iter().flatten()));
+    let flow = loaded(&graph, &services().any_model(Arc::clone(&model)));
+    let store = petalflow::checkpoint::InMemoryStore::new();
+    let thread = flow.launch().store(&store).thread("t");
+    let outcome = thread
+        .run(crate::kit::vars(json!({ "list": ["a", "b"] })))
+        .await
+        .unwrap();
+    let envelope = outcome.into_finished().unwrap();
+    assert_eq!(envelope.vars["y"].as_array().map(Vec::len), Some(2));
+    assert_eq!(model.requests().len(), 4);
+}
+
+#[test]
+fn p206_two_tools_with_one_name_are_an_error() {
+    let echo = || {
+        FuncTool::new("echo", "Echoes.", |arguments: Value| async move {
+            Ok(arguments)
+        })
+    };
+    let graph = definition(
+        json!([["a", "llm_prompt", { "prompt_template": "Hi.", "tools": ["a.echo", "b.echo"] }]]),
+        json!([]),
+    );
+    let services = Services::new()
+        .any_model(ScriptedModel::new(["x"]))
+        .tool_as("a.echo", echo())
+        .tool_as("b.echo", echo());
+    assert_eq!(
+        problems(&graph, &services),
+        [
+            "node `a`: its tools `a.echo` and `b.echo` have one name for the model, `echo`; give one of them another name"
         ]
     );
 }

@@ -165,33 +165,52 @@ impl<K: Key<Value: MessageHistory>> Tools<K> {
             return Ok(K::new(MessageHistory::from_messages(Vec::new())));
         }
         let tools = node_tools(self.tools.as_ref(), &cx)?;
-        // Ask all questions before any call: after an answer, the node runs again from its start.
-        let questions = calls
-            .iter()
-            .enumerate()
-            .map(|(index, call)| confirmed(&tools, index, call, &cx));
-        let confirmed: Vec<_> = join_all(questions)
-            .await
-            .into_iter()
-            .collect::<Result<_, _>>()?;
-        let calls = calls.into_iter().zip(confirmed).enumerate();
-        let calls = calls.map(|(index, (call, confirmed))| {
-            let (tools, cx) = (&tools, &cx);
-            async move {
-                let result = make_call(tools, call, confirmed, cx);
-                cx.once(&format!("call {index}"), async {
-                    Ok::<_, BoxError>(result.await)
-                })
-                .await
-            }
-        });
-        let results: Vec<ToolResult> = join_all(calls)
-            .await
-            .into_iter()
-            .collect::<Result<_, _>>()?;
+        let results = call_tools(&tools, &calls, ("", 0), &cx).await?;
         let results = vec![ChatMessage::results(results)];
         Ok(K::new(MessageHistory::from_messages(results)))
     }
+}
+
+/// Makes the tool calls of a model's answer at the same time, from within a node. A call that fails, or that a person
+/// refuses, has an error as its result, which the model can read. Events are [`NodeOutput`]s. The result of a call is recorded
+/// with [`Context::once`], so it is not made again when the node runs again.
+///
+/// `numbered_from` is the name under which calls are recorded, and the number of the first of these calls. A node that asks
+/// its model several times passes the number of calls before. A node that does so several times in one task passes another
+/// name each time; then no tool may need a confirmation.
+///
+/// For user-defined nodes that work like [`Tools`].
+///
+/// # Errors
+///
+/// Those of [`Context::ask`] and of [`Context::once`].
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the calls.
+pub async fn call_tools(
+    tools: &ToolSet,
+    calls: &[&ToolCall],
+    numbered_from: (&str, usize),
+    cx: &Context,
+) -> Result<Vec<ToolResult>, BoxError> {
+    let (name, first) = numbered_from;
+    let numbered = || (first..).zip(calls.iter().copied());
+    // Ask all questions before any call: after an answer, the node runs again from its start.
+    let questions = numbered().map(|(index, call)| confirmed(tools, index, call, cx));
+    let confirmed: Vec<_> = join_all(questions)
+        .await
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    let calls = numbered().zip(confirmed);
+    let calls = calls.map(|((index, call), confirmed)| async move {
+        let result = make_call(tools, call, confirmed, cx);
+        cx.once(&format!("{name}call {index}"), async {
+            Ok::<_, BoxError>(result.await)
+        })
+        .await
+    });
+    join_all(calls).await.into_iter().collect()
 }
 
 /// The node's tools, or the run's.

@@ -7,12 +7,18 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::error::BoxError;
+use crate::middleware::{Middleware, Next, NodeCall};
+use crate::state;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
-/// A circuit breaker: rejects calls of a tool that keeps failing.
+/// A circuit breaker: rejects calls of a tool, or attempts of a node, that keeps failing.
 ///
 /// After a number of consecutive failures, calls fail at once until a pause has passed. Then one call tests whether the
 /// tool works again. Arguments that do not fit do not count as failures.
+///
+/// As [middleware](crate::Middleware), it counts the failures of all nodes that it surrounds together: give each node that
+/// fails for its own reasons a breaker of its own, with [`for_nodes`](crate::middleware::for_nodes).
 ///
 /// ```
 /// use petalflow::tool::layer::CircuitBreaker;
@@ -102,6 +108,22 @@ impl ToolLayer for CircuitBreaker {
         let result = tool.call(arguments, cx).await;
         let works = matches!(result, Ok(_) | Err(ToolError::Arguments(_)));
         self.record(works, Instant::now());
+        result
+    }
+}
+
+#[async_trait]
+impl<S: state::State> Middleware<S> for CircuitBreaker {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+        if let Err((failed, left)) = self.admit(Instant::now()) {
+            let node = call.node();
+            let problem = format!(
+                "node `{node}` is not run for {left:?}, because its circuit breaker counted {failed} failures in a row"
+            );
+            return Err(problem.into());
+        }
+        let result = next.run(call).await;
+        self.record(result.is_ok(), Instant::now());
         result
     }
 }

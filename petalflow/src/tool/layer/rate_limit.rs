@@ -7,12 +7,17 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::error::BoxError;
+use crate::middleware::{Middleware, Next, NodeCall};
+use crate::state::State;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
-/// Limits the rate of calls: a call that exceeds it waits.
+/// Limits the rate of calls of tools, or of attempts of nodes: one that exceeds it waits.
 ///
 /// It is a leaky bucket (the generic cell rate algorithm): a burst of calls is allowed, then calls are evenly spread. A
-/// limit that several tools share counts their calls together.
+/// limit that several tools share counts their calls together. As [middleware](crate::Middleware), it counts the attempts of
+/// all nodes that it surrounds together, in all runs of its launch; [`for_nodes`](crate::middleware::for_nodes) selects them.
+/// The time that an attempt waits is part of its timeout.
 ///
 /// ```
 /// use petalflow::tool::layer::RateLimit;
@@ -61,6 +66,15 @@ impl RateLimit {
         *next = Some(due + self.apart);
         due.checked_sub(self.burst).map_or(now, |due| due.max(now))
     }
+
+    /// Waits for the next slot.
+    async fn wait(&self) {
+        let now = Instant::now();
+        let turn = self.place(now);
+        if turn > now {
+            tokio::time::sleep_until(turn).await;
+        }
+    }
 }
 
 #[async_trait]
@@ -71,11 +85,15 @@ impl ToolLayer for RateLimit {
         arguments: Value,
         cx: &ToolContext,
     ) -> Result<Value, ToolError> {
-        let now = Instant::now();
-        let turn = self.place(now);
-        if turn > now {
-            tokio::time::sleep_until(turn).await;
-        }
+        self.wait().await;
         tool.call(arguments, cx).await
+    }
+}
+
+#[async_trait]
+impl<S: State> Middleware<S> for RateLimit {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+        self.wait().await;
+        next.run(call).await
     }
 }

@@ -1,0 +1,182 @@
+//! Runs whose supersteps the program drives: for durable execution engines, workers and simulators.
+//!
+//! A [run](crate::Run) polls its tasks in one process. [`Supersteps`] is the same run without its driver: it plans the tasks
+//! of a superstep, runs any of them, and commits their results. Planning and committing are pure: they read neither a clock
+//! nor random numbers, and do not depend on which process ran a task or in which order tasks ended. The result of a task is
+//! bytes. So a program that has the input and the results of all tasks can rebuild the run up to the last superstep, in any
+//! process, without running a node again.
+//!
+//! A durable execution engine calls [`Supersteps::begin`] and [`commit`](Supersteps::commit) in its deterministic code, and
+//! [`run`](Supersteps::run) in an activity whose result it records.
+//!
+//! For crash safety in one process, [stores](crate::checkpoint) need less code. `petalflow-backend` shares the tasks of a run
+//! between processes.
+//!
+//! ```
+//! use petalflow::engine::Supersteps;
+//! use petalflow::prelude::*;
+//!
+//! #[state]
+//! struct Essay {
+//!     #[key(input)]
+//!     topic: String,
+//!     draft: String,
+//!     #[key(append)]
+//!     notes: Vec<String>,
+//! }
+//!
+//! #[node(Essay)]
+//! async fn write(topic: &str) -> EssayDraft {
+//!     EssayDraft(format!("On {topic}"))
+//! }
+//!
+//! #[node(Essay)]
+//! async fn critique(draft: &str) -> EssayNotes {
+//!     EssayNotes(vec![format!("{} characters", draft.len())])
+//! }
+//!
+//! flow!(WriteEssay(Essay) { write -> critique });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let mut journal = Vec::new();
+//! let mut run = Supersteps::begin(WriteEssay::new(), "essay-1", "petals")?;
+//! while !run.is_finished() {
+//!     let mut results = Vec::new();
+//!     for task in 0..run.tasks().len() {
+//!         results.push(run.run(task).await?);
+//!     }
+//!     run.commit(&results)?;
+//!     journal.push(results);
+//! }
+//! assert_eq!(run.state().notes, ["9 characters"]);
+//!
+//! // Elsewhere, after a crash: no node runs again.
+//! let mut replayed = Supersteps::begin(WriteEssay::new(), "essay-1", "petals")?;
+//! for results in &journal {
+//!     replayed.commit(results)?;
+//! }
+//! assert_eq!(replayed.into_state().draft, "On petals");
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::durable::ResultCodec;
+use crate::event::TaskInfo;
+use crate::exec::SteppedRun;
+use crate::flow::Flow;
+use crate::launch::Launch;
+use crate::outcome::{RunError, ThreadError};
+use crate::state::{InputOf, Stored};
+
+/// A run between two supersteps, which its caller drives. See the [module](self).
+///
+/// Of the settings of the launch, managed values, middleware around nodes, the cache, `continue_on_error` and the limit of
+/// supersteps apply. Retries and timeouts of nodes apply inside [`run`](Self::run). Timeouts of runs, run middleware and
+/// stores are the business of the caller. A node cannot ask a person.
+pub struct Supersteps<F: Flow> {
+    run: SteppedRun<F>,
+    codec: ResultCodec<F::State>,
+}
+
+impl_debug!([F: Flow] Supersteps<F>, |this| flow = this.run.flow.name(), superstep = this.run.scope.superstep);
+
+impl<F: Flow<State: Stored>> Supersteps<F> {
+    /// Plans the first superstep of a run. The ids of its tasks are made from the name `run`, so they are the same in every
+    /// process that begins the run with this name.
+    ///
+    /// # Errors
+    ///
+    /// A node takes a managed value that the launch does not have; the flow stops at an `interrupt`; the limit is 0.
+    pub fn begin(
+        launch: Launch<F>,
+        run: &str,
+        input: impl InputOf<F::State>,
+    ) -> Result<Self, RunError> {
+        let (flow, mut settings) = launch.into_parts();
+        settings.thread = Some(run.into());
+        let codec = ResultCodec::new(flow.name(), &flow.plan())
+            .map_err(|error| RunError::of_thread(error, flow.name()))?;
+        let run = SteppedRun::begin(flow, settings, input.into())?;
+        Ok(Supersteps { run, codec })
+    }
+
+    /// The number of supersteps that were committed.
+    pub fn superstep(&self) -> u64 {
+        self.run.scope.superstep
+    }
+
+    /// The state at the last barrier.
+    pub fn state(&self) -> &F::State {
+        &self.run.state
+    }
+
+    /// Returns the state at the last barrier.
+    pub fn into_state(self) -> F::State {
+        self.run.state
+    }
+
+    /// Whether no task is left.
+    pub fn is_finished(&self) -> bool {
+        self.run.frontier.is_empty()
+    }
+
+    /// The tasks of the next superstep, in the order in which their writes fold.
+    pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskInfo> {
+        let orders = 0..self.run.frontier.len();
+        orders.map(|order| self.run.task(order).scope.task_info())
+    }
+
+    /// Runs a task of the next superstep, given by its index in [`tasks`](Self::tasks), and returns its result. This does not
+    /// change the run, so tasks can run concurrently, in any process, and more than once.
+    ///
+    /// # Errors
+    ///
+    /// The node failed for good, and no `catch` edge leads from it; or its result has no form in bytes. The task can be run
+    /// again.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such task.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the node's future is dropped too. The task can be run again.
+    pub async fn run(&self, task: usize) -> Result<Vec<u8>, RunError> {
+        let task = self.run.run(task).await?;
+        let saved = self.codec.save(&task.result());
+        saved.map_err(|error| self.of_thread(error))
+    }
+
+    /// Commits the next superstep: folds the writes of its tasks into the state, and plans the superstep after it. There is
+    /// one result for each task, in the order of [`tasks`](Self::tasks).
+    ///
+    /// # Errors
+    ///
+    /// The number of results differs from that of the tasks, or a result cannot be read; a write is refused; a join can never
+    /// complete; the limit of supersteps is reached. The run cannot continue after the last three.
+    ///
+    /// # Panics
+    ///
+    /// If a reducer panics.
+    pub fn commit<R: AsRef<[u8]>>(&mut self, results: &[R]) -> Result<(), RunError> {
+        let tasks = self.run.frontier.len();
+        if results.len() != tasks {
+            return Err(self.of_thread(ThreadError::Request(format!(
+                "superstep {} has {tasks} tasks, but {} results were given; give one for each task",
+                self.superstep() + 1,
+                results.len()
+            ))));
+        }
+        let mut finished = Vec::new();
+        for (task, result) in self.run.frontier.iter().zip(results) {
+            let loaded = self.codec.load(task.node, result.as_ref());
+            finished.push(loaded.map_err(|error| self.of_thread(error))?);
+        }
+        self.run.commit(finished.into_iter())
+    }
+
+    fn of_thread(&self, error: ThreadError) -> RunError {
+        RunError::of_thread(error, self.run.flow.name())
+    }
+}

@@ -1,0 +1,137 @@
+//! A run without a driver: its caller runs the tasks, and hands in their results.
+
+use std::sync::Arc;
+
+use super::abort::Abort;
+use super::attempt::run_attempts;
+use super::commit::{CommitTarget, commit};
+use super::driver::{Driver, names};
+use super::failure::handle_failure;
+use super::persistence::NoPersistence;
+use super::run_loop::all_joins_complete;
+use super::start::{gates_without_thread, missing_managed};
+use super::task_run::TaskRun;
+use super::{Extras, FinishedTask, Settings};
+use crate::flow::Flow;
+use crate::node::Scope;
+use crate::outcome::{RunError, RunErrorKind};
+use crate::state::{KeySet, State};
+use crate::superstep::{Planner, Task};
+
+/// A run between two supersteps.
+pub(crate) struct SteppedRun<F: Flow> {
+    pub(crate) flow: Arc<F>,
+    extras: Arc<Extras<F::State>>,
+    /// Its superstep is the last one that was committed.
+    pub(crate) scope: Scope,
+    pub(crate) state: F::State,
+    written: KeySet,
+    planner: Planner,
+    pub(crate) frontier: Vec<Task>,
+}
+
+impl<F: Flow> SteppedRun<F> {
+    pub(crate) fn begin(
+        flow: Arc<F>,
+        mut settings: Settings<F::State>,
+        input: <F::State as State>::Input,
+    ) -> Result<Self, RunError> {
+        let plan = flow.plan();
+        let missing = missing_managed(&*flow, &settings, &plan);
+        if !missing.is_empty() {
+            let kind = RunErrorKind::MissingManaged(missing);
+            return Err(RunError::bare(kind, flow.name(), 0));
+        }
+        if !plan.gates.is_empty() {
+            return Err(gates_without_thread(&*flow));
+        }
+        if let Some(own) = settings.managed.as_ref().and_then(|all| all.for_run()) {
+            settings.managed = Some(Arc::new(own));
+        }
+        let mut planner = Planner::new(&plan);
+        let mut frontier = Vec::new();
+        planner.start(&plan, &mut frontier);
+        let mut driver = Driver::new(flow, settings, plan, 0, F::State::start(input), None);
+        let run = SteppedRun {
+            state: driver.state.take(),
+            written: driver.fast_path.written,
+            flow: driver.flow,
+            extras: driver.extras.unwrap_or_default(),
+            scope: driver.scope,
+            planner,
+            frontier,
+        };
+        run.check_limit()?;
+        Ok(run)
+    }
+
+    /// A task of the next superstep, by its index.
+    pub(crate) fn task(&self, order: usize) -> TaskRun<F::State> {
+        let mut task = TaskRun::new(&self.scope);
+        task.begin(
+            order,
+            self.frontier[order].clone(),
+            self.scope.superstep + 1,
+        );
+        task
+    }
+
+    /// Runs a task of the next superstep.
+    pub(crate) async fn run(&self, order: usize) -> Result<TaskRun<F::State>, RunError> {
+        let mut task = self.task(order);
+        let TaskRun { scope, effects, .. } = &mut task;
+        let result = run_attempts(&*self.flow, &self.extras, scope, &self.state, effects).await;
+        if let Err(failure) = result {
+            let plan = &self.scope.shared.plan;
+            let end = handle_failure(Some(&self.extras), plan, scope, failure, effects);
+            task.end = end.map_err(|abort| self.error(abort))?;
+        }
+        Ok(task)
+    }
+
+    /// Commits the next superstep with the results of all of its tasks, in their order.
+    pub(crate) fn commit(
+        &mut self,
+        results: impl Iterator<Item = FinishedTask<F::State>>,
+    ) -> Result<(), RunError> {
+        let mut tasks = Vec::new();
+        for (order, FinishedTask { effects, end }) in results.enumerate() {
+            let task = self.task(order);
+            tasks.push(Box::new(TaskRun {
+                effects,
+                end,
+                ..task
+            }));
+        }
+        let shared = Arc::clone(&self.scope.shared);
+        let target = CommitTarget {
+            plan: &shared.plan,
+            state: &mut self.state,
+            written: &mut self.written,
+        };
+        let (planner, frontier) = (&mut self.planner, &mut self.frontier);
+        commit(target, &mut tasks, planner, frontier, &mut NoPersistence)
+            .map_err(|abort| self.error(abort))?;
+        self.scope.superstep += 1;
+        if self.frontier.is_empty() {
+            all_joins_complete(&shared.plan, &self.planner).map_err(|abort| self.error(abort))?;
+        }
+        self.check_limit()
+    }
+
+    fn check_limit(&self) -> Result<(), RunError> {
+        let shared = &self.scope.shared;
+        if self.frontier.is_empty() || self.scope.superstep < shared.limit {
+            return Ok(());
+        }
+        let next = names(&shared.plan, None, &self.frontier);
+        let limit = shared.launch_limit;
+        Err(self.error(Abort::new(RunErrorKind::Limit { limit, next })))
+    }
+
+    fn error(&self, abort: Abort<F::State>) -> RunError {
+        let reason = abort.into_reason();
+        RunError::bare(reason.kind, self.flow.name(), self.scope.superstep)
+            .with_source(reason.source)
+    }
+}
