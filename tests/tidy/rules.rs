@@ -98,6 +98,23 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-sqlite", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-postgres", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-redis", &["petalflow"], &["petalflow-testing"]),
+    layer(
+        "petalflow-cli",
+        &[
+            "petalflow",
+            "petalflow-conversation",
+            "petalflow-conversation-document",
+            "petalflow-documents",
+            "petalflow-envelope",
+            "petalflow-graph",
+            "petalflow-llm",
+            "petalflow-postgres",
+            "petalflow-redis",
+            "petalflow-source",
+            "petalflow-sqlite",
+        ],
+        &[],
+    ),
 ];
 
 /// Published only because `petalflow` depends on exactly one version of them: their names are no interface.
