@@ -16,7 +16,7 @@ use crate::terminal;
 
 /// How a thread stops.
 pub(crate) enum End {
-    Finished(Envelope),
+    Finished(Box<Envelope>),
     /// It waits for these answers.
     Waiting(Vec<Interrupt>),
 }
@@ -53,7 +53,7 @@ impl Driver<'_> {
             match event.kind {
                 EventKind::Finished { state } => {
                     self.view.clear();
-                    return Ok(End::Finished(state));
+                    return Ok(End::Finished(Box::new(state)));
                 }
                 EventKind::Interrupted { interrupts, .. } => {
                     self.view.clear();

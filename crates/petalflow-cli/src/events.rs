@@ -161,7 +161,7 @@ impl View {
             EventKind::NodeFinished { .. } => end("✓", self.started.remove(&task.id)),
             EventKind::NodeFailed { .. } => end("✗", self.started.remove(&task.id)),
             EventKind::Retry { error, .. } => {
-                bar.println(format!("↻ {}: {}", task.node, error.message))
+                bar.println(format!("↻ {}: {}", task.node, error.message));
             }
             _ => return,
         }

@@ -260,10 +260,10 @@ impl Chat<'_> {
         }
         match event {
             ConversationEvent::Answer { text } | ConversationEvent::Say { text } => {
-                terminal::line(text)?
+                terminal::line(text)?;
             }
             ConversationEvent::Entered { node } => {
-                terminal::note(format_args!("{NOTE}node {node}{NOTE:#}"))
+                terminal::note(format_args!("{NOTE}node {node}{NOTE:#}"));
             }
             ConversationEvent::Called {
                 function,
@@ -286,7 +286,7 @@ impl Chat<'_> {
                 ));
             }
             ConversationEvent::Action { kind, .. } => {
-                terminal::note(format_args!("{NOTE}action {kind}{NOTE:#}"))
+                terminal::note(format_args!("{NOTE}action {kind}{NOTE:#}"));
             }
             ConversationEvent::NoSummary { node, reason } => {
                 terminal::note(format_args!(
@@ -294,7 +294,7 @@ impl Chat<'_> {
                 ));
             }
             ConversationEvent::Ended => {
-                terminal::note(format_args!("{NOTE}the conversation has ended{NOTE:#}"))
+                terminal::note(format_args!("{NOTE}the conversation has ended{NOTE:#}"));
             }
             _ => {}
         }

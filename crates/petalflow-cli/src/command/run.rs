@@ -60,7 +60,7 @@ Examples:
   petalflow run greeting.graph.json --input name=Ann
   petalflow run greeting.graph.json -f input.json --format json -o result.json
   echo '{\"name\": \"Ann\"}' | petalflow run greeting.graph.json -f - --var greeting
-  petalflow run review.graph.yaml --store runs.db --thread review-1
+  petalflow run review.graph.yaml -i name=Ann --store runs.db --thread review-1
   petalflow run research.agent.yaml -i topic=tulips --script replies.json
 
 A node that asks a person asks on the terminal. Without a terminal the run of a store pauses with
@@ -172,7 +172,7 @@ pub(crate) async fn finish(
     match driver.drive(run).await? {
         End::Finished(envelope) if result.json => {
             let envelope_json =
-                serde_json::to_value(WireEnvelope::from(&envelope)).unwrap_or_default();
+                serde_json::to_value(WireEnvelope::from(&*envelope)).unwrap_or_default();
             let data = json!({ "status": "completed", "envelope": envelope_json });
             driver.view.line("run.finished", 0, None, data)?;
             result.write(&envelope)?;
