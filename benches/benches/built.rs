@@ -111,7 +111,11 @@ fn chain(nodes: u32) -> EnvelopeFlow {
 }
 
 /// A document, read from its text.
-fn loaded(nodes: &[String], edges: &[(String, String)], kind: impl Fn(&str) -> &'static str) -> EnvelopeFlow {
+fn loaded(
+    nodes: &[String],
+    edges: &[(String, String)],
+    kind: impl Fn(&str) -> &'static str,
+) -> EnvelopeFlow {
     let nodes: Vec<String> = nodes
         .iter()
         .map(|id| format!(r#"{{ "id": "{id}", "type": {} }}"#, kind(id)))
@@ -131,17 +135,23 @@ fn loaded(nodes: &[String], edges: &[(String, String)], kind: impl Fn(&str) -> &
 /// A chain of nodes that do nothing.
 fn chain_of_document(nodes: u32) -> EnvelopeFlow {
     let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
-    let edges = names.windows(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+    let edges = names
+        .windows(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()));
     loaded(&names, &edges.collect::<Vec<_>>(), |_| r#""noop""#)
 }
 
 /// A chain of nodes with templates.
 fn templates_of_document(nodes: u32) -> EnvelopeFlow {
     let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
-    let edges = names.windows(2).map(|pair| (pair[0].clone(), pair[1].clone()));
-    loaded(&names, &edges.collect::<Vec<_>>(), |_| {
-        r#""transform", "config": { "transform": "template", "template": "{{.a}} and {{.b}}", "output_var": "c" }"#
-    })
+    let edges = names
+        .windows(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()));
+    loaded(
+        &names,
+        &edges.collect::<Vec<_>>(),
+        |_| r#""transform", "config": { "transform": "template", "template": "{{.a}} and {{.b}}", "output_var": "c" }"#,
+    )
 }
 
 /// The forks of [`diamonds`] in a document.
@@ -158,7 +168,11 @@ fn diamonds_of_document(count: u32) -> EnvelopeFlow {
         names.extend([fork, left, right, merge]);
     }
     loaded(&names, &edges, |id| {
-        if id.starts_with("merge") { r#""merge", "config": { "strategy": "json_merge" }"# } else { r#""noop""# }
+        if id.starts_with("merge") {
+            r#""merge", "config": { "strategy": "json_merge" }"#
+        } else {
+            r#""noop""#
+        }
     })
 }
 
@@ -181,9 +195,21 @@ fn diamonds(count: u32) -> EnvelopeFlow {
 const BUILDS: [(&str, u32, fn(u32) -> EnvelopeFlow); 5] = [
     ("building a chain of 1,000 nodes", 1_000, chain),
     ("building 250 forks with merges", 250, diamonds),
-    ("loading a document with a chain of 1,000 nodes", 1_000, chain_of_document),
-    ("loading a document with 1,000 templates", 1_000, templates_of_document),
-    ("loading a document with 250 forks and merges", 250, diamonds_of_document),
+    (
+        "loading a document with a chain of 1,000 nodes",
+        1_000,
+        chain_of_document,
+    ),
+    (
+        "loading a document with 1,000 templates",
+        1_000,
+        templates_of_document,
+    ),
+    (
+        "loading a document with 250 forks and merges",
+        250,
+        diamonds_of_document,
+    ),
 ];
 
 fn main() {

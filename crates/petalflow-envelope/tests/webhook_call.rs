@@ -198,10 +198,7 @@ async fn p178_the_result() {
     );
     assert_eq!(
         (&result["url"], &result["method"]),
-        (
-            &json!(url.replace("s3cret", "***")),
-            &json!("PATCH")
-        ),
+        (&json!(url.replace("s3cret", "***")), &json!("PATCH")),
         "credentials are not stored"
     );
     for status in ["404 Not Found", "500 Oops"] {
@@ -277,11 +274,15 @@ async fn credentials_are_neither_stored_nor_printed() {
     let response = "HTTP/1.1 200 OK\r\nSet-Cookie: id=s3cret\r\nContent-Length: 2\r\n\r\nok";
     let (url, _served) = server(response.into()).await;
     let url = url.replace("http://", "http://ann:s3cret@");
-    let config = json!({ "url": url, "headers": { "Authorization": "Bearer s3cret" }, "result_var": "r" });
+    let config =
+        json!({ "url": url, "headers": { "Authorization": "Bearer s3cret" }, "result_var": "r" });
     let node = call(config);
     assert!(!format!("{node:?}").contains("s3cret"), "{node:?}");
     let envelope = run(node, vars(json!({}))).await.expect("it is sent");
     let stored = format!("{:?}", envelope.vars);
-    assert!(stored.contains("?token=***") && !stored.contains("s3cret"), "{stored}");
+    assert!(
+        stored.contains("?token=***") && !stored.contains("s3cret"),
+        "{stored}"
+    );
     assert_eq!(var(&envelope, "r")["body"], json!("ok"));
 }

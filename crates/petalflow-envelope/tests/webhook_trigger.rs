@@ -166,11 +166,20 @@ async fn p180_the_request_becomes_variables() {
 #[test]
 fn a_server_can_check_before_it_reads_the_body() {
     let node = trigger(with_token("secret"));
-    let head = WebhookRequest { body: vec![], ..request() };
+    let head = WebhookRequest {
+        body: vec![],
+        ..request()
+    };
     assert!(node.authorize(&head).is_ok());
-    let none = WebhookRequest { headers: [].into(), ..head.clone() };
+    let none = WebhookRequest {
+        headers: [].into(),
+        ..head.clone()
+    };
     assert_eq!(node.authorize(&none), Err(Refusal::Unauthorized));
-    let get = WebhookRequest { method: "GET".into(), ..head };
+    let get = WebhookRequest {
+        method: "GET".into(),
+        ..head
+    };
     assert_eq!(node.authorize(&get).map_err(|it| it.status()), Err(405));
 }
 

@@ -169,7 +169,8 @@ impl ServerBuilder {
         }
         let mut hooks = self.hooks.iter();
         if hooks.any(|hook| hook.workflow == workflow && hook.trigger == trigger) {
-            self.errors.push(SetupError::Duplicate { workflow, trigger });
+            self.errors
+                .push(SetupError::Duplicate { workflow, trigger });
             return self;
         }
         let timeout = node.config().timeout.0;

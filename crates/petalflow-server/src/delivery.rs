@@ -46,7 +46,11 @@ pub(crate) async fn deliver(
 
     let begin = begin(Arc::clone(&server), index, key, input);
     let thread = server.finish(begin).await?;
-    answer(&server, index, &thread, wait(&parts.headers).min(limits.max_wait)).await
+    let wait = wait(&parts.headers).min(limits.max_wait);
+    if wait.is_zero() {
+        return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))).into_response());
+    }
+    ended(&server, index, &thread, wait).await
 }
 
 /// Begins a thread, and returns its id. A repeated delivery gets the thread of the first one.
@@ -131,17 +135,16 @@ fn wait(headers: &HeaderMap) -> Duration {
     Duration::from_secs(seconds.unwrap_or(0))
 }
 
-/// The response: at once, or when the run has ended.
-async fn answer(
+/// The response when the run has ended, or after this time.
+async fn ended(
     server: &Inner,
     index: usize,
     thread: &str,
     wait: Duration,
 ) -> Result<Response, Refusal> {
     let threads = &server.settings.hooks[index].threads;
-    if !wait.is_zero()
-        && let Some(mut run) = server.listen(thread)
-    {
+    // A run of another process is not waited for.
+    if let Some(mut run) = server.listen(thread) {
         let ended = async { while !matches!(run.recv().await, Err(RecvError::Closed)) {} };
         // After the time, the client gets the status that the thread has then.
         let _ = tokio::time::timeout(wait, ended).await;
@@ -150,13 +153,14 @@ async fn answer(
     let status = info.map_or(ThreadStatus::Running, |info| info.status);
     let mut body = json!({ "thread": thread, "status": status.as_str() });
     let code = match status {
-        ThreadStatus::Finished if !wait.is_zero() => {
+        ThreadStatus::Finished => {
             if let Some(snapshot) = threads.snapshot(thread).await? {
                 body["envelope"] = json!(WireEnvelope::from(&snapshot.state));
             }
             StatusCode::OK
         }
-        ThreadStatus::Failed if !wait.is_zero() => StatusCode::INTERNAL_SERVER_ERROR,
+        // The reason is not for everyone who may deliver: the thread has it.
+        ThreadStatus::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::ACCEPTED,
     };
     Ok((code, Json(body)).into_response())

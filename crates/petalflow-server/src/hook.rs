@@ -31,8 +31,8 @@ impl Hook {
 
     /// Whether this trigger has started the thread.
     pub(crate) fn owns(&self, thread: &str) -> bool {
-        let rest = thread.strip_prefix(&*self.prefix());
-        rest.is_some_and(|rest| !rest.contains(SEPARATOR))
+        let id = thread.strip_prefix(&*self.prefix());
+        id.is_some_and(|id| id.len() == 32 && id.chars().all(|c| c.is_ascii_hexdigit()))
     }
 }
 
@@ -57,8 +57,11 @@ pub(crate) trait HookThreads: Send + Sync {
     async fn resume(&self, thread: &str, with: Resume<Envelope>) -> Result<RunEvents, RunError>;
     async fn snapshot(&self, thread: &str) -> Result<Option<Snapshot<Envelope>>, ThreadError>;
     async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, ThreadError>;
-    async fn events_since(&self, thread: &str, number: u64)
-    -> Result<Vec<LoggedEvent>, ThreadError>;
+    async fn events_since(
+        &self,
+        thread: &str,
+        number: u64,
+    ) -> Result<Vec<LoggedEvent>, ThreadError>;
     async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError>;
 }
 

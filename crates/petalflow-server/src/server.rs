@@ -57,7 +57,8 @@ impl Server {
 
     pub(crate) fn new(settings: Settings) -> Self {
         let limits = settings.limits;
-        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
+        let semaphore =
+            |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
         Server {
             inner: Arc::new(Inner {
                 settings,
@@ -179,7 +180,10 @@ impl Server {
         let inner = &self.inner;
         inner.settings.stop.drain();
         inner.tasks.close();
-        if tokio::time::timeout(grace, inner.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(grace, inner.tasks.wait())
+            .await
+            .is_err()
+        {
             inner.settings.stop.cancel();
             inner.tasks.wait().await;
         }

@@ -143,7 +143,11 @@ mod tests {
             all(&["[::1]:0", "8.8.8.8:0"]),
         ] {
             let error = only_public("a.example", mixed).expect_err("one is private");
-            assert!(error.to_string().starts_with("`a.example` is in a private network"));
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("`a.example` is in a private network")
+            );
         }
     }
 

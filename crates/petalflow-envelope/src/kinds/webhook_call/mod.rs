@@ -115,7 +115,9 @@ pub struct WebhookCallNode {
 
 impl fmt::Debug for WebhookCallNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WebhookCallNode").field(&self.config).finish()
+        f.debug_tuple("WebhookCallNode")
+            .field(&self.config)
+            .finish()
     }
 }
 
@@ -254,7 +256,10 @@ fn redacted(mut url: Url) -> String {
     // They fail for addresses without a host, which have no credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    let names: Vec<String> = url.query_pairs().map(|(name, _)| name.into_owned()).collect();
+    let names: Vec<String> = url
+        .query_pairs()
+        .map(|(name, _)| name.into_owned())
+        .collect();
     if !names.is_empty() {
         let hidden = names.iter().map(|name| (name.as_str(), "***"));
         url.query_pairs_mut().clear().extend_pairs(hidden);
