@@ -70,6 +70,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &[],
     ),
     layer(
+        "petalflow-server",
+        &["petalflow", "petalflow-envelope"],
+        &["petalflow-sqlite"],
+    ),
+    layer(
         "petalflow-mcp",
         &["petalflow", "petalflow-llm"],
         &["petalflow-agent"],
