@@ -115,6 +115,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-llm",
             "petalflow-postgres",
             "petalflow-redis",
+            "petalflow-server",
             "petalflow-source",
             "petalflow-sqlite",
         ],

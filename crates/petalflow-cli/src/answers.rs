@@ -13,7 +13,8 @@ use crate::terminal::{self, NOTE, STRONG};
 /// The answers that a command was given.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct AnswerArgs {
-    /// Answer the question of a node: `approve`, `reject: too long`, an option, a text, or data in JSON. Can be repeated
+    /// Answer a question: `approve`, `reject: too long`, an option, a text, or data in JSON. Each answers one question, that
+    /// of its node if it names one. Can be repeated
     #[arg(long = "answer", value_name = "[NODE=]ANSWER")]
     pub(crate) answers: Vec<String>,
 }
@@ -26,17 +27,40 @@ pub(crate) fn request_of(interrupt: &Interrupt) -> Option<HumanRequest> {
 }
 
 impl AnswerArgs {
-    /// The answer to a question: the one with the name of its node, or one without a name if it is the only question.
+    /// The answer to a question: the one with the name of its node, or one without a name if there is no other question.
     pub(crate) fn find(&self, node: &str, open: &[Interrupt]) -> Option<&str> {
-        let named = self.answers.iter().find_map(|answer| {
-            let (name, answer) = answer.split_once('=')?;
-            (name == node).then_some(answer)
-        });
-        let for_all = || match (&self.answers[..], open) {
-            ([answer], [_]) => Some(answer.as_str()),
-            _ => None,
+        let mut all = self.answers.iter().map(|answer| named(answer));
+        let fits = |(name, _): &(Option<&str>, &str)| match name {
+            Some(name) => *name == node,
+            None => open.len() == 1,
         };
-        named.or_else(for_all)
+        all.find(fits).map(|(_, answer)| answer)
+    }
+
+    /// Removes the answers that were given, so that each answers one question.
+    pub(crate) fn forget(&mut self, answered: &[Interrupt]) {
+        for interrupt in answered {
+            let given = self
+                .answers
+                .iter()
+                .position(|answer| match named(answer).0 {
+                    Some(name) => name == interrupt.node,
+                    None => answered.len() == 1,
+                });
+            given.map(|given| self.answers.remove(given));
+        }
+    }
+}
+
+/// The name of the node and the answer. A name is a word, so that texts and JSON with `=` are answers.
+fn named(answer: &str) -> (Option<&str>, &str) {
+    let is_word = |name: &str| {
+        let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        !name.is_empty() && name.chars().all(is_part)
+    };
+    match answer.split_once('=') {
+        Some((name, answer)) if is_word(name) => (Some(name), answer),
+        _ => (None, answer),
     }
 }
 

@@ -33,14 +33,16 @@ pub(crate) struct Driver<'a> {
 impl Driver<'_> {
     /// Runs until the end, or until nobody answers a question.
     pub(crate) async fn drive(&mut self, mut run: ThreadRun<Graph<Envelope>>) -> Result<End> {
+        let mut given = self.answers.clone();
         loop {
             let interrupts = match self.once(run).await? {
                 End::Waiting(interrupts) => interrupts,
                 finished @ End::Finished(_) => return Ok(finished),
             };
-            let Some(resume) = self.answered(&interrupts).await? else {
+            let Some(resume) = self.answered(&interrupts, &given).await? else {
                 return Ok(End::Waiting(interrupts));
             };
+            given.forget(&interrupts);
             self.view.go_on();
             run = self.thread.resume(resume);
         }
@@ -49,7 +51,13 @@ impl Driver<'_> {
     async fn once(&mut self, run: ThreadRun<Graph<Envelope>>) -> Result<End> {
         let mut events = run.events();
         while let Some(event) = events.next().await {
-            self.view.event(&event)?;
+            // If nobody reads the events, the run has not ended.
+            self.view
+                .event(&event)
+                .map_err(|failure| match failure.exit {
+                    Exit::Done => Failure::silent(Exit::Stopped),
+                    _ => failure,
+                })?;
             match event.kind {
                 EventKind::Finished { state } => {
                     self.view.clear();
@@ -70,13 +78,17 @@ impl Driver<'_> {
     }
 
     /// The answers to all questions: those of the command, then those of a person. `None` if one is missing.
-    async fn answered(&self, interrupts: &[Interrupt]) -> Result<Option<Resume<Envelope>>> {
+    async fn answered(
+        &self,
+        interrupts: &[Interrupt],
+        given: &AnswerArgs,
+    ) -> Result<Option<Resume<Envelope>>> {
         let mut resume = Resume::new();
         for interrupt in interrupts {
             let Some(request) = answers::request_of(interrupt) else {
                 return Ok(None);
             };
-            let response = match self.answers.find(&interrupt.node, interrupts) {
+            let response = match given.find(&interrupt.node, interrupts) {
                 Some(answer) => Some(answers::response(&request, answer)?),
                 None if terminal::can_ask() => match answers::ask(&request).await {
                     // Ctrl-C at a question: it stays open.

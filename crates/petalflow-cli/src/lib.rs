@@ -17,6 +17,7 @@
 //! | `validate` | reports all that is wrong with documents, with code, file, line and column |
 //! | `compile` | makes a graph of an agent workflow |
 //! | `graph` | draws a document as Mermaid, DOT or SVG |
+//! | `serve` | serves webhooks over HTTP: each request starts a run |
 //! | `threads` | lists, shows, resumes and forks stored runs |
 //! | `tools` | lists the types of nodes and their settings |
 //! | `chat` | talks with a conversation flow in the terminal |
@@ -47,8 +48,8 @@
 //!
 //! # Features
 //!
-//! `sqlite` (default), `postgres` and `redis` are stores. `providers` has models of providers, over HTTP. `http` has
-//! nodes that call webhooks. `full` is all of them.
+//! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) is the command of that name. `providers` has
+//! models of providers, over HTTP. `http` has nodes that call webhooks. `full` is all of them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -42,7 +42,9 @@ impl StoreArgs {
     pub(crate) fn option(&self) -> String {
         match &self.store {
             // With the variable the option is not needed. An address may have a password, which is not printed.
-            Some(_) if std::env::var_os(VARIABLE).is_some() => String::new(),
+            Some(address) if std::env::var(VARIABLE).is_ok_and(|it| it == *address) => {
+                String::new()
+            }
             Some(address) if address.contains("://") => " --store STORE".into(),
             Some(address) => format!(" --store {}", quoted(address)),
             None => String::new(),

@@ -5,12 +5,13 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow};
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["run"],
     &["validate"],
     &["compile"],
     &["graph"],
+    &["serve"],
     &["threads"],
     &["threads", "list"],
     &["threads", "show"],
@@ -59,9 +60,10 @@ fn p209_the_examples_of_the_help_run() {
             .code(0)
             .out;
         for example in examples(&help) {
-            // A model of a provider, and Graphviz.
-            let needs_more =
-                example.contains("--model") || (example.contains("| dot") && !has("dot"));
+            // A model of a provider, Graphviz, and a server that does not end.
+            let needs_more = example.contains("--model")
+                || example.contains("petalflow serve")
+                || (example.contains("| dot") && !has("dot"));
             if needs_more {
                 continue;
             }

@@ -7,6 +7,7 @@ mod help;
 mod hostile;
 mod program;
 mod run;
+mod serve;
 mod terminal;
 mod threads;
 mod tools;

@@ -197,7 +197,7 @@ fn p209_without_a_terminal_approvals_are_given_and_other_questions_fail() {
 
     let ran = petalflow(["run", &document("questions.graph.yaml")]).code(2);
     assert!(
-        ran.err.contains("nobody can be asked") && ran.err.contains("--answer size=small"),
+        ran.err.contains("nobody can be asked") && ran.err.contains("--answer 'size=small'"),
         "{}",
         ran.err
     );

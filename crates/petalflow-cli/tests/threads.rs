@@ -332,7 +332,7 @@ fn p209_a_thread_goes_on_after_a_failure() {
         "--tool",
         "count=echo '{\"n\": 1}'",
         "--var",
-        "found",
+        "found.result",
     ])
     .code(0);
     assert_eq!(ran.out, "5\n");
@@ -425,8 +425,57 @@ fn p209_ctrl_c_ends_a_stored_run_which_can_be_resumed() {
         "--tool",
         "count=echo {}",
         "--var",
-        "found",
+        "found.result",
     ])
     .code(0);
     assert_eq!(ran.out, "5\n");
+}
+
+#[test]
+fn p209_each_answer_is_given_once() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let questions = document("questions.graph.yaml");
+    petalflow(["run", &questions, "--store", &store, "--thread", "q"]).code(7);
+    // An answer without a name is for the question that is open, and not for the next one.
+    let ran = petalflow([
+        "threads", "resume", "q", "--store", &store, "--answer", "small",
+    ])
+    .code(7);
+    assert!(ran.err.contains("change"), "{}", ran.err);
+    // An answer for another node waits for its question.
+    petalflow([
+        "threads", "resume", "q", "--store", &store, "--answer", "name=Ann",
+    ])
+    .code(7);
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "q",
+        "--store",
+        &store,
+        "--answer",
+        "name=Ann",
+        "--answer",
+        r#"{"a": "b=c"}"#,
+    ])
+    .code(7);
+    assert!(ran.err.contains("notes"), "{}", ran.err);
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "q",
+        "--store",
+        &store,
+        "--answer",
+        "1 + 1 = 2",
+        "--format",
+        "json",
+    ])
+    .code(0);
+    let vars = &ran.json()["vars"];
+    assert_eq!(
+        (&vars["a"], &vars["name"]["data"], &vars["notes"]["notes"]),
+        (&json!("b=c"), &json!("Ann"), &json!("1 + 1 = 2"))
+    );
 }

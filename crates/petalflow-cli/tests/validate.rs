@@ -21,9 +21,11 @@ fn p209_all_diagnostics_are_reported_with_their_places() {
         starts,
         [
             ":5:26: error[GR-003",
-            ":6:104: warning[GR-020",
+            ":6:5: warning[GR-002",
+            ":6:112: warning[GR-020",
+            ":7:5: warning[GR-002",
             ":7:13: error[GR-005",
-            ":9:38: error[GR-001",
+            ":9:40: error[GR-001",
         ],
         "{}",
         ran.out

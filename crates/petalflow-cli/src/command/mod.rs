@@ -6,6 +6,8 @@ mod completions;
 mod convert;
 mod graph;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod threads;
 mod tools;
 mod validate;
@@ -44,6 +46,9 @@ enum Command {
     Compile(compile::Args),
     /// Draw a document of any kind
     Graph(graph::Args),
+    /// Serve the webhooks of documents over HTTP
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     /// List, show, resume and fork stored runs
     Threads(threads::Args),
     /// List the types of nodes, or show the settings of one
@@ -63,6 +68,8 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Validate(args) => validate::run(args),
         Command::Compile(args) => compile::run(args),
         Command::Graph(args) => graph::run(args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => Box::pin(serve::run(args)).await,
         Command::Threads(args) => Box::pin(threads::run(args)).await,
         Command::Tools(args) => tools::run(args),
         Command::Chat(args) => Box::pin(chat::run(args)).await,

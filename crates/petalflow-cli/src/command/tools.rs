@@ -73,35 +73,108 @@ fn list(schemas: &Map<String, Value>) -> Result<()> {
 
 fn show(name: &str, schema: &Value) -> Result<()> {
     terminal::line(format_args!("{STRONG}{name}{STRONG:#}: {}", summary(name)))?;
+    let definitions = &schema["$defs"];
+    match schema["oneOf"].as_array() {
+        None => properties(schema, definitions, "It has no settings."),
+        // The settings depend on one of them.
+        Some(variants) => variants.iter().try_for_each(|variant| {
+            if let Some((setting, value)) = fixed(variant) {
+                terminal::line(format_args!(
+                    "\n{STRONG}{setting}: {value}{STRONG:#}  {}",
+                    description(variant)
+                ))?;
+            }
+            properties(variant, definitions, "  It has no other settings.")
+        }),
+    }
+}
+
+/// The setting that decides which variant it is, with its value.
+fn fixed(variant: &Value) -> Option<(&str, &str)> {
+    let mut properties = variant["properties"].as_object()?.iter();
+    properties.find_map(|(name, of)| Some((name.as_str(), of["const"].as_str()?)))
+}
+
+fn properties(schema: &Value, definitions: &Value, without: &str) -> Result<()> {
     let required: Vec<&str> = schema["required"]
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let Some(properties) = schema["properties"].as_object().filter(|it| !it.is_empty()) else {
-        return terminal::line("It has no settings.");
-    };
-    let width = properties.keys().map(String::len).max().unwrap_or_default();
-    for (setting, of) in properties {
+    let all = schema["properties"].as_object();
+    let shown: Vec<(&String, &Value)> = all
+        .into_iter()
+        .flatten()
+        .filter(|(_, of)| of.get("const").is_none())
+        .collect();
+    if shown.is_empty() {
+        return terminal::line(without);
+    }
+    let width = shown
+        .iter()
+        .map(|(name, _)| name.len())
+        .max()
+        .unwrap_or_default();
+    for (setting, of) in shown {
         let mark = if required.contains(&setting.as_str()) {
             " (required)"
         } else {
             ""
         };
+        let values =
+            choices(of, definitions).map_or_else(String::new, |it| format!(" One of: {it}."));
         terminal::line(format_args!(
-            "  {STRONG}{setting:width$}{STRONG:#}  {}{mark}",
+            "  {STRONG}{setting:width$}{STRONG:#}  {}{values}{mark}",
             description(of)
         ))?;
     }
     Ok(())
 }
 
-/// The first line of the description of a setting, without the links of Rust's documentation.
+/// The values of a setting, if they are texts that are known.
+fn choices(schema: &Value, definitions: &Value) -> Option<String> {
+    let of_definition = schema["$ref"]
+        .as_str()
+        .and_then(|it| definitions.get(it.strip_prefix("#/$defs/")?));
+    let schema = of_definition.unwrap_or(schema);
+    let values: Option<Vec<&str>> = match (&schema["enum"], &schema["oneOf"]) {
+        (Value::Array(values), _) => values.iter().map(Value::as_str).collect(),
+        (_, Value::Array(variants)) => variants.iter().map(|it| it["const"].as_str()).collect(),
+        _ => None,
+    };
+    values
+        .filter(|it| !it.is_empty())
+        .map(|values| values.join(", "))
+}
+
+/// The first paragraph of the description of a setting, without the links of Rust's documentation.
 fn description(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
-    let first = text.lines().next().unwrap_or_default();
-    first.replace("[`", "`").replace("`]", "`")
+    let first = text
+        .split("\n\n")
+        .next()
+        .unwrap_or_default()
+        .replace('\n', " ");
+    let mut plain = String::with_capacity(first.len());
+    let mut rest = first.as_str();
+    while let Some((before, link)) = rest.split_once('[') {
+        let Some((label, after)) = link.split_once(']') else {
+            break;
+        };
+        let is_link = label.starts_with('`') || after.starts_with('(');
+        plain.push_str(before);
+        plain.push_str(&if is_link {
+            label.to_owned()
+        } else {
+            format!("[{label}]")
+        });
+        rest = match after.strip_prefix('(').and_then(|it| it.split_once(')')) {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    plain + rest
 }
 
 /// What a node of a type does.
