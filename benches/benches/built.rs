@@ -12,6 +12,7 @@ use petalflow_benches::chain::hundred;
 use petalflow_benches::table::{head, row};
 use petalflow_envelope::Envelope;
 use petalflow_envelope::builder::{EnvelopeBuilder, EnvelopeFlow};
+use petalflow_envelope::documents::{Services, Source, load_source};
 use petalflow_envelope::kinds::{MergeConfig, MergeNode, NoopNode};
 use petalflow_envelope::run::RunOptions;
 use tokio::runtime::{Builder, Runtime};
@@ -43,15 +44,17 @@ struct Cases {
     built: Graph<hundred::Count>,
     envelope: EnvelopeFlow,
     merges: EnvelopeFlow,
+    document: EnvelopeFlow,
 }
 
-const CASES: [&str; 6] = [
+const CASES: [&str; 7] = [
     "flow! over typed keys",
     "builder over typed keys",
     "flow! over an envelope",
     "builder over an envelope",
     "builder over an envelope, with options",
     "branches and merges over an envelope",
+    "document",
 ];
 
 impl Cases {
@@ -67,6 +70,7 @@ impl Cases {
             built: built.build().expect("a chain is a graph"),
             envelope: chain(SUPERSTEPS),
             merges: diamonds(SUPERSTEPS / 3),
+            document: chain_of_document(SUPERSTEPS),
         }
     }
 
@@ -88,8 +92,11 @@ impl Cases {
                 let run = self.envelope.run_with(Envelope::new(), &options);
                 drop(black_box(run.await.expect("it ends")));
             }
-            _ => drop(black_box(
+            5 => drop(black_box(
                 self.merges.run(Envelope::new()).await.expect("it ends"),
+            )),
+            _ => drop(black_box(
+                self.document.run(Envelope::new()).await.expect("it ends"),
             )),
         }
     }
@@ -101,6 +108,72 @@ fn chain(nodes: u32) -> EnvelopeFlow {
         builder.edge(format!("n{node}"), NoopNode)
     });
     all.build().expect("a chain is a graph")
+}
+
+/// A document, read from its text.
+fn loaded(
+    nodes: &[String],
+    edges: &[(String, String)],
+    kind: impl Fn(&str) -> &'static str,
+) -> EnvelopeFlow {
+    let nodes: Vec<String> = nodes
+        .iter()
+        .map(|id| format!(r#"{{ "id": "{id}", "type": {} }}"#, kind(id)))
+        .collect();
+    let edges: Vec<String> = edges
+        .iter()
+        .map(|(from, to)| format!(r#"{{ "source": "{from}", "target": "{to}" }}"#))
+        .collect();
+    let text = format!(
+        r#"{{ "id": "g", "version": "1", "kind": "graph", "nodes": [{}], "edges": [{}] }}"#,
+        nodes.join(",\n"),
+        edges.join(",\n"),
+    );
+    load_source(&Source::new("g.json", text), &Services::new()).expect("it is a document")
+}
+
+/// A chain of nodes that do nothing.
+fn chain_of_document(nodes: u32) -> EnvelopeFlow {
+    let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
+    let edges = names
+        .windows(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()));
+    loaded(&names, &edges.collect::<Vec<_>>(), |_| r#""noop""#)
+}
+
+/// A chain of nodes with templates.
+fn templates_of_document(nodes: u32) -> EnvelopeFlow {
+    let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
+    let edges = names
+        .windows(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()));
+    loaded(
+        &names,
+        &edges.collect::<Vec<_>>(),
+        |_| r#""transform", "config": { "transform": "template", "template": "{{.a}} and {{.b}}", "output_var": "c" }"#,
+    )
+}
+
+/// The forks of [`diamonds`] in a document.
+fn diamonds_of_document(count: u32) -> EnvelopeFlow {
+    let (mut names, mut edges) = (vec!["start".to_owned()], Vec::new());
+    for i in 0..count {
+        let [fork, left, right, merge] =
+            ["fork", "left", "right", "merge"].map(|name| format!("{name}{i}"));
+        edges.push((names[names.len() - 1].clone(), fork.clone()));
+        for side in [&left, &right] {
+            edges.push((fork.clone(), side.clone()));
+            edges.push((side.clone(), merge.clone()));
+        }
+        names.extend([fork, left, right, merge]);
+    }
+    loaded(&names, &edges, |id| {
+        if id.starts_with("merge") {
+            r#""merge", "config": { "strategy": "json_merge" }"#
+        } else {
+            r#""noop""#
+        }
+    })
 }
 
 /// Forks of two branches with a merge after each: four nodes and three supersteps each.
@@ -117,6 +190,27 @@ fn diamonds(count: u32) -> EnvelopeFlow {
     });
     all.build().expect("branches with merges are a graph")
 }
+
+/// Graphs of 1,000 nodes.
+const BUILDS: [(&str, u32, fn(u32) -> EnvelopeFlow); 5] = [
+    ("building a chain of 1,000 nodes", 1_000, chain),
+    ("building 250 forks with merges", 250, diamonds),
+    (
+        "loading a document with a chain of 1,000 nodes",
+        1_000,
+        chain_of_document,
+    ),
+    (
+        "loading a document with 1,000 templates",
+        1_000,
+        templates_of_document,
+    ),
+    (
+        "loading a document with 250 forks and merges",
+        250,
+        diamonds_of_document,
+    ),
+];
 
 fn main() {
     let runtime = Builder::new_current_thread().enable_time().build();
@@ -149,20 +243,12 @@ fn main() {
     for (case, time) in CASES.iter().zip(best) {
         row(&format!("{case} (superstep)"), &format!("{time:?}"), "");
     }
-    let ratio = best[3].as_secs_f64() / best[2].as_secs_f64();
-    row(
-        "builder over flow!, of an envelope",
-        &format!("{ratio:.1}"),
-        "10",
-    );
-    for (what, build) in [
-        (
-            "building a chain of 1,000 nodes",
-            chain as fn(u32) -> EnvelopeFlow,
-        ),
-        ("building 250 forks with merges, 1,001 nodes", diamonds),
-    ] {
-        let count = if what.contains("chain") { 1_000 } else { 250 };
+    for (what, case) in [("builder", 3), ("document", 6)] {
+        let ratio = best[case].as_secs_f64() / best[2].as_secs_f64();
+        let what = format!("{what} over flow!, of an envelope");
+        row(&what, &format!("{ratio:.1}"), "10");
+    }
+    for (what, count, build) in BUILDS {
         let time = (0..10).map(|_| {
             let begun = Instant::now();
             drop(black_box(build(count)));
@@ -175,15 +261,9 @@ fn main() {
 
 /// For instruction counts. The cases after the last build graphs of 1,000 nodes.
 fn one_case(runtime: &Runtime, case: usize, runs: u32) {
-    if case >= CASES.len() {
-        for _ in 0..runs {
-            drop(black_box(if case == CASES.len() {
-                chain(1_000)
-            } else {
-                diamonds(250)
-            }));
-        }
-        return;
+    if let Some(build) = case.checked_sub(CASES.len()) {
+        let (_, count, build) = BUILDS[build];
+        return (0..runs).for_each(|_| drop(black_box(build(count))));
     }
     let cases = Cases::new();
     runtime.block_on(async {

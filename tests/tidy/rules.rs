@@ -71,6 +71,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &[],
     ),
     layer(
+        "petalflow-server",
+        &["petalflow", "petalflow-envelope"],
+        &["petalflow-sqlite"],
+    ),
+    layer(
         "petalflow-mcp",
         &["petalflow", "petalflow-llm"],
         &["petalflow-agent"],
@@ -99,6 +104,24 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-sqlite", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-postgres", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-redis", &["petalflow"], &["petalflow-testing"]),
+    layer(
+        "petalflow-cli",
+        &[
+            "petalflow",
+            "petalflow-conversation",
+            "petalflow-conversation-document",
+            "petalflow-documents",
+            "petalflow-envelope",
+            "petalflow-graph",
+            "petalflow-llm",
+            "petalflow-postgres",
+            "petalflow-redis",
+            "petalflow-server",
+            "petalflow-source",
+            "petalflow-sqlite",
+        ],
+        &[],
+    ),
 ];
 
 /// Published only because `petalflow` depends on exactly one version of them: their names are no interface.

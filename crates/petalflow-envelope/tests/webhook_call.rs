@@ -198,13 +198,10 @@ async fn p178_the_result() {
     );
     assert_eq!(
         (&result["url"], &result["method"]),
-        (&json!(url), &json!("PATCH"))
+        (&json!(url.replace("s3cret", "***")), &json!("PATCH")),
+        "credentials are not stored"
     );
-    for status in [
-        "404 Not Found",
-        "500 Oops",
-        "302 Found\r\nLocation: http://127.0.0.1:1/",
-    ] {
+    for status in ["404 Not Found", "500 Oops"] {
         let (url, _served) =
             server(format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n")).await;
         let error = run(
@@ -252,4 +249,40 @@ async fn private_networks_are_refused_unless_allowed() {
         error.contains("`localhost` is in a private network"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let private = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let target = private.local_addr().expect("an address");
+    for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
+        let head = format!("HTTP/1.1 {status}\r\nLocation: http://{target}/admin\r\n");
+        let (url, _served) = server(format!("{head}Content-Length: 0\r\n\r\n")).await;
+        let error = run(call(json!({ "url": url })), vars(json!({}))).await;
+        let expected = format!(
+            "webhook call node `n`: the server answered with status {}, a redirect, which is not followed: set `url` to the last address",
+            &status[..3]
+        );
+        assert_eq!(error.expect_err("it is a redirect"), expected);
+    }
+    let accepted = tokio::time::timeout(std::time::Duration::ZERO, private.accept()).await;
+    assert!(accepted.is_err(), "nobody connected to the target");
+}
+
+#[tokio::test]
+async fn credentials_are_neither_stored_nor_printed() {
+    let response = "HTTP/1.1 200 OK\r\nSet-Cookie: id=s3cret\r\nContent-Length: 2\r\n\r\nok";
+    let (url, _served) = server(response.into()).await;
+    let url = url.replace("http://", "http://ann:s3cret@");
+    let config =
+        json!({ "url": url, "headers": { "Authorization": "Bearer s3cret" }, "result_var": "r" });
+    let node = call(config);
+    assert!(!format!("{node:?}").contains("s3cret"), "{node:?}");
+    let envelope = run(node, vars(json!({}))).await.expect("it is sent");
+    let stored = format!("{:?}", envelope.vars);
+    assert!(
+        stored.contains("?token=***") && !stored.contains("s3cret"),
+        "{stored}"
+    );
+    assert_eq!(var(&envelope, "r")["body"], json!("ok"));
 }

@@ -164,6 +164,36 @@ async fn p180_the_request_becomes_variables() {
 }
 
 #[test]
+fn a_server_can_check_before_it_reads_the_body() {
+    let node = trigger(with_token("secret"));
+    let head = WebhookRequest {
+        body: vec![],
+        ..request()
+    };
+    assert!(node.authorize(&head).is_ok());
+    let none = WebhookRequest {
+        headers: [].into(),
+        ..head.clone()
+    };
+    assert_eq!(node.authorize(&none), Err(Refusal::Unauthorized));
+    let get = WebhookRequest {
+        method: "GET".into(),
+        ..head
+    };
+    assert_eq!(node.authorize(&get).map_err(|it| it.status()), Err(405));
+}
+
+#[test]
+fn headers_with_credentials_are_not_stored() {
+    let mut request = request();
+    for name in ["Authorization", "Proxy-Authorization", "COOKIE"] {
+        request.headers.insert(name.into(), "s3cret".into());
+    }
+    let envelope = trigger(json!({})).admit(&request).expect("it is allowed");
+    assert!(!format!("{:?}", envelope.vars).contains("s3cret"));
+}
+
+#[test]
 fn p181_tokens() {
     let node = trigger(with_token("secret"));
     assert!(node.admit(&request()).is_ok());

@@ -70,7 +70,10 @@ fn compile(graph: &EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
         };
     }
     match builder.build() {
-        Ok(flow) => Ok(EnvelopeFlow::new(flow, kinds)),
+        Ok(flow) => {
+            let trigger = graph.nodes[entry].node.trigger();
+            Ok(EnvelopeFlow::new(flow, kinds).started_by(graph.id(entry), trigger))
+        }
         Err(errors) => {
             let errors = errors.diagnostics().iter().cloned();
             Err(refused(errors.map(GraphError::Rule).collect()))

@@ -143,6 +143,11 @@ pub trait EnvelopeNode: Send + Sync + 'static {
     fn router(&self) -> Option<&dyn Decide> {
         None
     }
+
+    /// The node as a trigger, if an HTTP request starts it.
+    fn trigger(&self) -> Option<&WebhookTriggerNode> {
+        None
+    }
 }
 
 #[async_trait]
@@ -153,6 +158,10 @@ impl<N: EnvelopeNode + ?Sized> EnvelopeNode for Arc<N> {
 
     fn router(&self) -> Option<&dyn Decide> {
         (**self).router()
+    }
+
+    fn trigger(&self) -> Option<&WebhookTriggerNode> {
+        (**self).trigger()
     }
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
@@ -199,6 +208,10 @@ impl EnvelopeNode for AnyNode {
 
     fn router(&self) -> Option<&dyn Decide> {
         self.0.router()
+    }
+
+    fn trigger(&self) -> Option<&WebhookTriggerNode> {
+        self.0.trigger()
     }
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {

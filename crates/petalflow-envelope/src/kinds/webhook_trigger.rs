@@ -1,4 +1,4 @@
-//! The start of a flow by an HTTP request. The server is not part of this crate.
+//! The start of a flow by an HTTP request. The server is the crate `petalflow-server`.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,9 @@ use petalflow::{BoxError, async_trait};
 
 /// The variable in which a server gives a request to the node.
 const REQUEST: &str = "__webhook_request";
+
+/// Headers that are not stored, whatever the authentication is.
+const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 /// The settings of a [`WebhookTriggerNode`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +79,55 @@ pub enum TriggerAuth {
 
 fn token_header() -> String {
     "X-PetalFlow-Webhook-Token".into()
+}
+
+impl TriggerAuth {
+    /// Checks the headers of a request. The time that this takes does not depend on the token.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::TriggerAuth;
+    /// use std::collections::BTreeMap;
+    ///
+    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+    /// assert!(auth.check(&BTreeMap::from([("x-token".into(), "secret".into())])).is_ok());
+    /// assert!(auth.check(&BTreeMap::new()).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Unauthorized`], or [`Refusal::NoToken`] if the environment variable with the token is not set.
+    pub fn check(&self, headers: &BTreeMap<String, String>) -> Result<(), Refusal> {
+        let TriggerAuth::HeaderToken { token, .. } = self else {
+            return Ok(());
+        };
+        let token = expected(token)?;
+        let mut headers = headers.iter();
+        let given = headers.find(|(name, _)| self.is_secret(name));
+        let given = given.map_or("", |(_, value)| value.as_str());
+        // Hashes have one length, so that the time does not depend on that of the token.
+        let same = Sha256::digest(given).ct_eq(&Sha256::digest(token));
+        bool::from(same).then_some(()).ok_or(Refusal::Unauthorized)
+    }
+
+    /// Whether the header with this name has the token.
+    fn is_secret(&self, name: &str) -> bool {
+        match self {
+            TriggerAuth::None => false,
+            TriggerAuth::HeaderToken { header, .. } => name.eq_ignore_ascii_case(header.trim()),
+        }
+    }
+}
+
+/// The token, or the value of the environment variable that it names.
+fn expected(token: &str) -> Result<String, Refusal> {
+    let Some(variable) = token.trim().strip_prefix("env:") else {
+        return Ok(token.trim().to_owned());
+    };
+    let variable = variable.trim().to_owned();
+    match std::env::var(&variable) {
+        Ok(value) if !value.trim().is_empty() => Ok(value.trim().to_owned()),
+        _ => Err(Refusal::NoToken { variable }),
+    }
 }
 
 /// The token is not shown.
@@ -202,7 +254,7 @@ impl Refusal {
 /// # }
 /// ```
 ///
-/// The header with the token is not in the variables.
+/// Headers with credentials are not in the variables.
 #[derive(Clone, Debug)]
 pub struct WebhookTriggerNode {
     config: WebhookTriggerConfig,
@@ -253,31 +305,47 @@ impl WebhookTriggerNode {
         Ok(WebhookTriggerNode { config })
     }
 
-    /// Checks a request, and returns the input of the run that it starts. The body is JSON if its content type is JSON,
-    /// otherwise a text.
+    /// The settings.
+    pub fn config(&self) -> &WebhookTriggerConfig {
+        &self.config
+    }
+
+    /// Checks the method and the token of a request. A server calls it before it reads the body.
     ///
     /// # Errors
     ///
     /// If the request is refused.
-    pub fn admit(&self, request: &WebhookRequest) -> Result<Envelope, Refusal> {
+    pub fn authorize(&self, request: &WebhookRequest) -> Result<(), Refusal> {
         let method = request.method.to_ascii_uppercase();
         if !self.config.methods.contains(&method) {
             let allowed = self.config.methods.join(", ");
             return Err(Refusal::Method { method, allowed });
         }
+        self.config.auth.check(&request.headers)
+    }
+
+    /// Checks a request, and returns the input of the run that it starts. The body is JSON if its content type is JSON,
+    /// otherwise a text. Headers with credentials are left out: that of the token, `Authorization`, `Proxy-Authorization`
+    /// and `Cookie`.
+    ///
+    /// # Errors
+    ///
+    /// If the request is refused.
+    pub fn admit(&self, request: &WebhookRequest) -> Result<Envelope, Refusal> {
+        self.authorize(request)?;
         let limit = self.config.max_body_bytes;
         if request.body.len() > limit {
             return Err(Refusal::TooLarge { limit });
         }
-        self.authenticate(request)?;
         let mut headers = Map::new();
         for (name, value) in &request.headers {
-            if !self.is_secret(name) {
-                headers.insert(name.to_ascii_lowercase(), value.as_str().into());
+            let name = name.to_ascii_lowercase();
+            if !(self.config.auth.is_secret(&name) || CREDENTIALS.contains(&name.as_str())) {
+                headers.insert(name, value.as_str().into());
             }
         }
         let value = json!({
-            "method": method,
+            "method": request.method.to_ascii_uppercase(),
             "path": request.path,
             "headers": headers,
             "query": request.query,
@@ -288,36 +356,6 @@ impl WebhookTriggerNode {
             "trigger_id": request.trigger_id,
         });
         Ok(Envelope::new().with_var(REQUEST, value))
-    }
-
-    fn is_secret(&self, name: &str) -> bool {
-        match &self.config.auth {
-            TriggerAuth::None => false,
-            TriggerAuth::HeaderToken { header, .. } => name.eq_ignore_ascii_case(header.trim()),
-        }
-    }
-
-    fn authenticate(&self, request: &WebhookRequest) -> Result<(), Refusal> {
-        let TriggerAuth::HeaderToken { token, .. } = &self.config.auth else {
-            return Ok(());
-        };
-        let token = match token.trim().strip_prefix("env:") {
-            None => token.trim().to_owned(),
-            Some(variable) => {
-                let value = std::env::var(variable).unwrap_or_default();
-                if value.is_empty() {
-                    let variable = variable.to_owned();
-                    return Err(Refusal::NoToken { variable });
-                }
-                value
-            }
-        };
-        let mut headers = request.headers.iter();
-        let given = headers.find(|(name, _)| self.is_secret(name));
-        let given = given.map_or("", |(_, value)| value.as_str());
-        // Hashes have one length, so that the time does not depend on that of the token.
-        let same = Sha256::digest(given).ct_eq(&Sha256::digest(token));
-        bool::from(same).then_some(()).ok_or(Refusal::Unauthorized)
     }
 }
 
@@ -339,6 +377,10 @@ fn body(request: &WebhookRequest) -> Result<Value, Refusal> {
 impl EnvelopeNode for WebhookTriggerNode {
     fn kind(&self) -> NodeKind {
         NodeKind::WebhookTrigger
+    }
+
+    fn trigger(&self) -> Option<&WebhookTriggerNode> {
+        Some(self)
     }
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {

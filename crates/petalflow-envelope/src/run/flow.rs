@@ -6,6 +6,7 @@ use std::sync::Arc;
 use petalflow::run::Run;
 use petalflow::{Graph, Launch};
 
+use crate::kinds::WebhookTriggerNode;
 use crate::{Envelope, NodeKind};
 
 /// A graph over envelopes that was built and checked. Clones share it.
@@ -13,6 +14,8 @@ use crate::{Envelope, NodeKind};
 pub struct EnvelopeFlow {
     graph: Graph<Envelope>,
     kinds: Arc<HashMap<String, NodeKind>>,
+    /// The first node, if an HTTP request starts it.
+    trigger: Option<Arc<(String, WebhookTriggerNode)>>,
 }
 
 impl EnvelopeFlow {
@@ -20,7 +23,29 @@ impl EnvelopeFlow {
         EnvelopeFlow {
             graph,
             kinds: Arc::new(kinds),
+            trigger: None,
         }
+    }
+
+    pub(crate) fn started_by(mut self, id: &str, trigger: Option<&WebhookTriggerNode>) -> Self {
+        self.trigger = trigger.map(|trigger| Arc::new((id.into(), trigger.clone())));
+        self
+    }
+
+    /// The first node of the graph and its id, if it is a webhook trigger. A server starts runs with it.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    ///
+    /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+    /// let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
+    /// assert_eq!(flow.trigger().map(|(id, _)| id), Some("incoming"));
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    pub fn trigger(&self) -> Option<(&str, &WebhookTriggerNode)> {
+        let (id, trigger) = &**self.trigger.as_ref()?;
+        Some((id, trigger))
     }
 
     /// The kinds of the nodes, by id.

@@ -20,17 +20,20 @@ impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let addresses: Vec<SocketAddr> = found.collect();
-            // One private address is enough to refuse: otherwise the order of the answers would decide.
-            if addresses.iter().any(|address| !is_public(address.ip())) {
-                let name = name.as_str();
-                return Err(BoxError::from(format!(
-                    "`{name}` is in a private network: set `allow_private` to call it"
-                )));
-            }
+            let addresses = only_public(name.as_str(), found.collect())?;
+            // The client connects to one of these, and does not resolve the name again.
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
+}
+
+/// The addresses of a name. One private address is enough to refuse: otherwise the order of the answers would decide.
+fn only_public(name: &str, addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, BoxError> {
+    if addresses.iter().all(|address| is_public(address.ip())) {
+        return Ok(addresses);
+    }
+    let problem = format!("`{name}` is in a private network: set `allow_private` to call it");
+    Err(problem.into())
 }
 
 fn is_public(address: IpAddr) -> bool {
@@ -51,6 +54,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         // Shared by a provider's customers, protocol assignments, benchmarks, reserved.
         || (a == 100 && (64..128).contains(&b))
         || (a, b, c) == (192, 0, 0)
+        // Relays from IPv6 to IPv4.
+        || (a, b, c) == (192, 88, 99)
         || (a == 198 && (b == 18 || b == 19))
         || a >= 240;
     !special
@@ -69,6 +74,9 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         | [0x2002, high, low, ..] => v4(high, low),
         // Documentation.
         [0x2001, 0xdb8, ..] => false,
+        [0x3fff, second, ..] if second < 0x1000 => false,
+        // Protocol assignments, among them Teredo, which has an IPv4 address in it.
+        [0x2001, second, ..] if second < 0x200 => false,
         // Only these are assigned to public networks.
         [first, ..] => first & 0xe000 == 0x2000,
     }
@@ -100,6 +108,11 @@ mod tests {
             "64:ff9b::a00:1",
             "2002:a00:1::",
             "2001:db8::1",
+            "192.88.99.1",
+            "2001:0:7f00:1::",
+            "2001:2::1",
+            "3fff::1",
+            "64:ff9b:1::1",
         ] {
             assert!(
                 !is_public(address.parse().expect("an address")),
@@ -110,9 +123,31 @@ mod tests {
             "8.8.8.8",
             "93.184.216.34",
             "2606:4700::1111",
+            "2001:4860:4860::8888",
             "::ffff:8.8.8.8",
         ] {
             assert!(is_public(address.parse().expect("an address")), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_one_private_address_is_refused() {
+        let all = |texts: &[&str]| -> Vec<SocketAddr> {
+            let addresses = texts.iter().map(|text| text.parse().expect("an address"));
+            addresses.collect()
+        };
+        let public = all(&["8.8.8.8:0", "[2606:4700::1111]:0"]);
+        assert_eq!(only_public("a.example", public.clone()).ok(), Some(public));
+        for mixed in [
+            all(&["8.8.8.8:0", "10.0.0.1:0"]),
+            all(&["[::1]:0", "8.8.8.8:0"]),
+        ] {
+            let error = only_public("a.example", mixed).expect_err("one is private");
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("`a.example` is in a private network")
+            );
         }
     }
 

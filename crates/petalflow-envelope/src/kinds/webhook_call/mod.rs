@@ -3,10 +3,11 @@
 mod address;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SET_COOKIE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Url};
 use schemars::JsonSchema;
@@ -26,7 +27,7 @@ use petalflow::{BoxError, async_trait};
     clippy::struct_excessive_bools,
     reason = "they are the settings of documents"
 )]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookCallConfig {
     /// The address: `http` or `https`.
@@ -58,12 +59,24 @@ pub struct WebhookCallConfig {
     /// A template for the body: `{{ vars.name }}`, `{{ input }}`, `{{ vars | json }}`. Without it, the body is a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// The variable for `{ "ok": .., "status_code": .., "headers": .., "body": .., "url": .., "method": .. }`.
+    /// The variable for `{ "ok": .., "status_code": .., "headers": .., "body": .., "url": .., "method": .. }`. The address is
+    /// there without credentials, and the headers without `Set-Cookie`, because variables are stored and sent as events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_var: Option<String>,
     /// Whether addresses in private networks may be called, such as `localhost`. The default is false.
     #[serde(default)]
     pub allow_private: bool,
+}
+
+/// Neither the values of the headers nor credentials in the address are shown.
+impl fmt::Debug for WebhookCallConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookCallConfig")
+            .field("url", &Url::parse(&self.url).ok().map(redacted))
+            .field("method", &self.method)
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
 }
 
 fn post() -> String {
@@ -91,13 +104,21 @@ const MAX_RESPONSE: usize = 10 << 20;
 /// # Cancel safety
 ///
 /// Dropping or cancelling the run closes the connection. The server may have received the request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct WebhookCallNode {
     config: WebhookCallConfig,
     url: Url,
     method: Method,
     headers: HeaderMap,
     client: Client,
+}
+
+impl fmt::Debug for WebhookCallNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WebhookCallNode")
+            .field(&self.config)
+            .finish()
+    }
 }
 
 impl WebhookCallNode {
@@ -186,11 +207,16 @@ impl WebhookCallNode {
             }
         }
         let status = response.status();
+        if status.is_redirection() {
+            let status = status.as_u16();
+            return Err(format!("the server answered with status {status}, a redirect, which is not followed: set `url` to the last address").into());
+        }
         if !status.is_success() {
             return Err(format!("the server answered with status {}", status.as_u16()).into());
         }
         let mut headers = Map::new();
-        for name in response.headers().keys() {
+        let names = response.headers().keys();
+        for name in names.filter(|name| **name != SET_COOKIE) {
             let values = response.headers().get_all(name).iter();
             let values: Vec<_> = values
                 .map(|it| String::from_utf8_lossy(it.as_bytes()))
@@ -202,7 +228,7 @@ impl WebhookCallNode {
             "status_code": status.as_u16(),
             "headers": headers,
             "body": String::from_utf8_lossy(&body),
-            "url": self.config.url,
+            "url": redacted(self.url.clone()),
             "method": self.config.method,
         }))
     }
@@ -223,6 +249,23 @@ impl EnvelopeNode for WebhookCallNode {
             None => Changes::new(),
         })
     }
+}
+
+/// The address without credentials: user and password are left out, and the values of the query are `***`.
+fn redacted(mut url: Url) -> String {
+    // They fail for addresses without a host, which have no credentials.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    let names: Vec<String> = url
+        .query_pairs()
+        .map(|(name, _)| name.into_owned())
+        .collect();
+    if !names.is_empty() {
+        let hidden = names.iter().map(|name| (name.as_str(), "***"));
+        url.query_pairs_mut().clear().extend_pairs(hidden);
+    }
+    url.set_fragment(None);
+    url.into()
 }
 
 fn headers(given: &BTreeMap<String, String>) -> Result<HeaderMap, ConfigError> {

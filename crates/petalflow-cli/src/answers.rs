@@ -1,0 +1,280 @@
+//! Questions of runs, and the answers of people.
+
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
+
+use petalflow::interrupt::Interrupt;
+use petalflow_envelope::kinds::{HumanQuestion, HumanRequest, HumanResponse, RequestType};
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::{self, NOTE, STRONG};
+
+/// The answers that a command was given.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct AnswerArgs {
+    /// Answer a question: `approve`, `reject: too long`, an option, a text, or data in JSON. Each answers one question, that
+    /// of its node if it names one. Can be repeated
+    #[arg(long = "answer", value_name = "[NODE=]ANSWER")]
+    pub(crate) answers: Vec<String>,
+}
+
+/// The request of a human node.
+pub(crate) fn request_of(interrupt: &Interrupt) -> Option<HumanRequest> {
+    interrupt
+        .question::<HumanQuestion>()
+        .map(|question| question.0)
+}
+
+impl AnswerArgs {
+    /// The answer to a question: the one with the name of its node, or one without a name if there is no other question.
+    pub(crate) fn find(&self, node: &str, open: &[Interrupt]) -> Option<&str> {
+        let mut all = self.answers.iter().map(|answer| named(answer));
+        let fits = |(name, _): &(Option<&str>, &str)| match name {
+            Some(name) => *name == node,
+            None => open.len() == 1,
+        };
+        all.find(fits).map(|(_, answer)| answer)
+    }
+
+    /// Removes the answers that were given, so that each answers one question.
+    pub(crate) fn forget(&mut self, answered: &[Interrupt]) {
+        for interrupt in answered {
+            let given = self
+                .answers
+                .iter()
+                .position(|answer| match named(answer).0 {
+                    Some(name) => name == interrupt.node,
+                    None => answered.len() == 1,
+                });
+            given.map(|given| self.answers.remove(given));
+        }
+    }
+}
+
+/// The name of the node and the answer. A name is a word, so that texts and JSON with `=` are answers.
+fn named(answer: &str) -> (Option<&str>, &str) {
+    let is_word = |name: &str| {
+        let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        !name.is_empty() && name.chars().all(is_part)
+    };
+    match answer.split_once('=') {
+        Some((name, answer)) if is_word(name) => (Some(name), answer),
+        _ => (None, answer),
+    }
+}
+
+/// The response of a person, from a text.
+pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanResponse> {
+    let text = text.trim();
+    let wrong = |problem: String| {
+        Err(Failure::new(
+            Exit::Input,
+            format_args!("node `{}`: {problem}", request.node),
+        )
+        .hint(how_to_answer(request)))
+    };
+    let mut response = HumanResponse {
+        responded_by: "cli".into(),
+        responded_at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        ..HumanResponse::default()
+    };
+    match request.kind {
+        RequestType::Approval => {
+            let (word, notes) = text.split_once(':').unwrap_or((text, ""));
+            response.approved = match word.trim().to_ascii_lowercase().as_str() {
+                "approve" | "approved" | "yes" | "y" | "true" => true,
+                "reject" | "rejected" | "no" | "n" | "false" => false,
+                _ => return wrong(format!("`{text}` is neither an approval nor a rejection")),
+            };
+            response.choice = if response.approved {
+                "approve"
+            } else {
+                "reject"
+            }
+            .into();
+            response.notes = notes.trim().into();
+        }
+        RequestType::Choice => {
+            let by_number = || {
+                text.parse::<usize>()
+                    .ok()
+                    .and_then(|it| request.options.get(it.checked_sub(1)?))
+            };
+            let option = request
+                .options
+                .iter()
+                .find(|it| it.id == text || it.label == text);
+            match option.or_else(by_number) {
+                Some(option) => response.choice.clone_from(&option.id),
+                None if request.options.is_empty() => response.choice = text.into(),
+                None => return wrong(format!("there is no option `{text}`")),
+            }
+            response.approved = true;
+        }
+        RequestType::Edit => match serde_json::from_str(text) {
+            Ok(data @ Value::Object(_)) => {
+                response.data = Some(data);
+                response.approved = true;
+            }
+            _ => return wrong("an edit is a JSON object with the changed variables".into()),
+        },
+        RequestType::Input => {
+            response.data = Some(serde_json::from_str(text).unwrap_or_else(|_| text.into()));
+            response.approved = true;
+        }
+        RequestType::Review => {
+            response.notes = text.into();
+            response.approved = true;
+        }
+    }
+    Ok(response)
+}
+
+/// The approval of a run that nobody watches.
+pub(crate) fn approval(request: &HumanRequest) -> Option<HumanResponse> {
+    (request.kind == RequestType::Approval).then(|| HumanResponse {
+        approved: true,
+        choice: "approve".into(),
+        responded_by: "cli-auto".into(),
+        responded_at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        ..HumanResponse::default()
+    })
+}
+
+/// A question as text.
+pub(crate) fn shown(request: &HumanRequest) -> String {
+    let mut text = format!("{STRONG}{}:{STRONG:#} {}", request.node, prompt(request));
+    for (name, value) in &request.data {
+        let _ = write!(text, "\n  {name}: {}", cut(&plain(value)));
+    }
+    for (index, option) in request.options.iter().enumerate() {
+        let label = if option.label.is_empty() {
+            &option.id
+        } else {
+            &option.label
+        };
+        let _ = write!(text, "\n  {}. {label} ({})", index + 1, option.id);
+        if !option.description.is_empty() {
+            let _ = write!(text, ": {}", option.description);
+        }
+    }
+    text
+}
+
+/// A question as JSON.
+pub(crate) fn as_json(interrupt: &Interrupt) -> Value {
+    let mut json = json!({
+        "id": interrupt.id.to_string(),
+        "node": interrupt.node,
+        "asked": time(interrupt.asked_ms),
+    });
+    if let Some(expires) = interrupt.expires_ms {
+        json["expires"] = time(expires).into();
+    }
+    if let Some(request) = request_of(interrupt) {
+        json["request"] = serde_json::to_value(request).unwrap_or_default();
+    }
+    json
+}
+
+/// Asks a person until the answer fits. `None` if the input ends.
+pub(crate) async fn ask(request: &HumanRequest) -> Result<Option<HumanResponse>> {
+    terminal::note(shown(request));
+    loop {
+        let Some(text) = terminal::ask(format_args!("{NOTE}{}{NOTE:#} ", short(request))).await?
+        else {
+            return Ok(None);
+        };
+        match response(request, &text) {
+            Ok(response) => return Ok(Some(response)),
+            Err(failure) => terminal::failure(&failure),
+        }
+    }
+}
+
+/// How an answer looks.
+pub(crate) fn how_to_answer(request: &HumanRequest) -> String {
+    match request.kind {
+        RequestType::Approval => {
+            "answer `approve` or `reject`, with notes after a colon: `reject: too long`".into()
+        }
+        RequestType::Choice => {
+            let ids: Vec<String> = request
+                .options
+                .iter()
+                .map(|it| format!("`{}`", it.id))
+                .collect();
+            format!("answer with an option: {}", ids.join(", "))
+        }
+        RequestType::Edit => {
+            "answer with the changed variables, such as `{\"title\": \"Petals\"}`".into()
+        }
+        RequestType::Input => "answer with a text, or a value in JSON".into(),
+        RequestType::Review => "answer with your notes".into(),
+    }
+}
+
+/// An answer to put into an example.
+pub(crate) fn example(request: &HumanRequest) -> String {
+    match request.kind {
+        RequestType::Approval => "approve".into(),
+        RequestType::Choice => request
+            .options
+            .first()
+            .map_or("OPTION", |it| it.id.as_str())
+            .into(),
+        RequestType::Edit => "{..}".into(),
+        RequestType::Input | RequestType::Review => "TEXT".into(),
+    }
+}
+
+fn short(request: &HumanRequest) -> &'static str {
+    match request.kind {
+        RequestType::Approval => "approve or reject?",
+        RequestType::Choice => "option?",
+        RequestType::Edit => "changes as JSON?",
+        RequestType::Input => "text?",
+        RequestType::Review => "notes?",
+    }
+}
+
+fn prompt(request: &HumanRequest) -> &str {
+    match request.kind {
+        _ if !request.prompt.is_empty() => &request.prompt,
+        RequestType::Approval => "Approve?",
+        RequestType::Choice => "Which option?",
+        RequestType::Edit => "Edit the variables.",
+        RequestType::Input => "What is the input?",
+        RequestType::Review => "Review.",
+    }
+}
+
+/// A value without the quotation marks of a text.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 300;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}..", &text[..end]),
+        None => text.into(),
+    }
+}
+
+/// A time of a store, as people and programs read it.
+pub(crate) fn time(ms: u64) -> String {
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms));
+    at.map_or_else(String::new, |at| {
+        // Years after 9999 have no such form.
+        if ms < 253_402_300_800_000 {
+            humantime::format_rfc3339_seconds(at).to_string()
+        } else {
+            ms.to_string()
+        }
+    })
+}

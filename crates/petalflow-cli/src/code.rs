@@ -1,0 +1,83 @@
+//! What stands for the code of a conversation's functions and actions.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+
+use petalflow::BoxError;
+use petalflow::tool::FuncTool;
+use petalflow_conversation::ActionCall;
+use petalflow_conversation_document::{Action, Conversation, Handler};
+use serde_json::{Map, Value, json};
+
+use crate::program_tool::ProgramTool;
+use crate::terminal::{self, NOTE};
+
+/// The code of a function.
+#[derive(Clone, Debug)]
+pub(crate) enum Code {
+    /// A program.
+    Program(ProgramTool),
+    /// Always the same result.
+    Fixed(Value),
+    /// The person at the terminal, if there is one.
+    Person,
+}
+
+impl Code {
+    /// The code as a tool.
+    pub(crate) fn tool(&self, name: &str) -> FuncTool {
+        let (code, function) = (self.clone(), name.to_owned());
+        FuncTool::new(name, "", move |arguments: Map<String, Value>| {
+            let (code, function) = (code.clone(), function.clone());
+            async move { code.call(&function, arguments.into()).await }
+        })
+    }
+
+    async fn call(&self, function: &str, arguments: Value) -> Result<Value, BoxError> {
+        match self {
+            Code::Program(program) => program.call(&arguments).await,
+            Code::Fixed(value) => Ok(value.clone()),
+            Code::Person if terminal::can_ask() => {
+                let question = format!("{NOTE}result of {function}({arguments}) as JSON?{NOTE:#} ");
+                let answer = terminal::ask(question).await;
+                let answer = answer
+                    .map_err(|_| "nobody gives a result")?
+                    .unwrap_or_default();
+                if answer.trim().is_empty() {
+                    return Ok(success());
+                }
+                Ok(serde_json::from_str(&answer).unwrap_or_else(|_| answer.into()))
+            }
+            Code::Person => Ok(success()),
+        }
+    }
+}
+
+fn success() -> Value {
+    json!({ "status": "success" })
+}
+
+/// The code of an action: the event of the action is shown, and nothing else happens.
+pub(crate) fn nothing(
+    _: ActionCall,
+) -> impl Future<Output = Result<(), BoxError>> + Send + 'static {
+    std::future::ready(Ok(()))
+}
+
+/// The names of the functions and of the actions that need code.
+pub(crate) fn names(document: &Conversation) -> (BTreeSet<String>, BTreeSet<String>) {
+    let of_nodes = document.nodes.values().flat_map(|node| &node.functions);
+    let functions = document.global_functions.iter().chain(of_nodes);
+    let handlers = functions.filter_map(|function| match &function.handler {
+        Handler::Named(name) => Some(name.clone()),
+        Handler::Nothing => None,
+    });
+    let actions = document
+        .nodes
+        .values()
+        .flat_map(|node| node.pre_actions.iter().chain(&node.post_actions));
+    let own = actions
+        .filter(|it| ![Action::TTS_SAY, Action::END_CONVERSATION].contains(&it.kind.as_str()));
+    let actions = own.map(|it| it.handler.clone().unwrap_or_else(|| it.kind.clone()));
+    (handlers.collect(), actions.collect())
+}

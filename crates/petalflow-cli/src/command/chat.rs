@@ -1,0 +1,303 @@
+//! Talks with a conversation flow.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use petalflow::checkpoint::ThreadStatus;
+use petalflow::event::EventKind;
+use petalflow::run::{CancelToken, RunErrorKind};
+use petalflow::thread::{Thread, ThreadRun};
+use petalflow_conversation::{ConversationEvent, ConversationFlow, Talk, TalkFlow, TalkInput};
+use petalflow_conversation_document::Conversation;
+use petalflow_llm::ScriptedModel;
+use serde_json::Value;
+
+use super::run::{new_id, remember};
+use crate::code::{self, Code};
+use crate::drive::stop_on_ctrl_c;
+use crate::exit::{Exit, Failure, Result};
+use crate::services::ServiceArgs;
+use crate::store::{StoreArgs, quoted};
+use crate::terminal::{self, NOTE, STRONG};
+use crate::{envelope, loaded};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The conversation flow in JSON or YAML, in any form
+    file: PathBuf,
+
+    #[command(flatten)]
+    services: ServiceArgs,
+
+    /// The result of a function, in JSON. Can be repeated
+    #[arg(long = "result", value_name = "FUNCTION=JSON")]
+    results: Vec<FixedResult>,
+
+    /// Set a value that prompts use: JSON, or else a text. Can be repeated
+    #[arg(short, long = "input", value_name = "NAME=VALUE")]
+    inputs: Vec<String>,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// The name of the conversation. With a store, one that exists goes on
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
+
+    /// Print the events of the conversation as lines of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow chat food_order.json --model gpt-5-mini
+  petalflow chat food_order.json --script replies.json --result 'check_order={\"ok\": true}'
+  petalflow chat food_order.json --model ollama::qwen3 --tool 'check_order=./check_order.py'
+  petalflow chat food_order.json --model gpt-5-mini --store chats.db --thread ann
+
+Each line of stdin is what the person says. The code of functions comes from `--tool`; without it
+the result comes from `--result`, from you on a terminal, and is otherwise {\"status\": \"success\"}.";
+
+/// The result of a function: `FUNCTION=JSON`.
+#[derive(Clone, Debug)]
+struct FixedResult {
+    function: String,
+    value: Value,
+}
+
+impl FromStr for FixedResult {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (function, json) = text.split_once('=').ok_or("write `FUNCTION=JSON`")?;
+        Ok(FixedResult {
+            function: function.into(),
+            value: serde_json::from_str(json)
+                .map_err(|error| format!("the result is not JSON: {error}"))?,
+        })
+    }
+}
+
+pub(crate) async fn run(args: Args) -> Result {
+    let (_, checked) = loaded::conversation(&args.file)?;
+    let mut code: BTreeMap<String, Code> = BTreeMap::new();
+    for result in &args.results {
+        code.insert(result.function.clone(), Code::Fixed(result.value.clone()));
+    }
+    for tool in &args.services.tools {
+        code.insert(tool.name.clone(), Code::Program(tool.clone()));
+    }
+    let model = args.services.model_of_conversation()?;
+    let flow = built(checked.conversation, &code, Code::Person, model)?;
+
+    let store = args.store.open_or_memory().await?;
+    let is_stored = args.store.store.is_some();
+    let token = CancelToken::new();
+    let id = args.thread.clone().unwrap_or_else(|| new_id("chat"));
+    let thread = flow
+        .launch()
+        .cancel_with(&token)
+        .store(&store)
+        .thread(id.as_str());
+    let info = thread
+        .info()
+        .await
+        .map_err(|error| Failure::new(Exit::Thread, error))?;
+    if is_stored {
+        remember(&thread, &args.file).await?;
+    }
+    stop_on_ctrl_c(&token, false);
+
+    let mut chat = Chat {
+        thread: &thread,
+        json: args.json,
+    };
+    let talked = chat
+        .talk(
+            info.filter(|it| it.checkpoints > 0).map(|it| it.status),
+            start(&args.inputs)?,
+        )
+        .await;
+    if is_stored && !matches!(talked, Ok(true)) {
+        terminal::note(format_args!(
+            "{NOTE}hint:{NOTE:#} continue with `petalflow chat {}{} --thread {}` and the same model",
+            quoted(&args.file.display().to_string()),
+            args.store.option(),
+            quoted(&id)
+        ));
+    }
+    talked.map(|_| Exit::Done)
+}
+
+/// The values with which a conversation begins.
+fn start(inputs: &[String]) -> Result<TalkInput> {
+    let mut input = TalkInput::start();
+    for given in inputs {
+        input.values.extend(envelope::variables(given)?);
+    }
+    Ok(input)
+}
+
+/// A conversation that can run: code for all that the document names.
+fn built(
+    document: Conversation,
+    code: &BTreeMap<String, Code>,
+    otherwise: Code,
+    model: Arc<dyn petalflow_llm::LlmClient>,
+) -> Result<ConversationFlow> {
+    let (functions, actions) = code::names(&document);
+    if let Some(unknown) = code.keys().find(|name| !functions.contains(*name)) {
+        let known: Vec<&str> = functions.iter().map(String::as_str).collect();
+        return Err(Failure::new(
+            Exit::Input,
+            format_args!("the document has no function `{unknown}` with code"),
+        )
+        .hint(format_args!("it has: {}", known.join(", "))));
+    }
+    let mut builder = ConversationFlow::builder(document).model(model);
+    for name in &functions {
+        builder = builder.tool(code.get(name).unwrap_or(&otherwise).tool(name));
+    }
+    for name in actions {
+        builder = builder.action(name, code::nothing);
+    }
+    builder
+        .build()
+        .map_err(|errors| Failure::new(Exit::Missing, errors))
+}
+
+/// A conversation that cannot run, to read its threads.
+pub(super) fn to_read(document: Conversation) -> Result<ConversationFlow> {
+    let model = Arc::new(ScriptedModel::new([] as [&str; 0]));
+    built(document, &BTreeMap::new(), Code::Fixed(Value::Null), model)
+}
+
+struct Chat<'a> {
+    thread: &'a Thread<TalkFlow>,
+    json: bool,
+}
+
+impl Chat<'_> {
+    /// Talks until the conversation or the input ends. Returns whether the conversation has ended.
+    async fn talk(&mut self, known: Option<ThreadStatus>, start: TalkInput) -> Result<bool> {
+        let mut has_ended = match known {
+            None => self.turn(self.thread.run(start)).await?,
+            // A turn that broke off goes on.
+            Some(status) if status != ThreadStatus::Finished => {
+                self.turn(self.thread.resume(())).await?
+            }
+            Some(_) => self.last().await?,
+        };
+        let prompt = if std::io::stdin().is_terminal() {
+            "> "
+        } else {
+            ""
+        };
+        while !has_ended {
+            let Some(text) = terminal::ask(prompt).await? else {
+                return Ok(false);
+            };
+            if !text.trim().is_empty() {
+                has_ended = self.turn(self.thread.run(TalkInput::said(text))).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Shows the last answer of a conversation that goes on.
+    async fn last(&self) -> Result<bool> {
+        let snapshot = self
+            .thread
+            .snapshot()
+            .await
+            .map_err(|error| Failure::new(Exit::Thread, error))?;
+        let Some(talk) = snapshot.map(|it| it.state) else {
+            return Ok(false);
+        };
+        if talk.has_ended() {
+            return Err(Failure::new(
+                Exit::Thread,
+                format_args!("the conversation `{}` has ended", self.thread.id()),
+            )
+            .hint("begin another one with `--thread NAME`"));
+        }
+        if !self.json {
+            terminal::line(talk.answer())?;
+        }
+        Ok(false)
+    }
+
+    async fn turn(&self, run: ThreadRun<TalkFlow>) -> Result<bool> {
+        let mut events = run.events();
+        while let Some(event) = events.next().await {
+            if let Some(happened) = ConversationEvent::of(&event) {
+                self.show(happened)?;
+            }
+            match event.kind {
+                EventKind::Finished { state } => return Ok(Talk::has_ended(&state)),
+                EventKind::Failed { error } => {
+                    let exit = match error.kind() {
+                        RunErrorKind::Cancelled => Exit::Stopped,
+                        RunErrorKind::Thread { .. } => Exit::Thread,
+                        _ => Exit::Failed,
+                    };
+                    return Err(Failure::new(exit, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    fn show(&self, event: &ConversationEvent) -> Result<()> {
+        if self.json {
+            return terminal::json_line(event);
+        }
+        match event {
+            ConversationEvent::Answer { text } | ConversationEvent::Say { text } => {
+                terminal::line(text)?;
+            }
+            ConversationEvent::Entered { node } => {
+                terminal::note(format_args!("{NOTE}node {node}{NOTE:#}"));
+            }
+            ConversationEvent::Called {
+                function,
+                arguments,
+            } => {
+                terminal::note(format_args!(
+                    "{NOTE}calls {STRONG}{function}{STRONG:#}{NOTE}({arguments}){NOTE:#}"
+                ));
+            }
+            ConversationEvent::Returned {
+                function,
+                result,
+                next,
+            } => {
+                let next = next
+                    .as_deref()
+                    .map_or_else(String::new, |next| format!(", then {next}"));
+                terminal::note(format_args!(
+                    "{NOTE}{function} returned {result}{next}{NOTE:#}"
+                ));
+            }
+            ConversationEvent::Action { kind, .. } => {
+                terminal::note(format_args!("{NOTE}action {kind}{NOTE:#}"));
+            }
+            ConversationEvent::NoSummary { node, reason } => {
+                terminal::note(format_args!(
+                    "{NOTE}no summary before {node}: {reason}{NOTE:#}"
+                ));
+            }
+            ConversationEvent::Ended => {
+                terminal::note(format_args!("{NOTE}the conversation has ended{NOTE:#}"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

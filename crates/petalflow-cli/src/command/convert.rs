@@ -1,0 +1,81 @@
+//! Writes a conversation flow in another form.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::exit::{Exit, Failure, Result};
+use crate::loaded;
+use crate::terminal::{WARNING, note, output, pretty};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The conversation flow in JSON or YAML, in any form; `-` is stdin
+    file: PathBuf,
+
+    /// The new form
+    #[arg(long, value_enum)]
+    to: Form,
+
+    /// Write the document to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Fail if the new form cannot say everything
+    #[arg(long)]
+    strict: bool,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow convert old_order.json --to editor -o order.json
+  petalflow convert order.json --to config
+
+The result is JSON, which is YAML too. What the new form cannot say is named on stderr.";
+
+/// A form of conversation flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// The declarative form: nodes by name, functions in code.
+    Config,
+    /// The form of the graphical editor.
+    Editor,
+}
+
+pub(crate) fn run(args: Args) -> Result {
+    let (file, checked) = loaded::conversation(&args.file)?;
+    let json = |document: serde_json::Result<Value>| {
+        document.map_err(|error| Failure::new(Exit::Failed, error))
+    };
+    let (document, dropped) = match args.to {
+        Form::Config => {
+            let converted = checked.conversation.to_config();
+            (
+                json(serde_json::to_value(converted.document))?,
+                converted.dropped,
+            )
+        }
+        Form::Editor => {
+            let converted = checked.conversation.to_editor();
+            (
+                json(serde_json::to_value(converted.document))?,
+                converted.dropped,
+            )
+        }
+    };
+    for it in &dropped {
+        note(format_args!("{WARNING}dropped:{WARNING:#} {it}"));
+    }
+    if args.strict && !dropped.is_empty() {
+        return Err(Failure::new(
+            Exit::Invalid,
+            format_args!(
+                "the new form cannot say all of `{}`, and nothing was written",
+                file.name()
+            ),
+        ));
+    }
+    output(args.output.as_deref(), &pretty(&document)?)?;
+    Ok(Exit::Done)
+}

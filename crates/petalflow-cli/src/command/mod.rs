@@ -1,0 +1,79 @@
+//! The commands.
+
+mod chat;
+mod compile;
+mod completions;
+mod convert;
+mod graph;
+mod run;
+#[cfg(feature = "serve")]
+mod serve;
+mod threads;
+mod tools;
+mod validate;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::Result;
+
+/// Check, draw and run graphs, agent workflows and conversation flows in JSON and YAML.
+#[derive(Debug, Parser)]
+#[command(name = "petalflow", bin_name = "petalflow", version, propagate_version = true, after_help = AFTER)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow validate greeting.graph.json
+  petalflow run greeting.graph.json --input name=Ann
+  petalflow graph research.agent.yaml --format svg -o research.svg
+
+Exit codes:
+  0 done   1 the document has errors   2 the run failed   3 a file   4 the input
+  5 a model or a tool is missing   6 another kind of document   7 waits for a person
+  8 the store or the thread   10 timeout   64 the command line   130 stopped";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a graph or an agent workflow
+    Run(run::Args),
+    /// Report all that is wrong with documents of any kind
+    #[command(visible_alias = "check")]
+    Validate(validate::Args),
+    /// Make a graph of an agent workflow
+    Compile(compile::Args),
+    /// Draw a document of any kind
+    Graph(graph::Args),
+    /// Serve the webhooks of documents over HTTP
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    /// List, show, resume and fork stored runs
+    Threads(threads::Args),
+    /// List the types of nodes, or show the settings of one
+    Tools(tools::Args),
+    /// Talk with a conversation flow
+    Chat(chat::Args),
+    /// Write a conversation flow in another form
+    Convert(convert::Args),
+    /// Print the script that completes commands in a shell
+    Completions(completions::Args),
+}
+
+/// Runs a command.
+pub(crate) async fn run(cli: Cli) -> Result {
+    match cli.command {
+        Command::Run(args) => Box::pin(run::run(args)).await,
+        Command::Validate(args) => validate::run(args),
+        Command::Compile(args) => compile::run(args),
+        Command::Graph(args) => graph::run(args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => Box::pin(serve::run(args)).await,
+        Command::Threads(args) => Box::pin(threads::run(args)).await,
+        Command::Tools(args) => tools::run(args),
+        Command::Chat(args) => Box::pin(chat::run(args)).await,
+        Command::Convert(args) => convert::run(args),
+        Command::Completions(args) => completions::run(args),
+    }
+}

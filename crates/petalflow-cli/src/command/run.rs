@@ -1,0 +1,215 @@
+//! Runs a document.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use petalflow::run::CancelToken;
+use petalflow::thread::Thread;
+use petalflow::{Flow, Graph};
+use petalflow_envelope::{Envelope, EnvelopeErrors, Trace, WireEnvelope};
+use serde_json::json;
+
+use crate::answers::AnswerArgs;
+use crate::drive::{Driver, End, stop_on_ctrl_c};
+use crate::envelope::{InputArgs, ResultArgs};
+use crate::events::View;
+use crate::exit::{Exit, Failure, Result};
+use crate::services::ServiceArgs;
+use crate::store::{StoreArgs, quoted};
+use crate::{loaded, terminal};
+
+/// The label of a thread with the path of its document.
+pub(crate) const DOCUMENT: &str = "petalflow.document";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The document: a graph or an agent workflow in JSON or YAML; `-` is stdin
+    file: PathBuf,
+
+    #[command(flatten)]
+    input: InputArgs,
+
+    #[command(flatten)]
+    services: ServiceArgs,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// The name of the thread. With a store, a thread that exists goes on with this input
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
+
+    #[command(flatten)]
+    answers: AnswerArgs,
+
+    /// Check the document and build its nodes, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    settings: RunArgs,
+
+    #[command(flatten)]
+    result: ResultArgs,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow run greeting.graph.json --input name=Ann
+  petalflow run greeting.graph.json -f input.json --format json -o result.json
+  echo '{\"name\": \"Ann\"}' | petalflow run greeting.graph.json -f - --var greeting
+  petalflow run review.graph.yaml -i name=Ann --store runs.db --thread review-1
+  petalflow run research.agent.yaml -i topic=tulips --script replies.json
+
+A node that asks a person asks on the terminal. Without a terminal the run of a store pauses with
+exit code 7, and `petalflow threads resume` answers. Without a terminal and a store, approvals are
+given, and other questions are an error.";
+
+/// How a run goes.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// Stop the run after this time, such as `30s` or `1h`
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
+    timeout: Duration,
+
+    /// Run at most this many nodes at the same time
+    #[arg(long, value_name = "NODES", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: u16,
+
+    /// Record failures of nodes in the result, and go on
+    #[arg(long)]
+    continue_on_error: bool,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl RunArgs {
+    /// A launch with these settings.
+    pub(crate) fn launch(
+        &self,
+        flow: &petalflow_envelope::builder::EnvelopeFlow,
+        token: &CancelToken,
+    ) -> petalflow::Launch<Graph<Envelope>> {
+        let launch = flow
+            .launch()
+            .limit(u64::MAX)
+            .timeout(self.timeout)
+            .max_concurrency(self.concurrency.into())
+            .cancel_with(token);
+        if self.continue_on_error {
+            launch.continue_on_error::<EnvelopeErrors>()
+        } else {
+            launch
+        }
+    }
+}
+
+pub(crate) async fn run(args: Args) -> Result {
+    let catalog = args.services.catalog();
+    let (_, definition) = loaded::graph(&args.file, &catalog)?;
+    let graph = definition.graph(&catalog);
+    if args.dry_run {
+        loaded::flow_without_services(&graph).map_err(|problems| {
+            Failure::new(
+                Exit::Missing,
+                format_args!("the graph cannot be loaded: {}", problems.join("; ")),
+            )
+        })?;
+        terminal::line("The document is valid and can be loaded.")?;
+        return Ok(Exit::Done);
+    }
+    let mut envelope = args.input.envelope()?;
+    let services = args.services.services(&graph)?;
+    let flow = loaded::flow(&graph, &services)?;
+    let store = args.store.open_or_memory().await?;
+    let is_stored = args.store.store.is_some();
+    let token = CancelToken::new();
+    let threads = args.settings.launch(&flow, &token).store(&store);
+    let id = args.thread.clone().unwrap_or_else(|| new_id(&graph.id));
+    envelope.trace = Trace {
+        run_id: id.clone(),
+        ..Trace::now()
+    };
+    let thread = threads.thread(id.as_str());
+    if is_stored {
+        remember(&thread, &args.file).await?;
+        if args.thread.is_none() && !args.settings.quiet {
+            terminal::note(format_args!("thread {id}"));
+        }
+    }
+    stop_on_ctrl_c(&token, is_stored);
+    let run = thread.run(envelope);
+    finish(
+        &thread,
+        run,
+        &args.store,
+        &args.answers,
+        &args.settings,
+        &args.result,
+    )
+    .await
+}
+
+/// Drives a run and prints its result.
+pub(crate) async fn finish(
+    thread: &Thread<Graph<Envelope>>,
+    run: petalflow::thread::ThreadRun<Graph<Envelope>>,
+    store: &StoreArgs,
+    answers: &AnswerArgs,
+    settings: &RunArgs,
+    result: &ResultArgs,
+) -> Result {
+    let mut driver = Driver {
+        thread,
+        view: View::new(thread.id(), result.json, settings.quiet),
+        answers,
+        stored: store.store.is_some().then(|| store.option()),
+    };
+    match driver.drive(run).await? {
+        End::Finished(envelope) if result.json => {
+            let envelope_json =
+                serde_json::to_value(WireEnvelope::from(&*envelope)).unwrap_or_default();
+            let data = json!({ "status": "completed", "envelope": envelope_json });
+            driver.view.line("run.finished", 0, None, data)?;
+            result.write(&envelope)?;
+        }
+        End::Finished(envelope) => result.print(&envelope)?,
+        End::Waiting(interrupts) => return Err(driver.waiting(&interrupts)),
+    }
+    Ok(Exit::Done)
+}
+
+/// Stores where the document of a thread is, so that `threads resume` finds it.
+pub(crate) async fn remember<F: Flow>(thread: &Thread<F>, file: &Path) -> Result<()> {
+    let wrong = |error| Failure::new(Exit::Thread, error);
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
+    let path = path.display().to_string();
+    // A store accepts no longer label.
+    if file == Path::new("-") || path.len() > 255 {
+        return Ok(());
+    }
+    let info = thread.info().await.map_err(wrong)?;
+    let mut labels = info.map(|info| info.labels).unwrap_or_default();
+    labels.insert(DOCUMENT.into(), path);
+    thread.set_labels(labels).await.map_err(wrong)
+}
+
+/// Says that there is no such thread.
+pub(crate) fn unknown(id: &str, store: &StoreArgs) -> Failure {
+    Failure::new(
+        Exit::Thread,
+        format_args!("there is no thread {}", quoted(id)),
+    )
+    .hint(format_args!("petalflow threads list{}", store.option()))
+}
+
+/// A new name of a thread.
+pub(crate) fn new_id(graph: &str) -> String {
+    // The keys of a new `RandomState` are random.
+    let random = RandomState::new().hash_one(std::process::id());
+    format!("{graph}-{random:016x}")
+}

@@ -1,0 +1,118 @@
+//! Serves the webhooks of documents.
+
+use std::path::PathBuf;
+
+use petalflow_envelope::kinds::TriggerAuth;
+use petalflow_server::{Notice, Server};
+use tokio::net::TcpListener;
+
+use crate::exit::{Exit, Failure, Result};
+use crate::loaded;
+use crate::services::ServiceArgs;
+use crate::store::StoreArgs;
+use crate::terminal::{self, WARNING};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The documents: graphs with nodes of type `webhook_trigger`, in JSON or YAML
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// The address to listen on. Port 0 is any free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    listen: String,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    #[command(flatten)]
+    services: ServiceArgs,
+
+    /// Serve the threads too: their status, events and questions, to callers whose header `X-PetalFlow-Token` has the
+    /// value of the variable `PETALFLOW_TOKEN`
+    #[arg(long)]
+    threads: bool,
+}
+
+/// The environment variable with the token of the threads. An option would show it to everybody who lists processes.
+const TOKEN: &str = "PETALFLOW_TOKEN";
+
+/// The header with the token of the threads.
+const HEADER: &str = "X-PetalFlow-Token";
+
+const AFTER: &str = "\
+Examples:
+  petalflow serve orders.graph.yaml --store runs.db
+  petalflow serve orders.graph.yaml refunds.graph.yaml --listen 0.0.0.0:8080 --store runs.db
+  PETALFLOW_TOKEN=secret petalflow serve orders.graph.yaml --store runs.db --threads
+
+A request to a trigger starts a run: `POST /workflows/GRAPH/webhooks/TRIGGER`. With a store, no
+request is lost: the next process continues. Ctrl-C ends the server after the current nodes.";
+
+pub(crate) async fn run(args: Args) -> Result {
+    let catalog = args.services.catalog();
+    let store = args.store.open_or_memory().await?;
+    let mut builder = Server::builder(&store).on_notice(notice);
+    for path in &args.files {
+        let (_, definition) = loaded::graph(path, &catalog)?;
+        let graph = definition.graph(&catalog);
+        builder = builder.document(&graph, &args.services.services(&graph)?);
+    }
+    if args.threads {
+        if std::env::var_os(TOKEN).is_none_or(|token| token.is_empty()) {
+            return Err(Failure::new(Exit::Usage, "`--threads` needs a token")
+                .hint(format_args!("set the variable `{TOKEN}`")));
+        }
+        builder = builder.threads(TriggerAuth::HeaderToken {
+            header: HEADER.into(),
+            token: format!("env:{TOKEN}"),
+        });
+    }
+    let server = builder
+        .build()
+        .map_err(|errors| Failure::new(Exit::Missing, errors))?;
+    let unused = |error| {
+        Failure::new(
+            Exit::Failed,
+            format_args!("`{}` cannot be listened on: {error}", args.listen),
+        )
+    };
+    let listener = TcpListener::bind(&args.listen).await.map_err(unused)?;
+    let address = listener.local_addr().map_err(unused)?;
+    if args.store.store.is_none() {
+        terminal::note(format_args!(
+            "{WARNING}warning:{WARNING:#} without `--store` all runs are lost when the server ends"
+        ));
+    }
+    for path in server.paths() {
+        terminal::line(format_args!("http://{address}{path}"))?;
+    }
+    let served = server.serve(listener, stopped()).await;
+    served
+        .map_err(|error| Failure::new(Exit::Failed, format_args!("the server failed: {error}")))?;
+    Ok(Exit::Done)
+}
+
+/// Says what happens to threads, but not that all is well.
+fn notice(notice: Notice<'_>) {
+    if matches!(notice, Notice::Failed { .. } | Notice::NotRecovered { .. }) {
+        terminal::note(notice);
+    }
+}
+
+/// Ready when the process is asked to end.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminated.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

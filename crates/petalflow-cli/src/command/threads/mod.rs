@@ -1,0 +1,48 @@
+//! Stored runs.
+
+mod fork;
+mod list;
+mod open;
+mod resume;
+mod show;
+
+use clap::Subcommand;
+
+use crate::exit::Result;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow threads list --store runs.db
+  petalflow threads show review-1 --store runs.db --history
+  petalflow threads resume review-1 --store runs.db --answer approve
+  petalflow threads fork review-1 --store runs.db --checkpoint 3 --to review-2
+
+`PETALFLOW_STORE=runs.db` takes the place of `--store`.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the threads of a store
+    List(list::Args),
+    /// Show a thread: its status, its questions and its result
+    Show(show::Args),
+    /// Go on with a thread that waits, failed or was stopped
+    Resume(resume::Args),
+    /// Continue a thread from an old checkpoint, or copy it from there to a new thread
+    Fork(fork::Args),
+}
+
+pub(crate) async fn run(args: Args) -> Result {
+    match args.command {
+        Command::List(args) => list::run(args).await,
+        Command::Show(args) => Box::pin(show::run(args)).await,
+        Command::Resume(args) => Box::pin(resume::run(args)).await,
+        Command::Fork(args) => Box::pin(fork::run(args)).await,
+    }
+}

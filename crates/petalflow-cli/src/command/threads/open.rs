@@ -1,0 +1,101 @@
+//! Threads with their documents.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use petalflow::checkpoint::{Store, ThreadInfo, ThreadQuery};
+use petalflow_conversation::ConversationFlow;
+use petalflow_envelope::builder::EnvelopeFlow;
+
+use crate::command::chat;
+use crate::command::run::{DOCUMENT, unknown};
+use crate::document::{File, Kind};
+use crate::exit::{Exit, Failure, Result};
+use crate::loaded;
+use crate::services::ServiceArgs;
+use crate::store::StoreArgs;
+
+/// A thread, and the document that runs it.
+#[derive(Debug, clap::Args)]
+pub(super) struct ThreadArgs {
+    /// The name of the thread
+    pub(super) id: String,
+
+    /// The document. The default is the one that the thread was run with
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+}
+
+impl ThreadArgs {
+    /// Opens the store and finds the thread in it.
+    pub(super) async fn find(&self) -> Result<(Arc<dyn Store>, ThreadInfo)> {
+        let store = self.store.open().await?;
+        let query = ThreadQuery {
+            prefix: &self.id,
+            limit: Some(1),
+            ..ThreadQuery::default()
+        };
+        let found = store
+            .threads(query)
+            .await
+            .map_err(|error| Failure::new(Exit::Thread, error))?;
+        // A thread that has this prefix and a longer name comes after it.
+        match found
+            .into_iter()
+            .find(|info| info.id == self.id && info.checkpoints > 0)
+        {
+            Some(info) => Ok((store, info)),
+            None => Err(unknown(&self.id, &self.store)),
+        }
+    }
+
+    /// The graph of the document.
+    pub(super) fn flow(&self, info: &ThreadInfo, services: &ServiceArgs) -> Result<EnvelopeFlow> {
+        let file = self.file(info).ok_or_else(|| {
+            Failure::new(
+                Exit::File,
+                format_args!("the document of thread `{}` is not known", self.id),
+            )
+            .hint("write it after the name of the thread")
+        })?;
+        let catalog = services.catalog();
+        let (_, definition) = loaded::graph(&file, &catalog)?;
+        let graph = definition.graph(&catalog);
+        loaded::flow(&graph, &services.services(&graph)?)
+    }
+
+    /// The graph of the document, to read the thread. `None` if the document is not known.
+    pub(super) fn flow_to_read(&self, info: &ThreadInfo) -> Result<Option<EnvelopeFlow>> {
+        let Some(file) = self.file(info) else {
+            return Ok(None);
+        };
+        let catalog = ServiceArgs::default().catalog();
+        let (_, definition) = loaded::graph(&file, &catalog)?;
+        let flow = loaded::flow_without_services(&definition.graph(&catalog));
+        flow.map(Some)
+            .map_err(|problems| Failure::new(Exit::Invalid, problems.join("; ")))
+    }
+
+    /// The conversation of the document, to read the thread. `None` if the document is of another kind.
+    pub(super) fn conversation_to_read(
+        &self,
+        info: &ThreadInfo,
+    ) -> Result<Option<ConversationFlow>> {
+        let Some(path) = self.file(info) else {
+            return Ok(None);
+        };
+        let file = File::read(&path)?;
+        if file.kind() != Kind::Conversation {
+            return Ok(None);
+        }
+        let (_, checked) = loaded::conversation_of(file)?;
+        chat::to_read(checked.conversation).map(Some)
+    }
+
+    fn file(&self, info: &ThreadInfo) -> Option<PathBuf> {
+        let remembered = || info.labels.get(DOCUMENT).map(PathBuf::from);
+        self.file.clone().or_else(remembered)
+    }
+}

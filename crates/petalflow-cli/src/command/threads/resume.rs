@@ -1,0 +1,60 @@
+//! Goes on with a thread.
+
+use petalflow::run::CancelToken;
+
+use super::open::ThreadArgs;
+use crate::answers::AnswerArgs;
+use crate::command::run::{RunArgs, finish};
+use crate::drive::stop_on_ctrl_c;
+use crate::envelope::ResultArgs;
+use crate::exit::Result;
+use crate::services::ServiceArgs;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    thread: ThreadArgs,
+
+    #[command(flatten)]
+    answers: AnswerArgs,
+
+    #[command(flatten)]
+    services: ServiceArgs,
+
+    #[command(flatten)]
+    settings: RunArgs,
+
+    #[command(flatten)]
+    result: ResultArgs,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow threads resume review-1 --store runs.db
+  petalflow threads resume review-1 --store runs.db --answer approve
+  petalflow threads resume review-1 --store runs.db --answer 'review=reject: too long'
+
+A thread that has ended is not run again: its result is printed.";
+
+pub(crate) async fn run(args: Args) -> Result {
+    let (store, info) = args.thread.find().await?;
+    let flow = args.thread.flow(&info, &args.services)?;
+    let token = CancelToken::new();
+    let thread = args
+        .settings
+        .launch(&flow, &token)
+        .store(&store)
+        .thread(info.id.as_str());
+    stop_on_ctrl_c(&token, true);
+    let run = thread.resume(());
+    finish(
+        &thread,
+        run,
+        &args.thread.store,
+        &args.answers,
+        &args.settings,
+        &args.result,
+    )
+    .await
+}

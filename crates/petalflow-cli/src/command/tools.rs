@@ -1,0 +1,202 @@
+//! Lists the types of nodes and their settings.
+
+use petalflow_documents::SETTINGS_SCHEMAS;
+use petalflow_source::names;
+use serde_json::{Map, Value, json};
+
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::{self, STRONG};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// A type of nodes
+    name: Option<String>,
+
+    /// Print JSON: a list of the types, or the JSON Schema of the settings of one
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow tools
+  petalflow tools llm_prompt
+  petalflow tools human --json";
+
+pub(crate) fn run(args: Args) -> Result {
+    let schemas: Map<String, Value> = serde_json::from_str(SETTINGS_SCHEMAS).map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format_args!("the schemas cannot be read: {error}"),
+        )
+    })?;
+    match (&args.name, args.json) {
+        (None, false) => list(&schemas)?,
+        (None, true) => {
+            let all = schemas.iter().map(|(name, schema)| {
+                json!({ "name": name, "description": summary(name), "schema": schema })
+            });
+            terminal::json(&all.collect::<Vec<_>>())?;
+        }
+        (Some(name), as_json) => {
+            let schema = schemas.get(name).ok_or_else(|| unknown(name, &schemas))?;
+            if as_json {
+                terminal::json(schema)?;
+            } else {
+                show(name, schema)?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn unknown(name: &str, schemas: &Map<String, Value>) -> Failure {
+    let suggestion = names::suggestion(name, schemas.keys().map(String::as_str));
+    Failure::new(
+        Exit::Input,
+        format_args!("there is no node type `{}`{suggestion}", names::shown(name)),
+    )
+    .hint("`petalflow tools` lists them")
+}
+
+fn list(schemas: &Map<String, Value>) -> Result<()> {
+    let width = schemas.keys().map(String::len).max().unwrap_or_default();
+    for name in schemas.keys() {
+        terminal::line(format_args!(
+            "{STRONG}{name:width$}{STRONG:#}  {}",
+            summary(name)
+        ))?;
+    }
+    Ok(())
+}
+
+fn show(name: &str, schema: &Value) -> Result<()> {
+    terminal::line(format_args!("{STRONG}{name}{STRONG:#}: {}", summary(name)))?;
+    let definitions = &schema["$defs"];
+    match schema["oneOf"].as_array() {
+        None => properties(schema, definitions, "It has no settings."),
+        // The settings depend on one of them.
+        Some(variants) => variants.iter().try_for_each(|variant| {
+            if let Some((setting, value)) = fixed(variant) {
+                terminal::line(format_args!(
+                    "\n{STRONG}{setting}: {value}{STRONG:#}  {}",
+                    description(variant)
+                ))?;
+            }
+            properties(variant, definitions, "  It has no other settings.")
+        }),
+    }
+}
+
+/// The setting that decides which variant it is, with its value.
+fn fixed(variant: &Value) -> Option<(&str, &str)> {
+    let mut properties = variant["properties"].as_object()?.iter();
+    properties.find_map(|(name, of)| Some((name.as_str(), of["const"].as_str()?)))
+}
+
+fn properties(schema: &Value, definitions: &Value, without: &str) -> Result<()> {
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let all = schema["properties"].as_object();
+    let shown: Vec<(&String, &Value)> = all
+        .into_iter()
+        .flatten()
+        .filter(|(_, of)| of.get("const").is_none())
+        .collect();
+    if shown.is_empty() {
+        return terminal::line(without);
+    }
+    let width = shown
+        .iter()
+        .map(|(name, _)| name.len())
+        .max()
+        .unwrap_or_default();
+    for (setting, of) in shown {
+        let mark = if required.contains(&setting.as_str()) {
+            " (required)"
+        } else {
+            ""
+        };
+        let values =
+            choices(of, definitions).map_or_else(String::new, |it| format!(" One of: {it}."));
+        terminal::line(format_args!(
+            "  {STRONG}{setting:width$}{STRONG:#}  {}{values}{mark}",
+            description(of)
+        ))?;
+    }
+    Ok(())
+}
+
+/// The values of a setting, if they are texts that are known.
+fn choices(schema: &Value, definitions: &Value) -> Option<String> {
+    let of_definition = schema["$ref"]
+        .as_str()
+        .and_then(|it| definitions.get(it.strip_prefix("#/$defs/")?));
+    let schema = of_definition.unwrap_or(schema);
+    let values: Option<Vec<&str>> = match (&schema["enum"], &schema["oneOf"]) {
+        (Value::Array(values), _) => values.iter().map(Value::as_str).collect(),
+        (_, Value::Array(variants)) => variants.iter().map(|it| it["const"].as_str()).collect(),
+        _ => None,
+    };
+    values
+        .filter(|it| !it.is_empty())
+        .map(|values| values.join(", "))
+}
+
+/// The first paragraph of the description of a setting, without the links of Rust's documentation.
+fn description(schema: &Value) -> String {
+    let text = schema["description"].as_str().unwrap_or_default();
+    let first = text
+        .split("\n\n")
+        .next()
+        .unwrap_or_default()
+        .replace('\n', " ");
+    let mut plain = String::with_capacity(first.len());
+    let mut rest = first.as_str();
+    while let Some((before, link)) = rest.split_once('[') {
+        let Some((label, after)) = link.split_once(']') else {
+            break;
+        };
+        let is_link = label.starts_with('`') || after.starts_with('(');
+        plain.push_str(before);
+        plain.push_str(&if is_link {
+            label.to_owned()
+        } else {
+            format!("[{label}]")
+        });
+        rest = match after.strip_prefix('(').and_then(|it| it.split_once(')')) {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    plain + rest
+}
+
+/// What a node of a type does.
+fn summary(name: &str) -> &'static str {
+    match name {
+        "cache" => "stores the result of the node in it, and uses it again",
+        "conditional" => "takes the branch of the first condition that is true",
+        "filter" => "removes items of a list, artifacts or messages",
+        "func" => "runs code of the program: `--tool NODE=COMMAND`",
+        "gate" => "lets a run pass if a condition is true",
+        "guardian" => "checks variables, and stops or redirects what it refuses",
+        "human" => "asks a person",
+        "llm_prompt" => "asks a model",
+        "llm_router" => "lets a model choose the next node",
+        "map" => "runs the node in it for each item of a list",
+        "merge" => "waits for branches and merges their results",
+        "noop" => "does nothing",
+        "rule_router" => "chooses the next nodes by rules",
+        "tool" => "calls a tool: `--tool NAME=COMMAND`",
+        "transform" => "makes a variable of others",
+        "webhook_call" => "sends a request to an address",
+        "webhook_trigger" => "begins a run with a request",
+        _ => "",
+    }
+}

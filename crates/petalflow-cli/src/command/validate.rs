@@ -1,0 +1,91 @@
+//! Reports all that is wrong with documents.
+
+use std::path::PathBuf;
+
+use petalflow_conversation_document as conversation;
+use petalflow_documents::Catalog;
+
+use crate::diagnostics::Findings;
+use crate::document::{File, Kind};
+use crate::exit::{Exit, Result};
+use crate::program_tool::ProgramTool;
+use crate::services::ServiceArgs;
+use crate::{loaded, terminal};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The documents: graphs, agent workflows and conversation flows in JSON or YAML; `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Accept nodes that use this tool. Can be repeated
+    #[arg(long = "tool", value_name = "NAME=COMMAND")]
+    tools: Vec<ProgramTool>,
+
+    /// Let warnings fail too
+    #[arg(long)]
+    strict: bool,
+
+    /// Print a list in JSON: code, severity, message, pointer, file, line, column
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow validate greeting.graph.json
+  petalflow validate --strict flows/*.yaml
+  petalflow validate --json food_order.json
+  cat greeting.graph.json | petalflow validate -
+
+The exit code is 1 if a document has errors, or with `--strict` warnings. The diagnostics are on
+stdout, all at once: a line `FILE:LINE:COLUMN: error[CODE]: MESSAGE` for each.";
+
+pub(crate) fn run(args: Args) -> Result {
+    let services = ServiceArgs {
+        tools: args.tools,
+        ..ServiceArgs::default()
+    };
+    let catalog = services.catalog();
+    let mut findings = Findings::default();
+    for path in &args.files {
+        findings.append(check(&File::read(path)?, &catalog));
+    }
+    if args.json {
+        findings.print_json()?;
+    } else {
+        findings.print()?;
+        terminal::note(if findings.errors + findings.warnings == 0 {
+            "valid".to_owned()
+        } else {
+            findings.to_string()
+        });
+    }
+    let fails = findings.errors > 0 || (args.strict && findings.warnings > 0);
+    Ok(if fails { Exit::Invalid } else { Exit::Done })
+}
+
+/// All that is wrong with a document of any kind.
+fn check(file: &File, catalog: &Catalog) -> Findings {
+    if file.kind() == Kind::Conversation {
+        return match conversation::check(&file.source()) {
+            Ok(checked) => Findings::of(&checked.warnings),
+            Err(found) => Findings::of(&found),
+        };
+    }
+    match file.graph().check(catalog) {
+        Err(found) => Findings::of(&found),
+        Ok(document) => {
+            let mut findings = Findings::of(&document.warnings);
+            // What only the loader sees, such as nodes that cannot be reached.
+            if let Err(problems) = loaded::flow_without_services(&document.graph(catalog)) {
+                let name = file.name();
+                problems
+                    .iter()
+                    .for_each(|problem| findings.add_error(name, "CL-001", problem));
+            }
+            findings
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Documents as files, and their kinds.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use petalflow_conversation_document as conversation;
+use petalflow_documents as documents;
+use petalflow_source::{Code, Diagnostics, Format, Report, Severity};
+use serde_json::Value;
+
+use crate::exit::{Exit, Failure, Result};
+
+/// More than a document may have: the checks say that it is too large.
+const MAX_BYTES: u64 = (2 << 20) + 1;
+
+/// The text of a file, with its name.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    name: String,
+    text: String,
+    format: Format,
+}
+
+/// What a document describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A graph, an agent workflow, or a text that cannot be read.
+    Graph,
+    /// A conversation flow.
+    Conversation,
+}
+
+impl File {
+    /// Reads a file. `-` is stdin; it is YAML unless it begins as JSON does.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let is_stdin = path == Path::new("-");
+        let mut text = String::new();
+        let read = if is_stdin {
+            std::io::stdin().take(MAX_BYTES).read_to_string(&mut text)
+        } else {
+            std::fs::File::open(path)
+                .and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text))
+        };
+        read.map_err(|error| {
+            Failure::new(
+                Exit::File,
+                format_args!("`{}` cannot be read: {error}", path.display()),
+            )
+        })?;
+        let is_yaml = if is_stdin {
+            !text.trim_start().starts_with(['{', '['])
+        } else {
+            let extension = path.extension().and_then(|it| it.to_str());
+            extension
+                .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
+        };
+        Ok(File {
+            name: if is_stdin {
+                "<stdin>".into()
+            } else {
+                path.display().to_string()
+            },
+            text,
+            format: if is_yaml { Format::Yaml } else { Format::Json },
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text as a graph or an agent workflow.
+    pub(crate) fn graph(&self) -> documents::Source {
+        documents::Source::new(&self.name, &self.text).format(self.format)
+    }
+
+    /// The text as a conversation flow, or as plain data.
+    pub(crate) fn source(&self) -> conversation::Source {
+        conversation::Source::new(&self.name, &self.text).format(self.format)
+    }
+
+    /// Finds out what the document describes, by its fields.
+    pub(crate) fn kind(&self) -> Kind {
+        let (kind, _) = self
+            .source()
+            .inspect(|value, _: &mut Report<Plain>| Some(kind_of(value)));
+        kind.unwrap_or(Kind::Graph)
+    }
+
+    /// The value of a text that is data, such as variables.
+    pub(crate) fn value(&self) -> Result<Value> {
+        let (value, found): (_, Diagnostics<Plain>) =
+            self.source().inspect(|value, _| Some(value.clone()));
+        match value {
+            Some(value) if !found.has_errors() => Ok(value),
+            _ => Err(Failure::new(Exit::Input, found)),
+        }
+    }
+}
+
+fn kind_of(value: &Value) -> Kind {
+    let Some(nodes) = value.get("nodes") else {
+        return if value.get("initial_node").is_some() {
+            Kind::Conversation
+        } else {
+            Kind::Graph
+        };
+    };
+    // The editor has a name in `meta`, and what a node does in `data`. A graph has its `id` and the `config` of nodes.
+    let is_editor =
+        value.get("meta").is_some() || nodes.get(0).is_some_and(|node| node.get("data").is_some());
+    if nodes.is_object()
+        || value.get("initial_node").is_some()
+        || (is_editor && value.get("id").is_none())
+    {
+        Kind::Conversation
+    } else {
+        Kind::Graph
+    }
+}
+
+/// What can be wrong with plain data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Plain {
+    Syntax,
+    TooLarge,
+    WrongValue,
+    DuplicateName,
+}
+
+impl Code for Plain {
+    const SYNTAX: Self = Plain::Syntax;
+    const TOO_LARGE: Self = Plain::TooLarge;
+    const WRONG_VALUE: Self = Plain::WrongValue;
+    const DUPLICATE_NAME: Self = Plain::DuplicateName;
+
+    fn as_str(&self) -> &'static str {
+        match self {
+            Plain::Syntax => "DC-001",
+            Plain::DuplicateName => "DC-002",
+            Plain::TooLarge => "DC-003",
+            Plain::WrongValue => "DC-007",
+        }
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Error
+    }
+}

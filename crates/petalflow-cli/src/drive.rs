@@ -1,0 +1,200 @@
+//! Drives the runs of a thread: shows their events, asks people, and stops them.
+
+use petalflow::event::EventKind;
+use petalflow::interrupt::{Interrupt, Resume};
+use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
+use petalflow::thread::{Thread, ThreadRun};
+use petalflow::{Graph, RunError};
+use petalflow_envelope::Envelope;
+use petalflow_envelope::kinds::HumanQuestion;
+
+use crate::answers::{self, AnswerArgs};
+use crate::events::View;
+use crate::exit::{Exit, Failure, Result};
+use crate::store::quoted;
+use crate::terminal;
+
+/// How a thread stops.
+pub(crate) enum End {
+    Finished(Box<Envelope>),
+    /// It waits for these answers.
+    Waiting(Vec<Interrupt>),
+}
+
+/// A thread that is driven.
+pub(crate) struct Driver<'a> {
+    pub(crate) thread: &'a Thread<Graph<Envelope>>,
+    pub(crate) view: View,
+    pub(crate) answers: &'a AnswerArgs,
+    /// The options of the store, if the thread outlives the program.
+    pub(crate) stored: Option<String>,
+}
+
+impl Driver<'_> {
+    /// Runs until the end, or until nobody answers a question.
+    pub(crate) async fn drive(&mut self, mut run: ThreadRun<Graph<Envelope>>) -> Result<End> {
+        let mut given = self.answers.clone();
+        loop {
+            let interrupts = match self.once(run).await? {
+                End::Waiting(interrupts) => interrupts,
+                finished @ End::Finished(_) => return Ok(finished),
+            };
+            let Some(resume) = self.answered(&interrupts, &given).await? else {
+                return Ok(End::Waiting(interrupts));
+            };
+            given.forget(&interrupts);
+            self.view.go_on();
+            run = self.thread.resume(resume);
+        }
+    }
+
+    async fn once(&mut self, run: ThreadRun<Graph<Envelope>>) -> Result<End> {
+        let mut events = run.events();
+        while let Some(event) = events.next().await {
+            // If nobody reads the events, the run has not ended.
+            self.view
+                .event(&event)
+                .map_err(|failure| match failure.exit {
+                    Exit::Done => Failure::silent(Exit::Stopped),
+                    _ => failure,
+                })?;
+            match event.kind {
+                EventKind::Finished { state } => {
+                    self.view.clear();
+                    return Ok(End::Finished(Box::new(state)));
+                }
+                EventKind::Interrupted { interrupts, .. } => {
+                    self.view.clear();
+                    return Ok(End::Waiting(interrupts));
+                }
+                EventKind::Failed { error } => {
+                    self.view.clear();
+                    return Err(self.failed(&error));
+                }
+                _ => {}
+            }
+        }
+        unreachable!("the last event of a run is one of those above")
+    }
+
+    /// The answers to all questions: those of the command, then those of a person. `None` if one is missing.
+    async fn answered(
+        &self,
+        interrupts: &[Interrupt],
+        given: &AnswerArgs,
+    ) -> Result<Option<Resume<Envelope>>> {
+        let mut resume = Resume::new();
+        for interrupt in interrupts {
+            let Some(request) = answers::request_of(interrupt) else {
+                return Ok(None);
+            };
+            let response = match given.find(&interrupt.node, interrupts) {
+                Some(answer) => Some(answers::response(&request, answer)?),
+                None if terminal::can_ask() => match answers::ask(&request).await {
+                    // Ctrl-C at a question: it stays open.
+                    Err(failure) if failure.exit == Exit::Stopped => None,
+                    asked => asked?,
+                },
+                // As PetalFlow does: without a store nobody can answer later.
+                None if self.stored.is_none() => {
+                    let response = answers::approval(&request);
+                    if response.is_some() {
+                        terminal::note(format_args!(
+                            "node `{}` is approved without asking: there is no terminal and no store",
+                            request.node
+                        ));
+                    }
+                    response
+                }
+                None => None,
+            };
+            let Some(response) = response else {
+                return Ok(None);
+            };
+            let answer = interrupt.answer::<HumanQuestion>(Some(response));
+            resume = resume.answer(answer.map_err(|error| Failure::new(Exit::Thread, error))?);
+        }
+        Ok(Some(resume))
+    }
+
+    /// Says what the thread waits for, and how to answer.
+    pub(crate) fn waiting(&self, interrupts: &[Interrupt]) -> Failure {
+        let mut hints = Vec::new();
+        for interrupt in interrupts {
+            let Some(request) = answers::request_of(interrupt) else {
+                terminal::note(interrupt);
+                continue;
+            };
+            terminal::note(answers::shown(&request));
+            hints.push(format!(
+                "--answer {}",
+                quoted(&format!("{}={}", request.node, answers::example(&request)))
+            ));
+        }
+        let id = self.thread.id();
+        match &self.stored {
+            Some(store) => Failure::new(
+                Exit::Waiting,
+                format_args!("thread `{id}` waits for an answer"),
+            )
+            .hint(format_args!(
+                "petalflow threads resume {}{store} {}",
+                quoted(id),
+                hints.join(" ")
+            )),
+            None => Failure::new(
+                Exit::Failed,
+                "the run waits for an answer, and nobody can be asked",
+            )
+            .hint(format_args!(
+                "give it with {}, or store the run with `--store FILE` and answer later",
+                hints.join(" ")
+            )),
+        }
+    }
+
+    fn failed(&self, error: &RunError) -> Failure {
+        let id = self.thread.id();
+        let exit = match error.kind() {
+            RunErrorKind::Timeout {
+                scope: TimeoutScope::Run,
+            } => Exit::Timeout,
+            RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => Exit::Stopped,
+            RunErrorKind::Thread { .. } => Exit::Thread,
+            _ => Exit::Failed,
+        };
+        let failure = match exit {
+            Exit::Stopped => {
+                Failure::new(exit, format_args!("the run of thread `{id}` was stopped"))
+            }
+            _ => Failure::new(exit, error),
+        };
+        match (&self.stored, exit) {
+            (Some(store), Exit::Stopped | Exit::Timeout | Exit::Failed) => {
+                failure.hint(format_args!(
+                    "continue it with `petalflow threads resume {}{store}`",
+                    quoted(id)
+                ))
+            }
+            _ => failure,
+        }
+    }
+}
+
+/// Stops runs with this token when the user presses Ctrl-C: a stored run after its current nodes, any run at the second
+/// time.
+pub(crate) fn stop_on_ctrl_c(token: &CancelToken, is_stored: bool) {
+    let token = token.clone();
+    tokio::spawn(async move {
+        let mut drained = !is_stored;
+        while tokio::signal::ctrl_c().await.is_ok() {
+            if drained {
+                token.cancel();
+            } else {
+                drained = true;
+                token.drain();
+                terminal::note("stopping after the current nodes; press Ctrl-C again to stop them");
+            }
+        }
+    });
+}

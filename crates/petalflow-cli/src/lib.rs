@@ -1,0 +1,119 @@
+//! The command line of petalflow: the program `petalflow`.
+//!
+//! It checks, draws, compiles and runs documents: graphs and agent workflows in PetalFlow's formats, and conversation
+//! flows in Pipecat's. No Rust is needed for them. What a document cannot contain comes from options: models from
+//! `--model` or `--script`, tools and functions from `--tool NAME=COMMAND`.
+//!
+//! ```sh
+//! cargo install petalflow-cli
+//! petalflow validate greeting.graph.json
+//! petalflow run greeting.graph.json --input name=Ann
+//! petalflow graph greeting.graph.json --format svg -o greeting.svg
+//! ```
+//!
+//! | command | what it does |
+//! | --- | --- |
+//! | `run` | runs a graph or an agent workflow, with `--store` as a thread that survives the process |
+//! | `validate` | reports all that is wrong with documents, with code, file, line and column |
+//! | `compile` | makes a graph of an agent workflow |
+//! | `graph` | draws a document as Mermaid, DOT or SVG |
+//! | `serve` | serves webhooks over HTTP: each request starts a run |
+//! | `threads` | lists, shows, resumes and forks stored runs |
+//! | `tools` | lists the types of nodes and their settings |
+//! | `chat` | talks with a conversation flow in the terminal |
+//! | `convert` | writes a conversation flow in another form |
+//! | `completions` | completes commands in a shell |
+//!
+//! `petalflow COMMAND --help` has the options and examples. Results are on stdout, everything else is on stderr. With
+//! `--json`, results are JSON for programs.
+//!
+//! # Exit codes
+//!
+//! | code | meaning |
+//! | --- | --- |
+//! | 0 | it is done |
+//! | 1 | a document has errors, or with `--strict` warnings |
+//! | 2 | the run failed |
+//! | 3 | a file cannot be read or written |
+//! | 4 | the input, a script or an answer is wrong |
+//! | 5 | something that the document needs is missing: a model, a tool, a function |
+//! | 6 | the document is of another kind than the command needs |
+//! | 7 | the run waits for the answer of a person |
+//! | 8 | the store or the thread cannot be used |
+//! | 10 | the run took too long |
+//! | 64 | the command line itself is wrong |
+//! | 130 | the run was stopped with Ctrl-C |
+//!
+//! The codes up to 6 and 10 are those of PetalFlow's program, except for the command line itself.
+//!
+//! # Features
+//!
+//! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) is the command of that name. `providers` has
+//! models of providers, over HTTP. `http` has nodes that call webhooks. `full` is all of them.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod answers;
+mod code;
+mod command;
+mod diagnostics;
+mod document;
+mod drive;
+mod envelope;
+mod events;
+mod exit;
+mod loaded;
+mod program_tool;
+mod script;
+mod services;
+mod store;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+
+use exit::Exit;
+
+/// Runs the program with the arguments and the environment of the process, and returns its exit code.
+///
+/// # Cancel safety
+///
+/// It handles Ctrl-C. A stored run ends after its current nodes, and can be resumed.
+pub fn main() -> ExitCode {
+    let cli = match command::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // That nobody reads the help changes nothing.
+            let _ = error.print();
+            return match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done.into(),
+                _ => Exit::Usage.into(),
+            };
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            terminal::note(format_args!(
+                "error: the runtime cannot be started: {error}"
+            ));
+            return Exit::Failed.into();
+        }
+    };
+    let done = runtime.block_on(command::run(cli));
+    // A thread that still reads stdin does not keep the program.
+    runtime.shutdown_background();
+    match done {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            terminal::failure(&failure);
+            failure.exit.into()
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What documents cannot contain, from the options of a command: models and tools.
+
+use std::path::PathBuf;
+
+use petalflow::tool::FuncTool;
+use petalflow_documents::{Catalog, GraphDefinition, Needs, ToolMode};
+use petalflow_envelope::Changes;
+use petalflow_envelope::documents::Services;
+use petalflow_envelope::kinds::{AutoHandler, FuncNode, ThreadHandler};
+use petalflow_llm::{LlmClient, ScriptedModel};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use crate::exit::{Exit, Failure, Result};
+use crate::program_tool::ProgramTool;
+use crate::script;
+
+/// The models and tools of a run.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ServiceArgs {
+    /// Take the replies of all models from a file, in order. It is a list of texts and of calls
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+
+    /// Run a program for a tool or function: JSON on stdin, JSON or text on stdout. Can be repeated
+    #[arg(long = "tool", value_name = "NAME=COMMAND")]
+    pub(crate) tools: Vec<ProgramTool>,
+
+    /// Ask this model where a document names none, such as `gpt-5-mini` or `ollama::qwen3`
+    #[cfg(feature = "providers")]
+    #[arg(long, value_name = "MODEL", conflicts_with = "script")]
+    pub(crate) model: Option<String>,
+}
+
+impl ServiceArgs {
+    /// The names that documents can use.
+    pub(crate) fn catalog(&self) -> Catalog {
+        let tools = self.tools.iter();
+        tools.fold(Catalog::default(), |catalog, tool| {
+            catalog.tool(&tool.name, ToolMode::Standalone)
+        })
+    }
+
+    /// The services of a graph. People are asked by pauses of the thread.
+    pub(crate) fn services(&self, graph: &GraphDefinition) -> Result<Services> {
+        let needs = graph.needs();
+        let mut services = Services::new().human(ThreadHandler);
+        for tool in &self.tools {
+            if needs.functions.contains(&tool.name) {
+                services = services.function(&tool.name, function(tool.clone()));
+            } else {
+                services = services.tool(tool.tool());
+            }
+        }
+        self.models(graph, &needs, services)
+    }
+
+    fn models(
+        &self,
+        graph: &GraphDefinition,
+        needs: &Needs,
+        services: Services,
+    ) -> Result<Services> {
+        if needs.providers.is_empty() && !needs.any_model {
+            return Ok(services);
+        }
+        if let Some(path) = &self.script {
+            return Ok(services.any_model(script::read(path)?));
+        }
+        self.providers(graph, needs, services)
+    }
+
+    #[cfg(feature = "providers")]
+    fn providers(
+        &self,
+        graph: &GraphDefinition,
+        needs: &Needs,
+        mut services: Services,
+    ) -> Result<Services> {
+        for provider in &needs.providers {
+            let model = model_of(graph, provider)
+                .or(self.model.as_deref())
+                .ok_or_else(|| {
+                    Failure::new(
+                        Exit::Missing,
+                        format_args!("no node of provider `{provider}` names a model"),
+                    )
+                    .hint("name it in the document, or with `--model MODEL`")
+                })?;
+            let name = if provider == "google" {
+                "gemini"
+            } else {
+                provider
+            };
+            services = services.model(provider, provider_model(&format!("{name}::{model}"))?);
+        }
+        Ok(match &self.model {
+            Some(model) => services.any_model(provider_model(model)?),
+            None => services,
+        })
+    }
+
+    #[cfg(not(feature = "providers"))]
+    #[expect(
+        clippy::unused_self,
+        reason = "with the feature `providers` it is used"
+    )]
+    fn providers(&self, _: &GraphDefinition, needs: &Needs, _: Services) -> Result<Services> {
+        let names: Vec<&str> = needs.providers.iter().map(String::as_str).collect();
+        let whom = if names.is_empty() {
+            "a model".into()
+        } else {
+            format!("models of {}", names.join(", "))
+        };
+        Err(without_providers(&whom))
+    }
+
+    /// The model of a conversation.
+    pub(crate) fn model_of_conversation(&self) -> Result<Arc<dyn LlmClient>> {
+        if let Some(path) = &self.script {
+            return Ok(Arc::new(script::read(path)?));
+        }
+        #[cfg(feature = "providers")]
+        return match &self.model {
+            Some(model) => Ok(Arc::new(provider_model(model)?)),
+            None => Err(Failure::new(Exit::Missing, "the conversation has no model")
+                .hint("name it with `--model MODEL`, or give its replies with `--script FILE`")),
+        };
+        #[cfg(not(feature = "providers"))]
+        Err(without_providers("a model"))
+    }
+}
+
+#[cfg(not(feature = "providers"))]
+fn without_providers(whom: &str) -> Failure {
+    Failure::new(
+        Exit::Missing,
+        format_args!("the document asks {whom}, and this program was built without models of providers"),
+    )
+    .hint("install it with `cargo install petalflow-cli --features providers`, or give the replies with `--script FILE`")
+}
+
+#[cfg(feature = "providers")]
+fn provider_model(name: &str) -> Result<petalflow_llm::ProviderModel> {
+    petalflow_llm::ProviderModel::new(name).map_err(|error| Failure::new(Exit::Missing, error))
+}
+
+/// The model that the first node of a provider names.
+#[cfg(feature = "providers")]
+fn model_of<'g>(graph: &'g GraphDefinition, provider: &str) -> Option<&'g str> {
+    graph.nodes.iter().find_map(|node| {
+        let text = |name: &str| node.config.get(name).and_then(Value::as_str);
+        text("model").filter(|_| text("provider") == Some(provider))
+    })
+}
+
+/// A node that runs a program: it reads the variables and the input, and prints the variables that it sets.
+fn function(program: ProgramTool) -> FuncNode {
+    FuncNode::new(move |envelope| {
+        let program = program.clone();
+        async move {
+            let given = json!({ "input": envelope.input.as_deref(), "vars": envelope.vars });
+            match program.call(&given).await? {
+                Value::Object(vars) => Ok(vars
+                    .into_iter()
+                    .fold(Changes::new(), |changes, (name, value)| changes.var(name, value))),
+                _ => Err("the program of a node of type `func` prints an object with the variables that it sets".into()),
+            }
+        }
+    })
+}
+
+/// Services that let any graph be loaded, and no graph be run: for pictures and checks.
+pub(crate) fn placeholders(needs: &Needs) -> Services {
+    let model = ScriptedModel::new([] as [&str; 0]);
+    let mut services = Services::new()
+        .any_model(model)
+        .human(AutoHandler::approve());
+    for tool in &needs.tools {
+        let nothing = FuncTool::new(tool, "", |_: Value| async { Ok(Map::new()) });
+        services = services.tool(nothing);
+    }
+    for node in &needs.functions {
+        services = services.function(node, FuncNode::noop());
+    }
+    services
+}

@@ -1,0 +1,133 @@
+//! Stores of threads, by their addresses.
+
+use std::sync::Arc;
+
+use petalflow::checkpoint::{InMemoryStore, Store, StoreError};
+
+use crate::exit::{Exit, Failure, Result};
+
+/// The environment variable with the address of the store.
+pub(crate) const VARIABLE: &str = "PETALFLOW_STORE";
+
+/// Where threads are stored.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// Store the run as a thread: a file, `sqlite:FILE`, `postgres://..` or `redis://..`
+    #[arg(long, value_name = "STORE", env = VARIABLE, hide_env_values = true)]
+    pub(crate) store: Option<String>,
+}
+
+impl StoreArgs {
+    /// Opens the store.
+    pub(crate) async fn open(&self) -> Result<Arc<dyn Store>> {
+        match &self.store {
+            Some(address) => open(address).await,
+            None => Err(
+                Failure::new(Exit::Usage, "there is no store").hint(format_args!(
+                    "name it with `--store FILE` or the variable `{VARIABLE}`"
+                )),
+            ),
+        }
+    }
+
+    /// Opens the store, or one in memory if there is none.
+    pub(crate) async fn open_or_memory(&self) -> Result<Arc<dyn Store>> {
+        match &self.store {
+            Some(address) => open(address).await,
+            None => Ok(Arc::new(InMemoryStore::new())),
+        }
+    }
+
+    /// The option that names the store, for commands that a person can copy.
+    pub(crate) fn option(&self) -> String {
+        match &self.store {
+            // With the variable the option is not needed. An address may have a password, which is not printed.
+            Some(address) if std::env::var(VARIABLE).is_ok_and(|it| it == *address) => {
+                String::new()
+            }
+            Some(address) if address.contains("://") => " --store STORE".into(),
+            Some(address) => format!(" --store {}", quoted(address)),
+            None => String::new(),
+        }
+    }
+}
+
+/// A text as a word of a shell.
+pub(crate) fn quoted(text: &str) -> String {
+    shlex::try_quote(text).map_or_else(|_| text.into(), Into::into)
+}
+
+async fn open(address: &str) -> Result<Arc<dyn Store>> {
+    let scheme = address.split_once("://").map(|(scheme, _)| scheme);
+    match scheme {
+        Some("postgres" | "postgresql") => postgres(address).await,
+        Some("redis" | "rediss") => redis(address).await,
+        Some(other) if other != "sqlite" => Err(Failure::new(
+            Exit::Thread,
+            format_args!("there is no store of the kind `{other}`"),
+        )
+        .hint("use a file, `sqlite:FILE`, `postgres://..` or `redis://..`")),
+        _ => {
+            let file = address.strip_prefix("sqlite:").unwrap_or(address);
+            sqlite(file.strip_prefix("//").unwrap_or(file)).await
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+async fn sqlite(file: &str) -> Result<Arc<dyn Store>> {
+    opened(petalflow_sqlite::SqliteStore::open(file).await, file)
+}
+
+#[cfg(not(feature = "sqlite"))]
+async fn sqlite(_: &str) -> Result<Arc<dyn Store>> {
+    Err(not_built("sqlite"))
+}
+
+#[cfg(feature = "postgres")]
+async fn postgres(address: &str) -> Result<Arc<dyn Store>> {
+    opened(
+        petalflow_postgres::PostgresStore::connect(address).await,
+        "PostgreSQL",
+    )
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgres(_: &str) -> Result<Arc<dyn Store>> {
+    Err(not_built("postgres"))
+}
+
+#[cfg(feature = "redis")]
+async fn redis(address: &str) -> Result<Arc<dyn Store>> {
+    opened(petalflow_redis::RedisStore::connect(address).await, "Redis")
+}
+
+#[cfg(not(feature = "redis"))]
+async fn redis(_: &str) -> Result<Arc<dyn Store>> {
+    Err(not_built("redis"))
+}
+
+#[allow(dead_code, reason = "without the features of stores nothing is opened")]
+fn opened<S: Store>(
+    store: std::result::Result<S, StoreError>,
+    name: &str,
+) -> Result<Arc<dyn Store>> {
+    match store {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(error) => Err(Failure::new(
+            Exit::Thread,
+            format_args!("the store `{name}` cannot be opened: {error}"),
+        )),
+    }
+}
+
+#[allow(dead_code, reason = "with all features no store is missing")]
+fn not_built(feature: &str) -> Failure {
+    Failure::new(
+        Exit::Thread,
+        format_args!("this program has no stores of the kind `{feature}`"),
+    )
+    .hint(format_args!(
+        "install it with `cargo install petalflow-cli --features {feature}`"
+    ))
+}

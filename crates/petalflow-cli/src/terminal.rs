@@ -1,0 +1,119 @@
+//! What the program prints: results to stdout, everything else to stderr. Colors only on a terminal, and not with
+//! `NO_COLOR`.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure, Result};
+
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const NOTE: Style = AnsiColor::Cyan.on_default();
+pub(crate) const STRONG: Style = Style::new().bold();
+
+/// Prints to stdout. If nobody reads it any more, the program ends quietly.
+pub(crate) fn print(text: impl Display) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    written(write!(out, "{text}").and_then(|()| out.flush()))
+}
+
+/// Prints a line to stdout.
+pub(crate) fn line(text: impl Display) -> Result<()> {
+    print(format_args!("{text}\n"))
+}
+
+/// Prints a value as one line of JSON.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<()> {
+    line(serde_json::to_string(value).map_err(not_json)?)
+}
+
+/// Prints a value as JSON for people.
+pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    line(pretty(value)?)
+}
+
+/// A value as JSON for people.
+pub(crate) fn pretty(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string_pretty(value).map_err(not_json)
+}
+
+fn not_json(error: serde_json::Error) -> Failure {
+    Failure::new(
+        Exit::Failed,
+        format_args!("the result cannot be written as JSON: {error}"),
+    )
+}
+
+fn written(result: io::Result<()>) -> Result<()> {
+    result.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::silent(Exit::Done),
+        _ => Failure::new(
+            Exit::File,
+            format_args!("stdout cannot be written: {error}"),
+        ),
+    })
+}
+
+/// Prints a line to stderr. That it cannot be printed changes nothing.
+pub(crate) fn note(text: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Prints why the program ends.
+pub(crate) fn failure(failure: &Failure) {
+    if !failure.message.is_empty() {
+        note(format_args!("{ERROR}error:{ERROR:#} {}", failure.message));
+    }
+    if let Some(hint) = &failure.hint {
+        note(format_args!("{NOTE}hint:{NOTE:#} {hint}"));
+    }
+}
+
+/// Whether a person can be asked: the answers come from a terminal, and the questions can be seen.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Prints a question to stderr and reads a line. `None` at the end of the input.
+pub(crate) async fn ask(question: impl Display) -> Result<Option<String>> {
+    show(question);
+    read_line().await
+}
+
+fn show(question: impl Display) {
+    let mut out = anstream::stderr().lock();
+    let _ = write!(out, "{question}").and_then(|()| out.flush());
+}
+
+/// Reads a line of at most 1 MiB from stdin, without blocking the runtime. `None` at the end of the input.
+pub(crate) async fn read_line() -> Result<Option<String>> {
+    let read = tokio::task::spawn_blocking(|| {
+        use std::io::{BufRead as _, Read as _};
+        let mut text = String::new();
+        let read = io::stdin().lock().take(1 << 20).read_line(&mut text);
+        read.map(|bytes| (bytes > 0).then_some(text))
+    });
+    let line = tokio::select! {
+        read = read => read.map_err(io::Error::other).and_then(|it| it),
+        _ = tokio::signal::ctrl_c() => return Err(Failure::silent(Exit::Stopped)),
+    };
+    line.map(|line| line.map(|it| it.trim_end_matches(['\r', '\n']).to_owned()))
+        .map_err(|error| Failure::new(Exit::Input, format_args!("stdin cannot be read: {error}")))
+}
+
+/// Writes a result to a file, or to stdout.
+pub(crate) fn output(file: Option<&std::path::Path>, text: &str) -> Result<()> {
+    let ended = text.trim_end_matches('\n');
+    match file {
+        None => line(ended),
+        Some(file) => std::fs::write(file, format!("{ended}\n")).map_err(|error| {
+            Failure::new(
+                Exit::File,
+                format_args!("`{}` cannot be written: {error}", file.display()),
+            )
+        }),
+    }
+}

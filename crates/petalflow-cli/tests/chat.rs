@@ -1,0 +1,192 @@
+//! `petalflow chat`.
+
+use serde_json::json;
+
+use crate::program::{document, file, folder, path, petalflow, petalflow_with, shared};
+
+const REPLIES: &str = r#"[
+    "What would you like?",
+    { "calls": [{ "name": "check_order", "arguments": { "dish": "soup" } }] },
+    "Sorry, the soup is sold out.",
+    { "calls": [{ "name": "check_order", "arguments": { "dish": "salad" } }] },
+    "Goodbye!"
+]"#;
+
+#[test]
+fn p209_a_conversation_goes_on_until_it_ends() {
+    let folder = folder();
+    let replies = file(&folder, "replies.json", REPLIES);
+    let counter = path(&folder, "counter");
+    let check = file(
+        &folder,
+        "check.sh",
+        "read line; case \"$line\" in *soup*) echo '{\"status\": \"sold_out\"}';; *) echo '{\"status\": \"ok\"}';; esac",
+    );
+    let tool = format!("check_order=sh '{check}' '{counter}'");
+    let order = document("food_order.json");
+    let ran = petalflow_with(
+        "Soup.\nThen a salad.\nNobody reads this.\n",
+        [
+            "chat",
+            &order,
+            "-i",
+            "guest=Ann",
+            "--script",
+            &replies,
+            "--tool",
+            &tool,
+        ],
+    )
+    .code(0);
+    assert_eq!(
+        ran.out,
+        "What would you like?\nSorry, the soup is sold out.\nOne moment.\nGoodbye!\n"
+    );
+    assert!(
+        ran.err.contains("calls check_order({\"dish\":\"soup\"})")
+            && ran.err.contains("the conversation has ended"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn p209_the_events_of_a_conversation_are_json_for_programs() {
+    let folder = folder();
+    let replies = file(
+        &folder,
+        "replies.json",
+        r#"["Hello.", {"calls": [{"name": "check_order"}]}, "Bye."]"#,
+    );
+    let ran = petalflow_with(
+        "Soup.\n",
+        [
+            "chat",
+            &document("food_order.json"),
+            "-i",
+            "guest=Ann",
+            "--script",
+            &replies,
+            "--json",
+            "--result",
+            r#"check_order={"status": "ok"}"#,
+        ],
+    )
+    .code(0);
+    let lines = ran.lines();
+    assert_eq!(lines[0], json!({ "entered": { "node": "start" } }));
+    assert!(
+        lines.contains(&json!({ "answer": { "text": "Hello." } })),
+        "{}",
+        ran.out
+    );
+    assert!(
+        lines.contains(&json!({ "say": { "text": "One moment." } })),
+        "{}",
+        ran.out
+    );
+    assert_eq!(lines[lines.len() - 1], json!("ended"));
+}
+
+#[test]
+fn p209_a_stored_conversation_goes_on_in_another_process() {
+    let folder = folder();
+    let store = path(&folder, "chats.db");
+    let first = file(&folder, "first.json", r#"["What would you like?"]"#);
+    let order = document("food_order.json");
+    let chat = [
+        "chat",
+        &order,
+        "-i",
+        "guest=Ann",
+        "--store",
+        &store,
+        "--thread",
+        "ann",
+        "--script",
+    ];
+    let ran = petalflow_with("", chat.into_iter().chain([first.as_str()])).code(0);
+    assert_eq!(ran.out, "What would you like?\n");
+    assert!(ran.err.contains("--thread ann"), "{}", ran.err);
+
+    let shown = petalflow(["threads", "show", "ann", "--store", &store, "--json"])
+        .code(0)
+        .json();
+    assert_eq!(
+        (&shown["node"], &shown["ended"]),
+        (&json!("start"), &json!(false))
+    );
+    let ran = petalflow(["threads", "resume", "ann", "--store", &store]).code(6);
+    assert!(ran.err.contains("petalflow chat"), "{}", ran.err);
+
+    let second = file(
+        &folder,
+        "second.json",
+        r#"[{"calls": [{"name": "check_order"}]}, "Bye."]"#,
+    );
+    let ran = petalflow_with("Salad.\n", chat.into_iter().chain([second.as_str()])).code(0);
+    assert_eq!(ran.out, "What would you like?\nOne moment.\nBye.\n");
+    let ran = petalflow_with("More.\n", chat.into_iter().chain([second.as_str()])).code(8);
+    assert!(ran.err.contains("has ended"), "{}", ran.err);
+}
+
+#[test]
+fn p209_a_conversation_says_what_is_missing() {
+    let folder = folder();
+    let replies = file(&folder, "replies.json", r#"["Hello."]"#);
+    let order = document("food_order.json");
+    petalflow(["chat", &order]).code(5);
+    let ran = petalflow([
+        "chat",
+        &order,
+        "--script",
+        &replies,
+        "--result",
+        "chek_order=1",
+    ])
+    .code(4);
+    assert!(
+        ran.err.contains("no function `chek_order`") && ran.err.contains("check_order"),
+        "{}",
+        ran.err
+    );
+    let ran = petalflow([
+        "chat",
+        &order,
+        "--script",
+        &replies,
+        "--result",
+        "check_order={",
+    ])
+    .code(64);
+    assert!(ran.err.contains("not JSON"), "{}", ran.err);
+    petalflow([
+        "chat",
+        &document("greeting.graph.json"),
+        "--script",
+        &replies,
+    ])
+    .code(6);
+    // The prompt of the first node needs the name of the guest.
+    let ran = petalflow(["chat", &order, "--script", &replies]).code(2);
+    assert!(ran.err.contains("guest"), "{}", ran.err);
+}
+
+#[test]
+fn p209_the_editors_own_document_can_be_talked_with() {
+    let Some(minimal) = shared("pipecat/editor/minimal.json") else {
+        return;
+    };
+    let folder = folder();
+    let replies = file(
+        &folder,
+        "replies.yaml",
+        "- Hello!\n- calls: [{ name: done }]\n- Goodbye.\n",
+    );
+    let ran = petalflow_with(
+        "Done.\n",
+        ["chat", &minimal.display().to_string(), "--script", &replies],
+    )
+    .code(0);
+    assert_eq!(ran.out, "Hello!\nGoodbye.\n");
+}

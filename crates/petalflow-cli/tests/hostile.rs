@@ -1,0 +1,156 @@
+//! Documents that try to use up time or memory.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use crate::program::{file, folder, petalflow};
+
+/// Far more than any of them takes, on a machine that does other things too.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The texts, with the code of what is wrong.
+fn texts() -> Vec<(&'static str, String, &'static str)> {
+    let mut bomb = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
+    for (name, before) in ('b'..='j').zip('a'..='i') {
+        let _ = writeln!(
+            bomb,
+            "{name}: &{name} [{}]",
+            vec![format!("*{before}"); 10].join(", ")
+        );
+    }
+    vec![
+        (
+            "deep.json",
+            format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
+            "DC-003",
+        ),
+        (
+            "deep.yaml",
+            format!("nodes: {}", "[".repeat(50_000)),
+            "DC-00",
+        ),
+        (
+            "huge.json",
+            format!("{{\"id\": \"{}\"}}", "x".repeat(5 << 20)),
+            "DC-003",
+        ),
+        ("bomb.yaml", bomb, "DC-003"),
+        ("self.yaml", "a: &a [*a]\n".into(), "DC-00"),
+        (
+            "numbers.json",
+            r#"{"id": "g", "nodes": 1e999999999999, "edges": []}"#.into(),
+            "DC-00",
+        ),
+        ("bytes.json", "\u{0}\u{0}\u{0}".into(), "DC-001"),
+        ("empty.json", String::new(), "DC-001"),
+        (
+            "unknown.json",
+            r#"{"id": "g", "version": "1", "nodes": [], "edges": [], "colour": {"a": [1]}}"#.into(),
+            "DC-005",
+        ),
+        (
+            "expression.yaml",
+            format!(
+                "id: g\nversion: '1'\nnodes:\n  - {{ id: a, type: conditional, config: {{ conditions: [{{ name: x, expression: '{}x' }}] }} }}\nedges: []\n",
+                "(".repeat(20_000)
+            ),
+            "CN-004",
+        ),
+    ]
+}
+
+#[test]
+fn p209_hostile_documents_are_refused_in_bounded_time() {
+    let folder = folder();
+    for (name, text, code) in texts() {
+        let path = file(&folder, name, &text);
+        for command in [&["validate"][..], &["run"], &["graph"]] {
+            let start = Instant::now();
+            let ran = petalflow(command.iter().copied().chain([path.as_str()])).code(1);
+            assert!(
+                start.elapsed() < LONGEST,
+                "{command:?} of {name} took {:?}",
+                start.elapsed()
+            );
+            let said = format!("{}{}", ran.out, ran.err);
+            assert!(
+                said.contains(code) && said.len() < 200_000,
+                "{command:?} of {name}: {said:.2000}"
+            );
+        }
+    }
+}
+
+#[test]
+fn p209_hostile_conversations_are_refused_in_bounded_time() {
+    let folder = folder();
+    let functions: Vec<String> = (0..2_000)
+        .map(|n| format!(r#"{{"name": "f{n}", "transition_to": "n{n}"}}"#))
+        .collect();
+    let text = format!(
+        r#"{{"initial_node": "a", "nodes": {{"a": {{"task_messages": [], "functions": [{}]}}}}}}"#,
+        functions.join(",")
+    );
+    let path = file(&folder, "many.json", &text);
+    let start = Instant::now();
+    let ran = petalflow(["validate", &path]).code(1);
+    assert!(
+        start.elapsed() < LONGEST && ran.out.lines().count() == 2_000,
+        "{:?}",
+        start.elapsed()
+    );
+    let start = Instant::now();
+    petalflow(["chat", &path]).code(1);
+    assert!(start.elapsed() < LONGEST);
+}
+
+#[test]
+fn p209_a_large_graph_is_checked_drawn_and_run() {
+    let folder = folder();
+    let nodes: Vec<String> = (0..500)
+        .map(|n| format!(r#"{{"id": "n{n}", "type": "noop"}}"#))
+        .collect();
+    let edges: Vec<String> = (1..500)
+        .map(|n| format!(r#"{{"source": "n{}", "target": "n{n}"}}"#, n - 1))
+        .collect();
+    let text = format!(
+        r#"{{"id": "g", "version": "1", "nodes": [{}], "edges": [{}]}}"#,
+        nodes.join(","),
+        edges.join(",")
+    );
+    let path = file(&folder, "large.json", &text);
+    for command in ["validate", "graph", "run"] {
+        let start = Instant::now();
+        petalflow([command, &path]).code(0);
+        assert!(
+            start.elapsed() < LONGEST,
+            "{command} took {:?}",
+            start.elapsed()
+        );
+    }
+}
+
+#[test]
+fn p209_hostile_input_and_scripts_are_refused() {
+    let folder = folder();
+    let graph = crate::program::document("greeting.graph.json");
+    let deep = file(&folder, "deep.json", &"[".repeat(100_000));
+    petalflow(["run", &graph, "-f", &deep]).code(4);
+    petalflow(["run", &graph, "--envelope", &deep]).code(4);
+    petalflow([
+        "run",
+        &graph,
+        "-i",
+        &format!("{{\"a\": {}", "[".repeat(100_000)),
+    ])
+    .code(4);
+    petalflow([
+        "chat",
+        &crate::program::document("food_order.json"),
+        "--script",
+        &deep,
+    ])
+    .code(4);
+    petalflow(["run", "/dev/null"]).code(1);
+    petalflow(["run", "/"]).code(3);
+}

@@ -1,0 +1,14 @@
+//! Tests of the program: each starts it as users do.
+
+mod chat;
+mod graphs;
+mod guide;
+mod help;
+mod hostile;
+mod program;
+mod run;
+mod serve;
+mod terminal;
+mod threads;
+mod tools;
+mod validate;

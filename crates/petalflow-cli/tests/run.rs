@@ -1,0 +1,466 @@
+//! `petalflow run` and `petalflow compile`.
+
+use serde_json::{Value, json};
+
+use crate::program::{document, file, folder, path, petalflow, petalflow_with, program, shared};
+
+#[test]
+fn p209_a_graph_runs_with_variables() {
+    let graph = document("greeting.graph.json");
+    let ran = petalflow(["run", &graph, "--input", "name=Ann"]).code(0);
+    assert_eq!(ran.out, "greeting: Hello, Ann!\nname: Ann\n");
+    assert_eq!(ran.err, "", "no progress without a terminal");
+
+    let ran = petalflow([
+        "run",
+        &graph,
+        "-i",
+        r#"{"name": "Bo"}"#,
+        "--var",
+        "greeting",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "Hello, Bo!\n");
+    let ran = petalflow(["run", &graph, "-i", "name=7", "--format", "json"]).code(0);
+    assert_eq!(
+        ran.json()["vars"],
+        json!({ "greeting": "Hello, 7!", "name": 7 })
+    );
+}
+
+#[test]
+fn p209_input_comes_from_files_and_stdin() {
+    let (graph, folder) = (document("greeting.graph.json"), folder());
+    let input = file(&folder, "input.yaml", "name: Cy\n");
+    let ran = petalflow(["run", &graph, "-f", &input, "--var", "greeting"]).code(0);
+    assert_eq!(ran.out, "Hello, Cy!\n");
+    let ran = petalflow_with(
+        r#"{"name": "Di"}"#,
+        ["run", &graph, "-f", "-", "--var", "greeting"],
+    )
+    .code(0);
+    assert_eq!(ran.out, "Hello, Di!\n");
+    let envelope = file(
+        &folder,
+        "envelope.json",
+        r#"{"vars": {"name": "Ed"}, "messages": [{"role": "user", "content": "Hi."}]}"#,
+    );
+    let ran = petalflow(["run", &graph, "--envelope", &envelope, "--format", "json"]).code(0);
+    assert_eq!(ran.json()["messages"][0]["content"], "Hi.");
+    assert_eq!(ran.json()["vars"]["greeting"], "Hello, Ed!");
+    let text = std::fs::read_to_string(&graph).expect("the graph");
+    let ran = petalflow_with(&text, ["run", "-", "-i", "name=Fi", "--var", "greeting"]).code(0);
+    assert_eq!(ran.out, "Hello, Fi!\n");
+}
+
+#[test]
+fn p209_the_result_goes_to_a_file() {
+    let (graph, folder) = (document("greeting.graph.json"), folder());
+    let result = path(&folder, "result.json");
+    let ran = petalflow([
+        "run", &graph, "-i", "name=Ann", "--format", "json", "-o", &result,
+    ])
+    .code(0);
+    assert_eq!(ran.out, "");
+    let written: Value =
+        serde_json::from_str(&std::fs::read_to_string(result).expect("the result")).expect("JSON");
+    assert_eq!(written["vars"]["greeting"], "Hello, Ann!");
+}
+
+#[test]
+fn p209_text_is_the_variable_output() {
+    let review = document("review.graph.yaml");
+    let ran = petalflow(["run", &review, "-i", "name=Ann", "--format", "text"]).code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
+    let ran = petalflow([
+        "run",
+        &document("greeting.graph.json"),
+        "-i",
+        "name=Ann",
+        "--format",
+        "text",
+    ])
+    .code(2);
+    assert!(
+        ran.err.contains("no variable `output`") && ran.err.contains("greeting, name"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn p209_events_are_lines_of_json() {
+    let ran = petalflow([
+        "run",
+        &document("greeting.graph.json"),
+        "-i",
+        "name=Ann",
+        "--thread",
+        "t",
+        "--json",
+    ])
+    .code(0);
+    let lines = ran.lines();
+    let names: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["event"].as_str())
+        .filter(|it| *it != "checkpoint")
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "run.started",
+            "node.started",
+            "node.finished",
+            "run.finished"
+        ]
+    );
+    assert!(
+        lines
+            .iter()
+            .enumerate()
+            .all(|(index, line)| line["seq"] == index + 1 && line["thread"] == "t")
+    );
+    assert_eq!(
+        lines[lines.len() - 1]["envelope"]["vars"]["greeting"],
+        "Hello, Ann!"
+    );
+}
+
+#[test]
+fn p209_a_dry_run_runs_nothing() {
+    let ran = petalflow(["run", &document("greeting.graph.json"), "--dry-run"]).code(0);
+    assert_eq!(ran.out, "The document is valid and can be loaded.\n");
+    let ran = petalflow(["run", &document("wrong.graph.json"), "--dry-run"]).code(1);
+    assert_eq!(ran.out, "");
+    // Neither a model nor a tool is needed.
+    petalflow(["run", &document("research.agent.yaml"), "--dry-run"]).code(0);
+    petalflow([
+        "run",
+        &document("lookup.graph.yaml"),
+        "--dry-run",
+        "--tool",
+        "find=true",
+    ])
+    .code(0);
+}
+
+#[test]
+fn p209_a_slow_run_ends_after_its_timeout() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let tools = ["--tool", "find=sleep 30", "--tool", "count=echo {}"];
+    let lookup = document("lookup.graph.yaml");
+    let run = [
+        "run",
+        &lookup,
+        "-i",
+        "city=Rome",
+        "--timeout",
+        "200ms",
+        "--store",
+        &store,
+        "--thread",
+        "slow",
+    ];
+    let ran = petalflow(run.into_iter().chain(tools)).code(10);
+    assert!(
+        ran.err.contains("petalflow threads resume slow --store"),
+        "{}",
+        ran.err
+    );
+    // The default is five minutes.
+    assert!(petalflow(["run", "--help"]).out.contains("[default: 5m]"));
+}
+
+#[test]
+fn p209_without_a_terminal_approvals_are_given_and_other_questions_fail() {
+    let ran = petalflow([
+        "run",
+        &document("review.graph.yaml"),
+        "-i",
+        "name=Ann",
+        "--format",
+        "json",
+    ])
+    .code(0);
+    let sent = &ran.json()["vars"]["sent"];
+    assert_eq!(
+        (&sent["approved"], &sent["responded_by"]),
+        (&json!(true), &json!("cli-auto"))
+    );
+    assert!(
+        ran.err.contains("node `review` is approved without asking"),
+        "{}",
+        ran.err
+    );
+
+    let ran = petalflow(["run", &document("questions.graph.yaml")]).code(2);
+    assert!(
+        ran.err.contains("nobody can be asked") && ran.err.contains("--answer 'size=small'"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn p209_answers_can_be_given_before() {
+    let ran = petalflow([
+        "run",
+        &document("questions.graph.yaml"),
+        "--format",
+        "json",
+        "--answer",
+        "size=large",
+        "--answer",
+        r#"change={"colour": "red"}"#,
+        "--answer",
+        "name=Ann",
+        "--answer",
+        "notes=fine",
+    ])
+    .code(0);
+    let vars = &ran.json()["vars"];
+    assert_eq!(vars["size"]["choice"], "large");
+    assert_eq!(vars["colour"], "red");
+    assert_eq!(vars["name"]["data"], "Ann");
+    assert_eq!(vars["notes"]["notes"], "fine");
+    let ran = petalflow([
+        "run",
+        &document("questions.graph.yaml"),
+        "--answer",
+        "size=huge",
+    ])
+    .code(4);
+    assert!(
+        ran.err.contains("there is no option `huge`") && ran.err.contains("`small`, `large`"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn p209_tools_and_functions_are_programs() {
+    let folder = folder();
+    let find = file(
+        &folder,
+        "find.sh",
+        "read line; printf '{\"asked\": %s}' \"$line\"",
+    );
+    let count = file(&folder, "count.sh", "cat > /dev/null; echo '{\"n\": 3}'");
+    let ran = petalflow([
+        "run",
+        &document("lookup.graph.yaml"),
+        "-i",
+        "city=Rome",
+        "--format",
+        "json",
+        "--tool",
+        &format!("find=sh '{find}'"),
+        "--tool",
+        &format!("count=sh '{count}'"),
+    ])
+    .code(0);
+    assert_eq!(ran.json()["vars"]["found"]["asked"]["city"], "Rome");
+    assert_eq!(ran.json()["vars"]["n"], 3);
+
+    let ran = petalflow(["run", &document("lookup.graph.yaml"), "-i", "city=Rome"]).code(5);
+    assert!(
+        ran.err.contains("no tool `find`") && ran.err.contains("--tool NAME=COMMAND"),
+        "{}",
+        ran.err
+    );
+    let broken = file(&folder, "broken.sh", "echo no such city >&2; exit 3");
+    let ran = petalflow([
+        "run",
+        &document("lookup.graph.yaml"),
+        "-i",
+        "city=Rome",
+        "--tool",
+        &format!("find=sh '{broken}'"),
+        "--tool",
+        "count=true",
+    ])
+    .code(2);
+    assert!(ran.err.contains("no such city"), "{}", ran.err);
+}
+
+#[test]
+fn p209_models_can_be_scripted() {
+    let folder = folder();
+    let script = file(
+        &folder,
+        "replies.json",
+        r#"["Tulips are red.", "A report on tulips."]"#,
+    );
+    let ran = petalflow([
+        "run",
+        &document("research.agent.yaml"),
+        "-i",
+        "topic=tulips",
+        "--script",
+        &script,
+        "--format",
+        "json",
+    ])
+    .code(0);
+    assert!(
+        ran.json()["vars"]
+            .to_string()
+            .contains("A report on tulips."),
+        "{}",
+        ran.out
+    );
+    let short = file(&folder, "short.json", r#"["Tulips are red."]"#);
+    let ran = petalflow([
+        "run",
+        &document("research.agent.yaml"),
+        "-i",
+        "topic=tulips",
+        "--script",
+        &short,
+    ])
+    .code(2);
+    assert!(ran.err.contains("add a reply"), "{}", ran.err);
+    let wrong = file(&folder, "wrong.json", r#"[{"cals": []}]"#);
+    let ran = petalflow([
+        "run",
+        &document("research.agent.yaml"),
+        "-i",
+        "topic=tulips",
+        "--script",
+        &wrong,
+    ])
+    .code(4);
+    assert!(
+        ran.err.contains("reply 1 has the wrong form"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn p209_failures_have_exit_codes() {
+    let ran = petalflow(["run", "missing.json"]).code(3);
+    assert!(
+        ran.err.contains("`missing.json` cannot be read"),
+        "{}",
+        ran.err
+    );
+    let greeting = document("greeting.graph.json");
+    let ran = petalflow(["run", &greeting, "--input", "name"]).code(4);
+    assert!(
+        ran.err.contains("write `--input NAME=VALUE`"),
+        "{}",
+        ran.err
+    );
+    let ran = petalflow(["run", &greeting]).code(2);
+    assert!(ran.err.contains("greet"), "{}", ran.err);
+    let ran = petalflow(["run", &greeting, "-i", "name=A", "--store", "mysql://x"]).code(8);
+    assert!(
+        ran.err.contains("no store of the kind `mysql`"),
+        "{}",
+        ran.err
+    );
+    let ran = petalflow(["run", &document("food_order.json")]).code(6);
+    assert!(ran.err.contains("petalflow chat"), "{}", ran.err);
+    petalflow([
+        "run",
+        &greeting,
+        "-i",
+        "name=A",
+        "-o",
+        "/nonexistent/result",
+    ])
+    .code(3);
+    let ran = petalflow(["run", &greeting, "--colour"]).code(64);
+    assert!(ran.err.contains("--colour"), "{}", ran.err);
+    assert_eq!(petalflow([] as [&str; 0]).code, 64);
+}
+
+#[test]
+fn p209_failures_of_nodes_can_be_recorded() {
+    let ran = petalflow([
+        "run",
+        &document("greeting.graph.json"),
+        "--continue-on-error",
+        "--format",
+        "json",
+    ])
+    .code(0);
+    assert_eq!(ran.json()["errors"][0]["node_id"], "greet");
+}
+
+#[test]
+fn p209_a_closed_pipe_is_no_error() {
+    use std::io::Read as _;
+    let mut child = program()
+        .args(["tools", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut first = [0; 1];
+    child
+        .stdout
+        .take()
+        .expect("a pipe")
+        .read_exact(&mut first)
+        .expect("one byte");
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success());
+}
+
+#[test]
+fn p209_workflows_compile_to_graphs() {
+    let (research, folder) = (document("research.agent.yaml"), folder());
+    let graph = path(&folder, "research.graph.json");
+    petalflow(["compile", &research, "-o", &graph]).code(0);
+    petalflow(["validate", &graph]).code(0);
+    let ran = petalflow(["compile", &research, "--pretty=false"]).code(0);
+    assert_eq!(
+        (ran.out.lines().count(), ran.json()["id"].as_str()),
+        (1, Some("research"))
+    );
+    petalflow(["compile", &research, "--validate-only"]).code(0);
+    let ran = petalflow(["compile", &document("greeting.graph.json")]).code(6);
+    assert!(ran.err.contains("is a graph already"), "{}", ran.err);
+    petalflow(["compile", &document("wrong.graph.json")]).code(1);
+}
+
+#[test]
+fn p209_the_golden_workflows_compile() {
+    for name in ["custom_dag", "parallel_merge", "sequential_simple"] {
+        let Some(input) = shared(&format!("petalflow/agent/testdata/{name}.input.json")) else {
+            return;
+        };
+        let golden = shared(&format!("petalflow/agent/testdata/{name}.golden.json"))
+            .expect("each input has a result");
+        let golden: Value =
+            serde_json::from_str(&std::fs::read_to_string(golden).expect("readable"))
+                .expect("JSON");
+        let compiled = petalflow(["compile", &input.display().to_string()])
+            .code(0)
+            .json();
+        assert_eq!(compiled["nodes"], golden["nodes"], "{name}");
+        assert_eq!(compiled["edges"], golden["edges"], "{name}");
+    }
+}
+
+#[test]
+fn p209_the_example_of_petalflow_runs() {
+    let Some(graph) = shared("petalflow/examples/06_cli_workflow/greeting.graph.json") else {
+        return;
+    };
+    let ran = petalflow([
+        "run",
+        &graph.display().to_string(),
+        "-i",
+        "name=Ann",
+        "--var",
+        "greeting",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "Hello, Ann! Welcome to PetalFlow.\n");
+}

@@ -1,0 +1,95 @@
+//! The program on a terminal: `script` of util-linux makes one.
+
+#![cfg(target_os = "linux")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::program::{Ran, document, folder, path, petalflow};
+
+/// Runs the program on a terminal, with these lines typed. `None` if there is no `script`.
+fn on_a_terminal(arguments: &str, typed: &str) -> Option<Ran> {
+    let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_petalflow"));
+    let child = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .env_remove("PETALFLOW_STORE")
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        eprintln!("skipped: the program `script` is not there");
+        return None;
+    };
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(typed.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    drop(stdin);
+    Some(Ran::of(&output))
+}
+
+#[test]
+fn p209_a_question_is_asked_on_a_terminal() {
+    let Some(ran) = on_a_terminal(
+        &format!(
+            "run {} -i name=Ann --var output",
+            document("review.graph.yaml")
+        ),
+        "perhaps\nno: too short\n",
+    ) else {
+        return;
+    };
+    let ran = ran.code(0);
+    assert!(
+        ran.out.contains("Send the letter?") && ran.out.contains("approve or reject?"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("neither an approval nor a rejection"),
+        "it asks again: {}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("Dear Ann, Bo (sent: false)"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn p209_a_terminal_has_progress_and_colors() {
+    let Some(ran) = on_a_terminal(
+        &format!("run {} -i name=Ann", document("greeting.graph.json")),
+        "",
+    ) else {
+        return;
+    };
+    assert!(ran.code(0).out.contains('\u{1b}'));
+    let line = format!("validate {}", document("wrong.graph.json"));
+    let ran = on_a_terminal(&line, "")
+        .expect("it was there before")
+        .code(1);
+    assert!(ran.out.contains("\u{1b}["), "{}", ran.out);
+}
+
+#[test]
+fn p209_the_end_of_the_input_leaves_a_question_open() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let line = format!(
+        "run {} -i name=Ann --store {store} --thread r",
+        document("review.graph.yaml")
+    );
+    // Ctrl-D.
+    let Some(ran) = on_a_terminal(&line, "\u{4}") else {
+        return;
+    };
+    assert!(ran.code(7).out.contains("petalflow threads resume r"));
+    petalflow([
+        "threads", "resume", "r", "--store", &store, "--answer", "yes",
+    ])
+    .code(0);
+}

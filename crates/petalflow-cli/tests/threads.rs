@@ -1,0 +1,481 @@
+//! `petalflow threads`: runs that outlive the program.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::program::{Ran, document, file, folder, path, petalflow, program};
+
+#[test]
+fn p209_a_run_pauses_for_a_person_and_resumes_in_another_process() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let ran = petalflow([
+        "run",
+        &document("review.graph.yaml"),
+        "-i",
+        "name=Ann",
+        "--store",
+        &store,
+        "--thread",
+        "r",
+    ])
+    .code(7);
+    assert_eq!(ran.out, "");
+    assert!(
+        ran.err.contains("Send the letter?") && ran.err.contains("Dear Ann, Bo"),
+        "{}",
+        ran.err
+    );
+    let how = format!("petalflow threads resume r --store {store} --answer 'review=approve'");
+    assert!(
+        ran.err.contains(&how) || ran.err.contains(&how.replace('\'', "")),
+        "{}",
+        ran.err
+    );
+
+    // Without an answer it still waits.
+    petalflow(["threads", "resume", "r", "--store", &store]).code(7);
+    let ran = petalflow([
+        "threads", "resume", "r", "--store", &store, "--answer", "maybe",
+    ])
+    .code(4);
+    assert!(
+        ran.err.contains("neither an approval nor a rejection"),
+        "{}",
+        ran.err
+    );
+    let ran = petalflow([
+        "threads", "resume", "r", "--store", &store, "--answer", "approve", "--format", "text",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
+    // A thread that has ended says its result again.
+    let ran = petalflow([
+        "threads", "resume", "r", "--store", &store, "--format", "text",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
+}
+
+#[test]
+fn p209_a_pause_is_json_for_programs() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let ran = petalflow([
+        "run",
+        &document("questions.graph.yaml"),
+        "--store",
+        &store,
+        "--thread",
+        "q",
+        "--json",
+    ])
+    .code(7);
+    let lines = ran.lines();
+    let paused = &lines[lines.len() - 1];
+    assert_eq!(paused["event"], "run.paused");
+    let question = &paused["questions"][0];
+    assert_eq!(
+        (&question["node"], &question["request"]["type"]),
+        (&json!("size"), &json!("choice"))
+    );
+    assert_eq!(question["request"]["options"][1]["id"], "large");
+    let ran = petalflow([
+        "threads", "resume", "q", "--store", &store, "--answer", "size=2", "--json",
+    ])
+    .code(7);
+    assert!(ran.out.contains("\"node\":\"change\""), "{}", ran.out);
+}
+
+#[test]
+fn p209_threads_are_listed_and_shown() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    for id in ["a-1", "a-2", "b-1"] {
+        petalflow([
+            "run",
+            &document("review.graph.yaml"),
+            "-i",
+            "name=Ann",
+            "--store",
+            &store,
+            "--thread",
+            id,
+        ])
+        .code(7);
+    }
+    petalflow([
+        "threads", "resume", "a-2", "--store", &store, "--answer", "approve",
+    ])
+    .code(0);
+    let list = |arguments: &[&str]| {
+        let fixed = ["threads", "list", "--json", "--store", &store];
+        let ran = petalflow(fixed.iter().chain(arguments)).code(0);
+        let ids = ran
+            .lines()
+            .iter()
+            .map(|line| line["id"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>();
+        ids.join(" ")
+    };
+    assert_eq!(list(&[]), "a-1 a-2 b-1");
+    assert_eq!(list(&["--prefix", "a-"]), "a-1 a-2");
+    assert_eq!(list(&["--status", "waiting"]), "a-1 b-1");
+    assert_eq!(list(&["--graph", "other"]), "");
+    assert_eq!(list(&["--limit", "1"]), "a-1");
+    let ran = petalflow(["threads", "list", "--store", &store]).code(0);
+    assert!(
+        ran.out
+            .lines()
+            .next()
+            .is_some_and(|line| line.starts_with("a-1  waiting")),
+        "{}",
+        ran.out
+    );
+
+    let shown = petalflow([
+        "threads",
+        "show",
+        "a-1",
+        "--store",
+        &store,
+        "--json",
+        "--history",
+    ])
+    .code(0)
+    .json();
+    assert_eq!(
+        (&shown["status"], &shown["next"]),
+        (&json!("waiting"), &json!(["review"]))
+    );
+    assert_eq!(shown["envelope"]["vars"]["letter"], "Dear Ann");
+    assert_eq!(shown["questions"][0]["node"], "review");
+    assert_eq!(shown["history"].as_array().map(Vec::len), Some(4));
+    let early = petalflow([
+        "threads",
+        "show",
+        "a-1",
+        "--store",
+        &store,
+        "--json",
+        "--checkpoint",
+        "1",
+    ])
+    .code(0)
+    .json();
+    assert_eq!(early["envelope"]["vars"].get("letter"), None);
+    let ran = petalflow(["threads", "show", "a-1", "--store", &store]).code(0);
+    assert!(
+        ran.out.contains("Waits for review: Send the letter?"),
+        "{}",
+        ran.out
+    );
+    petalflow([
+        "threads",
+        "show",
+        "a-1",
+        "--store",
+        &store,
+        "--checkpoint",
+        "99",
+    ])
+    .code(8);
+    let ran = petalflow(["threads", "show", "a", "--store", &store]).code(8);
+    assert!(
+        ran.err.contains("there is no thread a") && ran.err.contains("threads list"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn p209_a_fork_continues_from_an_old_checkpoint() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    petalflow([
+        "run",
+        &document("review.graph.yaml"),
+        "-i",
+        "name=Ann",
+        "--store",
+        &store,
+        "--thread",
+        "r",
+    ])
+    .code(7);
+    petalflow([
+        "threads",
+        "resume",
+        "r",
+        "--store",
+        &store,
+        "--answer",
+        "reject: too short",
+    ])
+    .code(0);
+    let ran = petalflow([
+        "threads",
+        "fork",
+        "r",
+        "--store",
+        &store,
+        "--checkpoint",
+        "3",
+        "--to",
+        "again",
+        "--json",
+    ])
+    .code(0);
+    assert_eq!(ran.json()["id"], "again");
+    let ran = petalflow([
+        "threads", "resume", "again", "--store", &store, "--answer", "approve", "--format", "text",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
+    // The thread itself goes back.
+    petalflow([
+        "threads",
+        "fork",
+        "r",
+        "--store",
+        &store,
+        "--checkpoint",
+        "3",
+    ])
+    .code(0);
+    let ran = petalflow([
+        "threads", "resume", "r", "--store", &store, "--answer", "approve", "--format", "text",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
+    petalflow([
+        "threads",
+        "fork",
+        "r",
+        "--store",
+        &store,
+        "--checkpoint",
+        "3",
+        "--to",
+        "again",
+    ])
+    .code(8);
+}
+
+#[test]
+fn p209_the_store_can_be_a_variable() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let run = |arguments: &[&str]| {
+        Ran::of(
+            &program()
+                .env("PETALFLOW_STORE", &store)
+                .args(arguments)
+                .output()
+                .expect("the program starts"),
+        )
+    };
+    let ran = run(&[
+        "run",
+        &document("review.graph.yaml"),
+        "-i",
+        "name=Ann",
+        "--thread",
+        "r",
+    ])
+    .code(7);
+    assert!(
+        ran.err.contains("petalflow threads resume r --answer"),
+        "{}",
+        ran.err
+    );
+    run(&["threads", "resume", "r", "--answer", "yes"]).code(0);
+    let ran = petalflow(["threads", "list"]).code(64);
+    assert!(ran.err.contains("PETALFLOW_STORE"), "{}", ran.err);
+}
+
+#[test]
+fn p209_a_thread_goes_on_after_a_failure() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let lookup = document("lookup.graph.yaml");
+    let ran = petalflow([
+        "run",
+        &lookup,
+        "-i",
+        "city=Rome",
+        "--store",
+        &store,
+        "--thread",
+        "l",
+        "--tool",
+        "find=false",
+        "--tool",
+        "count=true",
+    ])
+    .code(2);
+    assert!(
+        ran.err.contains("petalflow threads resume l"),
+        "{}",
+        ran.err
+    );
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "l",
+        "--store",
+        &store,
+        "--tool",
+        "find=echo 5",
+        "--tool",
+        "count=echo '{\"n\": 1}'",
+        "--var",
+        "found.result",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "5\n");
+}
+
+#[test]
+fn p209_a_moved_document_is_named_again() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let text = std::fs::read_to_string(document("review.graph.yaml")).expect("the document");
+    let first = file(&folder, "first.yaml", &text);
+    petalflow([
+        "run", &first, "-i", "name=Ann", "--store", &store, "--thread", "r",
+    ])
+    .code(7);
+    std::fs::remove_file(&first).expect("it exists");
+    let second = file(&folder, "second.yaml", &text);
+    petalflow([
+        "threads", "resume", "r", "--store", &store, "--answer", "yes",
+    ])
+    .code(3);
+    petalflow([
+        "threads", "resume", "r", &second, "--store", &store, "--answer", "yes",
+    ])
+    .code(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn p209_ctrl_c_ends_a_stored_run_which_can_be_resumed() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let slow = file(&folder, "slow.sh", "read line; touch \"$1\"; sleep 60");
+    let mark = path(&folder, "started");
+    let lookup = document("lookup.graph.yaml");
+    let mut child = program()
+        .args([
+            "run",
+            &lookup,
+            "-i",
+            "city=Rome",
+            "--store",
+            &store,
+            "--thread",
+            "l",
+            "--json",
+        ])
+        .args([
+            "--tool",
+            &format!("find=sh '{slow}' '{mark}'"),
+            "--tool",
+            "count=echo {}",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert!(
+        lines
+            .by_ref()
+            .any(|line| line.expect("a line").contains("node.started"))
+    );
+    let id = child.id().to_string();
+    let interrupt = || {
+        let sent = Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.expect("`kill` starts").success());
+    };
+    interrupt();
+    let mut errors = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut first = String::new();
+    errors.read_line(&mut first).expect("a line");
+    assert!(first.contains("press Ctrl-C again"), "{first}");
+    interrupt();
+    let mut rest = String::new();
+    errors.read_to_string(&mut rest).expect("it ends");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{rest}");
+    assert!(
+        rest.contains("was stopped") && rest.contains("petalflow threads resume l"),
+        "{rest}"
+    );
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "l",
+        "--store",
+        &store,
+        "--tool",
+        "find=echo 5",
+        "--tool",
+        "count=echo {}",
+        "--var",
+        "found.result",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "5\n");
+}
+
+#[test]
+fn p209_each_answer_is_given_once() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let questions = document("questions.graph.yaml");
+    petalflow(["run", &questions, "--store", &store, "--thread", "q"]).code(7);
+    // An answer without a name is for the question that is open, and not for the next one.
+    let ran = petalflow([
+        "threads", "resume", "q", "--store", &store, "--answer", "small",
+    ])
+    .code(7);
+    assert!(ran.err.contains("change"), "{}", ran.err);
+    // An answer for another node waits for its question.
+    petalflow([
+        "threads", "resume", "q", "--store", &store, "--answer", "name=Ann",
+    ])
+    .code(7);
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "q",
+        "--store",
+        &store,
+        "--answer",
+        "name=Ann",
+        "--answer",
+        r#"{"a": "b=c"}"#,
+    ])
+    .code(7);
+    assert!(ran.err.contains("notes"), "{}", ran.err);
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "q",
+        "--store",
+        &store,
+        "--answer",
+        "1 + 1 = 2",
+        "--format",
+        "json",
+    ])
+    .code(0);
+    let vars = &ran.json()["vars"];
+    assert_eq!(
+        (&vars["a"], &vars["name"]["data"], &vars["notes"]["notes"]),
+        (&json!("b=c"), &json!("Ann"), &json!("1 + 1 = 2"))
+    );
+}

@@ -1,0 +1,146 @@
+//! `petalflow validate`.
+
+use serde_json::json;
+
+use crate::program::{Ran, document, petalflow, petalflow_with, program, shared};
+
+#[test]
+fn p209_all_diagnostics_are_reported_with_their_places() {
+    let wrong = document("wrong.graph.json");
+    let ran = petalflow(["validate", &wrong]).code(1);
+    let lines: Vec<&str> = ran
+        .out
+        .lines()
+        .map(|line| line.strip_prefix(&wrong).expect("the file comes first"))
+        .collect();
+    let starts: Vec<&str> = lines
+        .iter()
+        .map(|line| line.split(']').next().expect("a code"))
+        .collect();
+    assert_eq!(
+        starts,
+        [
+            ":5:26: error[GR-003",
+            ":6:5: warning[GR-002",
+            ":6:112: warning[GR-020",
+            ":7:5: warning[GR-002",
+            ":7:13: error[GR-005",
+            ":9:40: error[GR-001",
+        ],
+        "{}",
+        ran.out
+    );
+    assert!(ran.err.contains("3 errors, "), "{}", ran.err);
+}
+
+#[test]
+fn p209_diagnostics_are_json_for_programs() {
+    let ran = petalflow(["validate", "--json", &document("wrong.graph.json")]).code(1);
+    let found = ran.json();
+    let first = &found[0];
+    assert_eq!(
+        (&first["code"], &first["severity"], &first["line"]),
+        (&json!("GR-003"), &json!("error"), &json!(5))
+    );
+    assert!(
+        first["column"].is_u64()
+            && first["pointer"] == "/nodes/0/type"
+            && first["file"].is_string()
+    );
+    assert_eq!(
+        petalflow(["validate", "--json", &document("greeting.graph.json")])
+            .code(0)
+            .json(),
+        json!([])
+    );
+}
+
+#[test]
+fn p209_warnings_fail_only_if_strict() {
+    let warning = document("warning.graph.json");
+    let ran = petalflow(["validate", &warning]).code(0);
+    assert!(ran.out.contains("warning[GR-020]"), "{}", ran.out);
+    petalflow(["validate", "--strict", &warning]).code(1);
+}
+
+#[test]
+fn p209_several_documents_of_all_kinds_are_checked_together() {
+    let documents = [
+        "greeting.graph.json",
+        "research.agent.yaml",
+        "food_order.json",
+        "old_order.json",
+        "review.graph.yaml",
+    ];
+    let documents: Vec<String> = documents.iter().map(|name| document(name)).collect();
+    let arguments = |verb: &'static str| std::iter::once(verb.to_owned()).chain(documents.clone());
+    assert_eq!(petalflow(arguments("validate")).code(0).err, "valid\n");
+    petalflow(arguments("check")).code(0);
+    let ran = petalflow(arguments("validate").chain([document("wrong.graph.json")])).code(1);
+    assert!(!ran.out.contains("greeting"), "{}", ran.out);
+    petalflow(arguments("validate").chain(["missing.json".to_owned()])).code(3);
+}
+
+#[test]
+fn p209_conversations_have_their_own_codes() {
+    let text = r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [], "functions": [{ "name": "go", "transition_to": "b" }] } } }"#;
+    let ran = petalflow_with(text, ["validate", "--json", "-"]).code(1);
+    assert_eq!(
+        (&ran.json()[0]["code"], &ran.json()[0]["file"]),
+        (&json!("CV-002"), &json!("<stdin>"))
+    );
+}
+
+#[test]
+fn p209_what_only_the_loader_sees_is_reported() {
+    let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: llm_prompt, config: { provider: openai, model: m, prompt_template: Hi, tools: [x] } }\nedges: []\n";
+    let ran = petalflow_with(text, ["validate", "-"]).code(1);
+    assert!(
+        ran.out.contains("error[CL-001]") && ran.out.contains("cannot call"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn p209_colors_are_only_for_terminals() {
+    let plain = petalflow(["validate", &document("wrong.graph.json")]);
+    assert!(!plain.out.contains('\u{1b}'));
+    let forced = |no_color: bool| {
+        let mut command = program();
+        command
+            .args(["validate", &document("wrong.graph.json")])
+            .env("CLICOLOR_FORCE", "1");
+        if no_color {
+            command.env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1");
+        }
+        Ran::of(&command.output().expect("the program starts"))
+    };
+    assert!(forced(false).out.contains('\u{1b}'));
+    assert!(!forced(true).out.contains('\u{1b}'));
+}
+
+#[test]
+fn p209_all_documents_of_the_test_data_are_read() {
+    let expected = [
+        ("petalflow/examples/06_cli_workflow/greeting.graph.json", 0),
+        ("petalflow/examples/06_cli_workflow/research.agent.yaml", 0),
+        ("petalflow/examples/08_webhooks/webhook_call.graph.json", 0),
+        (
+            "petalflow/examples/08_webhooks/webhook_trigger.graph.json",
+            0,
+        ),
+        ("petalflow/loader/testdata/graph.yaml", 0),
+        ("petalflow/loader/testdata/agent.json", 0),
+        ("petalflow/loader/testdata/invalid.json", 1),
+        ("pipecat/editor/food_ordering.json", 0),
+        ("pipecat/editor/minimal.json", 0),
+        ("pipecat/declarative/insurance_quote.flow.yaml", 0),
+        ("pipecat/static-legacy/examples_food_ordering.json", 0),
+    ];
+    for (path, code) in expected {
+        if let Some(path) = shared(path) {
+            petalflow(["validate", &path.display().to_string()]).code(code);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The settings of a server.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use petalflow::checkpoint::Store;
+use petalflow::run::CancelToken;
+use petalflow::{Flow, Launch};
+use petalflow_envelope::Envelope;
+use petalflow_envelope::builder::EnvelopeFlow;
+use petalflow_envelope::documents::{GraphDefinition, Services, load};
+use petalflow_envelope::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
+
+use crate::hook::{Hook, HookThreads, check_name};
+use crate::{Limits, Notice, Server, SetupError, SetupErrors};
+
+pub(crate) type Listener = Arc<dyn Fn(Notice<'_>) + Send + Sync>;
+
+/// The settings of a [`Server`]. The [crate](crate) has an example.
+pub struct ServerBuilder {
+    store: Arc<dyn Store>,
+    stop: CancelToken,
+    hooks: Vec<Pending>,
+    threads: Option<TriggerAuth>,
+    limits: Limits,
+    key_header: String,
+    event_log: u64,
+    listener: Option<Listener>,
+    errors: Vec<SetupError>,
+}
+
+/// A trigger before all settings are known.
+struct Pending {
+    workflow: String,
+    trigger: String,
+    node: WebhookTriggerNode,
+    /// Makes its threads, with a log of this many events.
+    threads: Box<dyn FnOnce(u64) -> Box<dyn HookThreads> + Send>,
+}
+
+impl fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hooks = self.hooks.iter();
+        let hooks: Vec<_> = hooks.map(|hook| (&hook.workflow, &hook.trigger)).collect();
+        f.debug_struct("ServerBuilder")
+            .field("hooks", &hooks)
+            .field("threads", &self.threads)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ServerBuilder {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        ServerBuilder {
+            store,
+            stop: CancelToken::new(),
+            hooks: Vec::new(),
+            threads: None,
+            limits: Limits::default(),
+            key_header: "idempotency-key".into(),
+            event_log: 1_000,
+            listener: None,
+            errors: Vec::new(),
+        }
+    }
+
+    /// Serves all webhook triggers of a document. A request to one of them runs the graph from this trigger, whatever the
+    /// entry of the document is. A timeout of the trigger is that of its runs.
+    ///
+    /// To let people answer questions over HTTP, give the services a
+    /// [`ThreadHandler`](petalflow_envelope::kinds::ThreadHandler), and call [`threads`](Self::threads).
+    #[must_use]
+    pub fn document(mut self, graph: &GraphDefinition, services: &Services) -> Self {
+        let nodes = graph.nodes.iter();
+        let triggers = nodes.filter(|node| node.kind == "webhook_trigger");
+        let triggers: Vec<String> = triggers.map(|node| node.id.clone()).collect();
+        if triggers.is_empty() {
+            let workflow = graph.id.clone();
+            self.errors.push(SetupError::NoTrigger { workflow });
+        }
+        for trigger in triggers {
+            let mut graph = graph.clone();
+            graph.entry = trigger;
+            match load(&graph, services) {
+                Ok(flow) => self = self.flow(&graph.id, &flow),
+                Err(error) => {
+                    // The other triggers have the same nodes, and so the same mistakes.
+                    self.errors.push(error.into());
+                    break;
+                }
+            }
+        }
+        self
+    }
+
+    /// Serves the trigger with which a graph begins, under this name of the graph.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::{NoopNode, WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_server::Server;
+    ///
+    /// # fn main() -> Result<(), petalflow::BoxError> {
+    /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+    /// let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).edge("store", NoopNode).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn flow(mut self, workflow: impl Into<String>, flow: &EnvelopeFlow) -> Self {
+        let workflow = workflow.into();
+        match flow.trigger() {
+            Some((id, trigger)) => {
+                let (id, trigger) = (id.to_owned(), trigger.clone());
+                self.launch(workflow, id, trigger, flow.launch())
+            }
+            None => {
+                self.errors.push(SetupError::NoTrigger { workflow });
+                self
+            }
+        }
+    }
+
+    /// Serves a trigger of any flow over an [`Envelope`], with the settings of a launch. The server sets the launch's token for
+    /// cancellation, and its timeout if the trigger has one.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    /// use petalflow_envelope::Envelope;
+    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_server::Server;
+    ///
+    /// fn trigger() -> WebhookTriggerNode {
+    ///     WebhookTriggerNode::new(WebhookTriggerConfig::default()).expect("the default settings are right")
+    /// }
+    ///
+    /// flow! {
+    ///     Orders(Envelope) {
+    ///         START -> incoming;
+    ///         node incoming: WebhookTriggerNode = trigger();
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let server = Server::builder(&InMemoryStore::new())
+    ///     .launch("orders", "incoming", trigger(), Orders::new().limit(50))
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn launch<F: Flow<State = Envelope>>(
+        mut self,
+        workflow: impl Into<String>,
+        trigger: impl Into<String>,
+        node: WebhookTriggerNode,
+        launch: Launch<F>,
+    ) -> Self {
+        let (workflow, trigger) = (workflow.into(), trigger.into());
+        for name in [&workflow, &trigger] {
+            self.errors.extend(check_name(name).err());
+        }
+        let mut hooks = self.hooks.iter();
+        if hooks.any(|hook| hook.workflow == workflow && hook.trigger == trigger) {
+            self.errors
+                .push(SetupError::Duplicate { workflow, trigger });
+            return self;
+        }
+        let timeout = node.config().timeout.0;
+        let launch = launch.cancel_with(&self.stop);
+        let launch = if timeout.is_zero() {
+            launch
+        } else {
+            launch.timeout(timeout)
+        };
+        let threads = launch.store(&self.store);
+        self.hooks.push(Pending {
+            workflow,
+            trigger,
+            node,
+            threads: Box::new(move |events| {
+                if events == 0 {
+                    Box::new(threads)
+                } else {
+                    Box::new(threads.event_log(events))
+                }
+            }),
+        });
+        self
+    }
+
+    /// Serves the addresses of threads: their status, their events, and answers to their questions. A request needs this
+    /// token. By default they are not served, because whoever may deliver a webhook need not be allowed to read a thread and
+    /// to decide.
+    ///
+    /// With [`TriggerAuth::None`], everyone may: put authentication of your own in front of the router.
+    #[must_use]
+    pub fn threads(mut self, auth: TriggerAuth) -> Self {
+        self.threads = Some(auth);
+        self
+    }
+
+    /// Sets what clients are granted.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the header that identifies a delivery, such as `X-GitHub-Delivery`. The default is `Idempotency-Key`. A request with
+    /// the identifier of an earlier one to the same trigger starts nothing: it gets the thread of the earlier one.
+    #[must_use]
+    pub fn idempotency_header(mut self, name: impl Into<String>) -> Self {
+        self.key_header = name.into().to_ascii_lowercase();
+        self
+    }
+
+    /// Sets how many events of a thread are stored at least, for clients that receive them. The default is 1,000. With 0, none
+    /// are stored and none are sent. See [`Threads::event_log`](petalflow::thread::Threads::event_log).
+    #[must_use]
+    pub fn event_log(mut self, events: u64) -> Self {
+        self.event_log = events;
+        self
+    }
+
+    /// Calls a function for each [`Notice`], for a log.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_server::Server;
+    ///
+    /// let builder = Server::builder(&InMemoryStore::new()).on_notice(|notice| eprintln!("{notice}"));
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn on_notice(mut self, listener: impl Fn(Notice<'_>) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes at once.
+    pub fn build(mut self) -> Result<Server, SetupErrors> {
+        let mut errors = std::mem::take(&mut self.errors);
+        if self.hooks.is_empty() && errors.is_empty() {
+            errors.push(SetupError::Empty);
+        }
+        let no_headers = BTreeMap::new();
+        let mut check = |what: &dyn Fn() -> String, auth: &TriggerAuth| {
+            if let Err(Refusal::NoToken { variable }) = auth.check(&no_headers) {
+                let what = what();
+                errors.push(SetupError::NoToken { what, variable });
+            }
+        };
+        for hook in &self.hooks {
+            let what = || format!("trigger `{}` of graph `{}`", hook.trigger, hook.workflow);
+            check(&what, &hook.node.config().auth);
+        }
+        if let Some(auth) = &self.threads {
+            check(&|| "the address of threads".into(), auth);
+        }
+        if !errors.is_empty() {
+            return Err(SetupErrors(errors));
+        }
+        let hooks = self.hooks.into_iter().map(|hook| Hook {
+            workflow: hook.workflow,
+            trigger: hook.trigger,
+            node: hook.node,
+            threads: (hook.threads)(self.event_log),
+        });
+        Ok(Server::new(Settings {
+            hooks: hooks.collect(),
+            store: self.store,
+            stop: self.stop,
+            threads: self.threads,
+            limits: self.limits,
+            key_header: self.key_header,
+            listener: self.listener,
+        }))
+    }
+}
+
+/// The settings of a server, checked.
+pub(crate) struct Settings {
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) stop: CancelToken,
+    /// How a request for a thread proves that it is allowed. `None` if there are no such requests.
+    pub(crate) threads: Option<TriggerAuth>,
+    pub(crate) limits: Limits,
+    pub(crate) key_header: String,
+    pub(crate) listener: Option<Listener>,
+}

@@ -1,0 +1,167 @@
+//! Requests to triggers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use petalflow::checkpoint::{Claim, Store, ThreadStatus};
+use petalflow_envelope::{Envelope, WireEnvelope};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::refusal::Refusal;
+use crate::request;
+use crate::server::Inner;
+
+/// How long a delivery waits for another one with the same identifier that has not been stored yet.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The variable with the request.
+const REQUEST: &str = "__webhook_request";
+
+/// Starts a run, and answers when its input is stored.
+pub(crate) async fn deliver(
+    State(server): State<Arc<Inner>>,
+    Path((workflow, trigger)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let limits = server.settings.limits;
+    let index = server.hook(&workflow, &trigger);
+    let index = index.ok_or_else(|| Refusal::not_found("there is no such trigger"))?;
+    let hook = &server.settings.hooks[index];
+    let mut request = request::head(&parts, &limits)?;
+    // Before the body is read: who has no token cannot make the server read anything.
+    hook.node.authorize(&request)?;
+    let largest = hook.node.config().max_body_bytes;
+    request.body = request::body(&parts.headers, body, largest, limits.body_time).await?;
+    (request.workflow_id, request.trigger_id) = (workflow, trigger);
+    let key = request.headers.get(&server.settings.key_header).cloned();
+    let input = hook.node.admit(&request)?;
+
+    let begin = begin(Arc::clone(&server), index, key, input);
+    let thread = server.finish(begin).await?;
+    let wait = wait(&parts.headers).min(limits.max_wait);
+    if wait.is_zero() {
+        return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))).into_response());
+    }
+    ended(&server, index, &thread, wait).await
+}
+
+/// Begins a thread, and returns its id. A repeated delivery gets the thread of the first one.
+async fn begin(
+    server: Arc<Inner>,
+    index: usize,
+    key: Option<String>,
+    input: Envelope,
+) -> Result<String, Refusal> {
+    let hook = &server.settings.hooks[index];
+    let Some(key) = key else {
+        let thread = format!("{}{:032x}", hook.prefix(), fastrand::u128(..));
+        server.begin(index, thread.clone(), input).await?;
+        return Ok(thread);
+    };
+    let mut thread = hook.prefix();
+    for byte in &Sha256::digest(&key)[..16] {
+        thread.push_str(&format!("{byte:02x}"));
+    }
+    let _lock = Lock::take(&server, &thread).await?;
+    let Some(snapshot) = hook.threads.snapshot(&thread).await? else {
+        server.begin(index, thread.clone(), input).await?;
+        return Ok(thread);
+    };
+    // A node may have removed the variable.
+    if let Some(first) = snapshot.state.get_var(REQUEST)
+        && first.get("body") != input.get_var(REQUEST).and_then(|it| it.get("body"))
+    {
+        return Err(Refusal::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            format!("a delivery with this identifier had another body: it started `{thread}`"),
+        ));
+    }
+    Ok(thread)
+}
+
+/// A claim of the store beside that of the thread. With it, only one of several deliveries begins the thread, in any process.
+struct Lock {
+    server: Arc<Inner>,
+    name: String,
+    owner: String,
+}
+
+impl Lock {
+    async fn take(server: &Arc<Inner>, thread: &str) -> Result<Self, Refusal> {
+        let lock = Lock {
+            server: Arc::clone(server),
+            name: format!("{thread}:begin"),
+            owner: format!("{:032x}", fastrand::u128(..)),
+        };
+        let store = &server.settings.store;
+        let taken = async {
+            while let Claim::Busy { .. } = store.claim(&lock.name, &lock.owner).await? {
+                tokio::time::sleep(PAUSE).await;
+            }
+            Ok::<_, Refusal>(())
+        };
+        match tokio::time::timeout(PATIENCE, taken).await {
+            Ok(Ok(())) => Ok(lock),
+            Ok(Err(refusal)) => Err(refusal),
+            Err(_) => Err(Refusal::new(
+                StatusCode::CONFLICT,
+                "another delivery with this identifier is being stored",
+            )),
+        }
+    }
+}
+
+/// Does nothing if the claim was not granted.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        self.server.settings.store.release(&self.name, &self.owner);
+    }
+}
+
+/// The time of the preference `wait` of RFC 7240.
+fn wait(headers: &HeaderMap) -> Duration {
+    let values = headers.get_all("prefer").iter();
+    let preferences = values.filter_map(|value| value.to_str().ok());
+    let mut preferences = preferences.flat_map(|value| value.split([',', ';']));
+    let seconds = preferences.find_map(|it| it.trim().strip_prefix("wait=")?.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(0))
+}
+
+/// The response when the run has ended, or after this time.
+async fn ended(
+    server: &Inner,
+    index: usize,
+    thread: &str,
+    wait: Duration,
+) -> Result<Response, Refusal> {
+    let threads = &server.settings.hooks[index].threads;
+    // A run of another process is not waited for.
+    if let Some(mut run) = server.listen(thread) {
+        let ended = async { while !matches!(run.recv().await, Err(RecvError::Closed)) {} };
+        // After the time, the client gets the status that the thread has then.
+        let _ = tokio::time::timeout(wait, ended).await;
+    }
+    let info = threads.info(thread).await?;
+    let status = info.map_or(ThreadStatus::Running, |info| info.status);
+    let mut body = json!({ "thread": thread, "status": status.as_str() });
+    let code = match status {
+        ThreadStatus::Finished => {
+            if let Some(snapshot) = threads.snapshot(thread).await? {
+                body["envelope"] = json!(WireEnvelope::from(&snapshot.state));
+            }
+            StatusCode::OK
+        }
+        // The reason is not for everyone who may deliver: the thread has it.
+        ThreadStatus::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::ACCEPTED,
+    };
+    Ok((code, Json(body)).into_response())
+}

@@ -1,0 +1,71 @@
+//! Why a server cannot be built.
+
+use petalflow_envelope::documents::LoadError;
+
+/// A mistake in the settings of a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// A document cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A graph does not begin with a webhook trigger.
+    #[error(
+        "graph `{workflow}` has no webhook trigger: add a node of type `webhook_trigger`, and begin the graph with it"
+    )]
+    NoTrigger {
+        /// The graph.
+        workflow: String,
+    },
+    /// Two triggers have the same address.
+    #[error("there are two triggers `{trigger}` of graph `{workflow}`: rename one")]
+    Duplicate {
+        /// The graph.
+        workflow: String,
+        /// The trigger.
+        trigger: String,
+    },
+    /// A name cannot be part of an address.
+    #[error(
+        "`{name}` cannot be part of an address: use at most 128 ASCII letters, digits, `-`, `_`, `.` and `~`"
+    )]
+    Name {
+        /// The name of a graph or of a trigger.
+        name: String,
+    },
+    /// The environment variable with a token is not set.
+    #[error("{what} has no token: set the environment variable `{variable}`")]
+    NoToken {
+        /// The trigger, or the addresses of threads.
+        what: String,
+        /// The variable.
+        variable: String,
+    },
+    /// There is nothing to serve.
+    #[error("the server has no triggers: add a document or a flow")]
+    Empty,
+}
+
+/// All mistakes in the settings of a server.
+///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow_server::{Server, SetupError};
+///
+/// let errors = Server::builder(&InMemoryStore::new()).build().unwrap_err();
+/// assert_eq!(errors.errors(), [SetupError::Empty]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the server cannot be built:{}", listed(.0))]
+pub struct SetupErrors(pub(crate) Vec<SetupError>);
+
+impl SetupErrors {
+    /// The mistakes.
+    pub fn errors(&self) -> &[SetupError] {
+        &self.0
+    }
+}
+
+fn listed(errors: &[SetupError]) -> String {
+    errors.iter().map(|error| format!("\n  {error}")).collect()
+}

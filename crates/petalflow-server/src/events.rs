@@ -1,0 +1,81 @@
+//! Events of threads, sent to clients.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{Stream, StreamExt, stream};
+use petalflow::event::LoggedEvent;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+use crate::refusal::Refusal;
+use crate::server::Inner;
+
+/// The events of a thread. A client that reconnects names the last event that it has received. The stream ends with the run.
+pub(crate) async fn events(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+    let info = server.owner(&thread)?.threads.info(&thread).await?;
+    info.ok_or_else(|| Refusal::not_found("there is no such thread"))?;
+    let place = Arc::clone(&server.streams).try_acquire_owned();
+    let place = place.map_err(|_| Refusal::busy("too many clients receive events"))?;
+    let known = headers.get("last-event-id");
+    let known = known.and_then(|known| known.to_str().ok()?.parse().ok());
+    let listener = Listener {
+        known: known.unwrap_or(0),
+        // Before the log is read, so that no event is missed in between.
+        stored: server.listen(&thread),
+        server,
+        thread,
+        _place: place,
+    };
+    let events = stream::unfold(listener, async |mut listener| {
+        let events = listener.next().await?;
+        Some((stream::iter(events), listener))
+    });
+    let events = events.flatten().map(|event| Ok(sse(&event)));
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
+}
+
+/// A client that listens.
+struct Listener {
+    server: Arc<Inner>,
+    thread: String,
+    /// The last event that the client has received.
+    known: u64,
+    /// Says when there are more, while a run of this process is in progress.
+    stored: Option<Receiver<()>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Listener {
+    /// The next events. `None` if no run is in progress and the client has all of them.
+    async fn next(&mut self) -> Option<Vec<LoggedEvent>> {
+        let hook = self.server.owner(&self.thread).ok()?;
+        loop {
+            // A store that fails ends the stream, and the client reconnects.
+            let events = hook.threads.events_since(&self.thread, self.known);
+            let events = events.await.ok()?;
+            if let Some(last) = events.last() {
+                self.known = last.number;
+                return Some(events);
+            }
+            if let Err(RecvError::Closed) = self.stored.as_mut()?.recv().await {
+                // The run has ended. Its last events may have been stored since.
+                self.stored = None;
+            }
+        }
+    }
+}
+
+fn sse(event: &LoggedEvent) -> Event {
+    let named = Event::default().event(&event.kind);
+    named
+        .id(event.number.to_string())
+        .data(event.value.to_string())
+}

@@ -1,0 +1,65 @@
+//! What a server tells its program.
+
+use std::fmt;
+
+use petalflow::RunError;
+
+/// Something that happened in a server, for a log. `Display` prints a line.
+///
+/// ```
+/// use petalflow_server::Notice;
+///
+/// let notice = Notice::Accepted { thread: "orders:incoming:1" };
+/// assert_eq!(notice.to_string(), "orders:incoming:1: accepted");
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Notice<'a> {
+    /// A request has started a thread. Its input is stored.
+    Accepted {
+        /// The thread.
+        thread: &'a str,
+    },
+    /// The run of an earlier process continues.
+    Recovered {
+        /// The thread.
+        thread: &'a str,
+    },
+    /// A run has ended. The thread may wait for a person, or for the next process.
+    Ended {
+        /// The thread.
+        thread: &'a str,
+    },
+    /// A run has failed.
+    Failed {
+        /// The thread.
+        thread: &'a str,
+        /// The error.
+        error: &'a RunError,
+    },
+    /// Threads of an earlier process could not be continued. The server tries again later.
+    NotRecovered {
+        /// The thread. Empty if the threads could not be listed.
+        thread: &'a str,
+        /// The problem.
+        problem: &'a str,
+    },
+}
+
+impl fmt::Display for Notice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::Accepted { thread } => write!(f, "{thread}: accepted"),
+            Notice::Recovered { thread } => write!(f, "{thread}: continues"),
+            Notice::Ended { thread } => write!(f, "{thread}: ended"),
+            Notice::Failed { thread, error } => write!(f, "{thread}: failed: {error}"),
+            Notice::NotRecovered {
+                thread: "",
+                problem,
+            } => write!(f, "unfinished threads cannot be listed: {problem}"),
+            Notice::NotRecovered { thread, problem } => {
+                write!(f, "{thread}: cannot be continued: {problem}")
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Refused requests.
+
+use axum::Json;
+use axum::http::header::{ALLOW, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use petalflow::RunError;
+use petalflow::checkpoint::StoreError;
+use petalflow::interrupt::AnswerError;
+use petalflow::thread::ThreadError;
+use petalflow_envelope::kinds;
+use serde_json::json;
+
+/// A refused request: a status and a text.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    text: String,
+    allow: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Refusal {
+            status,
+            text: text.into(),
+            allow: None,
+        }
+    }
+
+    pub(crate) fn not_found(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, text)
+    }
+
+    /// The client may try again.
+    pub(crate) fn busy(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = Json(json!({ "error": self.text }));
+        let mut response = (self.status, body).into_response();
+        let headers = response.headers_mut();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE || self.status == StatusCode::CONFLICT {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Some(allow) = self.allow.and_then(|it| HeaderValue::try_from(it).ok()) {
+            headers.insert(ALLOW, allow);
+        }
+        response
+    }
+}
+
+impl From<kinds::Refusal> for Refusal {
+    fn from(refusal: kinds::Refusal) -> Self {
+        let status = StatusCode::from_u16(refusal.status());
+        let mut result = Self::new(
+            status.unwrap_or(StatusCode::BAD_REQUEST),
+            refusal.to_string(),
+        );
+        if let kinds::Refusal::Method { allowed, .. } = refusal {
+            result.allow = Some(allowed);
+        }
+        result
+    }
+}
+
+impl From<ThreadError> for Refusal {
+    fn from(error: ThreadError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&ThreadError> for Refusal {
+    fn from(error: &ThreadError) -> Self {
+        let status = match error {
+            ThreadError::Unknown { .. } => StatusCode::NOT_FOUND,
+            // Another caller was faster.
+            ThreadError::Busy { .. }
+            | ThreadError::Waiting { .. }
+            | ThreadError::Store(StoreError::Conflict { .. })
+            | ThreadError::Answer(AnswerError::Answered { .. } | AnswerError::Unknown { .. }) => {
+                StatusCode::CONFLICT
+            }
+            ThreadError::Answer(_) | ThreadError::Request(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ThreadError::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<AnswerError> for Refusal {
+    fn from(error: AnswerError) -> Self {
+        ThreadError::from(error).into()
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        ThreadError::from(error).into()
+    }
+}
+
+impl From<RunError> for Refusal {
+    fn from(error: RunError) -> Self {
+        match error.thread_error() {
+            Some(error) => error.into(),
+            None => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Requests of untrusted clients, read within limits.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, OriginalUri, Query};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode, request::Parts};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use petalflow_envelope::kinds::WebhookRequest;
+
+use crate::Limits;
+use crate::refusal::Refusal;
+
+/// The request without its body.
+pub(crate) fn head(parts: &Parts, limits: &Limits) -> Result<WebhookRequest, Refusal> {
+    let headers = headers(&parts.headers, limits)?;
+    // In a router of a router, the path is the rest of it.
+    let original = parts.extensions.get::<OriginalUri>();
+    let uri = original.map_or(&parts.uri, |OriginalUri(uri)| uri);
+    let query = Query::<Vec<(String, String)>>::try_from_uri(uri);
+    let query = query.map_err(|error| {
+        let text = format!("the query cannot be read: {error}");
+        Refusal::new(StatusCode::BAD_REQUEST, text)
+    })?;
+    let mut by_name = BTreeMap::new();
+    for (name, value) in query.0 {
+        join(by_name.entry(name).or_default(), &value);
+    }
+    let client = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    Ok(WebhookRequest {
+        method: parts.method.to_string(),
+        path: uri.path().to_owned(),
+        headers,
+        query: by_name,
+        remote_addr: client.map_or_else(String::new, |ConnectInfo(address)| address.to_string()),
+        ..WebhookRequest::default()
+    })
+}
+
+/// The headers by name. Values of the same name are joined.
+pub(crate) fn headers(
+    headers: &HeaderMap,
+    limits: &Limits,
+) -> Result<BTreeMap<String, String>, Refusal> {
+    let bytes = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
+        name.as_str().len() + value.len()
+    };
+    let size: usize = headers.iter().map(bytes).sum();
+    if headers.len() > limits.max_headers || size > limits.max_header_bytes {
+        return Err(Refusal::new(
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            format!(
+                "the request has more than {} headers or {} bytes of headers",
+                limits.max_headers, limits.max_header_bytes
+            ),
+        ));
+    }
+    let mut by_name = BTreeMap::<String, String>::new();
+    for (name, value) in headers {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        join(by_name.entry(name.to_string()).or_default(), &value);
+    }
+    Ok(by_name)
+}
+
+fn join(values: &mut String, value: &str) {
+    if !values.is_empty() {
+        values.push_str(", ");
+    }
+    values.push_str(value);
+}
+
+/// Reads a body of at most `limit` bytes within `time`.
+pub(crate) async fn body(
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+    time: Duration,
+) -> Result<Vec<u8>, Refusal> {
+    let too_large = || kinds_too_large(limit);
+    // What is announced as too large is not read.
+    let announced = headers.get(CONTENT_LENGTH);
+    let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| usize::try_from(length).map_or(true, |it| it > limit)) {
+        return Err(too_large());
+    }
+    let read = tokio::time::timeout(time, Limited::new(body, limit).collect()).await;
+    match read {
+        Err(_) => Err(Refusal::new(
+            StatusCode::REQUEST_TIMEOUT,
+            format!("the body did not arrive within {time:?}"),
+        )),
+        Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(error)) => {
+            let text = format!("the body cannot be read: {error}");
+            Err(Refusal::new(StatusCode::BAD_REQUEST, text))
+        }
+    }
+}
+
+fn kinds_too_large(limit: usize) -> Refusal {
+    petalflow_envelope::kinds::Refusal::TooLarge { limit }.into()
+}

@@ -1,0 +1,137 @@
+//! Serves connections.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::ServiceExt;
+
+use crate::{Limits, Notice, Server};
+
+/// How often threads that another process has left are looked for.
+const RECOVERY: Duration = Duration::from_secs(30);
+/// How long nodes may run, and connections may last, after the server was told to stop.
+const GRACE: Duration = Duration::from_secs(30);
+/// How long the server waits after it could not accept a connection, for example because it has too many files.
+const PAUSE: Duration = Duration::from_millis(100);
+/// What hyper needs at least.
+const SMALLEST_BUFFER: usize = 8192;
+
+impl Server {
+    /// Serves HTTP/1.1 on this listener until `stop` is ready. Before it accepts connections it looks for unfinished threads, and
+    /// [continues](Self::recover) them; it does so again every 30 seconds. At the end it [drains](Self::drain) the runs, for at
+    /// most 30 seconds.
+    ///
+    /// There is no TLS: put a proxy in front of it, or serve the [router](Self::router) with a server of your own.
+    ///
+    /// # Errors
+    ///
+    /// If the threads in the store cannot be listed at the start.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the listener and all connections. Runs go on until the runtime ends. Call
+    /// [`drain`](Self::drain) to stop them.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send,
+    ) -> io::Result<()> {
+        self.check_store().await?;
+        let limits = self.inner().settings.limits;
+        let http = http(&limits);
+        let connections = Arc::new(Semaphore::new(limits.max_connections.max(1)));
+        let graceful = GracefulShutdown::new();
+        let router = self.router();
+        let mut stop = pin!(stop);
+        let mut recovery = pin!(self.recover_again());
+        // Closes the connections if this future is dropped.
+        let mut serving = tokio::task::JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                () = &mut stop => break,
+                () = &mut recovery => continue,
+                Some(_) = serving.join_next() => continue,
+                accepted = accept(&listener, &connections) => accepted,
+            };
+            let Ok((stream, client, place)) = accepted else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            let router = router.clone();
+            let service = service_fn(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(ConnectInfo(client));
+                router.clone().oneshot(request.map(Body::new))
+            });
+            let connection = http.serve_connection(TokioIo::new(stream), service);
+            let connection = graceful.watch(connection);
+            serving.spawn(async move {
+                // A client that breaks off is no problem of the server.
+                let _ = connection.await;
+                drop(place);
+            });
+        }
+        drop(listener);
+        // The streams of events end with the runs, and then the connections.
+        let closing = tokio::time::timeout(GRACE, graceful.shutdown());
+        let _ = tokio::join!(self.drain(GRACE), closing);
+        Ok(())
+    }
+
+    async fn check_store(&self) -> io::Result<()> {
+        let one = petalflow::checkpoint::ThreadQuery {
+            limit: Some(1),
+            ..Default::default()
+        };
+        let listed = self.inner().settings.store.threads(one).await;
+        listed.map(drop).map_err(io::Error::other)
+    }
+
+    /// Continues unfinished threads again and again.
+    async fn recover_again(&self) {
+        loop {
+            if let Err(error) = self.recover().await {
+                let problem = &*error.to_string();
+                let notice = Notice::NotRecovered {
+                    thread: "",
+                    problem,
+                };
+                self.inner().notify(notice);
+            }
+            tokio::time::sleep(RECOVERY).await;
+        }
+    }
+}
+
+/// The next connection, when there is a place for it.
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+    let place = Arc::clone(connections).acquire_owned().await;
+    let place = place.map_err(io::Error::other)?;
+    let (stream, client) = listener.accept().await?;
+    Ok((stream, client, place))
+}
+
+fn http(limits: &Limits) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.header_time)
+        .max_headers(limits.max_headers)
+        .max_buf_size(limits.max_header_bytes.max(SMALLEST_BUFFER));
+    http
+}

@@ -1,0 +1,10 @@
+//! The server: requests in, threads out.
+
+mod answers;
+mod deliveries;
+mod durable;
+mod hostile;
+mod killed;
+mod kit;
+mod setup;
+mod sockets;

@@ -1,0 +1,105 @@
+//! Mistakes in the settings.
+
+use petalflow::checkpoint::InMemoryStore;
+use petalflow_envelope::builder::EnvelopeBuilder;
+use petalflow_envelope::documents::Services;
+use petalflow_envelope::kinds::{NoopNode, TriggerAuth, WebhookTriggerConfig, WebhookTriggerNode};
+use petalflow_server::{Server, SetupError};
+use serde_json::json;
+
+use crate::kit::{Work, builder, checked, graph, work};
+
+fn trigger() -> WebhookTriggerNode {
+    WebhookTriggerNode::new(WebhookTriggerConfig::default()).expect("the default is right")
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let plain = EnvelopeBuilder::new("plain").add_node("a", NoopNode);
+    let plain = plain.build().expect("it is a graph");
+    let hook = EnvelopeBuilder::new("hook").add_node("in", trigger());
+    let hook = hook.build().expect("it is a graph");
+    let errors = Server::builder(&InMemoryStore::new())
+        .document(&graph(json!({}), &[work()]), &Services::new())
+        .flow("plain", &plain)
+        .flow("hook", &hook)
+        .flow("hook", &hook)
+        .flow("a/b", &hook)
+        .flow("..", &hook)
+        .build()
+        .expect_err("they are wrong");
+    let texts: Vec<String> = errors.errors().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        [
+            "graph `orders` cannot be loaded:\n  node `work`: there is no function for it: add one with `Services::function`",
+            "graph `plain` has no webhook trigger: add a node of type `webhook_trigger`, and begin the graph with it",
+            "there are two triggers `in` of graph `hook`: rename one",
+            "`a/b` cannot be part of an address: use at most 128 ASCII letters, digits, `-`, `_`, `.` and `~`",
+            "`..` cannot be part of an address: use at most 128 ASCII letters, digits, `-`, `_`, `.` and `~`",
+        ]
+    );
+    assert!(
+        errors
+            .to_string()
+            .starts_with("the server cannot be built:\n  graph `orders`")
+    );
+}
+
+#[test]
+fn p181_a_token_that_is_not_set_is_found_at_the_start() {
+    let token = "env:PETALFLOW_NO_SUCH_VARIABLE";
+    let auth = json!({ "auth": { "type": "header_token", "token": token } });
+    let threads = TriggerAuth::HeaderToken {
+        header: "x".into(),
+        token: token.into(),
+    };
+    let errors = builder(&InMemoryStore::new(), auth, &Work::new().counting())
+        .threads(threads)
+        .build()
+        .expect_err("it is not set");
+    let no_token = |what: &str| SetupError::NoToken {
+        what: what.into(),
+        variable: "PETALFLOW_NO_SUCH_VARIABLE".into(),
+    };
+    let expected = [
+        no_token("trigger `incoming` of graph `orders`"),
+        no_token("the address of threads"),
+    ];
+    assert_eq!(errors.errors(), expected);
+}
+
+#[test]
+fn a_document_without_a_trigger_is_refused() {
+    let document = checked(json!({
+        "id": "g", "version": "1", "nodes": [{ "id": "a", "type": "noop" }], "edges": [],
+    }));
+    let server = Server::builder(&InMemoryStore::new()).document(&document, &Services::new());
+    let errors = server.build().expect_err("nothing starts it");
+    assert_eq!(
+        errors.errors(),
+        [SetupError::NoTrigger {
+            workflow: "g".into()
+        }]
+    );
+}
+
+#[test]
+fn tokens_are_not_printed() {
+    let builder = builder(
+        &InMemoryStore::new(),
+        crate::kit::with_token(),
+        &Work::new().counting(),
+    );
+    let threads = TriggerAuth::HeaderToken {
+        header: "x".into(),
+        token: "s3cret".into(),
+    };
+    let builder = builder.threads(threads);
+    let mut printed = format!("{builder:?}");
+    printed += &format!("{:?}", builder.build().expect("it is right"));
+    assert!(
+        !printed.contains("secret") && !printed.contains("s3cret"),
+        "{printed}"
+    );
+}
