@@ -32,6 +32,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod action;
+mod arguments;
 mod case_key;
 mod common_rules;
 pub mod config;
@@ -47,6 +48,7 @@ mod source;
 mod template;
 
 pub use action::Action;
+pub use arguments::{ArgumentChecker, ArgumentErrors, ParameterError};
 pub use case_key::case_key;
 pub use conversation::{
     Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,

@@ -71,13 +71,7 @@ fn messages(messages: Option<&Vec<editor::Message>>) -> Vec<Message> {
 }
 
 fn function(function: &editor::Function) -> Function {
-    let properties = function.properties.iter().flatten();
-    let parameters = Parameters {
-        properties: properties
-            .map(|(name, it)| (name.clone(), schema(it)))
-            .collect(),
-        required: function.required.clone().unwrap_or_default(),
-    };
+    let parameters = function.parameters();
     let next = match (&function.decision, function.next_node_id.as_deref()) {
         (Some(decision), _) => Next::Decision(Decision {
             action: decision.action.clone(),
@@ -105,6 +99,19 @@ fn condition(condition: &editor::Condition) -> Condition {
         operator: condition.operator,
         value: condition.value.clone(),
         node: condition.next_node_id.clone(),
+    }
+}
+
+impl editor::Function {
+    /// The parameters as all forms have them.
+    pub(crate) fn parameters(&self) -> Parameters {
+        let properties = self.properties.iter().flatten();
+        Parameters {
+            properties: properties
+                .map(|(name, it)| (name.clone(), schema(it)))
+                .collect(),
+            required: self.required.clone().unwrap_or_default(),
+        }
     }
 }
 
