@@ -2,8 +2,8 @@
 
 use crate::action::Action;
 use crate::arguments::{Budget, parameter_errors};
-use crate::conversation::Parameters;
 use crate::finding::{Code, Findings};
+use crate::parameters::Parameters;
 use petalflow_source::Pointer;
 
 /// What built-in actions need.

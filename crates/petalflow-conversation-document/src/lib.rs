@@ -44,6 +44,7 @@ mod finding;
 pub mod legacy;
 mod message;
 mod names;
+mod parameters;
 mod source;
 mod template;
 
@@ -51,11 +52,12 @@ pub use action::Action;
 pub use arguments::{ArgumentChecker, ArgumentErrors, ParameterError};
 pub use case_key::case_key;
 pub use conversation::{
-    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
+    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,
 };
 pub use convert::{Converted, Dropped};
 pub use finding::{Code, Diagnostic, Diagnostics, Finding};
 pub use message::Message;
+pub use parameters::Parameters;
 pub use petalflow_source::{Format, Pointer, Position, Severity, Source};
 pub use source::{Checked, Document, check, config_schema, editor_schema, static_schema};
 pub use template::{MissingKey, Template, TemplateError};

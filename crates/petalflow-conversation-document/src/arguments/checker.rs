@@ -7,7 +7,7 @@ use super::check;
 use super::errors::{ArgumentErrors, ParameterError};
 use super::pattern::Budget;
 use super::rule::Rule;
-use crate::conversation::Parameters;
+use crate::parameters::Parameters;
 
 /// The parameters of a function, ready to check the arguments of calls.
 ///

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use super::errors::ParameterError;
 use super::number::compare;
 use super::pattern::{self, Budget};
-use crate::conversation::Parameters;
+use crate::parameters::Parameters;
 
 /// How deep a schema may be. Documents are less deep; a schema made by code may be deeper.
 const MAX_DEPTH: usize = 128;

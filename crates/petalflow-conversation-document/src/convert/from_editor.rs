@@ -1,11 +1,12 @@
 //! From the editor's form.
 
 use crate::conversation::{
-    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
+    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,
 };
 use crate::editor::{self, EditorDocument, Strategy};
 use crate::finding::Finding;
 use crate::message::Message;
+use crate::parameters::Parameters;
 use petalflow_source::Severity;
 
 impl Conversation {

@@ -2,10 +2,11 @@
 
 use crate::arguments::Budget;
 use crate::common_rules::{check_actions, check_parameters, check_template};
-use crate::conversation::{Conversation, Function, Handler, Next, Node, Parameters};
+use crate::conversation::{Conversation, Function, Handler, Next, Node};
 use crate::finding::{Code, Finding, Findings};
 use crate::legacy::{self, StaticFlow};
 use crate::names;
+use crate::parameters::Parameters;
 use petalflow_source::{Pointer, Severity};
 
 impl StaticFlow {
