@@ -16,16 +16,28 @@ pub struct Parameters {
 impl Parameters {
     /// Returns the JSON Schema of the arguments.
     ///
+    /// A JSON value has its names in alphabetical order. If the properties have another order, the schema has it in
+    /// `propertyOrdering`, and the clients of `petalflow_llm` send them in that order.
+    ///
     /// ```
     /// use petalflow_conversation_document::Parameters;
     ///
-    /// assert_eq!(Parameters::default().schema()["type"], "object");
+    /// let mut parameters = Parameters::default();
+    /// parameters.properties.insert("size".into(), Default::default());
+    /// parameters.properties.insert("count".into(), Default::default());
+    /// assert_eq!(parameters.schema()["propertyOrdering"], serde_json::json!(["size", "count"]));
     /// ```
     pub fn schema(&self) -> Value {
         let properties = self.properties.iter();
         let properties: Map<String, Value> = properties
             .map(|(name, schema)| (name.clone(), schema.clone().into()))
             .collect();
-        json!({ "type": "object", "properties": properties, "required": self.required })
+        let is_sorted = self.properties.keys().eq(properties.keys());
+        let mut schema =
+            json!({ "type": "object", "properties": properties, "required": self.required });
+        if !is_sorted {
+            schema["propertyOrdering"] = self.properties.keys().cloned().collect();
+        }
+        schema
     }
 }
