@@ -6,6 +6,7 @@ mod durable;
 mod entering;
 mod examples;
 mod functions;
+mod killed;
 
 use petalflow_conversation::{
     ConversationBuilder, ConversationEvent, ConversationFlow, Talk, TalkInput,
