@@ -5,6 +5,7 @@ mod building;
 mod durable;
 mod entering;
 mod examples;
+mod exports;
 mod functions;
 mod killed;
 
