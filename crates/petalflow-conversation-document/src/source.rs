@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use petalflow_source::{Codes, Pointer, Report, Source, schema};
+use petalflow_source::{Codes, Order, Pointer, Report, Source, schema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -54,7 +54,7 @@ pub struct Checked {
 /// );
 /// ```
 pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
-    let (checked, diagnostics) = source.inspect(inspect);
+    let (checked, diagnostics) = source.inspect_in_order(inspect);
     match checked {
         Some((document, Some(conversation))) if !diagnostics.has_errors() => Ok(Checked {
             document,
@@ -65,23 +65,27 @@ pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
     }
 }
 
-fn inspect(value: &Value, report: &mut Report<Code>) -> Option<(Document, Option<Conversation>)> {
+fn inspect(
+    value: &Value,
+    order: Order<'_>,
+    report: &mut Report<Code>,
+) -> Option<(Document, Option<Conversation>)> {
     let nodes = value.get("nodes");
     Some(match nodes {
         Some(Value::Array(_)) => {
-            let document: EditorDocument = typed(&EDITOR, value, report)?;
+            let document: EditorDocument = typed(&EDITOR, value, order, report)?;
             finding::report(document.findings_for_run(), report);
             let conversation = Conversation::from_editor(&document).ok();
             (Document::Editor(document), conversation)
         }
         Some(Value::Object(nodes)) if nodes.values().any(is_static) => {
-            let document: StaticFlow = typed(&STATIC, value, report)?;
+            let document: StaticFlow = typed(&STATIC, value, order, report)?;
             finding::report(document.findings(), report);
             let conversation = Conversation::from_static(&document).ok();
             (Document::Static(document), conversation)
         }
         Some(Value::Object(_)) => {
-            let document: FlowConfig = typed(&CONFIG, value, report)?;
+            let document: FlowConfig = typed(&CONFIG, value, order, report)?;
             finding::report(document.findings(), report);
             let conversation = Conversation::from_config(&document).ok();
             (Document::Config(document), conversation)
@@ -107,6 +111,7 @@ fn is_static(node: &Value) -> bool {
 fn typed<T: DeserializeOwned>(
     schema: &Value,
     value: &Value,
+    order: Order<'_>,
     report: &mut Report<Code>,
 ) -> Option<T> {
     const CODES: Codes<Code> = Codes {
@@ -121,7 +126,8 @@ fn typed<T: DeserializeOwned>(
     if report.0.len() > before {
         return None;
     }
-    serde_json::from_value(checked)
+    order
+        .read(&checked)
         .map_err(|error| report.add(Code::WrongValue, Pointer::root(), error.to_string()))
         .ok()
 }
