@@ -35,11 +35,18 @@ pub fn boolean(value: bool, out: &mut Vec<u8>) {
 /// A number, in the shortest form.
 #[inline]
 pub fn number(number: u64, out: &mut Vec<u8>) {
+    // Most numbers are indices.
+    match u8::try_from(number) {
+        Ok(small @ 0..0x80) => out.push(small),
+        _ => long_number(number, out),
+    }
+}
+
+fn long_number(number: u64, out: &mut Vec<u8>) {
     // Each slice has a length that is known at compile time, so that it is stored and not copied.
     let [high @ .., e, f, g, h] = number.to_be_bytes();
     match number {
-        0..0x80 => out.push(h),
-        0x80..0x100 => out.extend_from_slice(&[0xcc, h]),
+        0..0x100 => out.extend_from_slice(&[0xcc, h]),
         0x100..0x1_0000 => out.extend_from_slice(&[0xcd, g, h]),
         0x1_0000..0x1_0000_0000 => out.extend_from_slice(&[0xce, e, f, g, h]),
         _ => {

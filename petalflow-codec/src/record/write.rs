@@ -109,10 +109,12 @@ fn encode_keys<'k>(
         pack::array(keys.len(), out);
     }
     for (index, key) in keys.enumerate() {
-        let short = SHORT_KINDS.iter().find_map(|(code, first)| {
-            let rest = key.bytes.strip_prefix(*first)?;
-            (key.kind == KeyKind::Delta).then_some((*code, rest))
-        });
+        let short = match key.kind {
+            KeyKind::Delta => SHORT_KINDS
+                .iter()
+                .find_map(|(code, first)| Some((*code, key.bytes.strip_prefix(*first)?))),
+            _ => None,
+        };
         let (code, bytes) = short.unwrap_or((key.kind.code(), key.bytes));
         let position = names.and_then(|names| KeyOutline::position(&names.keys, key.id));
         if let Some(position) = position {

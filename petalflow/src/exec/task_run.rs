@@ -59,13 +59,13 @@ pub(super) async fn run_task<F: Flow>(
         end,
         ..
     } = &mut *task;
-    let key = (scope.superstep, scope.node, scope.send());
     let surrounded = extras
         .as_ref()
         .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
     let result = if surrounded || !scope.shared.plan.policies[scope.node.index()].is_none() {
         let extras = extras.clone().unwrap_or_default();
         let shared = Arc::clone(&scope.shared);
+        let key = (scope.superstep, scope.node, scope.send());
         let attempts: BoxFuture<'_, _> =
             Box::pin(async move { run_attempts(&**flow, &extras, scope, state, effects).await });
         run_until_question(&shared, key, end, pin!(attempts)).await
@@ -74,8 +74,13 @@ pub(super) async fn run_task<F: Flow>(
         let mut step = Step::task(scope, state, effects);
         // Pinned in this branch, so that the future holds the memory of one branch only.
         let mut once = pin!(flow.step(node.as_u32(), &mut step));
-        let once = pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
-        run_until_question(&scope.shared, key, end, once).await
+        let once = poll_fn(move |cx| poll_once(once.as_mut(), cx));
+        if scope.shared.services.is_none() {
+            once.await
+        } else {
+            let key = (scope.superstep, node, scope.send());
+            run_until_question(&scope.shared, key, end, pin!(once)).await
+        }
     };
     EndedTask {
         task,

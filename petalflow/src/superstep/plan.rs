@@ -19,13 +19,17 @@ pub(crate) enum Outcome<'a> {
     },
     /// It failed for good, and its `catch` edge delivers the failure to this node.
     Caught { to: NodeIdx, failure: &'a Delivery },
-    /// It failed for good, and the run continues: its plain edges fire as if it had sent nothing.
-    Ignored,
+    /// Its plain edges fire, and it has sent nothing: most tasks, and one that failed for good in a run that continues.
+    Plain,
 }
 
 impl<'a> Outcome<'a> {
     /// The outcome of a task that ran.
+    #[inline]
     pub(crate) fn done<S: State>(effects: &'a Effects<S>) -> Self {
+        if effects.chosen() == RouteChoice::Edges && effects.deliveries().is_empty() {
+            return Outcome::Plain;
+        }
         Outcome::Done {
             chosen: effects.chosen(),
             routes: effects.routes(),
@@ -102,7 +106,7 @@ impl Planner {
     pub(crate) fn start(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
         self.round += 1;
         for target in &plan.entry {
-            self.take(plan, *target, None);
+            self.take(plan, *target);
         }
         self.finish(plan, frontier);
     }
@@ -116,7 +120,10 @@ impl Planner {
     ) -> Result<(), NoEdge> {
         self.round += 1;
         for (node, outcome) in outcomes {
-            self.follow(plan, node, outcome)?;
+            match outcome {
+                Outcome::Plain => self.take_all(plan, &plan.out_edges[node.index()].plain),
+                outcome => self.follow(plan, node, outcome)?,
+            }
         }
         self.finish(plan, frontier);
         Ok(())
@@ -131,13 +138,7 @@ impl Planner {
     ) -> Result<(), NoEdge> {
         let edges = &plan.out_edges[node.index()];
         match outcome {
-            // Most tasks send nothing and leave by their plain edges.
-            Outcome::Done {
-                chosen: RouteChoice::Edges,
-                sends: [],
-                ..
-            }
-            | Outcome::Ignored => self.take_all(plan, &edges.plain, None),
+            Outcome::Plain => self.take_all(plan, &edges.plain),
             Outcome::Done {
                 chosen,
                 routes,
@@ -151,7 +152,7 @@ impl Planner {
                 RouteChoice::Many => self.take_routes(plan, node, routes, sends)?,
             },
             Outcome::Caught { to, failure } => {
-                self.take(plan, EdgeTarget::Node(to), Some(failure));
+                self.deliver_to(plan, EdgeTarget::Node(to), failure);
             }
         }
         Ok(())
@@ -170,13 +171,13 @@ impl Planner {
         for route in routes {
             let targets = route_targets(edges, node, *route)?;
             if !sends.iter().any(|(by, _)| *by == Some(*route)) {
-                self.take_all(plan, targets, None);
+                self.take_all(plan, targets);
             }
         }
         for (by, delivery) in sends {
             if let Some(route) = by.filter(|by| routes.contains(by)) {
                 let targets = route_targets(edges, node, route)?;
-                self.take_all(plan, targets, Some(delivery));
+                self.deliver_to_all(plan, targets, delivery);
             }
         }
         Ok(())
@@ -192,44 +193,45 @@ impl Planner {
     ) {
         let mut deliveries = sends.iter().filter(|(by, _)| *by == route).peekable();
         if deliveries.peek().is_none() {
-            self.take_all(plan, targets, None);
+            self.take_all(plan, targets);
         }
         for (_, delivery) in deliveries {
-            self.take_all(plan, targets, Some(delivery));
+            self.deliver_to_all(plan, targets, delivery);
         }
     }
 
     #[inline]
-    fn take_all(
+    fn take_all(&mut self, plan: &ExecutionPlan, targets: &[EdgeTarget]) {
+        for target in targets {
+            self.take(plan, *target);
+        }
+    }
+
+    fn deliver_to_all(
         &mut self,
         plan: &ExecutionPlan,
         targets: &[EdgeTarget],
-        delivery: Option<&Delivery>,
+        delivery: &Delivery,
     ) {
         for target in targets {
-            self.take(plan, *target, delivery);
+            self.deliver_to(plan, *target, delivery);
         }
     }
 
-    /// Takes one edge.
+    /// Takes one edge, along which nothing was sent.
     #[inline]
-    fn take(&mut self, plan: &ExecutionPlan, target: EdgeTarget, delivery: Option<&Delivery>) {
-        match (target, delivery) {
-            (EdgeTarget::End, _) => {}
-            (EdgeTarget::Node(node), Some(delivery)) if plan.takes_item[node.index()] => {
-                self.send(node, None, delivery);
-            }
-            (EdgeTarget::Node(node), _) => {
-                if self.activated[node.index()] != self.round {
-                    self.activated[node.index()] = self.round;
+    fn take(&mut self, plan: &ExecutionPlan, target: EdgeTarget) {
+        match target {
+            EdgeTarget::End => {}
+            EdgeTarget::Node(node) => {
+                let activated = &mut self.activated[node.index()];
+                if *activated != self.round {
+                    *activated = self.round;
                     self.next.push(Task::plain(node));
                 }
             }
-            (EdgeTarget::Each(node), Some(delivery)) if !delivery.is_empty() => {
-                ItemIdx::all(delivery.len()).for_each(|item| self.send(node, Some(item), delivery));
-            }
-            (EdgeTarget::Each(node), _) => self.empty.push(node),
-            (EdgeTarget::Join { join, side }, _) => {
+            EdgeTarget::Each(node) => self.empty.push(node),
+            EdgeTarget::Join { join, side } => {
                 if self.joins.arrive(join, side, self.round) {
                     self.leave_join(plan, join);
                 }
@@ -237,10 +239,23 @@ impl Planner {
         }
     }
 
+    /// Takes one edge, along which this was sent.
+    fn deliver_to(&mut self, plan: &ExecutionPlan, target: EdgeTarget, delivery: &Delivery) {
+        match target {
+            EdgeTarget::Node(node) if plan.takes_item[node.index()] => {
+                self.send(node, None, delivery);
+            }
+            EdgeTarget::Each(node) if !delivery.is_empty() => {
+                ItemIdx::all(delivery.len()).for_each(|item| self.send(node, Some(item), delivery));
+            }
+            target => self.take(plan, target),
+        }
+    }
+
     /// Takes the edges out of a join whose sides have all arrived.
     #[inline(never)]
     fn leave_join(&mut self, plan: &ExecutionPlan, join: JoinIdx) {
-        self.take_all(plan, &plan.joins[join.index()].out, None);
+        self.take_all(plan, &plan.joins[join.index()].out);
     }
 
     fn send(&mut self, node: NodeIdx, item: Option<ItemIdx>, delivery: &Delivery) {
@@ -279,7 +294,7 @@ impl Planner {
             let is_active = self.activated[index] == self.round;
             if !has_deferred && !is_active && self.skipped[index] != self.round {
                 self.skipped[index] = self.round;
-                self.take_all(plan, &plan.out_edges[index].plain, None);
+                self.take_all(plan, &plan.out_edges[index].plain);
             }
         }
     }

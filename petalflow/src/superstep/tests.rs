@@ -238,7 +238,7 @@ fn a_caught_failure_is_delivered_and_an_ignored_one_fires_the_plain_edges() {
         Ok(vec![(D, Some(0))])
     );
     assert_eq!(
-        advance(&mut planner, &plan, vec![(A, Outcome::Ignored)]),
+        advance(&mut planner, &plan, vec![(A, Outcome::Plain)]),
         Ok(vec![(B, None)])
     );
 }

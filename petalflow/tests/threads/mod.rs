@@ -4,6 +4,7 @@ mod bulk;
 mod busy;
 mod event_log;
 mod json;
+mod reads;
 mod recovered;
 mod retention;
 mod status;
