@@ -132,16 +132,18 @@ fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
     named_tokens
 }
 
-/// A name that is unique even if two items of the user have one name. The generated code of each item then refers to its own
-/// item, and rustc reports only that the name is used twice.
-pub(crate) fn unique_name(ident: &Ident) -> Ident {
-    let mut text = format!("__petalflow_{}", name(ident));
+/// The name of a module with the item of this name. It is unique even if two items of the user have one name. The generated code of
+/// each item then refers to its own item, and rustc reports only that the name is used twice.
+///
+/// rustc prints the path of an item if another crate has an item of the same name, such as `std::io::Write`. So the path reads as a
+/// place: `write_at_line_7::Write`.
+pub(crate) fn module_of(ident: &Ident) -> Ident {
+    let mut text = format!("{}_at_line", name(ident).to_lowercase());
     if proc_macro::is_available() {
         let span = ident.span().unwrap();
-        write!(text, "_{}_{}", span.line(), span.column())
-            .expect("writing to a string cannot fail");
-        // All calls of a `macro_rules!` macro have the same line and column. The debug text of the span, such as
-        // `#3 bytes(7..9)`, has the number of the call. `#0` is code that no macro wrote.
+        write!(text, "_{}", span.line()).expect("writing to a string cannot fail");
+        // All calls of a `macro_rules!` macro have the same line. The debug text of the span, such as `#3 bytes(7..9)`, has the
+        // number of the call. `#0` is code that no macro wrote.
         let debug = format!("{span:?}");
         let call = debug
             .strip_prefix('#')

@@ -470,7 +470,7 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn store(self, store: &(impl Store + Clone)) -> Threads<F>
+    pub fn store(self, store: &impl SharedStore) -> Threads<F>
     where
         F::State: Stored,
     {
@@ -560,7 +560,20 @@ impl<F: Flow> Launch<F> {
     }
 }
 
+/// What [`Launch::store`] takes.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store",
+    label = "not a store that can be cloned",
+    note = "a store is opened before, such as `SqliteStore::open(\"threads.db\").await?` of `petalflow-sqlite`; in a test, it can be `petalflow::checkpoint::InMemoryStore::new()`. A store of your own is given in an `Arc`"
+)]
+pub trait SharedStore: Store + Clone {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Store + Clone> SharedStore for T {}
+
 /// The id of a thread in a launch with a store. No type implements it: `Launch::store` returns threads.
+#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a thread needs a store, and this launch has none",
     label = "no store before this",

@@ -21,7 +21,11 @@ impl Parse for FlowFrom {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
         let name = if input.peek(Ident) {
-            let name = input.parse()?;
+            let name: Ident = input.parse()?;
+            if !input.peek(Token![=]) {
+                let text = "expected the path of a document in quotes, as in `flow_from!(\"greeting.graph.json\")`, or with a name, as in `flow_from!(Greeting = \"greeting.graph.json\")`";
+                return Err(syn::Error::new(name.span(), text));
+            }
             input.parse::<Token![=]>()?;
             Some(name)
         } else {

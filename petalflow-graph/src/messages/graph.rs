@@ -36,6 +36,14 @@ pub const fn no_start(sources: &[&str], first: &str) -> Text {
     text.push("`, or lead an edge to each node that is not a first node")
 }
 
+/// PF001, if no edge leads to the first node `name`, but one to the node `similar`.
+pub const fn no_start_but_similar(name: &str, similar: &str) -> Text {
+    let text = Text::new("the flow has several possible first nodes: no edge leads to ")
+        .name(name)
+        .push(", but one leads to");
+    one_name(text, name, similar).push("write which nodes are first: `START -> ..`")
+}
+
 /// PF001, for a flow without edges.
 #[inline]
 pub const fn empty() -> Text {

@@ -228,6 +228,24 @@ pub const fn unfit_key(key: &str, ty: &str, traits: KeyTraits) -> Option<Text> {
     })
 }
 
+/// An answer whose type lacks a trait. `None` if it has both.
+pub const fn unfit_answer(ty: &str, serialize: bool, deserialize: bool) -> Option<Text> {
+    let (is_not, derive) = match (serialize, deserialize) {
+        (true, true) => return None,
+        (false, true) => ("`Serialize`", "`serde::Serialize`"),
+        (true, false) => ("`Deserialize`", "`serde::Deserialize`"),
+        (false, false) => (
+            "`Serialize` and `Deserialize`",
+            "`serde::Serialize` and `serde::Deserialize`",
+        ),
+    };
+    let text = Text::new("an answer cannot be of type ")
+        .name(ty)
+        .push(", because answers are stored and it is not ")
+        .push(is_not);
+    Some(text.push("; derive ").push(derive).push(" for it"))
+}
+
 /// A key with a reference, whose value cannot be read back.
 pub const fn borrowed_key(key: &str, ty: &str) -> Text {
     Text::new("key ").name(key).push(" cannot be of type ").name(ty).push(", because a thread is stored, and what is read back owns its data; use an owned type such as `String`, or `Cow<'static, str>`, or mark the state `#[state(volatile)]`")

@@ -14,8 +14,8 @@ use crate::text::Text;
 pub use graph::{
     declared_twice, edge_twice, empty, end_in_join, first_here, first_written_here, into_start,
     matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, named_alike, no_start,
-    out_of_end, reserved_name, route_twice, stored_twice, unknown_node, unreachable_node,
-    unused_node,
+    no_start_but_similar, out_of_end, reserved_name, route_twice, stored_twice, unknown_node,
+    unreachable_node, unused_node,
 };
 pub use items::{
     cannot_take_item, carries_no_items, carries_no_list, each_edge_forgotten, each_forgotten,
@@ -23,7 +23,7 @@ pub use items::{
 };
 pub use keys::{
     KeyTraits, Precision, Writers, borrowed_key, conflict, conflict_with_itself, missing_output,
-    too_many_keys, unfit_key, unwritten_guard_read, unwritten_read, written_twice,
+    too_many_keys, unfit_answer, unfit_key, unwritten_guard_read, unwritten_read, written_twice,
 };
 pub use routes::{
     endless_by_choice, missing_routes, no_route, plain_beside_route, stuck_by_many, unknown_route,
@@ -93,6 +93,7 @@ mod tests {
         let all = vec![
             no_start(&[], "a"),
             no_start(&["a", "b"], "a"),
+            no_start_but_similar("polish", "polsh"),
             empty(),
             unknown_node("an edge", "citique", some, &["critique"]),
             unknown_node("`defer`", "citique", None, &["a"]),
@@ -174,6 +175,8 @@ mod tests {
             borrowed_key("name", "&'static str"),
             unfit_key("log", "Log", without(false, true)).unwrap(),
             unfit_key("log", "Log", without(true, false)).unwrap(),
+            unfit_answer("Verdict", false, false).unwrap(),
+            unfit_answer("Verdict", true, false).unwrap(),
             stuck_by_many("a"),
             endless_by_choice("a"),
         ];

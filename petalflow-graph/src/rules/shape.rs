@@ -18,6 +18,11 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
             messages::empty()
         } else {
             let sources = sources(cx.graph);
+            if let Some(misspelt) = misspelt(cx, &sources) {
+                diagnostics.push(misspelt);
+                return;
+            }
+            let sources: Vec<_> = sources.into_iter().map(|node| cx.name(node)).collect();
             let first = sources.first().copied().unwrap_or_else(|| {
                 let mentioned =
                     NodeIdx::all(cx.graph.nodes.len()).find(|&node| !cx.is_unused(node));
@@ -35,7 +40,7 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
 
 /// The nodes that have an edge, but none from another node.
 #[inline]
-fn sources(graph: &Graph) -> Vec<&str> {
+fn sources(graph: &Graph) -> Vec<NodeIdx> {
     let index = |source: Source| match source {
         Source::Node(node) => Some(node.index()),
         _ => None,
@@ -57,8 +62,33 @@ fn sources(graph: &Graph) -> Vec<&str> {
     graph
         .node_indices()
         .filter(|node| sources[node.index()] && !into[node.index()])
-        .map(|node| &*graph.node(node).name)
         .collect()
+}
+
+/// If one of several possible first nodes has a name similar to that of a node where a path ends, a misspelled name has probably
+/// cut the path.
+fn misspelt(cx: &Cx<'_>, sources: &[NodeIdx]) -> Option<Diagnostic> {
+    if sources.len() < 2 {
+        return None;
+    }
+    let ends_there = |node| {
+        let led_to = cx
+            .graph
+            .edges
+            .iter()
+            .any(|edge| edge.to == Target::Node(node));
+        let out = cx.edges.from(Source::Node(node));
+        led_to && out.iter().all(|edge| edge.to == Target::End)
+    };
+    sources.iter().find_map(|&node| {
+        let similar = cx.similar(node, ends_there)?;
+        let text = messages::no_start_but_similar(cx.name(node), similar);
+        Some(Diagnostic::new(
+            Rule::NoStart,
+            Location::Node(node),
+            text.as_str(),
+        ))
+    })
 }
 
 /// PF003: no two nodes have one name.

@@ -2,11 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::ast::AskAst;
 use crate::options::duration_tokens;
 use crate::paths::{Runtime, name};
+use crate::types::{self, may_be_unshared};
 
 /// `impl Ask for ReviewDraft`.
 pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
@@ -14,13 +16,21 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     let (impl_generics, type_generics, where_clause) = ask.generics.split_for_impl();
     // A generic question is rejected; this avoids a second error.
     let bounds = (!ask.generics.params.is_empty()).then(|| {
-        let before = where_clause.into_iter().flat_map(|clause| &clause.predicates);
-        quote!(where #(#before,)* Self: #runtime::__private::Serialize + ::core::marker::Send + ::core::marker::Sync + 'static)
+        let before = where_clause
+            .into_iter()
+            .flat_map(|clause| &clause.predicates);
+        quote!(where #(#before,)* Self: #runtime::__private::Question)
     });
     let answer = ask
         .answer
         .as_ref()
         .map_or_else(|| quote!(()), ToTokens::to_token_stream);
+    // In place of a bound, which would be an error for each direction.
+    let doubtful = ask.answer.as_ref().filter(|ty| may_be_unshared(ty));
+    let (check, answer) = match doubtful {
+        Some(ty) => checked(ty, runtime),
+        None => (TokenStream::new(), answer),
+    };
     let text = ask
         .name
         .as_ref()
@@ -46,7 +56,7 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    quote! {
+    let implementation = quote! {
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #impl_generics #runtime::interrupt::Ask for #ident #type_generics #bounds {
@@ -55,5 +65,32 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
             #key
             #expires
         }
+    };
+    if check.is_empty() {
+        return implementation;
     }
+    quote!(const _: () = { #check #implementation };)
+}
+
+/// A constant that checks that answers of the type can be stored, and the type in a form that depends on it.
+fn checked(ty: &Type, runtime: &Runtime) -> (TokenStream, TokenStream) {
+    let written = types::written(ty);
+    let of = quote!(<#runtime::__private::KeyType<__Answer>>);
+    let call = runtime.respan(
+        ty,
+        quote!(#of::answer(#written, #of::SERIALIZE, #of::DESERIALIZE)),
+    );
+    let check = quote! {
+        type __Answer = #ty;
+        const __ANSWER: ::core::primitive::usize = {
+            #[allow(unused_imports)]
+            use #runtime::__private::Lacks as _;
+            #call
+        };
+    };
+    let answer = runtime.respan(
+        ty,
+        quote!(<__Answer as #runtime::__private::Checked<__ANSWER>>::Type),
+    );
+    (check, answer)
 }

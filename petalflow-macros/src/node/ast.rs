@@ -39,6 +39,11 @@ impl NodeArgs {
         let before = errors.count();
         let read = |input: ParseStream| {
             // An option is not parsed as a state, so that a missing state is reported as missing.
+            if input.peek(LitStr) {
+                return Err(
+                    input.error("the state is a type: write it without quotes, `#[node(Essay)]`")
+                );
+            }
             if !input.is_empty() && !starts_with_option(input) {
                 parsed.state = Some(input.parse()?);
                 if !input.is_empty() {

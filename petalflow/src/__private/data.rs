@@ -7,6 +7,11 @@ use serde_core::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
 
 pub use serde_core::de::{Deserialize, Deserializer, MapAccess};
 
+/// What a question must be. A name of its own: rustc shows the path of a re-exported `Serialize` in messages.
+pub trait Question: serde_core::Serialize + Send + Sync + 'static {}
+
+impl<T: serde_core::Serialize + Send + Sync + 'static> Question for T {}
+
 /// The values of the keys that were read, one slot per key.
 pub trait Slots<'de> {
     /// Reads the value of the key with this index. Returns false if it was read before.

@@ -29,12 +29,11 @@ pub use petalflow_macros::flow_in_editor as flow_impl;
 #[cfg(feature = "tool")]
 pub use petalflow_macros::tools_impl;
 pub use petalflow_macros::{StateAfterCfg, flow_documented};
-pub use serde_core::Serialize;
 
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::node::Itself as Function;
 pub use crate::state::{Coder, CopyProbe, NoCoder, NoCopy, StateCodec, Values};
-pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
+pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Question, Slots, read_input};
 pub use node::{
     Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, kept, spawn,
     written_once,

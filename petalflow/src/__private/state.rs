@@ -242,6 +242,15 @@ impl<T: ?Sized> KeyType<T> {
         }
     }
 
+    /// Fails if an answer of the type cannot be stored. The result is for [`Checked`].
+    #[track_caller]
+    pub const fn answer(ty: &str, serialize: bool, deserialize: bool) -> usize {
+        match messages::unfit_answer(ty, serialize, deserialize) {
+            Some(text) => panic!("{}", text.as_str()),
+            None => 0,
+        }
+    }
+
     /// Fails: a value of this type cannot be read back.
     #[track_caller]
     pub const fn borrows(key: &str, ty: &str) -> usize {

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
+use super::Retrying;
 use crate::outcome::RunError;
 
 /// How often an operation is attempted, and the delays between the attempts.
@@ -307,15 +308,17 @@ impl Retry {
     /// # Cancel safety
     ///
     /// Dropping the future drops the attempt or the delay that is in progress. No attempt follows.
-    pub async fn run<T, E, F>(self, attempt: impl FnMut(u32) -> F) -> Result<T, E>
+    pub fn run<T, E, F, A>(self, attempt: A) -> Retrying<T, E, A, F>
     where
         E: Error + 'static,
         F: Future<Output = Result<T, E>>,
+        A: FnMut(u32) -> F,
     {
-        self.run_with(attempt, |error: &E, delay| {
-            self.covers(error).then_some(delay)
+        Retrying::new(self, attempt, (), |this, cx| {
+            this.advance(cx, |policy, (), error, delay| {
+                policy.covers(error).then_some(delay)
+            })
         })
-        .await
     }
 
     /// Runs an operation until it succeeds, `decide` returns `None`, or no attempt is left.
@@ -351,16 +354,15 @@ impl Retry {
     /// # Cancel safety
     ///
     /// As [`run`](Self::run).
-    pub async fn run_with<T, E, F>(
-        self,
-        attempt: impl FnMut(u32) -> F,
-        mut decide: impl FnMut(&E, Duration) -> Option<Duration>,
-    ) -> Result<T, E>
+    pub fn run_with<T, E, F, A, D>(self, attempt: A, decide: D) -> Retrying<T, E, A, F, D>
     where
         F: Future<Output = Result<T, E>>,
+        A: FnMut(u32) -> F,
+        D: FnMut(&E, Duration) -> Option<Duration>,
     {
-        let mut delays = self.waits();
-        repeat(attempt, |_, error| decide(error, delays.next()?)).await
+        Retrying::new(self, attempt, decide, |this, cx| {
+            this.advance(cx, |_, decide, error, delay| decide(error, delay))
+        })
     }
 
     /// The delay after an attempt that failed, or `None` if it was the last one. The first policy that covers the error
@@ -372,25 +374,6 @@ impl Retry {
     ) -> Option<Duration> {
         let retry = policies.iter().find(|retry| retry.covers(error))?;
         retry.waits().nth(attempt as usize - 1)
-    }
-}
-
-/// Repeats an operation until it succeeds or `delay_after` returns `None`. Both get the number of the attempt, from 1.
-pub(crate) async fn repeat<T, E, F: Future<Output = Result<T, E>>>(
-    mut attempt: impl FnMut(u32) -> F,
-    mut delay_after: impl FnMut(u32, &E) -> Option<Duration>,
-) -> Result<T, E> {
-    let mut number = 1;
-    loop {
-        let error = match attempt(number).await {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        let Some(delay) = delay_after(number, &error) else {
-            return Err(error);
-        };
-        pause(delay).await;
-        number += 1;
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{ToolContext, ToolError};
-use crate::policy::{Retry, repeat};
+use crate::policy::{Retry, pause};
 
 /// Calls a tool with retries, each attempt within the timeout. Wrong arguments are not retried.
 pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
@@ -36,6 +36,25 @@ pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
         Some(delay)
     })
     .await
+}
+
+/// Repeats an operation until it succeeds or `delay_after` returns `None`. Both get the number of the attempt, from 1.
+async fn repeat<T, E, F: Future<Output = Result<T, E>>>(
+    mut attempt: impl FnMut(u32) -> F,
+    mut delay_after: impl FnMut(u32, &E) -> Option<Duration>,
+) -> Result<T, E> {
+    let mut number = 1;
+    loop {
+        let error = match attempt(number).await {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        let Some(delay) = delay_after(number, &error) else {
+            return Err(error);
+        };
+        pause(delay).await;
+        number += 1;
+    }
 }
 
 /// One attempt within its time.

@@ -75,6 +75,18 @@ fn c38a_g018_nothing_starts_the_flow() {
     says("a b", vec![], Rule::NoStart, Location::Graph, empty);
 }
 
+/// `write -> polsh; polish -> audit`: the misspelt name makes two nodes, and neither START nor an edge leads to the second.
+#[test]
+fn a_misspelt_name_between_two_statements_is_named() {
+    says(
+        "write polsh polish audit",
+        vec![plain(0, node(1)), plain(2, node(3))],
+        Rule::NoStart,
+        Location::Node(NodeIdx::new(2)),
+        "the flow has several possible first nodes: no edge leads to `polish`, but one leads to the similar name `polsh`; if they are one node, write `polish` or `polsh` in both places, else write which nodes are first: `START -> ..`",
+    );
+}
+
 #[test]
 fn c38d_g017_p033_a_node_declared_twice() {
     let text = "node `a` is declared twice; rename one of them, or remove it";

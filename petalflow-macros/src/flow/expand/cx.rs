@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, LitStr, Type, Visibility};
 
 use super::tokens::written;
 use crate::flow::model::{Kind, Model};
-use crate::paths::unique_name;
+use crate::paths::module_of;
 
 /// The flow whose code is generated.
 pub(crate) struct Cx<'a> {
@@ -39,7 +39,7 @@ impl Cx<'_> {
 
     /// The module that contains the flow's type.
     pub(super) fn module(&self) -> Ident {
-        unique_name(self.name)
+        module_of(self.name)
     }
 
     /// An alias of the flow's type inside the generated code. The user's items cannot shadow it.

@@ -20,6 +20,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Token, Type, Visibility, braced, parenthesized, token};
 
 pub(super) use self::flow_attr::stored_name;
+use self::group::each;
 use self::misplaced::{begins_condition, conditional, reject_attributes};
 use self::recovery::{skip_to_semicolon, up_to_semicolon};
 use self::statement::statement;
@@ -143,6 +144,14 @@ fn unexpected(input: ParseStream) -> syn::Error {
     if input.peek(Token![,]) {
         return input
             .error("statements are separated by `;`; to lead to several nodes at once write `&`");
+    }
+    if input.peek(each) {
+        return input.error(
+            "`each` is written before the node that runs once per item: `plan -> each research`",
+        );
+    }
+    if input.peek(Token![.]) && !input.peek(Token![..]) {
+        return input.error("a node has no methods here: write its options in a statement, `with write { retry: 3, timeout: 30s };`");
     }
     if input.peek(Token![-]) || input.peek(Token![=]) {
         return input.error("an edge is written `->`");

@@ -72,11 +72,15 @@ fn expected_node(input: ParseStream) -> syn::Error {
         match word.as_str() {
             "let" => return input.error("a node gets a second name, or is declared as a value, with `node`: `node polish = write;`, `node polish: Type = value;`"),
             "match" => return input.error("the node that chooses the route comes before `match`: `write -> match { Revise => .., Publish => END }`"),
+            "for" | "while" | "loop" => return input.error("a flow has no loops: `plan -> each research` runs a node once per item, and a cycle repeats nodes: `critique -> match { Revise => write, Publish => END }`"),
             _ => {}
         }
         return input.error(format_args!(
             "`{word}` is a keyword: a node of this name is written `r#{word}`"
         ));
+    }
+    if input.peek(token::Bracket) || input.peek(token::Brace) {
+        return input.error("several nodes are written without brackets and braces: `&` between them for all of them, `|` for one of them");
     }
     if input.peek(Token![;]) || input.is_empty() {
         return input.error("expected a node, `START` or `END`");

@@ -1,6 +1,6 @@
 #[cfg(not(doc))]
 #[allow(non_snake_case)]
-mod __petalflow_WriteEssay {
+mod writeessay_at_line {
     #[cfg(not(doc))]
     #[allow(unreachable_pub, missing_docs, clippy::redundant_pub_crate)]
     #[derive(
@@ -29,14 +29,14 @@ graph TD
 ```*/
 #[doc(inline)]
 #[allow(unused_imports)]
-pub use __petalflow_WriteEssay::WriteEssay as WriteEssay;
+pub use writeessay_at_line::WriteEssay as WriteEssay;
 #[cfg(not(doc))]
 #[allow(long_running_const_eval, unused_qualifications)]
 const _: () = {
     use petalflow::__private::flow as __petalflow;
     #[allow(unused_imports)]
     use __petalflow::{END, START};
-    type __Flow = __petalflow_WriteEssay::WriteEssay;
+    type __Flow = writeessay_at_line::WriteEssay;
     type __State = <Essay as __petalflow::IsState>::State;
     trait __Over {
         type State;

@@ -1,0 +1,25 @@
+//! A `catch` that leads nowhere.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write;
+        catch write;
+    }
+}
+
+fn main() {}

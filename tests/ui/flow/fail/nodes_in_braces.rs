@@ -1,0 +1,34 @@
+//! A part of a graph in braces.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish(draft: &str) -> EssayDraft {
+    EssayDraft(draft.trim().into())
+}
+
+#[node(Essay)]
+async fn tag(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> { polish -> tag };
+    }
+}
+
+fn main() {}

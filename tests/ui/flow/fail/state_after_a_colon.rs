@@ -1,0 +1,24 @@
+//! The state like a type.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    WriteEssay: Essay {
+        START -> write;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! Options without braces.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write;
+        with write retry: 3;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! An effect as a closure.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn pay(cx: Context) -> petalflow::Result<EssayDraft> {
+    let receipt: u32 = cx.once("pay", || async { Ok::<u32, petalflow::BoxError>(1) }).await?;
+    Ok(EssayDraft(receipt.to_string()))
+}
+
+fn main() {}

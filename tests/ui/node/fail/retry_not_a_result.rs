@@ -1,0 +1,8 @@
+//! An operation that cannot fail.
+use petalflow::policy::Retry;
+
+async fn count() {
+    let _ = Retry::times(3).run(|_| async { 1 }).await;
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! An operation that is not async.
+use petalflow::policy::Retry;
+
+async fn count() {
+    let _ = Retry::times(3).run(|_| "1".parse::<u32>()).await;
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! An enum that is not a route.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+enum Verdict {
+    Revise,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> Verdict {
+    Verdict::Revise
+}
+
+fn main() {}
