@@ -4,6 +4,7 @@ mod answer_types;
 mod begin;
 mod built_items;
 mod depth;
+mod managed_in;
 mod merges;
 mod order;
 mod received;
