@@ -16,6 +16,8 @@ pub enum WriteName<'a> {
     Ask(TaskId),
     /// The result of a side effect, which has this name.
     Once(&'a str),
+    /// A write to the key with this id, which counts if the task does not finish.
+    Unfinished(&'a str),
 }
 
 impl<'a> WriteName<'a> {
@@ -27,6 +29,7 @@ impl<'a> WriteName<'a> {
             None if name == "error" => Some(WriteName::Error),
             Some(("ask", id)) => TaskId::parse(id).map(WriteName::Ask),
             Some(("once", name)) => Some(WriteName::Once(name)),
+            Some(("unfinished", key)) => Some(WriteName::Unfinished(key)),
             _ => None,
         }
     }
@@ -40,6 +43,7 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Error => f.write_str("error"),
             WriteName::Ask(id) => write!(f, "ask/{id}"),
             WriteName::Once(name) => write!(f, "once/{name}"),
+            WriteName::Unfinished(key) => write!(f, "unfinished/{key}"),
         }
     }
 }
@@ -82,6 +86,7 @@ mod tests {
             WriteName::Error,
             WriteName::Ask(id),
             WriteName::Once("mail/sent"),
+            WriteName::Unfinished("spent"),
             WriteName::Once(""),
         ] {
             assert_eq!(WriteName::parse(&name.to_string()), Some(name));

@@ -494,7 +494,8 @@ impl<F: Flow> Launch<F> {
     /// Runs the flow inside a node, which calls this in its body. The sub-flow is stored with the node's run, its
     /// events are among that run's events, and it stops with the run. A node can do this once for each `name`.
     ///
-    /// Of this launch's settings, only the limit applies. Managed values, cancellation and the store are the node's.
+    /// Of this launch's settings, only the limit and the managed values apply. Managed values of other types, cancellation and
+    /// the store are the node's.
     ///
     /// # Errors
     ///
@@ -540,8 +541,8 @@ impl<F: Flow> Launch<F> {
         name: &'a str,
         input: impl InputOf<F::State>,
     ) -> BoxFuture<'a, Result<F::State, BoxError>> {
-        let limit = self.settings.limit;
-        Box::pin(nested(self.flow, cx, name, limit, input.into()))
+        let (limit, managed) = (self.settings.limit, self.settings.managed);
+        Box::pin(nested(self.flow, cx, name, limit, managed, input.into()))
     }
 
     /// The graph of the flow.

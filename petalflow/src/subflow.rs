@@ -12,7 +12,7 @@ use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::flow::Flow;
 use crate::ids::Namespace;
 use crate::node::Context;
-use crate::node::{Effects, Output, Scope};
+use crate::node::{Effects, ManagedValues, Output, Scope};
 use crate::outcome::RunErrorKind;
 use crate::state::State;
 use crate::task_services::{Services, TaskServices};
@@ -34,15 +34,19 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         .namespace
         .child(scope.stored_name(), scope.index());
     let limit = scope.shared.launch_limit();
-    out(inside(Arc::new(child), scope, namespace, limit, input.into(), keep).await?).apply(effects)
+    let managed = scope.shared.managed.clone();
+    let child = Arc::new(child);
+    out(inside(child, scope, namespace, limit, managed, input.into(), keep).await?).apply(effects)
 }
 
-/// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name.
+/// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name. Its own managed
+/// values come before those of its parent.
 pub(crate) async fn nested<C: Flow>(
     child: Arc<C>,
     cx: &Context,
     name: &str,
     limit: u64,
+    managed: Option<Arc<ManagedValues>>,
     input: <C::State as State>::Input,
 ) -> Result<C::State, BoxError> {
     let scope = Scope::from(cx);
@@ -50,7 +54,13 @@ pub(crate) async fn nested<C: Flow>(
         .shared
         .namespace
         .child(scope.stored_name(), scope.index());
-    inside(child, &scope, node.child(name, None), limit, input, false).await
+    let parent = scope.shared.managed.as_ref();
+    let managed = match managed {
+        Some(own) => Some(own.above(parent)),
+        None => parent.cloned(),
+    };
+    let namespace = node.child(name, None);
+    inside(child, &scope, namespace, limit, managed, input, false).await
 }
 
 /// The run of a sub-flow.
@@ -59,6 +69,7 @@ async fn inside<C: Flow>(
     scope: &Scope,
     namespace: Namespace,
     limit: u64,
+    managed: Option<Arc<ManagedValues>>,
     input: <C::State as State>::Input,
     keep: bool,
 ) -> Result<C::State, BoxError> {
@@ -85,7 +96,7 @@ async fn inside<C: Flow>(
         max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
-        managed: shared.managed.clone(),
+        managed,
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
             Arc::new(Extras {
                 sink,

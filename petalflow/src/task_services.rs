@@ -1,5 +1,7 @@
 //! What a stored run does for its tasks: questions to people, effects that run once, and requests to the driver.
 
+mod records;
+
 use std::any::type_name;
 use std::collections::{HashMap, HashSet};
 use std::future::{Future, poll_fn};
@@ -93,6 +95,8 @@ impl StoredMark {
 struct Inner {
     /// The encoded results of effects that the superstep's tasks have run.
     effects: HashMap<(TaskId, String), Vec<u8>>,
+    /// The encoded writes that count if the task does not finish, by the id of the key.
+    unfinished: HashMap<(TaskId, String), Vec<u8>>,
     /// Questions that an earlier run of the superstep asked.
     asked_before: HashMap<InterruptId, Interrupt>,
     /// The names that each attempt has used: names must not repeat.
@@ -245,6 +249,10 @@ impl TaskServices {
                     let key = (write.task, name.to_string());
                     inner.effects.insert(key, write.bytes.clone());
                 }
+                Some(WriteName::Unfinished(key)) => {
+                    let key = (write.task, key.to_string());
+                    inner.unfinished.insert(key, write.bytes.clone());
+                }
                 Some(WriteName::Ask(id)) => {
                     let interrupt = Interrupt::decode(&write.bytes)?;
                     inner.asked_before.insert(InterruptId(id), interrupt);
@@ -263,6 +271,7 @@ impl TaskServices {
             self.has_records.store(false, Ordering::Release);
             let mut inner = self.lock();
             inner.effects.clear();
+            inner.unfinished.clear();
             inner.asked_before.clear();
             inner.used_names.clear();
         }
@@ -401,17 +410,7 @@ impl TaskServices {
                 type_name::<T>()
             )
         })?;
-        let write = StoredWrite::new(task.id, WriteName::Once(name), bytes.clone());
-        let origin = self.origin(task.superstep);
-        let recorded = self
-            .storage
-            .write(self.namespace.as_str(), origin, vec![write])
-            .await;
-        if let Err(error) = recorded {
-            let error = ThreadError::from(error);
-            match self.abort(error.to_string(), error.into()).await {}
-        }
-        self.lock().effects.insert(key, bytes);
+        self.store_record(task, WriteName::Once(name), bytes).await;
         Ok(value)
     }
 

@@ -94,3 +94,23 @@ async fn the_nodes_that_call_tools_check_them_as_well() {
     );
     assert!(model.requests().is_empty());
 }
+
+#[tokio::test]
+async fn a_closure_declares_what_it_takes() {
+    let look_up = || {
+        petalflow::tool::FuncTool::with_context(
+            "look_up",
+            "",
+            |_: serde_json::Value, cx| async move { Ok(cx.extract::<Managed<Dictionary>>()?.0) },
+        )
+        .requires::<Managed<Dictionary>>()
+    };
+    let (agent, model) = scripted([calls()]);
+    let error = failure(&agent.name("guide").tool(look_up()), "?").await;
+    assert_eq!(error, format!("tool `look_up` of agent `guide` {MISSING}"));
+    assert!(model.requests().is_empty());
+
+    let (agent, _) = scripted([calls(), "a leaf".into()]);
+    let launch = agent.tool(look_up()).launch().manage(Dictionary("a leaf"));
+    assert_eq!(results(&launch.run("?").await.unwrap()), ["a leaf"]);
+}

@@ -252,3 +252,40 @@ async fn agents_and_prebuilt_flows_that_tools_run_stream_as_well() {
         assert_eq!(heard, if streams { &expected[..] } else { &[] });
     }
 }
+
+/// A tool that runs an agent in the run that calls it.
+fn runs(name: &str, agent: Agent) -> petalflow::tool::FuncTool {
+    let spec = petalflow::tool::ToolSpec::new(name, "Helps.", json!({"type": "object"}));
+    petalflow::tool::FuncTool::untyped(spec, move |_, cx| {
+        let agent = agent.clone();
+        async move {
+            let cx = cx.context().ok_or("it is called in a run")?;
+            Ok(json!(agent.run_in(&cx, "go").await?.answer()))
+        }
+    })
+}
+
+#[tokio::test]
+async fn an_agent_that_streams_inside_of_a_run_streams_the_agents_that_its_tools_run() {
+    let inner = |streams: bool| {
+        let call = Reply::call("help", json!({}));
+        let agent = Agent::new(after(call)).name("inner");
+        let agent = agent.tool(runs("help", below(Mode::Chat)));
+        if streams { agent.streaming() } else { agent }
+    };
+    let outer = |inner: Agent| {
+        let call = Reply::call("ask", json!({}));
+        Agent::new(after(call))
+            .name("outer")
+            .tool(runs("ask", inner))
+    };
+    let expected = ["below: o", "below: ne", "inner: t", "inner: wo"];
+    assert_eq!(heard(outer(inner(true)).events("go")).await, expected);
+    assert!(heard(outer(inner(false)).events("go")).await.is_empty());
+
+    // A called agent that streams alone.
+    let call = Reply::call("inner", json!({"request": "go"}));
+    let called = inner(true).mode(Mode::SingleTurn);
+    let above = Agent::new(after(call)).name("above").sub_agent(called);
+    assert_eq!(heard(above.events("go")).await, expected);
+}

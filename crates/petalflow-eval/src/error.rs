@@ -20,6 +20,11 @@ pub enum EvalError {
     /// A case has no turn.
     #[error("case `{0}` has no turn: add one with what the user says")]
     NoTurn(String),
+    /// A case of ADK in which a model plays the user.
+    #[error(
+        "case `{0}` has a `conversation_scenario`, and no user is simulated: give it a `conversation` with what the user says, or remove it"
+    )]
+    Scenario(String),
 }
 
 /// The message, which is what `main` prints if it returns the error.
@@ -38,5 +43,6 @@ mod tests {
     fn texts_are_said_once() {
         check_texts(&EvalError::Format("no list".into()));
         check_texts(&EvalError::DuplicateName("a".into()));
+        check_texts(&EvalError::Scenario("a".into()));
     }
 }

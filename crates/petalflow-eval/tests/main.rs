@@ -362,3 +362,96 @@ fn eval_sets_of_adk_are_read() {
     assert_eq!(cases, expected);
     assert!(cases_from_adk("[]").is_err());
 }
+
+#[test]
+fn eval_sets_of_adk_with_events_and_rubrics_are_read() {
+    let cases = cases_from_adk(include_str!("data/travel.evalset.json")).unwrap();
+    let expected = vec![
+        Case::new("inspire")
+            .state("origin", "")
+            .turn("Tell me about Peru.", |turn| {
+                turn.output("Peru has mountains.")
+                    .call("transfer_to_agent", json!({"agent_name": "inspiration"}))
+                    .call("find_places", json!({"country": "Peru"}))
+                    .rubric("It names a place.\nIt is polite.")
+            })
+            .turn("Thanks.", |turn| turn.rubric("It is polite.")),
+        Case::new("asks").turn("Book a flight.", |turn| turn.any_call("ask_for_date")),
+    ];
+    assert_eq!(cases, expected);
+}
+
+#[test]
+fn cases_of_adk_before_eval_sets_are_read() {
+    let turn = |turn: petalflow_eval::CaseTurn| {
+        turn.output("You rolled 4.")
+            .call("roll_die", json!({"sides": 6}))
+    };
+    let old = json!({
+        "query": "Roll a die.",
+        "expected_tool_use": [{"tool_name": "roll_die", "tool_input": {"sides": 6}}],
+        "expected_intermediate_agent_responses": [],
+        "reference": "You rolled 4."
+    });
+    let hello = json!({"query": "Hi!"});
+    let turns = cases_from_adk(&json!([old, hello]).to_string()).unwrap();
+    let expected = Case::new("conversation").turn("Roll a die.", turn);
+    assert_eq!(turns, [expected.turn("Hi!", |turn| turn)]);
+
+    let set = json!([
+        {"name": "a", "data": [old], "initial_session": {"state": {"n": 1}, "app_name": "dice", "user_id": "u"}},
+        {"name": "b", "data": [hello], "initial_session": {}}
+    ]);
+    let cases = cases_from_adk(&set.to_string()).unwrap();
+    let a = Case::new("a").state("n", 1).turn("Roll a die.", turn);
+    assert_eq!(cases, [a, Case::new("b").turn("Hi!", |turn| turn)]);
+}
+
+#[test]
+fn an_eval_set_with_a_scenario_is_refused_by_name() {
+    let set = json!({"eval_set_id": "s", "eval_cases": [{
+        "eval_id": "CS-1",
+        "conversation_scenario": {"starting_prompt": "Hello", "conversation_plan": "Ask for something."},
+        "session_input": null
+    }]});
+    let error = cases_from_adk(&set.to_string()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("case `CS-1` has a `conversation_scenario`"),
+        "{error}"
+    );
+    // The editor of ADK writes an empty set first.
+    let empty = json!({"eval_set_id": "s", "name": "s", "description": null, "eval_cases": []});
+    assert_eq!(cases_from_adk(&empty.to_string()).unwrap(), []);
+}
+
+/// The eval sets of ADK in the test data, if it has some.
+#[test]
+fn eval_sets_of_the_test_data_are_read() {
+    fn files(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.to_string_lossy();
+            if path.is_dir() {
+                files(&path, found);
+            } else if name.ends_with(".evalset.json") || name.ends_with(".test.json") {
+                found.push(path);
+            }
+        }
+    }
+    let Some(folder) = petalflow_test_support::recording("adk") else {
+        return;
+    };
+    let mut found = Vec::new();
+    files(&folder, &mut found);
+    if found.is_empty() {
+        petalflow_test_support::skip(
+            petalflow_test_support::Need::Optional,
+            format_args!("no eval sets of ADK in {}", folder.display()),
+        );
+    }
+    for file in found {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let cases = cases_from_adk(&text);
+        assert!(cases.is_ok(), "{}: {cases:?}", file.display());
+    }
+}

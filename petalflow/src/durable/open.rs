@@ -11,7 +11,7 @@ use super::thread_start::{Command, Nested, ThreadStart};
 use crate::checkpoint::{AnswerEntry, Header, Outline, StoredWrite, WriteName};
 use crate::clock::now_ms;
 use crate::flow::Flow;
-use crate::ids::task_id;
+use crate::ids::{TaskId, task_id};
 use crate::interrupt::Resume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -151,7 +151,8 @@ impl<S: State> ThreadOpener<'_, S> {
         })
     }
 
-    /// The writes to `recover` keys by the tasks that finished in a superstep that was not committed, in the order of the tasks.
+    /// The writes to `recover` keys by the tasks of a superstep that was not committed, in the order of the tasks: those of the
+    /// tasks that finished, and those that the other tasks have recorded for this case.
     fn recovered(
         &self,
         header: &Header,
@@ -167,13 +168,30 @@ impl<S: State> ThreadOpener<'_, S> {
         for task in &header.frontier {
             let id = task_id(thread, namespace, header.origin, &task.node, task.send);
             let done = writes.iter().find(|write| write.is(id, WriteName::Done));
-            let Some(write) = done else { continue };
+            let Some(write) = done else {
+                recovered.push(self.unfinished(id, keys, writes));
+                continue;
+            };
             let program = (self.writer.fingerprint(), outline);
             let update = load_writes_of(self.writer.codec(), program, keys, &write.bytes);
             let what = || format!("the result of node `{}`", task.node);
             recovered.extend(update.map_err(ThreadError::value(what()))?);
         }
         Ok(recovered)
+    }
+
+    /// The writes to these keys that a task has recorded in case it does not finish. Those of another type are lost.
+    fn unfinished(&self, task: TaskId, keys: KeySet, writes: &[StoredWrite]) -> S::Update {
+        let mut update = S::Update::default();
+        for write in writes.iter().filter(|write| write.task == task) {
+            if let Some(WriteName::Unfinished(id)) = write.contents()
+                && let Some(key) = S::KEYS.iter().position(|key| key.id == id)
+                && keys.contains(key)
+            {
+                let _ = (self.writer.codec().load_writes)(&mut update, key, &write.bytes);
+            }
+        }
+        update
     }
 
     /// Begins a new turn: the state remains, except for the keys that last one turn.

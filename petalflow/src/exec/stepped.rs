@@ -125,7 +125,7 @@ impl<F: Flow> SteppedRun<F> {
             return Ok(());
         }
         let next = names(&shared.plan, None, &self.frontier);
-        let limit = shared.launch_limit;
+        let limit = shared.launch_limit();
         Err(self.error(Abort::new(RunErrorKind::Limit { limit, next })))
     }
 

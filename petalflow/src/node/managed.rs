@@ -97,6 +97,17 @@ impl ManagedValues {
         slot.is_some_and(|slot| !matches!(slot, Slot::Absent(..)))
     }
 
+    /// These values for one run, and those of its parent flow that have other types.
+    pub(crate) fn above(&self, parent: Option<&Arc<Self>>) -> Arc<Self> {
+        let mut values = self.for_run().unwrap_or_else(|| self.clone());
+        for (id, slot) in parent.iter().flat_map(|parent| &parent.slots) {
+            if matches!(values.slots.get(id), None | Some(Slot::Absent(..))) {
+                values.slots.insert(*id, slot.clone());
+            }
+        }
+        Arc::new(values)
+    }
+
     /// The values for one run, if they differ between runs.
     pub(crate) fn for_run(&self) -> Option<Self> {
         if !self.per_run {

@@ -12,11 +12,14 @@ use serde_json::{Map, Value};
 use super::{Tool, ToolContext, ToolError, ToolOutput as _, ToolSpec, read, schema};
 use crate::error::BoxError;
 use crate::future::BoxFuture;
+use crate::node::{Extract, Requirements};
 
 type Call =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync;
 
 type Confirm = dyn Fn(&Value) -> Option<String> + Send + Sync;
+
+type Require = fn(&mut Requirements<'_>);
 
 /// A closure as a tool.
 ///
@@ -44,6 +47,7 @@ pub struct FuncTool {
     spec: Arc<ToolSpec>,
     call: Arc<Call>,
     confirm: Option<Arc<Confirm>>,
+    require: Vec<Require>,
 }
 
 impl_debug!(FuncTool, |this| spec = this.spec);
@@ -63,7 +67,8 @@ impl FuncTool {
         Self::with_context(name, description, move |arguments, _| function(arguments))
     }
 
-    /// A tool from a closure that also takes the call's [context](ToolContext).
+    /// A tool from a closure that also takes the call's [context](ToolContext). [`requires`](Self::requires) declares what it
+    /// takes from the run.
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, Tool, ToolContext};
@@ -175,7 +180,37 @@ impl FuncTool {
             spec,
             call: Arc::new(call),
             confirm: None,
+            require: Vec::new(),
         }
+    }
+
+    /// Declares a value that the closure takes from the run with [`ToolContext::extract`], as a parameter of a
+    /// [`#[tool]`](macro@crate::tool) does. A run without the value then fails before the first model call and not in the
+    /// closure.
+    ///
+    /// ```
+    /// use petalflow::node::ManagedValues;
+    /// use petalflow::prelude::*;
+    /// use petalflow::tool::{FuncTool, Tool, ToolContext};
+    /// use serde_json::{Value, json};
+    ///
+    /// struct Library(u32);
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let count = FuncTool::with_context("count", "Counts the books.", |_: Value, cx| async move {
+    ///     Ok(cx.extract::<Managed<Library>>()?.0)
+    /// })
+    /// .requires::<Managed<Library>>();
+    /// let mut values = ManagedValues::default();
+    /// values.insert(std::sync::Arc::new(Library(7)));
+    /// assert_eq!(count.call(json!({}), &ToolContext::managing("1", values)).await.unwrap(), 7);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn requires<T: Extract>(mut self) -> Self {
+        self.require.push(T::require);
+        self
     }
 
     /// Marks the tool as long running: its result comes later, and the returned value only confirms that it has begun.
@@ -242,5 +277,11 @@ impl Tool for FuncTool {
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
         self.confirm.as_ref()?(arguments)
+    }
+
+    fn require(&self, requirements: &mut Requirements<'_>) {
+        self.require
+            .iter()
+            .for_each(|require| require(requirements));
     }
 }

@@ -6,6 +6,7 @@ mod begin;
 mod built_items;
 mod depth;
 mod engine;
+mod managed_in;
 mod merges;
 mod order;
 mod received;

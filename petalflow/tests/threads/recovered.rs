@@ -84,3 +84,61 @@ async fn a_resume_runs_what_had_not_finished_as_before() {
     let pages = thread.run(vec![]).await.unwrap().into_finished().unwrap();
     assert_eq!(pages.log[1], "[] after [3] and []");
 }
+
+#[state]
+#[derive(Debug)]
+struct Bill {
+    #[key(input)]
+    outcome: String,
+    #[key(sum, ephemeral, recover)]
+    unfinished: u64,
+    #[key(sum)]
+    paid: u64,
+    #[key(append)]
+    seen: Vec<Option<u64>>,
+}
+
+#[node(Bill)]
+async fn open(unfinished: &u64) -> BillPaid {
+    BillPaid(*unfinished)
+}
+
+/// Costs 3 and then 4, and then does what the input says.
+#[node(Bill)]
+async fn spend(outcome: &str, cx: Context) -> petalflow::Result<(BillPaid, BillSeen)> {
+    let before = cx.unfinished::<BillUnfinished>();
+    let spent = before.unwrap_or_default();
+    cx.record_unfinished(BillUnfinished(spent + 3)).await?;
+    cx.record_unfinished(BillUnfinished(spent + 7)).await?;
+    match outcome {
+        "fail" => Err("no luck".into()),
+        "hang" => std::future::pending().await,
+        _ => Ok((BillPaid(spent + 7), BillSeen(vec![before]))),
+    }
+}
+
+flow!(Shop(Bill) { open -> spend });
+
+#[tokio::test(start_paused = true)]
+async fn what_a_node_records_counts_only_if_the_node_does_not_finish() {
+    let store = InMemoryStore::new();
+    let thread = Shop::new().store(&store).thread("t");
+    let turn = |outcome: &str| thread.run(outcome.to_string());
+    turn("fail").await.unwrap_err();
+    let crash = tokio::time::timeout(Duration::from_secs(1), turn("hang"));
+    crash.await.unwrap_err();
+    let bill = turn("pay").await.unwrap().into_finished().unwrap();
+    assert_eq!((bill.paid, &*bill.seen), (21, &[None][..]));
+    let bill = turn("pay").await.unwrap().into_finished().unwrap();
+    assert_eq!(bill.paid, 28, "nothing counts twice");
+}
+
+#[tokio::test]
+async fn a_node_that_runs_again_reads_what_it_has_recorded() {
+    let store = InMemoryStore::new();
+    let thread = Shop::new().store(&store).thread("t");
+    thread.run("fail".to_string()).await.unwrap_err();
+    thread.resume(()).await.unwrap_err();
+    let bill = thread.run("pay".to_string()).await.unwrap();
+    assert_eq!(bill.into_finished().unwrap().paid, 21);
+}

@@ -14,10 +14,7 @@ use petalflow::{BoxError, Context, Launch, Run};
 impl Agent {
     /// A launch of the agent's flow, to add settings: managed values, middleware, timeouts.
     pub fn launch(&self) -> Launch<AgentFlow> {
-        let mut launch = launch_of(&self.0);
-        if self.0.streaming {
-            launch = launch.manage(StreamsBelow);
-        }
+        let launch = self.launch_within();
         #[cfg(feature = "tracing")]
         let launch = launch.run_middleware(super::turn_span::TurnSpan::new(&self.0));
         launch
@@ -53,6 +50,16 @@ impl Agent {
         cx: &'a Context,
         input: impl InputOf<Conversation>,
     ) -> BoxFuture<'a, Result<Conversation, BoxError>> {
-        launch_of(&self.0).run_in(cx, &self.0.name, input)
+        self.launch_within().run_in(cx, &self.0.name, input)
+    }
+
+    /// A launch with what also counts inside of other runs.
+    fn launch_within(&self) -> Launch<AgentFlow> {
+        let launch = launch_of(&self.0);
+        if self.0.streaming {
+            launch.manage(StreamsBelow)
+        } else {
+            launch
+        }
     }
 }

@@ -184,7 +184,9 @@ fn made<'e>(
 /// The earlier approval of the call at this position. The person does not have to approve it again. An approval of
 /// another call with the same id does not count.
 fn confirmed(events: &[AgentEvent], agent: &str, position: (usize, usize)) -> Option<Confirmation> {
-    let mut answers = events.iter().rev().filter(|event| event.is_from_user());
+    // It comes after the call.
+    let answers = events[position.0..].iter().rev();
+    let mut answers = answers.filter(|event| event.is_from_user());
     answers.find_map(|event| {
         let mut answers = event.results().filter(|answer| answer.name == CONFIRMATION);
         answers.find_map(|answer| {

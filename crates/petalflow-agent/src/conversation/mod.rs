@@ -15,5 +15,6 @@ pub(crate) use state::{
     ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
     ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
     ConversationSpent, ConversationState, ConversationTemp, ConversationThoughts,
-    ConversationTurnSpent, ConversationWaiting, Outcome, PendingCall, Speaker, Waiting,
+    ConversationTurnSpent, ConversationUnfinished, ConversationWaiting, Outcome, PendingCall,
+    Speaker, Waiting,
 };

@@ -76,6 +76,9 @@ pub struct Conversation {
     #[key(input, sum, turn)]
     #[doc(hidden)]
     pub(crate) turn_spent: Usage,
+    /// What steps had used that did not finish, of a turn that broke off. No other write to it is made.
+    #[key(sum, ephemeral, recover)]
+    pub(crate) unfinished: Usage,
     /// What models read instead of the start of the events, for each agent.
     #[key(input, skip_zero, default)]
     #[doc(hidden)]

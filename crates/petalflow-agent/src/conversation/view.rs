@@ -10,6 +10,7 @@ use super::cut::Cut;
 use super::history::{self, Reader, ResultWithoutCall};
 use crate::limits::{Meter, Share, Usage};
 use crate::{AgentEvent, tokens};
+use petalflow::Context;
 use petalflow_llm::ChatMessage;
 
 /// The messages built from a conversation's events. New messages are appended. All messages are rebuilt only if a
@@ -21,10 +22,10 @@ pub struct View {
     permits: OnceLock<Semaphore>,
     /// What called agents have used that still work.
     meter: OnceLock<Arc<Meter>>,
-    /// The part of this conversation in the meter of its caller.
-    share: Option<Share>,
     /// The calls whose usage the conversation will contain at its next model call.
     called: Mutex<Vec<u64>>,
+    /// What the current step has used and not written: by attempts that failed, and by earlier requests.
+    unwritten: Mutex<Usage>,
 }
 
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl View {
     ) -> Result<MutexGuard<'_, Seen>, ResultWithoutCall> {
         let identity = cut.map_or((0, 0), Cut::identity);
         // After a panic, incomplete messages are not marked as seen.
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.seen);
         if seen.cut != identity || !seen.continues(events, reader) || !seen.extend(events) {
             let messages = history::messages(events, reader, cut)?.into_iter();
             *seen = Seen {
@@ -88,36 +89,43 @@ impl View {
         Ok(seen)
     }
 
-    /// The view of a called agent whose conversation starts with this count, and what the agent has used so far.
-    pub(crate) fn of_call(&self, start: Usage) -> (Self, impl Fn() -> Usage + use<>) {
-        let meter = match &self.share {
+    /// The part of a called agent in the meter: of a call in this context, whose earlier run has used `before`. The caller has
+    /// the part `share`, if it is a called agent itself, and has used `committed`.
+    pub(crate) fn share_of_call(
+        &self,
+        share: Option<&Share>,
+        committed: Usage,
+        before: Usage,
+        cx: &Context,
+    ) -> Share {
+        let meter = match share {
             Some(share) => share.meter(),
             None => self.meter.get_or_init(Arc::default),
         };
-        let share = Share::new(meter, self.share.as_ref(), start);
-        let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
-        called.push(share.number());
-        let (meter, number) = (Arc::clone(meter), share.number());
-        let view = View {
-            share: Some(share),
-            ..View::default()
-        };
-        (view, move || meter.used(number))
-    }
-
-    /// The part in the meter of the caller, if this conversation is that of a called agent.
-    pub(crate) fn share(&self) -> Option<&Share> {
-        self.share.as_ref()
-    }
-
-    /// Removes finished calls from the meter: the conversation contains their usage now.
-    pub(crate) fn settle(&self) {
-        let called =
-            std::mem::take(&mut *self.called.lock().unwrap_or_else(PoisonError::into_inner));
-        let meter = self.share.as_ref().map(Share::meter).or(self.meter.get());
-        if let Some(meter) = meter {
-            meter.remove(&called);
+        if let Some(share) = share {
+            share.set(committed, Usage::default());
         }
+        let share = Share::new(meter, share, committed, before, cx);
+        lock(&self.called).push(share.number());
+        share
+    }
+
+    /// The calls that have finished: the conversation contains what they have used.
+    pub(crate) fn take_finished(&self) -> Vec<u64> {
+        std::mem::take(&mut *lock(&self.called))
+    }
+
+    /// Removes finished calls from the meter of a conversation that is not itself that of a called agent.
+    pub(crate) fn settle(&self) {
+        let finished = self.take_finished();
+        if let Some(meter) = self.meter.get() {
+            meter.remove(&finished);
+        }
+    }
+
+    /// What the current step has used and not written: by attempts that failed, and by earlier requests.
+    pub(crate) fn unwritten(&self) -> MutexGuard<'_, Usage> {
+        lock(&self.unwritten)
     }
 
     /// Waits until another tool may run.
@@ -165,6 +173,10 @@ impl Seen {
             self.last.push_str(&last.id);
         }
     }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A clone is empty, because copies of a conversation continue differently.

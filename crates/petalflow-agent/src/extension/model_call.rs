@@ -9,7 +9,7 @@ use super::position::Position;
 use crate::{AgentEvent, Conversation};
 use petalflow::Context;
 use petalflow_artifacts::ArtifactFolder;
-use petalflow_llm::LlmRequest;
+use petalflow_llm::{LlmRequest, TokenUsage};
 
 /// A model call: the request, and its position in the conversation. Processors and callbacks may change the request.
 ///
@@ -41,6 +41,8 @@ pub struct ModelCall<'a> {
     pub(crate) so_far: String,
     /// The number of requests that were made to the model.
     pub(crate) requests: u64,
+    /// The tokens of the answer, once there is one.
+    pub(crate) used: Option<TokenUsage>,
 }
 
 impl<'a> ModelCall<'a> {
@@ -55,6 +57,7 @@ impl<'a> ModelCall<'a> {
             replaced: false,
             so_far: String::new(),
             requests: 0,
+            used: None,
         }
     }
 

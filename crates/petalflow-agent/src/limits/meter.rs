@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Usage;
+use petalflow::Context;
 
 /// The usage of the called agents of a run that still work, by a number for each call.
 #[derive(Debug, Default)]
@@ -12,32 +13,49 @@ pub(crate) struct Meter(Mutex<Entries>);
 #[derive(Debug, Default)]
 struct Entries {
     next: u64,
-    used: BTreeMap<u64, Usage>,
+    /// By the number of the call: the numbers of the called agents that it works for and its own, and what it has used.
+    used: BTreeMap<u64, (Arc<[u64]>, Usage)>,
 }
+
+/// A managed value of the runs of agents: the part of the called agent, and `None` for a run that no agent has called.
+#[derive(Debug)]
+pub(crate) struct Called(pub(crate) Option<Share>);
 
 /// The part of one called agent in a [`Meter`].
 #[derive(Debug)]
 pub(crate) struct Share {
     meter: Arc<Meter>,
     /// Its own number, after those of the called agents that it works for.
-    line: Vec<u64>,
+    line: Arc<[u64]>,
     /// The count of its conversation when it was called.
     start: Usage,
+    /// The call in the conversation that is not itself that of a called agent.
+    outermost: Context,
 }
 
 impl Share {
-    /// A share for a call by the agent with the share `caller`.
-    pub(crate) fn new(meter: &Arc<Meter>, caller: Option<&Share>, start: Usage) -> Self {
+    /// A share for a call in this context, by the agent with the share `caller`. An earlier run of the call has used `before`.
+    pub(crate) fn new(
+        meter: &Arc<Meter>,
+        caller: Option<&Share>,
+        start: Usage,
+        before: Usage,
+        cx: &Context,
+    ) -> Self {
         let mut entries = meter.entries();
         let number = entries.next;
         entries.next += 1;
-        let mut line = caller.map_or_else(Vec::new, |caller| caller.line.clone());
-        line.push(number);
-        Share {
+        let line = caller.into_iter().flat_map(|caller| caller.line.iter());
+        let outermost = caller.map_or(cx, |caller| &caller.outermost);
+        let share = Share {
             meter: Arc::clone(meter),
-            line,
+            line: line.copied().chain([number]).collect(),
             start,
-        }
+            outermost: outermost.clone(),
+        };
+        share.insert(&mut entries, before);
+        drop(entries);
+        share
     }
 
     pub(crate) fn meter(&self) -> &Arc<Meter> {
@@ -49,45 +67,68 @@ impl Share {
         self.line.last().copied().unwrap_or_default()
     }
 
-    /// Calls `check` with what the other agents have used, and then reserves `next`, without a pause between both.
+    /// Calls `check` with what the other agents have used, and then reserves `next`, without a pause between both. The count
+    /// `committed` contains what `finished` calls have used.
     pub(crate) fn reserve<E>(
         &self,
         committed: Usage,
+        finished: &[u64],
         next: Usage,
         check: impl FnOnce(Usage) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut entries = self.meter.entries();
+        entries.remove(finished);
+        let used = committed.since(&self.start);
+        self.insert(&mut entries, used);
         let others = entries.used.iter();
         let others = others.filter(|(number, _)| !self.line.contains(number));
-        check(others.fold(Usage::default(), |sum, (_, used)| sum + *used))?;
-        let used = committed.since(&self.start) + next;
-        entries.used.insert(self.number(), used);
+        check(others.fold(Usage::default(), |sum, (_, (_, used))| sum + *used))?;
+        self.insert(&mut entries, used + next);
         Ok(())
     }
 
     /// Replaces what was reserved.
     pub(crate) fn set(&self, committed: Usage, next: Usage) {
         let used = committed.since(&self.start) + next;
-        self.meter.entries().used.insert(self.number(), used);
+        self.insert(&mut self.meter.entries(), used);
+    }
+
+    /// The context of the outermost call, and what the agents that work for it have used so far.
+    pub(crate) fn outermost(&self) -> (&Context, Usage) {
+        let number = self.line.first().copied().unwrap_or_default();
+        (&self.outermost, self.meter.used(number))
+    }
+
+    fn insert(&self, entries: &mut Entries, used: Usage) {
+        let line = Arc::clone(&self.line);
+        entries.used.insert(self.number(), (line, used));
     }
 }
 
 impl Meter {
-    /// What a call has used so far.
+    /// What a call has used so far, with the calls that it has made itself.
     pub(crate) fn used(&self, call: u64) -> Usage {
-        self.entries().used.get(&call).copied().unwrap_or_default()
+        let entries = self.entries();
+        let used = entries.used.values();
+        let used = used.filter(|(line, _)| line.contains(&call));
+        used.fold(Usage::default(), |sum, (_, used)| sum + *used)
     }
 
     /// Removes calls whose usage is part of their caller's conversation now.
     pub(crate) fn remove(&self, calls: &[u64]) {
-        let mut entries = self.entries();
-        for call in calls {
-            entries.used.remove(call);
-        }
+        self.entries().remove(calls);
     }
 
     /// No code panics while it holds the lock, so the entries are always consistent.
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entries {
+    fn remove(&mut self, calls: &[u64]) {
+        for call in calls {
+            self.used.remove(call);
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::{AgentError, AgentEvent, ToolsUnavailable};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
 use petalflow_llm::response::{FinishReason, Status};
-use petalflow_llm::{LlmResponse, Part, Role};
+use petalflow_llm::{LlmResponse, Part, Role, TokenUsage};
 
 /// Result of a model call.
 pub(super) struct ModelStep {
@@ -53,12 +53,13 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     }
     // A turn may resume in a program with other values.
     requirements::check(ctx.roster, ctx.cx)?;
+    spend::restore_unwritten(ctx);
     if compact::is_due(ctx)? {
         return Ok(ModelStep {
             events: Vec::new(),
             state: Map::new(),
             thoughts: ctx.conversation.thoughts,
-            spent: Usage::default(),
+            spent: spend::with_unwritten(ctx, Usage::default()),
             next: Next::Compact,
         });
     }
@@ -70,20 +71,51 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
             events: call.events,
             state: call.delta,
             thoughts: 0,
-            spent: Usage::default(),
+            spent: spend::with_unwritten(ctx, Usage::default()),
             next: Next::End,
         });
     }
     if !call.events.is_empty() {
         ctx.cx.events_received().await;
     }
+    let answered = guarded::respond(ctx, &mut call).await;
+    let mut guarded = match answered {
+        Ok(guarded) => guarded,
+        Err(error) => {
+            spend::failed(ctx, &call).await?;
+            return Err(error);
+        }
+    };
+    // A callback may have replaced the answer, which was paid for.
+    if guarded.response.usage == TokenUsage::default() {
+        guarded.response.usage = call.used.unwrap_or_default();
+    }
+    let response = &mut guarded.response;
+    let spent = spend::after_response(ctx, call.requests, &call.request, response).await?;
+    match read(ctx, call, guarded, &source_tools) {
+        Ok(step) => Ok(ModelStep {
+            spent: spend::with_unwritten(ctx, spent),
+            ..step
+        }),
+        Err(error) => {
+            spend::add_unwritten(ctx, spent).await?;
+            Err(error.into())
+        }
+    }
+}
+
+/// Reads an answer that was checked.
+fn read(
+    ctx: Ctx<'_>,
+    call: ModelCall<'_>,
+    guarded: Guarded,
+    source_tools: &[Arc<ToolSpec>],
+) -> Result<ModelStep, AgentError> {
     let Guarded {
-        mut response,
+        response,
         guardrails,
         blocked,
-    } = guarded::respond(ctx, &mut call).await?;
-    let spent = spend::after_response(ctx, call.requests, &call.request, &mut response)?;
-    let answer = answer_event(ctx, response, call.events.len(), &source_tools);
+    } = guarded;
     // The request shares the conversation's messages. They are appended to in place once there is no other owner.
     let ModelCall {
         mut events,
@@ -91,7 +123,7 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         replaced,
         ..
     } = call;
-    let mut answer = answer;
+    let mut answer = answer_event(ctx, response, events.len(), source_tools);
     let (mut thoughts, mut then) = (0, Next::End);
     if let Some(answer) = &mut answer {
         answer.actions.state_delta.clone_from(&delta);
@@ -114,7 +146,7 @@ pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         events,
         state: delta,
         thoughts,
-        spent,
+        spent: Usage::default(),
         next: then,
     })
 }
@@ -201,7 +233,7 @@ fn answer_event(
         interrupted: response.interrupted,
         finish: response.finish,
         meta: response.meta,
-        usage: (response.usage != petalflow_llm::TokenUsage::default()).then_some(response.usage),
+        usage: (response.usage != TokenUsage::default()).then_some(response.usage),
         ..ctx.event(number)
     };
     let AgentEvent {

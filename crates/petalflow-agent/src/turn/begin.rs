@@ -34,6 +34,7 @@ pub(super) fn begin(
         state: Map::new(),
         decided: Vec::new(),
         waiting: None,
+        spent: conversation.unfinished,
         next: TurnStep::Ask,
     };
     let Some(message) = &conversation.message else {

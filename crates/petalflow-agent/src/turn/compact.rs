@@ -1,6 +1,6 @@
 //! The step that cuts the messages that a model reads.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::ctx::Ctx;
 use super::{spend, steps};
@@ -40,15 +40,13 @@ pub(super) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
     let conversation = ctx.conversation;
     let events = &*conversation.events;
     let reader = ctx.reader();
+    spend::restore_unwritten(ctx);
     let others = conversation.cuts.iter();
     let others = others.filter(|cut| !reader.has(cut) && is_open(ctx, cut));
     let mut cuts: Vec<Cut> = others.cloned().collect();
     let before = reader.cut(&conversation.cuts, events);
     let (origins, messages): (Vec<_>, Vec<_>) = steps::messages(ctx)?.into_iter().unzip();
-    let requests = Counted {
-        ctx,
-        spent: Mutex::default(),
-    };
+    let requests = Counted(ctx);
     let mut cut = Cut {
         agent: reader.agent.to_string(),
         task: reader.task.map(|(call, _)| call),
@@ -76,7 +74,11 @@ pub(super) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
             .filter(|index| messages[*index].role == Role::User);
         cut.request = requested.find_map(|index| origins[index]).or(cut.request);
         let context = CompactionContext::new(&ctx.agent().name, ctx.cx, &requests);
-        cut.replacement = compactor.replace(&messages[..start], &context).await?;
+        let replaced = compactor.replace(&messages[..start], &context).await;
+        if replaced.is_err() {
+            spend::add_unwritten(ctx, Usage::default()).await?;
+        }
+        cut.replacement = replaced?;
         ctx.cx.emit_with(|| {
             CustomEvent::named(
                 "agent_compaction",
@@ -92,10 +94,7 @@ pub(super) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
     cuts.push(cut);
     Ok(CompactionStep {
         cuts,
-        spent: requests
-            .spent
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner),
+        spent: spend::with_unwritten(ctx, Usage::default()),
     })
 }
 
@@ -137,10 +136,7 @@ fn compactor(ctx: Ctx<'_>) -> Option<&Arc<dyn Compactor>> {
 }
 
 /// Makes requests, and counts what they use.
-struct Counted<'a> {
-    ctx: Ctx<'a>,
-    spent: Mutex<Usage>,
-}
+struct Counted<'a>(Ctx<'a>);
 
 impl Requests for Counted<'_> {
     fn ask<'a>(
@@ -148,15 +144,17 @@ impl Requests for Counted<'_> {
         client: &'a Arc<dyn LlmClient>,
         mut request: LlmRequest,
     ) -> BoxFuture<'a, Result<LlmResponse, BoxError>> {
+        let ctx = self.0;
         Box::pin(async move {
-            spend::before_request(self.ctx, &mut request, client)?;
+            spend::before_request(ctx, &mut request, client)?;
             let answered = client.complete(&request).await;
             let mut response = answered.map_err(|error| AgentError::Model {
-                agent: self.ctx.agent().name.to_string(),
+                agent: ctx.agent().name.to_string(),
                 error,
             })?;
-            let spent = spend::after_response(self.ctx, 1, &request, &mut response)?;
-            *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += spent;
+            let spent = spend::after_response(ctx, 1, &request, &mut response).await?;
+            // A policy may make several requests.
+            *ctx.conversation.view.unwritten() += spent;
             Ok(response)
         })
     }

@@ -5,17 +5,21 @@ use std::sync::Arc;
 use crate::conversation::history::Reader;
 use crate::definition::{Definition, Roster};
 use crate::extension::{Callbacks, Position};
+use crate::limits::{Called, Share};
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::ToolCall;
 use petalflow::{BoxError, Context};
 
-/// Runs one turn of the agent with this definition inside the node of `Context`, as a flow of this name.
+/// Runs one turn of the agent with this definition inside the node of `Context`, as a flow of this name and as a called agent.
+/// The last argument says whether its answers are streamed.
 pub(super) type RunAgent = for<'a> fn(
     &'a Arc<Definition>,
     &'a Context,
     &'a str,
     ConversationInput,
+    Called,
+    bool,
 ) -> BoxFuture<'a, Result<Conversation, BoxError>>;
 
 /// A position in a conversation.
@@ -26,6 +30,8 @@ pub(super) struct Ctx<'a> {
     pub(super) index: usize,
     pub(super) conversation: &'a Conversation,
     pub(super) cx: &'a Context,
+    /// The part of the conversation in the meter of its caller, if it is that of a called agent.
+    pub(super) share: Option<&'a Share>,
     /// The flow of a turn, for agents that this agent calls. It is above the steps of a turn, which cannot name it.
     pub(super) run_agent: RunAgent,
 }
@@ -45,8 +51,15 @@ impl<'a> Ctx<'a> {
             index: index.ok_or_else(|| AgentError::UnknownAgent(name.into()))?,
             conversation,
             cx,
+            share: None,
             run_agent,
         })
+    }
+
+    /// The position of a conversation with this part.
+    pub(super) fn of_called(self, called: Option<&'a Called>) -> Self {
+        let share = called.and_then(|called| called.0.as_ref());
+        Ctx { share, ..self }
     }
 
     pub(super) fn agent(&self) -> &'a Arc<Definition> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::ask::{self, Next};
 use super::ctx::Ctx;
+use super::model::StreamsBelow;
 use super::turn_start::TurnStep;
 use super::{begin, call, code, compact, gather, guard, requirements, spend};
 use crate::conversation::{
@@ -16,6 +17,7 @@ use crate::conversation::{
     ConversationTurnSpent, ConversationWaiting, PendingCall,
 };
 use crate::definition::{Definition, Roster};
+use crate::limits::{Called, Usage};
 use crate::{AgentError, ConversationInput};
 use petalflow::flow::WithPlan;
 use petalflow::middleware::BoxFuture;
@@ -86,6 +88,7 @@ impl Begin {
             Option<(ConversationState, ConversationTemp)>,
             Option<ConversationDecided>,
             Option<ConversationWaiting>,
+            Option<ConversationSpent>,
             First,
         ),
         BoxError,
@@ -100,6 +103,7 @@ impl Begin {
             .map(|message| ConversationMessage(Some(message)));
         let state = (!start.state.is_empty()).then(|| split(start.state));
         let waiting = start.waiting;
+        let spent = start.spent;
         let changes = !start.decided.is_empty() || !conversation.decided.is_empty();
         Ok((
             message,
@@ -109,6 +113,7 @@ impl Begin {
             state,
             changes.then_some(ConversationDecided(start.decided)),
             waiting.map(|waiting| ConversationWaiting(Some(waiting))),
+            (spent != Usage::default()).then_some(ConversationSpent(spent)),
             match start.next {
                 _ if blocked => First::Done,
                 TurnStep::Ask => First::Ask,
@@ -139,10 +144,13 @@ impl Ask {
         BoxError,
     > {
         let roster = self.0.roster()?;
-        let ctx = ctx(&roster, conversation, &cx)?;
+        let called = cx.managed::<Called>();
+        let ctx = ctx(&roster, conversation, &cx, called.as_deref())?;
         // A listener may stop the run when it receives an event.
         cx.events_received().await;
-        conversation.view.settle();
+        if ctx.share.is_none() {
+            conversation.view.settle();
+        }
         // Boxed: every step of a turn has room for the largest one.
         let step = Box::pin(ask::ask(ctx)).await?;
         let calls = u32::from(!matches!(step.next, Next::Compact));
@@ -175,7 +183,9 @@ impl Compact {
         cx: Context,
     ) -> Result<(ConversationCuts, ConversationSpent, ConversationTurnSpent), BoxError> {
         let roster = self.0.roster()?;
-        let step = Box::pin(compact::compact(ctx(&roster, conversation, &cx)?)).await?;
+        let called = cx.managed::<Called>();
+        let ctx = ctx(&roster, conversation, &cx, called.as_deref())?;
+        let step = Box::pin(compact::compact(ctx)).await?;
         Ok((
             ConversationCuts(step.cuts),
             ConversationSpent(step.spent),
@@ -193,7 +203,8 @@ impl Call {
         cx: Context,
     ) -> Result<ConversationOutcomes, BoxError> {
         let roster = self.0.roster()?;
-        let ctx = ctx(&roster, conversation, &cx)?;
+        let called = cx.managed::<Called>();
+        let ctx = ctx(&roster, conversation, &cx, called.as_deref())?;
         cx.events_received().await;
         spend::check_calls(ctx)?;
         let outcome = Box::pin(call::call(ctx, pending)).await?;
@@ -209,7 +220,7 @@ impl Execute {
         cx: Context,
     ) -> Result<ConversationEvents, BoxError> {
         let roster = self.0.roster()?;
-        let ctx = ctx(&roster, conversation, &cx)?;
+        let ctx = ctx(&roster, conversation, &cx, None)?;
         cx.events_received().await;
         Ok(ConversationEvents(vec![code::execute(ctx).await?]))
     }
@@ -236,7 +247,7 @@ impl Gather {
         BoxError,
     > {
         let roster = self.0.roster()?;
-        let gathered = gather::gather(ctx(&roster, conversation, &cx)?)?;
+        let gathered = gather::gather(ctx(&roster, conversation, &cx, None)?)?;
         let (state, temp) = split(gathered.state);
         let after = if gathered.continues {
             After::Ask
@@ -264,8 +275,9 @@ fn ctx<'a>(
     roster: &'a Arc<Roster>,
     conversation: &'a Conversation,
     cx: &'a Context,
+    called: Option<&'a Called>,
 ) -> Result<Ctx<'a>, AgentError> {
-    Ctx::new(roster, conversation, cx, run_agent)
+    Ok(Ctx::new(roster, conversation, cx, run_agent)?.of_called(called))
 }
 
 /// Runs one turn of an agent within a node.
@@ -274,8 +286,14 @@ fn run_agent<'a>(
     cx: &'a Context,
     name: &'a str,
     input: ConversationInput,
+    called: Called,
+    streams: bool,
 ) -> BoxFuture<'a, Result<Conversation, BoxError>> {
-    Box::pin(launch_of(agent).run_in(cx, name, input))
+    let mut launch = launch_of(agent).manage(called);
+    if streams {
+        launch = launch.manage(StreamsBelow);
+    }
+    Box::pin(launch.run_in(cx, name, input))
 }
 
 /// Splits the changes into those of the state and those of the temporary state, which ends with the turn.
@@ -335,7 +353,7 @@ pub type AgentFlow = WithPlan<Turn>;
 /// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
 /// there is no limit of supersteps.
 pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
-    let turn = Turn::new()
+    let launch = Turn::new()
         .begin(Begin(Arc::clone(agent)))
         .ask(Ask(Arc::clone(agent)))
         .compact(Compact(Arc::clone(agent)))
@@ -343,6 +361,8 @@ pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
         .execute(Execute(Arc::clone(agent)))
         .gather(Gather(Arc::clone(agent)))
         .launch()
-        .limit(u64::MAX);
-    turn.with_retry("ask", agent.retry.clone())
+        .limit(u64::MAX)
+        // An agent that a tool of a called agent runs is not called by an agent.
+        .manage(Called(None));
+    launch.with_retry("ask", agent.retry.clone())
 }

@@ -43,6 +43,7 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
         Ok(response) => response,
         Err(error) => recovered(ctx, call, error).await?,
     };
+    call.used = Some(response.usage);
     after(ctx, call, response, false).await
 }
 

@@ -104,7 +104,12 @@ pub(super) fn fits(ctx: Ctx<'_>, result: &ToolResult) -> bool {
 fn next_repair(ctx: Ctx<'_>, problem: String, answer: &str) -> Result<Repair, AgentError> {
     let agent = ctx.agent();
     let conversation = ctx.conversation;
-    let earlier = conversation.events.iter().filter_map(|event| {
+    let events = conversation.events.iter().rev();
+    // Called agents have turns and branches of their own.
+    let of_turn = events.take_while(|event| {
+        event.invocation == conversation.invocation || event.branch != conversation.branch
+    });
+    let earlier = of_turn.filter_map(|event| {
         let is_own = event.invocation == conversation.invocation && event.author == *agent.name;
         event.repair.as_ref().filter(|_| is_own)
     });

@@ -1,11 +1,16 @@
 //! Counts what requests and tool calls use, and checks the limits before them.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use super::ctx::Ctx;
 use super::{answer_tool, delegation, transfer};
-use crate::limits::{At, LimitExceeded, LimitScope, Limits, NextRequest, Usage};
+use crate::conversation::ConversationUnfinished;
+use crate::extension::ModelCall;
+use crate::limits::{At, LimitExceeded, LimitScope, Limits, NextRequest, Share, Usage};
 use crate::{AgentError, AgentEvent, tokens};
+use petalflow::BoxError;
 use petalflow::tool::ToolCall;
 use petalflow_llm::{LlmClient, LlmRequest, LlmResponse, TokenUsage};
 
@@ -25,7 +30,7 @@ pub(super) fn before_request(
         }
         Ok::<_, LimitExceeded>(())
     };
-    match conversation.view.share() {
+    match ctx.share {
         None => check(Usage::default())?,
         Some(share) => {
             let reserved = Usage {
@@ -37,7 +42,8 @@ pub(super) fn before_request(
                 },
                 ..Usage::default()
             };
-            share.reserve(conversation.turn_spent, reserved, check)?;
+            let finished = conversation.view.take_finished();
+            share.reserve(used_in_turn(ctx), &finished, reserved, check)?;
         }
     }
     if let Some(left) = left {
@@ -51,23 +57,109 @@ pub(super) fn before_request(
 }
 
 /// What an answer used, its tool calls included. Sets the cost of its tokens.
-pub(super) fn after_response(
+pub(super) async fn after_response(
     ctx: Ctx<'_>,
     requests: u64,
     request: &LlmRequest,
     response: &mut LlmResponse,
-) -> Result<Usage, AgentError> {
-    set_cost(ctx, request, response)?;
+) -> Result<Usage, BoxError> {
     let calls = response.calls().filter(|call| is_counted(call)).count();
-    let spent = Usage {
+    let mut spent = Usage {
         requests,
         tool_calls: u64::try_from(calls).unwrap_or(u64::MAX),
         tokens: response.usage,
     };
-    if let Some(share) = ctx.conversation.view.share() {
-        share.set(ctx.conversation.turn_spent, spent);
+    let priced = set_cost(ctx, request, &response.model, &mut response.usage);
+    spent.tokens = response.usage;
+    if let Err(error) = priced {
+        add_unwritten(ctx, spent).await?;
+        return Err(error.into());
+    }
+    if let Some(share) = ctx.share {
+        share.set(used_in_turn(ctx), spent);
+        record_call(share).await?;
     }
     Ok(spent)
+}
+
+/// Counts the answer of a call that fails after it.
+pub(super) async fn failed(ctx: Ctx<'_>, call: &ModelCall<'_>) -> Result<(), BoxError> {
+    let Some(mut tokens) = call.used else {
+        return Ok(());
+    };
+    // The call fails with its own error.
+    let _ = set_cost(ctx, &call.request, "", &mut tokens);
+    let spent = Usage {
+        requests: call.requests,
+        tokens,
+        ..Usage::default()
+    };
+    add_unwritten(ctx, spent).await
+}
+
+/// Counts what a step has used before it has a result: for its next request and its next attempt, and in case that it never has
+/// one.
+pub(super) async fn add_unwritten(ctx: Ctx<'_>, spent: Usage) -> Result<(), BoxError> {
+    let unwritten = {
+        let mut unwritten = ctx.conversation.view.unwritten();
+        *unwritten += Usage {
+            // Only the calls of a result are made.
+            tool_calls: 0,
+            ..spent
+        };
+        *unwritten
+    };
+    if let Some(share) = ctx.share {
+        share.set(used_in_turn(ctx), Usage::default());
+        record_call(share).await?;
+    }
+    let write = ConversationUnfinished(unwritten);
+    ctx.cx.record_unfinished(write).await
+}
+
+/// Reads what earlier attempts of the step have used, if they were in a process that stopped.
+pub(super) fn restore_unwritten(ctx: Ctx<'_>) {
+    let mut unwritten = ctx.conversation.view.unwritten();
+    if *unwritten == Usage::default()
+        && let Some(recorded) = ctx.cx.unfinished::<ConversationUnfinished>()
+    {
+        *unwritten = recorded;
+    }
+}
+
+/// What a step writes: what it has used last, and before.
+pub(super) fn with_unwritten(ctx: Ctx<'_>, spent: Usage) -> Usage {
+    spent + std::mem::take(&mut *ctx.conversation.view.unwritten())
+}
+
+/// The part of an agent that is called now. Agents whose calls resume know at once what the others had used.
+pub(super) async fn share_of_call(ctx: Ctx<'_>) -> Share {
+    let before = ctx.cx.unfinished::<ConversationUnfinished>();
+    let conversation = ctx.conversation;
+    let used = conversation.turn_spent;
+    let view = &conversation.view;
+    let share = view.share_of_call(ctx.share, used, before.unwrap_or_default(), ctx.cx);
+    let mut waited = before.is_none();
+    poll_fn(|cx| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+    share
+}
+
+/// Records what the outermost called agent has used so far, in case its call does not finish.
+async fn record_call(share: &Share) -> Result<(), BoxError> {
+    let (cx, used) = share.outermost();
+    cx.record_unfinished(ConversationUnfinished(used)).await
+}
+
+/// What was used in the turn, with what the step has not written.
+fn used_in_turn(ctx: Ctx<'_>) -> Usage {
+    ctx.conversation.turn_spent + *ctx.conversation.view.unwritten()
 }
 
 /// Checks the calls of the last answer. They are counted already, and none of them has been made.
@@ -81,9 +173,12 @@ pub(super) fn check_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
         }
         Ok::<_, LimitExceeded>(())
     };
-    match ctx.conversation.view.share() {
+    match ctx.share {
         None => check(Usage::default())?,
-        Some(share) => share.reserve(ctx.conversation.turn_spent, Usage::default(), check)?,
+        Some(share) => {
+            let used = ctx.conversation.turn_spent;
+            share.reserve(used, &[], Usage::default(), check)?;
+        }
     }
     Ok(())
 }
@@ -91,6 +186,7 @@ pub(super) fn check_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
 /// The limits of the agent that is run, and what they count.
 fn limits(ctx: Ctx<'_>) -> [(At<'_>, &Limits, Usage); 2] {
     let (root, conversation) = (ctx.root(), ctx.conversation);
+    let unwritten = *conversation.view.unwritten();
     let at = |scope| At {
         agent: &ctx.agent().name,
         scope,
@@ -99,12 +195,12 @@ fn limits(ctx: Ctx<'_>) -> [(At<'_>, &Limits, Usage); 2] {
         (
             at(LimitScope::Turn),
             &root.turn_limits,
-            conversation.turn_spent,
+            conversation.turn_spent + unwritten,
         ),
         (
             at(LimitScope::Thread),
             &root.thread_limits,
-            conversation.spent,
+            conversation.spent + unwritten,
         ),
     ]
 }
@@ -128,10 +224,10 @@ fn next_request(ctx: Ctx<'_>, request: &LlmRequest, client: &Arc<dyn LlmClient>)
 fn set_cost(
     ctx: Ctx<'_>,
     request: &LlmRequest,
-    response: &mut LlmResponse,
+    model: &str,
+    usage: &mut TokenUsage,
 ) -> Result<(), AgentError> {
     let root = ctx.root();
-    let usage = &mut response.usage;
     if *usage == TokenUsage::default() || usage.cost > 0.0 {
         return Ok(());
     }
@@ -140,7 +236,7 @@ fn set_cost(
         .model(ctx.index)
         .ok()
         .and_then(|client| client.model());
-    let names = [Some(&*response.model), request.model.as_deref(), client];
+    let names = [Some(model), request.model.as_deref(), client];
     let names = names.into_iter().flatten().filter(|name| !name.is_empty());
     let price = names.clone().find_map(|name| root.prices.get(name));
     if let Some(price) = price {

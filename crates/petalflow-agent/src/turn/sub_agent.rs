@@ -1,11 +1,14 @@
 //! Calls of an agent for one answer. The call has its own conversation, and waits while the agent waits for a person.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::ctx::Ctx;
+use super::spend;
 use crate::conversation::{PendingCall, Speaker, Waiting};
 use crate::definition::Definition;
-use crate::limits::Usage;
+use crate::limits::{Called, Usage};
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput, output};
 use petalflow::BoxError;
 use petalflow_llm::{ChatMessage, Part};
@@ -57,19 +60,21 @@ pub(super) async fn call(
     };
     let known = input.events.len();
     let caller = ctx.conversation;
-    let (view, used) = caller.view.of_call(caller.turn_spent);
+    let share = spend::share_of_call(ctx).await;
+    let (meter, number) = (Arc::clone(share.meter()), share.number());
     let input = ConversationInput {
         branch: Some(branch),
         state: caller.state.clone(),
         spent: caller.spent,
         turn_spent: caller.turn_spent,
-        view,
         ..input
     };
-    let ran = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input).await;
+    let streams = ctx.roster.streams(index);
+    let called = Called(Some(share));
+    let ran = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input, called, streams).await;
     *spent = Some(match &ran {
         Ok(conversation) => conversation.turn_spent.since(&caller.turn_spent),
-        Err(_) => used(),
+        Err(_) => meter.used(number),
     });
     let conversation = ran?;
     let new = conversation.events[known..].iter();

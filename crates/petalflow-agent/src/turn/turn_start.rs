@@ -2,6 +2,7 @@
 
 use crate::AgentEvent;
 use crate::conversation::{PendingCall, Speaker, Waiting};
+use crate::limits::Usage;
 use petalflow_llm::ChatMessage;
 use serde_json::{Map, Value};
 
@@ -18,6 +19,8 @@ pub(super) struct TurnStart {
     pub(super) decided: Vec<String>,
     /// The agents that wait for a person after this step; `None` if they are the same as before.
     pub(super) waiting: Option<Vec<Waiting>>,
+    /// What steps of a turn that broke off had used, as far as the conversation does not contain it.
+    pub(super) spent: Usage,
     pub(super) next: TurnStep,
 }
 

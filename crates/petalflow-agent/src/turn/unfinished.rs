@@ -184,6 +184,8 @@ fn gather(
     start.events.extend(gathered.events);
     start.state.extend(gathered.state);
     start.waiting = gathered.waiting;
+    let spent = broken.outcomes.iter().filter_map(|outcome| outcome.spent);
+    start.spent = spent.fold(start.spent, |sum, spent| sum + spent);
     if let Some(speakers) = gathered.speakers {
         start.speakers = speakers;
     }

@@ -1,0 +1,63 @@
+//! Records of a task: results of effects, and writes in case it does not finish.
+
+use std::sync::atomic::Ordering;
+
+use serde_core::{Serialize, de::DeserializeOwned};
+
+use super::{Services as _, TaskRef, TaskServices};
+use crate::checkpoint::{StoredWrite, WriteName};
+use crate::error::BoxError;
+use crate::ids::TaskId;
+use crate::outcome::ThreadError;
+use petalflow_codec::{decode, encode};
+
+impl TaskServices {
+    /// Stores a record of a task. Ends the run if that is not possible.
+    pub(super) async fn store_record(
+        &self,
+        task: &TaskRef<'_>,
+        name: WriteName<'_>,
+        bytes: Vec<u8>,
+    ) {
+        let write = StoredWrite::new(task.id, name, bytes.clone());
+        let origin = self.origin(task.superstep);
+        let recorded = self
+            .storage
+            .write(self.namespace.as_str(), origin, vec![write])
+            .await;
+        if let Err(error) = recorded {
+            let error = ThreadError::from(error);
+            match self.abort(error.to_string(), error.into()).await {}
+        }
+        let mut inner = self.lock();
+        match name {
+            WriteName::Unfinished(key) => inner.unfinished.insert((task.id, key.into()), bytes),
+            WriteName::Once(name) => inner.effects.insert((task.id, name.into()), bytes),
+            _ => None,
+        };
+    }
+
+    /// Stores a write to a key in case the task does not finish, in place of an earlier one.
+    pub(crate) async fn record_unfinished<T: Serialize>(
+        &self,
+        task: &TaskRef<'_>,
+        key: &str,
+        value: &T,
+    ) -> Result<(), BoxError> {
+        let mut bytes = Vec::new();
+        encode(&[(false, value)], &mut bytes)?;
+        self.barrier_stored(task.superstep).await;
+        self.has_records.store(true, Ordering::Release);
+        self.store_record(task, WriteName::Unfinished(key), bytes)
+            .await;
+        Ok(())
+    }
+
+    /// The write to a key that an earlier run of the task has recorded. `None` if it has another type.
+    pub(crate) fn unfinished<T: DeserializeOwned>(&self, task: TaskId, key: &str) -> Option<T> {
+        let inner = self.lock();
+        let bytes = inner.unfinished.get(&(task, key.to_string()))?;
+        let [(_, value)]: [(bool, T); 1] = decode(bytes).ok()?;
+        Some(value)
+    }
+}
