@@ -275,15 +275,11 @@ fn length(state: &State<'_, '_>, value: &Item) -> Result<usize, Error> {
 
 /// Whether a text contains a part, or a list an item.
 fn contains(state: &State<'_, '_>, container: &Item, part: &Item) -> Result<bool, Error> {
-    Ok(match (container.as_str(), part.as_str()) {
-        (Some(text), Some(part)) => {
-            read(state, text.len())?;
-            text.contains(part)
-        }
-        _ => {
-            read(state, container.len().unwrap_or(0) * size_of::<Item>())?;
-            let items = container.try_iter();
-            items.is_ok_and(|mut items| items.any(|item| item == *part))
-        }
-    })
+    if let (Some(text), Some(part)) = (container.as_str(), part.as_str()) {
+        read(state, text.len())?;
+        return Ok(text.contains(part));
+    }
+    read(state, container.len().unwrap_or(0) * size_of::<Item>())?;
+    let items = container.try_iter();
+    Ok(items.is_ok_and(|mut items| items.any(|item| item == *part)))
 }

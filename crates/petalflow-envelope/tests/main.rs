@@ -12,6 +12,7 @@ mod human;
 mod kit;
 mod llm_node;
 mod llm_router;
+mod llm_tools;
 mod map;
 mod merge;
 mod merging;

@@ -230,9 +230,10 @@ async fn p148_functions_of_templates() {
 async fn p148_what_the_functions_of_a_template_make_and_read_is_limited() {
     let doubled = "{% set x = print(x, x) %}".repeat(60);
     let escaped = "{% set x = x|json %}".repeat(60);
-    let copies: String = (0..1_000)
+    let copies: Vec<String> = (0..1_000)
         .map(|n| format!("{{% set x{n} = large|upper %}}"))
         .collect();
+    let copies = copies.concat();
     let trimmed = copies.replace("upper", "trim");
     for (template, what) in [
         (format!("{{% set x = \"ab\" %}}{doubled}"), "make"),

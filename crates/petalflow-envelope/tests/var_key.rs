@@ -6,6 +6,8 @@ use petalflow_envelope::{Changes, Envelope, VarKey};
 use serde_json::{Value, json};
 
 const NAME: VarKey<String> = VarKey::new("name");
+const MAYBE: VarKey<Option<String>> = VarKey::new("name");
+const PAIRS: VarKey<BTreeMap<(u8, u8), u8>> = VarKey::new("pairs");
 const SCORES: VarKey<BTreeMap<String, f64>> = VarKey::new("scores");
 
 #[test]
@@ -48,14 +50,12 @@ fn g009_a_value_of_another_type_is_an_error_that_names_both() {
             .unwrap_err();
         assert!(error.to_string().starts_with(message), "{error}");
     }
-    const MAYBE: VarKey<Option<String>> = VarKey::new("name");
     let nothing = Envelope::new().with_var("name", Value::Null);
     assert_eq!(nothing.get(&MAYBE).unwrap(), Some(None));
 }
 
 #[test]
 fn a_value_without_a_json_form_is_an_error() {
-    const PAIRS: VarKey<BTreeMap<(u8, u8), u8>> = VarKey::new("pairs");
     let error = Changes::new()
         .set(&PAIRS, &BTreeMap::from([((1, 2), 3)]))
         .unwrap_err();
