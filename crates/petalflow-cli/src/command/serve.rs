@@ -6,6 +6,7 @@ use petalflow_envelope::kinds::TriggerAuth;
 use petalflow_server::{Notice, Server};
 use tokio::net::TcpListener;
 
+use crate::drive::stop_requested;
 use crate::exit::{Exit, Failure, Result};
 use crate::loaded;
 use crate::services::ServiceArgs;
@@ -88,7 +89,7 @@ pub(crate) async fn run(args: Args) -> Result {
     for path in server.paths() {
         terminal::line(format_args!("http://{address}{path}"))?;
     }
-    let served = server.serve(listener, stopped()).await;
+    let served = server.serve(listener, stop_requested()).await;
     served
         .map_err(|error| Failure::new(Exit::Failed, format_args!("the server failed: {error}")))?;
     Ok(Exit::Done)
@@ -99,20 +100,4 @@ fn notice(notice: Notice<'_>) {
     if matches!(notice, Notice::Failed { .. } | Notice::NotRecovered { .. }) {
         terminal::note(notice);
     }
-}
-
-/// Ready when the process is asked to end.
-async fn stopped() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminated.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }
