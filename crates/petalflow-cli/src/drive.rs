@@ -11,6 +11,7 @@ use petalflow_envelope::kinds::HumanQuestion;
 use crate::answers::{self, AnswerArgs};
 use crate::events::View;
 use crate::exit::{Exit, Failure, Result};
+use crate::stop::StopRequests;
 use crate::store::quoted;
 use crate::terminal;
 
@@ -189,36 +190,17 @@ impl Driver<'_> {
 /// Stops runs with this token when the user presses Ctrl-C, or the process is asked to end: a stored run after its current
 /// nodes, any run at the second time. Then the process ends.
 pub(crate) fn stop_on_ctrl_c(token: &CancelToken, is_stored: bool) {
-    let token = token.clone();
+    let (token, mut requests) = (token.clone(), StopRequests::new());
     tokio::spawn(async move {
         if is_stored {
-            stop_requested().await;
+            requests.next().await;
             token.drain();
             terminal::note("stopping after the current nodes; press Ctrl-C again to stop them");
         }
-        stop_requested().await;
+        requests.next().await;
         token.cancel();
         // A run whose nodes do not give up their thread.
-        stop_requested().await;
+        requests.next().await;
         std::process::exit(Exit::Stopped as i32);
     });
-}
-
-/// Ready when the process is asked to end.
-pub(crate) async fn stop_requested() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminated.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    // Without signals nothing can be waited for.
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

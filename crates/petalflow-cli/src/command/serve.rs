@@ -6,10 +6,10 @@ use petalflow_envelope::kinds::TriggerAuth;
 use petalflow_server::{Notice, Server};
 use tokio::net::TcpListener;
 
-use crate::drive::stop_requested;
 use crate::exit::{Exit, Failure, Result};
 use crate::loaded;
 use crate::services::ServiceArgs;
+use crate::stop::StopRequests;
 use crate::store::StoreArgs;
 use crate::terminal::{self, WARNING};
 
@@ -79,6 +79,7 @@ pub(crate) async fn run(args: Args) -> Result {
             format_args!("`{}` cannot be listened on: {error}", args.listen),
         )
     };
+    let mut requests = StopRequests::new();
     let listener = TcpListener::bind(&args.listen).await.map_err(unused)?;
     let address = listener.local_addr().map_err(unused)?;
     if args.store.store.is_none() {
@@ -89,7 +90,7 @@ pub(crate) async fn run(args: Args) -> Result {
     for path in server.paths() {
         terminal::line(format_args!("http://{address}{path}"))?;
     }
-    let served = server.serve(listener, stop_requested()).await;
+    let served = server.serve(listener, requests.next()).await;
     served
         .map_err(|error| Failure::new(Exit::Failed, format_args!("the server failed: {error}")))?;
     Ok(Exit::Done)
