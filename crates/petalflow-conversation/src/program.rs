@@ -7,7 +7,8 @@ use std::time::Duration;
 use petalflow::tool::{Tool, ToolSpec};
 use petalflow_conversation_document::decision::Decision;
 use petalflow_conversation_document::{
-    Action, ContextStrategy, Conversation, Function, Handler, Next, Node, Template, case_key,
+    Action, ArgumentChecker, ContextStrategy, Conversation, Function, Handler, Next, Node,
+    Parameters, Template, case_key,
 };
 use petalflow_llm::LlmClient;
 use serde_json::Value;
@@ -18,6 +19,8 @@ use crate::{ActionHandler, BuildError, BuildErrors};
 
 /// A conversation that can run.
 pub(crate) struct Program {
+    /// The document, with the descriptions and the parameters that are in code.
+    pub(crate) document: Conversation,
     pub(crate) initial: String,
     pub(crate) steps: HashMap<String, Step>,
     pub(crate) model: Arc<dyn LlmClient>,
@@ -45,6 +48,8 @@ pub(crate) struct Step {
 /// A function that a node offers.
 pub(crate) struct Offered {
     pub(crate) tool: Option<Arc<dyn Tool>>,
+    /// Checks the arguments, if the document describes them. Otherwise the tool does.
+    pub(crate) checker: Option<Arc<ArgumentChecker>>,
     pub(crate) next: Choice,
 }
 
@@ -99,6 +104,7 @@ pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
     }
     joiner.check_targets(&settings.document);
     joiner.check_unused();
+    let document = joiner.described(&settings.document);
     let Joiner {
         mut errors,
         actions,
@@ -111,6 +117,7 @@ pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
     match settings.model {
         Some(model) if errors.is_empty() => Ok(Program {
             initial: settings.document.initial_node,
+            document,
             steps,
             model,
             actions,
@@ -140,6 +147,7 @@ struct Joiner<'b> {
 struct Joined {
     spec: Arc<ToolSpec>,
     tool: Option<Arc<dyn Tool>>,
+    checker: Option<Arc<ArgumentChecker>>,
     next: Next,
 }
 
@@ -176,8 +184,12 @@ impl<'b> Joiner<'b> {
         let place = format!("node `{name}`");
         let functions = offered.iter().map(|it| {
             let next = self.choice(&place, &it.spec.name, &it.next);
-            let tool = it.tool.clone();
-            (it.spec.name.clone(), Offered { tool, next })
+            let offered = Offered {
+                tool: it.tool.clone(),
+                checker: it.checker.clone(),
+                next,
+            };
+            (it.spec.name.clone(), offered)
         });
         let functions = functions.collect();
         let mut messages = |messages: &[petalflow_conversation_document::Message]| {
@@ -239,13 +251,51 @@ impl<'b> Joiner<'b> {
         let parameters = match (&function.parameters, of_tool) {
             (Some(parameters), _) => parameters.schema(),
             (None, Some(spec)) => spec.parameters.clone(),
-            (None, None) => petalflow_conversation_document::Parameters::default().schema(),
+            (None, None) => Parameters::default().schema(),
         };
         Some(Joined {
             spec: Arc::new(ToolSpec::new(&function.name, description, parameters)),
+            checker: self.checker(place, function),
             tool,
             next: function.next.clone(),
         })
+    }
+
+    /// The document, with the descriptions and the parameters of functions that their code describes.
+    fn described(&self, document: &Conversation) -> Conversation {
+        let mut document = document.clone();
+        let of_nodes = document.nodes.values_mut().map(|node| &mut node.functions);
+        for function in of_nodes.chain([&mut document.global_functions]).flatten() {
+            let Handler::Named(handler) = &function.handler else {
+                continue;
+            };
+            let Some(tool) = self.tools.get(handler.as_str()) else {
+                continue;
+            };
+            let spec = tool.spec();
+            if function.description.is_none() {
+                function.description = Some(spec.description.clone());
+            }
+            if function.parameters.is_none() {
+                function.parameters = Some(Parameters::of_schema(&spec.parameters));
+            }
+        }
+        document
+    }
+
+    fn checker(&mut self, place: &str, function: &Function) -> Option<Arc<ArgumentChecker>> {
+        match ArgumentChecker::new(function.parameters.as_ref()?) {
+            Ok(checker) => Some(Arc::new(checker)),
+            Err(errors) => {
+                for error in errors {
+                    self.wrong(
+                        &format!("node `{place}`"),
+                        format!("function `{}`: {error}", function.name),
+                    );
+                }
+                None
+            }
+        }
     }
 
     fn choice(&mut self, place: &str, function: &str, next: &Next) -> Choice {

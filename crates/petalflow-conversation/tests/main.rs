@@ -5,7 +5,9 @@ mod building;
 mod durable;
 mod entering;
 mod examples;
+mod exports;
 mod functions;
+mod killed;
 
 use petalflow_conversation::{
     ConversationBuilder, ConversationEvent, ConversationFlow, Talk, TalkInput,

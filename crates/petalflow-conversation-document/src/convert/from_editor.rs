@@ -1,17 +1,19 @@
 //! From the editor's form.
 
 use crate::conversation::{
-    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
+    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,
 };
 use crate::editor::{self, EditorDocument, Strategy};
 use crate::finding::Finding;
 use crate::message::Message;
+use crate::parameters::Parameters;
 use petalflow_source::Severity;
 
 impl Conversation {
     /// Reads a document of the editor.
     ///
-    /// A function without parameters and without a decision has no code: it only leads to the node that follows.
+    /// A function without parameters and without a decision has no code, unless a field `handler` names it: it only
+    /// leads to the node that follows. The fields that [`to_editor`](Self::to_editor) adds are read.
     ///
     /// # Errors
     ///
@@ -31,23 +33,33 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
+        Ok(Conversation::of_editor(document))
+    }
+
+    /// Reads a document without errors.
+    pub(crate) fn of_editor(document: &EditorDocument) -> Self {
         let nodes = document.nodes.iter();
         let globals = document.global_functions.iter().flatten();
-        Ok(Conversation {
+        Conversation {
             name: Some(document.meta.name.clone()),
             initial_node: document.initial().unwrap_or_default().into(),
             nodes: nodes.map(|it| (it.id.clone(), node(it))).collect(),
             global_functions: globals.map(function).collect(),
-        })
+        }
     }
 }
 
 fn node(node: &editor::Node) -> Node {
     let data = &node.data;
+    let mut role_messages = messages(data.role_messages.as_ref());
+    let role_message = data.role_message();
+    if role_message.is_some() {
+        role_messages.remove(0);
+    }
     Node {
         label: data.label.clone(),
-        role_message: None,
-        role_messages: messages(data.role_messages.as_ref()),
+        role_message: role_message.map(str::to_owned),
+        role_messages,
         task_messages: messages(data.task_messages.as_ref()),
         functions: data.functions().iter().map(function).collect(),
         pre_actions: data.pre_actions.clone().unwrap_or_default(),
@@ -71,25 +83,23 @@ fn messages(messages: Option<&Vec<editor::Message>>) -> Vec<Message> {
 }
 
 fn function(function: &editor::Function) -> Function {
-    let properties = function.properties.iter().flatten();
-    let parameters = Parameters {
-        properties: properties
-            .map(|(name, it)| (name.clone(), schema(it)))
-            .collect(),
-        required: function.required.clone().unwrap_or_default(),
-    };
+    let parameters = function.parameters();
     let next = match (&function.decision, function.next_node_id.as_deref()) {
-        (Some(decision), _) => Next::Decision(Decision {
-            action: decision.action.clone(),
-            conditions: decision.conditions.iter().map(condition).collect(),
-            default: decision.default_next_node_id.clone(),
-        }),
+        (Some(decision), _) => match function.branch(decision) {
+            Some(branch) => Next::Branch(branch),
+            None => Next::Decision(Decision {
+                action: decision.action.clone(),
+                conditions: decision.conditions.iter().map(condition).collect(),
+                default: decision.default_next_node_id.clone(),
+            }),
+        },
         (None, None | Some("")) => Next::Stay,
         (None, Some(node)) => Next::Node(node.into()),
     };
-    let handler = match next {
-        Next::Node(_) if parameters.properties.is_empty() => Handler::Nothing,
-        _ => Handler::Named(function.name.clone()),
+    let handler = match (function.handler(), &next) {
+        (Some(handler), _) => Handler::Named(handler.into()),
+        (None, Next::Node(_)) if parameters.properties.is_empty() => Handler::Nothing,
+        (None, _) => Handler::Named(function.name.clone()),
     };
     Function {
         name: function.name.clone(),
@@ -108,10 +118,28 @@ fn condition(condition: &editor::Condition) -> Condition {
     }
 }
 
+impl editor::Function {
+    /// The parameters as all forms have them.
+    pub(crate) fn parameters(&self) -> Parameters {
+        let properties = self.properties.iter().flatten();
+        Parameters {
+            properties: properties
+                .map(|(name, it)| (name.clone(), schema(it)))
+                .collect(),
+            required: self.required.clone().unwrap_or_default(),
+        }
+    }
+}
+
 fn schema(property: &editor::Property) -> serde_json::Map<String, serde_json::Value> {
     // A struct of JSON values always becomes an object.
     match serde_json::to_value(property) {
-        Ok(serde_json::Value::Object(schema)) => schema,
+        Ok(serde_json::Value::Object(mut schema)) => {
+            if property.kind == editor::Property::ANY {
+                schema.remove("type");
+            }
+            schema
+        }
         _ => serde_json::Map::new(),
     }
 }
