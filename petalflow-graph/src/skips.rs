@@ -48,16 +48,30 @@ impl SkippableJoin {
             return Vec::new();
         }
         let into = Into::of(graph);
-        let joins = JoinIdx::all(graph.joins as usize).zip(merges(graph));
-        let skippable = joins.filter_map(|(join, merge)| {
-            let sides = into.joins[join.index()].iter();
-            Some(SkippableJoin {
-                join,
-                reached_from: sides.map(|side| into.reach(*side, join)).collect(),
-                merge: merge?,
-            })
-        });
-        skippable.collect()
+        let mut found: Vec<Self> = Vec::new();
+        for (join, merge) in JoinIdx::all(graph.joins as usize).zip(merges(graph)) {
+            if let Some(merge) = merge {
+                let sides = into.joins[join.index()].iter();
+                let reach = |side: &Source| into.reach(*side, join, merge, &found);
+                let reached_from = sides.map(reach).collect();
+                found.push(SkippableJoin {
+                    join,
+                    reached_from,
+                    merge,
+                });
+            }
+        }
+        found
+    }
+
+    /// The nodes that can reach a side of this join, if none of them comes after the merge: for a search that would find the same
+    /// nodes again.
+    #[inline]
+    fn found_before(known: &[Self], join: JoinIdx, merge: NodeIdx) -> Option<&Self> {
+        let index = known.binary_search_by(|it| it.join.cmp(&join)).ok()?;
+        let (word, bit) = (merge.index() / 64, merge.index() % 64);
+        let mut sides = known[index].reached_from.iter();
+        (!sides.any(|nodes| nodes[word] >> bit & 1 == 1)).then_some(&known[index])
     }
 
     /// The join that fires next without its missing sides, if there is one.
@@ -123,20 +137,35 @@ impl Into {
         into
     }
 
-    /// The nodes that can reach this side, as bits. What only follows after the join itself does not count.
+    /// The nodes that can reach this side, as bits. What only follows after the join itself does not count. `known` has the joins
+    /// of lower indices, so that a chain of merges is not searched again from each of them.
     #[inline]
-    fn reach(&self, side: Source, join: JoinIdx) -> Vec<u64> {
+    fn reach(
+        &self,
+        side: Source,
+        join: JoinIdx,
+        merge: NodeIdx,
+        known: &[SkippableJoin],
+    ) -> Vec<u64> {
         let mut nodes = vec![0; self.nodes.len().div_ceil(64)];
         let mut joins = SortedSet::from([join]);
         let mut queue = vec![side];
         while let Some(source) = queue.pop() {
             match source {
                 Source::Start => {}
-                Source::Join(join) => {
-                    if joins.insert(join) {
-                        queue.extend(&self.joins[join.index()]);
+                Source::Join(join) if !joins.insert(join) => {}
+                Source::Join(join) => match SkippableJoin::found_before(known, join, merge) {
+                    Some(known) => {
+                        for (word, more) in known
+                            .reached_from
+                            .iter()
+                            .flat_map(|it| it.iter().enumerate())
+                        {
+                            nodes[word] |= more;
+                        }
                     }
-                }
+                    None => queue.extend(&self.joins[join.index()]),
+                },
                 Source::Node(node) => {
                     let (word, bit) = (&mut nodes[node.index() / 64], 1 << (node.index() % 64));
                     if *word & bit == 0 {
@@ -162,4 +191,74 @@ pub(crate) fn merges(graph: &Graph) -> Vec<Option<NodeIdx>> {
         }
     }
     merges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Edge, Node, Via};
+
+    /// A graph of nodes and joins with edges that a generator of pseudo-random numbers chooses, in both directions.
+    fn random(seed: &mut u64) -> Graph {
+        let mut below = |limit: u64| {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            u32::try_from((*seed >> 33) % limit).expect("it is small")
+        };
+        let (joins, others) = (1 + below(4), 2 + below(6));
+        let node = |index: u32| Source::Node(NodeIdx::new(index));
+        let edge = |from, to| Edge {
+            from,
+            via: Via::Plain,
+            to,
+        };
+        let mut edges: Vec<Edge> = (0..joins)
+            .map(|join| {
+                edge(
+                    Source::Join(JoinIdx::new(join)),
+                    Target::Node(NodeIdx::new(join)),
+                )
+            })
+            .collect();
+        for _ in 0..3 * (joins + others) {
+            let (from, to) = (
+                below(u64::from(joins + others)),
+                below(u64::from(joins + others)),
+            );
+            // The first nodes are merges.
+            edges.push(edge(
+                node(from),
+                match to < joins {
+                    true => Target::Join(JoinIdx::new(to)),
+                    false => Target::Node(NodeIdx::new(to)),
+                },
+            ));
+        }
+        let merge = |index: u32| Node {
+            merge: index < joins,
+            ..Node::named("n")
+        };
+        Graph {
+            nodes: (0..joins + others).map(merge).collect(),
+            edges: edges.into(),
+            joins,
+        }
+    }
+
+    #[test]
+    fn known_joins_do_not_change_what_reaches_a_side() {
+        let mut seed = 7;
+        for _ in 0..2_000 {
+            let graph = random(&mut seed);
+            let into = Into::of(&graph);
+            for found in SkippableJoin::all(&graph) {
+                let sides = into.joins[found.join.index()].iter();
+                let searched = sides.map(|side| into.reach(*side, found.join, found.merge, &[]));
+                assert_eq!(
+                    found.reached_from,
+                    searched.collect::<Vec<_>>(),
+                    "{graph:?}"
+                );
+            }
+        }
+    }
 }

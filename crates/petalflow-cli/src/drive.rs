@@ -3,7 +3,7 @@
 use petalflow::event::EventKind;
 use petalflow::interrupt::{Interrupt, Resume};
 use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
-use petalflow::thread::{Thread, ThreadRun};
+use petalflow::thread::{Thread, ThreadError, ThreadRun};
 use petalflow::{Graph, RunError};
 use petalflow_envelope::Envelope;
 use petalflow_envelope::kinds::HumanQuestion;
@@ -11,6 +11,7 @@ use petalflow_envelope::kinds::HumanQuestion;
 use crate::answers::{self, AnswerArgs};
 use crate::events::View;
 use crate::exit::{Exit, Failure, Result};
+use crate::stop::StopRequests;
 use crate::store::quoted;
 use crate::terminal;
 
@@ -163,9 +164,14 @@ impl Driver<'_> {
             RunErrorKind::Thread { .. } => Exit::Thread,
             _ => Exit::Failed,
         };
-        let failure = match exit {
-            Exit::Stopped => {
+        let failure = match (exit, error.thread_error()) {
+            (Exit::Stopped, _) => {
                 Failure::new(exit, format_args!("the run of thread `{id}` was stopped"))
+            }
+            (_, Some(ThreadError::Waiting { waiting, .. })) => return self.waiting(waiting),
+            (_, Some(ThreadError::Busy { .. } | ThreadError::BusyElsewhere { .. })) => {
+                return Failure::new(exit, format_args!("thread `{id}` is busy with another run"))
+                    .hint("wait for it, or stop it in its process");
             }
             _ => Failure::new(exit, error),
         };
@@ -181,20 +187,20 @@ impl Driver<'_> {
     }
 }
 
-/// Stops runs with this token when the user presses Ctrl-C: a stored run after its current nodes, any run at the second
-/// time.
+/// Stops runs with this token when the user presses Ctrl-C, or the process is asked to end: a stored run after its current
+/// nodes, any run at the second time. Then the process ends.
 pub(crate) fn stop_on_ctrl_c(token: &CancelToken, is_stored: bool) {
-    let token = token.clone();
+    let (token, mut requests) = (token.clone(), StopRequests::new());
     tokio::spawn(async move {
-        let mut drained = !is_stored;
-        while tokio::signal::ctrl_c().await.is_ok() {
-            if drained {
-                token.cancel();
-            } else {
-                drained = true;
-                token.drain();
-                terminal::note("stopping after the current nodes; press Ctrl-C again to stop them");
-            }
+        if is_stored {
+            requests.next().await;
+            token.drain();
+            terminal::note("stopping after the current nodes; press Ctrl-C again to stop them");
         }
+        requests.next().await;
+        token.cancel();
+        // A run whose nodes do not give up their thread.
+        requests.next().await;
+        std::process::exit(Exit::Stopped as i32);
     });
 }

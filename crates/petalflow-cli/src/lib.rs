@@ -66,6 +66,7 @@ mod loaded;
 mod program_tool;
 mod script;
 mod services;
+mod stop;
 mod store;
 mod terminal;
 

@@ -62,16 +62,26 @@ fn invalid(findings: &Findings, file: &File) -> Failure {
     )
 }
 
+/// What the loader advises to programs in Rust.
+const ADVICE: [&str; 4] = [
+    ": add it with `Services::tool`",
+    ": add one with `Services::function`",
+    ": add one with `Services::model`",
+    ": add one with `Services::any_model`",
+];
+
 /// Builds the nodes of a graph.
 pub(crate) fn flow(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow> {
     load(graph, services).map_err(|error| {
         let text = error.to_string();
-        let failure = Failure::new(
-            Exit::Missing,
-            text.replace(": add it with `Services::tool`", ""),
-        );
-        if text.contains("Services::tool") || text.contains("Services::function") {
+        let plain = ADVICE
+            .iter()
+            .fold(text.clone(), |text, advice| text.replace(advice, ""));
+        let failure = Failure::new(Exit::Missing, &plain);
+        if text.contains(ADVICE[0]) || text.contains(ADVICE[1]) {
             failure.hint("give the program of a tool or a function with `--tool NAME=COMMAND`")
+        } else if text != plain {
+            failure.hint("give the replies with `--script FILE`, or name a model")
         } else {
             failure
         }

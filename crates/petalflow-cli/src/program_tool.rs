@@ -58,7 +58,11 @@ impl ProgramTool {
         let of = |error: std::io::Error| {
             format!("the program `{}` cannot be used: {error}", self.command[0])
         };
-        let mut child = Command::new(&self.command[0])
+        let mut command = Command::new(&self.command[0]);
+        // Ctrl-C on the terminal stops this program, which lets the tool finish or drops it.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command
             .args(&self.command[1..])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,5 +1,6 @@
 //! Stores of threads, by their addresses.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use petalflow::checkpoint::{InMemoryStore, Store, StoreError};
@@ -18,10 +19,20 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// Opens the store.
+    /// Opens a store that exists.
     pub(crate) async fn open(&self) -> Result<Arc<dyn Store>> {
         match &self.store {
-            Some(address) => open(address).await,
+            Some(address) => {
+                if let Some(file) = sqlite_file(address)
+                    && !Path::new(file).exists()
+                {
+                    return Err(Failure::new(
+                        Exit::Thread,
+                        format_args!("there is no store `{file}`"),
+                    ));
+                }
+                open(address).await
+            }
             None => Err(
                 Failure::new(Exit::Usage, "there is no store").hint(format_args!(
                     "name it with `--store FILE` or the variable `{VARIABLE}`"
@@ -57,20 +68,33 @@ pub(crate) fn quoted(text: &str) -> String {
     shlex::try_quote(text).map_or_else(|_| text.into(), Into::into)
 }
 
+/// The file of an address without another scheme.
+fn sqlite_file(address: &str) -> Option<&str> {
+    if address
+        .split_once("://")
+        .is_some_and(|(scheme, _)| scheme != "sqlite")
+    {
+        return None;
+    }
+    let file = address.strip_prefix("sqlite:").unwrap_or(address);
+    Some(file.strip_prefix("//").unwrap_or(file))
+}
+
 async fn open(address: &str) -> Result<Arc<dyn Store>> {
-    let scheme = address.split_once("://").map(|(scheme, _)| scheme);
-    match scheme {
+    if let Some(file) = sqlite_file(address) {
+        return sqlite(file).await;
+    }
+    match address.split_once("://").map(|(scheme, _)| scheme) {
         Some("postgres" | "postgresql") => postgres(address).await,
         Some("redis" | "rediss") => redis(address).await,
-        Some(other) if other != "sqlite" => Err(Failure::new(
+        other => Err(Failure::new(
             Exit::Thread,
-            format_args!("there is no store of the kind `{other}`"),
+            format_args!(
+                "there is no store of the kind `{}`",
+                other.unwrap_or_default()
+            ),
         )
         .hint("use a file, `sqlite:FILE`, `postgres://..` or `redis://..`")),
-        _ => {
-            let file = address.strip_prefix("sqlite:").unwrap_or(address);
-            sqlite(file.strip_prefix("//").unwrap_or(file)).await
-        }
     }
 }
 

@@ -479,3 +479,97 @@ fn p209_each_answer_is_given_once() {
         (&json!("b=c"), &json!("Ann"), &json!("1 + 1 = 2"))
     );
 }
+
+#[test]
+fn p209_new_input_does_not_discard_a_question() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let review = document("review.graph.yaml");
+    let run = [
+        "run", &review, "-i", "name=Ann", "--store", &store, "--thread", "r",
+    ];
+    petalflow(run).code(7);
+    let ran = petalflow(run).code(7);
+    assert!(
+        ran.err.contains("petalflow threads resume r"),
+        "{}",
+        ran.err
+    );
+    petalflow([
+        "threads", "resume", "r", "--store", &store, "--answer", "yes",
+    ])
+    .code(0);
+    // After the end, the same thread takes new input.
+    petalflow(run).code(7);
+}
+
+#[test]
+fn p209_a_store_that_does_not_exist_is_not_created_by_reading() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let ran = petalflow(["threads", "list", "--store", &store]).code(8);
+    assert!(ran.err.contains("there is no store"), "{}", ran.err);
+    assert!(!folder.path().join("runs.db").exists());
+    let file = file(&folder, "text.db", &"This is no database. ".repeat(100));
+    let ran = petalflow(["threads", "list", "--store", &file]).code(8);
+    assert!(ran.err.contains("text.db"), "{}", ran.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn p209_a_killed_run_can_be_resumed() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let lookup = document("lookup.graph.yaml");
+    let mut child = program()
+        .args([
+            "run",
+            &lookup,
+            "-i",
+            "city=Rome",
+            "--store",
+            &store,
+            "--thread",
+            "l",
+            "--json",
+        ])
+        .args(["--tool", "find=echo 5", "--tool", "count=sleep 60"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let is_second = |line: String| line.contains("node.started") && line.contains("\"count\"");
+    assert!(lines.by_ref().any(|line| is_second(line.expect("a line"))));
+    // A run that goes on elsewhere is left alone.
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "l",
+        "--store",
+        &store,
+        "--tool",
+        "find=false",
+        "--tool",
+        "count=echo {}",
+    ])
+    .code(8);
+    assert!(ran.err.contains("is busy"), "{}", ran.err);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    // The first node does not run again.
+    let ran = petalflow([
+        "threads",
+        "resume",
+        "l",
+        "--store",
+        &store,
+        "--tool",
+        "find=false",
+        "--tool",
+        "count=echo '{\"n\": 3}'",
+        "--var",
+        "n",
+    ])
+    .code(0);
+    assert_eq!(ran.out, "3\n");
+}

@@ -78,7 +78,12 @@ fn p209_several_documents_of_all_kinds_are_checked_together() {
     petalflow(arguments("check")).code(0);
     let ran = petalflow(arguments("validate").chain([document("wrong.graph.json")])).code(1);
     assert!(!ran.out.contains("greeting"), "{}", ran.out);
-    petalflow(arguments("validate").chain(["missing.json".to_owned()])).code(3);
+    let ran = petalflow(arguments("validate").chain(["missing.json".to_owned()])).code(3);
+    assert!(
+        ran.out.contains("error[CL-002]"),
+        "the other documents are checked too: {}",
+        ran.out
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use petalflow_source::{Codes, Order, Pointer, Report, Source, schema};
+use petalflow_source::{Codes, Order, Pointer, Report, Severity, Source, schema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::config::FlowConfig;
 use crate::conversation::Conversation;
 use crate::editor::EditorDocument;
-use crate::finding::{self, Code, Diagnostics};
+use crate::finding::{self, Code, Diagnostics, Finding};
 use crate::legacy::StaticFlow;
 
 /// A document of any form.
@@ -74,20 +74,20 @@ fn inspect(
     Some(match nodes {
         Some(Value::Array(_)) => {
             let document: EditorDocument = typed(&EDITOR, value, order, report)?;
-            finding::report(document.findings_for_run(), report);
-            let conversation = Conversation::from_editor(&document).ok();
+            let conversation = reports_no_error(document.findings_for_run(), report)
+                .then(|| Conversation::of_editor(&document));
             (Document::Editor(document), conversation)
         }
         Some(Value::Object(nodes)) if nodes.values().any(is_static) => {
             let document: StaticFlow = typed(&STATIC, value, order, report)?;
-            finding::report(document.findings(), report);
-            let conversation = Conversation::from_static(&document).ok();
+            let conversation = reports_no_error(document.findings(), report)
+                .then(|| Conversation::of_static(&document));
             (Document::Static(document), conversation)
         }
         Some(Value::Object(_)) => {
             let document: FlowConfig = typed(&CONFIG, value, order, report)?;
-            finding::report(document.findings(), report);
-            let conversation = Conversation::from_config(&document).ok();
+            let conversation = reports_no_error(document.findings(), report)
+                .then(|| Conversation::of_config(&document));
             (Document::Config(document), conversation)
         }
         _ => {
@@ -97,6 +97,13 @@ fn inspect(
             return None;
         }
     })
+}
+
+/// Reports what was found. Returns whether nothing of it is an error.
+fn reports_no_error(findings: Vec<Finding>, report: &mut Report<Code>) -> bool {
+    let is_right = findings.iter().all(|it| it.severity != Severity::Error);
+    finding::report(findings, report);
+    is_right
 }
 
 /// Whether a node has what only the static forms have: lists of messages by their old names, or functions as tools.

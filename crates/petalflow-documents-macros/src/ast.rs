@@ -1,7 +1,7 @@
 //! What was written: `[crate] pub Name = "file"`.
 
 use proc_macro2::TokenStream;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Token, Visibility, bracketed};
 
 pub(crate) struct FlowFrom {
@@ -13,37 +13,47 @@ pub(crate) struct FlowFrom {
     pub(crate) path: LitStr,
 }
 
-impl Parse for FlowFrom {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+/// What is written instead, if it is not that.
+pub(crate) struct Broken {
+    pub(crate) error: syn::Error,
+    pub(crate) visibility: Visibility,
+    /// The name of the type, if there is one.
+    pub(crate) name: Option<Ident>,
+}
+
+impl FlowFrom {
+    pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Result<Self, Broken>> {
         let runtime;
         bracketed!(runtime in input);
         let runtime = runtime.parse()?;
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
-        let name = if input.peek(Ident) {
-            let name: Ident = input.parse()?;
-            if !input.peek(Token![=]) {
-                let text = "expected the path of a document in quotes, as in `flow_from!(\"greeting.graph.json\")`, or with a name, as in `flow_from!(Greeting = \"greeting.graph.json\")`";
-                return Err(syn::Error::new(name.span(), text));
-            }
+        let name = if input.peek(Ident) && input.peek2(Token![=]) {
+            let name = input.parse()?;
             input.parse::<Token![=]>()?;
             Some(name)
         } else {
             None
         };
-        let path = input.parse()?;
+        let path = input.parse();
         input.parse::<Option<Token![;]>>()?;
-        if !input.is_empty() {
-            return Err(input.error(
-                "expected the path of one document, as in `flow_from!(\"greeting.graph.json\")`",
-            ));
+        if let (Ok(path), true) = (path, input.is_empty()) {
+            return Ok(Ok(FlowFrom {
+                runtime,
+                attributes,
+                visibility,
+                name,
+                path,
+            }));
         }
-        Ok(FlowFrom {
-            runtime,
-            attributes,
+        let error = input.error(
+            "expected the path of a document in quotes, as in `flow_from!(\"greeting.graph.json\")` or `flow_from!(pub Welcome = \"greeting.graph.json\")`",
+        );
+        input.parse::<TokenStream>()?;
+        Ok(Err(Broken {
+            error,
             visibility,
             name,
-            path,
-        })
+        }))
     }
 }

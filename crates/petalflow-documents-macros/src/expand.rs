@@ -1,23 +1,55 @@
 //! The type of the flow.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
+use syn::Visibility;
 
-use crate::ast::FlowFrom;
+use crate::ast::{Broken, FlowFrom};
 use crate::model::{Model, Need, NeedKind};
 
 pub(crate) fn expand(flow: &FlowFrom, model: &Model) -> TokenStream {
-    let span = flow.path.span();
-    let errors = model
-        .errors
-        .iter()
-        .map(|message| quote_spanned!(span=> ::core::compile_error!(#message);));
     let name = flow
         .name
         .clone()
         .unwrap_or_else(|| Ident::new(&model.name, Span::call_site()));
-    let definition = definition(flow, model, &name);
-    quote!(#(#errors)* #definition)
+    let Some((first, others)) = model.errors.split_first() else {
+        return definition(flow, model, &name);
+    };
+    let error = |message| quote_spanned!(flow.path.span()=> ::core::compile_error!(#message));
+    let (first, others) = (error(first), others.iter().map(error));
+    let wrong = wrong(&flow.visibility, &name, &first);
+    // The crate is compiled again when the file changes.
+    let text = included(model);
+    quote!(#wrong #(#others;)* const _: &str = #text;)
+}
+
+pub(crate) fn broken(broken: &Broken) -> TokenStream {
+    let error = broken.error.to_compile_error();
+    match &broken.name {
+        Some(name) => {
+            // Without its semicolon, it is a type.
+            let is_semicolon =
+                |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ';');
+            let error = error.into_iter().filter(|token| !is_semicolon(token));
+            wrong(&broken.visibility, name, &error.collect())
+        }
+        None => error,
+    }
+}
+
+/// A flow whose type is an error. So its uses, whatever they are, are no further errors.
+fn wrong(visibility: &Visibility, name: &Ident, error: &TokenStream) -> TokenStream {
+    let services = format_ident!("{name}Services");
+    quote! {
+        #visibility type #name = #error;
+        #[allow(dead_code)]
+        #visibility type #services = #name;
+    }
+}
+
+fn included(model: &Model) -> TokenStream {
+    let file_path = model.file.as_ref().and_then(|file| file.to_str());
+    file_path.map_or_else(|| quote!(""), |file| quote!(::core::include_str!(#file)))
 }
 
 fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
@@ -32,9 +64,7 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
     let services = format_ident!("{name}Services");
     let file = path.value();
     let title = format!("The graph `{}` of `{file}`.\n\n{}", model.id, model.diagram);
-    // The crate is compiled again when the file changes.
-    let file_path = model.file.as_ref().and_then(|file| file.to_str());
-    let text = file_path.map_or_else(|| quote!(""), |file| quote!(::core::include_str!(#file)));
+    let text = included(model);
     let warnings = &model.warnings;
     let add = model.needs.iter().map(added);
     let (parameter, supplied) = if model.needs.is_empty() {

@@ -12,12 +12,13 @@ use proc_macro::TokenStream;
 #[doc(hidden)]
 #[proc_macro]
 pub fn flow_from_impl(input: TokenStream) -> TokenStream {
-    match syn::parse::<ast::FlowFrom>(input) {
-        Ok(flow) => {
+    match syn::parse::Parser::parse(ast::FlowFrom::parse, input) {
+        Ok(Ok(flow)) => {
             let source = flow.path.span().unwrap().local_file();
             let model = model::Model::new(&flow, &folders(source));
             expand::expand(&flow, &model).into()
         }
+        Ok(Err(broken)) => expand::broken(&broken).into(),
         Err(error) => error.into_compile_error().into(),
     }
 }

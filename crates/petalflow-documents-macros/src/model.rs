@@ -179,7 +179,8 @@ fn diagram(graph: &GraphDefinition) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Model, field_name, type_name};
+    use super::{FlowFrom, Model, field_name, type_name};
+    use syn::parse::Parser;
 
     #[test]
     fn names_are_made_of_files_and_documents() {
@@ -192,7 +193,11 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_one_error_that_names_the_places() {
-        let flow = syn::parse_str("[petalflow_envelope] \"nowhere.json\"").expect("it is an input");
+        let input = "[petalflow_envelope] \"nowhere.json\"";
+        let flow = FlowFrom::parse.parse_str(input).expect("it is an input");
+        let Ok(flow) = flow else {
+            panic!("it has a path")
+        };
         let model = Model::new(&flow, &["/a".into(), "/b".into()]);
         assert_eq!(
             model.errors,

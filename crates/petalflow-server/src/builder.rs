@@ -114,16 +114,11 @@ impl ServerBuilder {
     #[must_use]
     pub fn flow(mut self, workflow: impl Into<String>, flow: &EnvelopeFlow) -> Self {
         let workflow = workflow.into();
-        match flow.trigger() {
-            Some((id, trigger)) => {
-                let (id, trigger) = (id.to_owned(), trigger.clone());
-                self.launch(workflow, id, trigger, flow.launch())
-            }
-            None => {
-                self.errors.push(SetupError::NoTrigger { workflow });
-                self
-            }
-        }
+        let Some((id, trigger)) = flow.trigger() else {
+            self.errors.push(SetupError::NoTrigger { workflow });
+            return self;
+        };
+        self.launch(workflow, id, trigger.clone(), flow.launch())
     }
 
     /// Serves a trigger of any flow over an [`Envelope`], with the settings of a launch. The server sets the launch's token for

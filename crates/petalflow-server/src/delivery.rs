@@ -66,10 +66,12 @@ async fn begin(
         server.begin(index, thread.clone(), input).await?;
         return Ok(thread);
     };
-    let mut thread = hook.prefix();
-    for byte in &Sha256::digest(&key)[..16] {
-        thread.push_str(&format!("{byte:02x}"));
-    }
+    let digest = Sha256::digest(&key);
+    let digest = digest
+        .iter()
+        .take(16)
+        .fold(0, |id, byte| id << 8 | u128::from(*byte));
+    let thread = format!("{}{digest:032x}", hook.prefix());
     let _lock = Lock::take(&server, &thread).await?;
     let Some(snapshot) = hook.threads.snapshot(&thread).await? else {
         server.begin(index, thread.clone(), input).await?;

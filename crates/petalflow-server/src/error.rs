@@ -56,7 +56,7 @@ pub enum SetupError {
 /// assert_eq!(errors.errors(), [SetupError::Empty]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the server cannot be built:{}", listed(.0))]
+#[error("the server cannot be built:\n  {}", listed(.0))]
 pub struct SetupErrors(pub(crate) Vec<SetupError>);
 
 impl SetupErrors {
@@ -67,5 +67,6 @@ impl SetupErrors {
 }
 
 fn listed(errors: &[SetupError]) -> String {
-    errors.iter().map(|error| format!("\n  {error}")).collect()
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    errors.join("\n  ")
 }

@@ -31,9 +31,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 const SMALLEST_BUFFER: usize = 8192;
 
 impl Server {
-    /// Serves HTTP/1.1 on this listener until `stop` is ready. Before it accepts connections it looks for unfinished threads, and
-    /// [continues](Self::recover) them; it does so again every 30 seconds. At the end it [drains](Self::drain) the runs, for at
-    /// most 30 seconds.
+    /// Serves HTTP/1.1 on this listener until `stop` is ready. It [continues](Self::recover) unfinished threads at the start, and
+    /// looks for others every 30 seconds. At the end it [drains](Self::drain) the runs, for at most 30 seconds.
     ///
     /// There is no TLS: put a proxy in front of it, or serve the [router](Self::router) with a server of your own.
     ///

@@ -2,12 +2,14 @@
 //!
 //! JSON values here sort the names of objects. Types that keep an order, such as `IndexMap`, are read with this one.
 
+use std::collections::HashSet;
+
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Value};
 
-use crate::tree::{Node, Tree};
+use crate::tree::{Entry, Node, Tree, repeats};
 
 /// The order of the names in a text.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +37,7 @@ impl<'t> Order<'t> {
         })
     }
 
-    fn entries(self) -> &'t [crate::tree::Entry] {
+    fn entries(self) -> &'t [Entry] {
         match self.0.map(|tree| &tree.node) {
             Some(Node::Object(entries)) => entries,
             _ => &[],
@@ -62,20 +64,26 @@ impl<'de> Deserializer<'de> for Ordered<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.value {
             Value::Object(object) => {
-                let mut known = std::collections::HashSet::new();
+                let entries = self.order.entries();
+                let mut known = HashSet::new();
+                let repeats = repeats(entries);
                 let mut fields = Vec::with_capacity(object.len());
-                for entry in self.order.entries() {
-                    if let Some((name, value)) = object.get_key_value(&entry.name)
-                        && known.insert(name)
-                    {
+                for entry in entries {
+                    if repeats && !known.insert(&entry.name) {
+                        continue;
+                    }
+                    if let Some((name, value)) = object.get_key_value(&entry.name) {
                         let order = Order(Some(&entry.value));
                         fields.push((name.as_str(), Ordered { value, order }));
                     }
                 }
-                for (name, value) in object {
-                    if !known.contains(name) {
-                        let order = Order(None);
-                        fields.push((name.as_str(), Ordered { value, order }));
+                if fields.len() < object.len() {
+                    let known: HashSet<&str> = fields.iter().map(|(name, _)| *name).collect();
+                    for (name, value) in object {
+                        if !known.contains(name.as_str()) {
+                            let order = Order(None);
+                            fields.push((name.as_str(), Ordered { value, order }));
+                        }
                     }
                 }
                 let mut fields = MapDeserializer::new(fields.into_iter());

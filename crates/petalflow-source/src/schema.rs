@@ -51,9 +51,9 @@ impl<'s, C: Code> Checker<'s, '_, C> {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
             return schema;
         };
-        let found = reference
-            .strip_prefix('#')
-            .and_then(|path| self.root.pointer(path));
+        // Names of Rust types have no characters that a pointer escapes.
+        let mut names = reference.split('/').skip(1);
+        let found = names.try_fold(self.root, |at, name| at.get(name));
         found.unwrap_or(schema)
     }
 
@@ -256,7 +256,7 @@ impl<'s, C: Code> Checker<'s, '_, C> {
             );
             return None;
         };
-        let constant = |variant: &&'s Value| variant.pointer(&format!("/properties/{tag}/const"));
+        let constant = |variant: &&'s Value| constant(variant, tag);
         let chosen = variants
             .iter()
             .find(|variant| constant(variant) == Some(name));
@@ -338,12 +338,13 @@ fn allowed(schema: &Value) -> Option<Vec<&Value>> {
 /// The field whose constant value differs between all variants.
 fn tag<'s>(variants: &[&'s Value]) -> Option<&'s str> {
     let properties = variants.first()?.get("properties")?.as_object()?;
-    let is_tag = |name: &&String| {
-        variants
-            .iter()
-            .all(|it| it.pointer(&format!("/properties/{name}/const")).is_some())
-    };
+    let is_tag = |name: &&String| variants.iter().all(|it| constant(it, name).is_some());
     properties.keys().find(is_tag).map(String::as_str)
+}
+
+/// The only value that a field can have.
+fn constant<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
+    schema.get("properties")?.get(name)?.get("const")
 }
 
 fn required(schema: &Value) -> impl Iterator<Item = &str> {

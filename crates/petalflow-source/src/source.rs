@@ -109,7 +109,9 @@ impl Source {
         };
         let mut report = Report::default();
         let mut repeated = Vec::new();
-        tree.duplicates("", &mut repeated);
+        if tree.has_duplicates() {
+            tree.duplicates("", &mut repeated);
+        }
         let checked = check(&tree.to_value(), Order::of(&tree), &mut report);
         let repeated = repeated.into_iter().map(|(pointer, at, first)| {
             let name = names::shown(pointer.rsplit('/').next().unwrap_or_default());

@@ -75,6 +75,23 @@ fn the_program_in_the_readme_is_this_one_and_runs() {
     assert_eq!(said, "The Rose is on shelf 2.\n");
 }
 
+#[test]
+fn documents_greet_and_do_research() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let documents = env!("CARGO_BIN_EXE_documents");
+    let said = run(documents, folder.path(), &["tulips"], "");
+    assert!(
+        said.starts_with("Hello, reader! Welcome to PetalFlow.\ngpt-5.4: I was asked to do this: "),
+        "{said}"
+    );
+    // The second task has the result of the first.
+    assert!(
+        said.contains("claude-sonnet-4-6: I was asked to do this: "),
+        "{said}"
+    );
+    assert!(said.contains("Research tulips."), "{said}");
+}
+
 /// A server with OpenAI's protocol. It answers one request with these words in two pieces, and returns the request.
 fn serve(words: [&'static str; 2]) -> (String, std::thread::JoinHandle<String>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");

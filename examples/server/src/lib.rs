@@ -9,6 +9,7 @@
 
 mod error;
 pub mod flow;
+pub mod webhooks;
 
 use std::collections::HashMap;
 use std::convert::Infallible;

@@ -199,13 +199,18 @@ impl Shape {
             return None;
         }
         let mut sides: SortedMap<JoinIdx, Vec<bool>> = SortedMap::new();
+        let begun = next.arrived.iter();
+        let begun: SortedSet<JoinIdx> = begun.map(|&side| self.sides[side as usize].0).collect();
         for (side, (join, _)) in (0u32..).zip(&self.sides) {
+            if !begun.contains(join) {
+                continue;
+            }
             let arrived = next.arrived.binary_search(&side).is_ok();
             sides.get_or(*join, Vec::new).push(arrived);
         }
         let waiting = |join: JoinIdx| {
             let sides = sides.get(&join)?;
-            (sides.contains(&true) && !fired.contains(&join)).then_some(&sides[..])
+            (!fired.contains(&join)).then_some(&sides[..])
         };
         let active = next.frontier.iter().chain(&next.pending).copied();
         SkippableJoin::next(&self.skippable, waiting, active)

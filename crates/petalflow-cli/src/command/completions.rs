@@ -1,6 +1,5 @@
 //! Completes commands in a shell.
 
-use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};
 
 use crate::exit::{Exit, Result};
@@ -19,14 +18,10 @@ Examples:
   petalflow completions zsh > ~/.zfunc/_petalflow
   petalflow completions fish > ~/.config/fish/completions/petalflow.fish";
 
-pub(crate) fn run(args: Args) -> Result {
+/// Prints the script for this program.
+pub(crate) fn run(args: Args, mut program: clap::Command) -> Result {
     let mut script = Vec::new();
-    generate(
-        args.shell,
-        &mut super::Cli::command(),
-        "petalflow",
-        &mut script,
-    );
+    generate(args.shell, &mut program, "petalflow", &mut script);
     terminal::print(String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }

@@ -12,7 +12,7 @@ mod threads;
 mod tools;
 mod validate;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::Result;
 
@@ -74,6 +74,6 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Tools(args) => tools::run(args),
         Command::Chat(args) => Box::pin(chat::run(args)).await,
         Command::Convert(args) => convert::run(args),
-        Command::Completions(args) => completions::run(args),
+        Command::Completions(args) => completions::run(args, Cli::command()),
     }
 }

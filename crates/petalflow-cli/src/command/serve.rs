@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use crate::exit::{Exit, Failure, Result};
 use crate::loaded;
 use crate::services::ServiceArgs;
+use crate::stop::StopRequests;
 use crate::store::StoreArgs;
 use crate::terminal::{self, WARNING};
 
@@ -78,6 +79,7 @@ pub(crate) async fn run(args: Args) -> Result {
             format_args!("`{}` cannot be listened on: {error}", args.listen),
         )
     };
+    let mut requests = StopRequests::new();
     let listener = TcpListener::bind(&args.listen).await.map_err(unused)?;
     let address = listener.local_addr().map_err(unused)?;
     if args.store.store.is_none() {
@@ -88,7 +90,7 @@ pub(crate) async fn run(args: Args) -> Result {
     for path in server.paths() {
         terminal::line(format_args!("http://{address}{path}"))?;
     }
-    let served = server.serve(listener, stopped()).await;
+    let served = server.serve(listener, requests.next()).await;
     served
         .map_err(|error| Failure::new(Exit::Failed, format_args!("the server failed: {error}")))?;
     Ok(Exit::Done)
@@ -99,20 +101,4 @@ fn notice(notice: Notice<'_>) {
     if matches!(notice, Notice::Failed { .. } | Notice::NotRecovered { .. }) {
         terminal::note(notice);
     }
-}
-
-/// Ready when the process is asked to end.
-async fn stopped() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminated.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }

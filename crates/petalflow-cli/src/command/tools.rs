@@ -164,11 +164,8 @@ fn description(schema: &Value) -> String {
         };
         let is_link = label.starts_with('`') || after.starts_with('(');
         plain.push_str(before);
-        plain.push_str(&if is_link {
-            label.to_owned()
-        } else {
-            format!("[{label}]")
-        });
+        let (open, close) = if is_link { ("", "") } else { ("[", "]") };
+        plain.extend([open, label, close]);
         rest = match after.strip_prefix('(').and_then(|it| it.split_once(')')) {
             Some((_, after)) => after,
             None => after,

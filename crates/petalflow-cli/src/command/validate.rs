@@ -40,7 +40,8 @@ Examples:
   cat greeting.graph.json | petalflow validate -
 
 The exit code is 1 if a document has errors, or with `--strict` warnings. The diagnostics are on
-stdout, all at once: a line `FILE:LINE:COLUMN: error[CODE]: MESSAGE` for each.";
+stdout, all at once: a line `FILE:LINE:COLUMN: error[CODE]: MESSAGE` for each. The codes CL-001 (it
+cannot be loaded) and CL-002 (the file cannot be read, exit code 3) are of this command.";
 
 pub(crate) fn run(args: Args) -> Result {
     let services = ServiceArgs {
@@ -49,8 +50,15 @@ pub(crate) fn run(args: Args) -> Result {
     };
     let catalog = services.catalog();
     let mut findings = Findings::default();
+    let mut is_unreadable = false;
     for path in &args.files {
-        findings.append(check(&File::read(path)?, &catalog));
+        match File::read(path) {
+            Ok(file) => findings.append(check(&file, &catalog)),
+            Err(failure) => {
+                is_unreadable = true;
+                findings.add_error(&path.display().to_string(), "CL-002", &failure.message);
+            }
+        }
     }
     if args.json {
         findings.print_json()?;
@@ -63,7 +71,11 @@ pub(crate) fn run(args: Args) -> Result {
         });
     }
     let fails = findings.errors > 0 || (args.strict && findings.warnings > 0);
-    Ok(if fails { Exit::Invalid } else { Exit::Done })
+    Ok(match fails {
+        true if is_unreadable => Exit::File,
+        true => Exit::Invalid,
+        false => Exit::Done,
+    })
 }
 
 /// All that is wrong with a document of any kind.

@@ -25,7 +25,12 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
-        Ok(Conversation {
+        Ok(Conversation::of_config(config))
+    }
+
+    /// Reads a document without errors.
+    pub(crate) fn of_config(config: &FlowConfig) -> Self {
+        Conversation {
             name: None,
             initial_node: config.initial_node.clone(),
             nodes: config
@@ -34,7 +39,7 @@ impl Conversation {
                 .map(|(name, it)| (name.clone(), node(it)))
                 .collect(),
             global_functions: config.global_functions.iter().map(function).collect(),
-        })
+        }
     }
 }
 

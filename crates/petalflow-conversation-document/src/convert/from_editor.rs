@@ -33,14 +33,19 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
+        Ok(Conversation::of_editor(document))
+    }
+
+    /// Reads a document without errors.
+    pub(crate) fn of_editor(document: &EditorDocument) -> Self {
         let nodes = document.nodes.iter();
         let globals = document.global_functions.iter().flatten();
-        Ok(Conversation {
+        Conversation {
             name: Some(document.meta.name.clone()),
             initial_node: document.initial().unwrap_or_default().into(),
             nodes: nodes.map(|it| (it.id.clone(), node(it))).collect(),
             global_functions: globals.map(function).collect(),
-        })
+        }
     }
 }
 

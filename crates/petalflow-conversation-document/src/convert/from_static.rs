@@ -115,15 +115,20 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
+        Ok(Conversation::of_static(flow))
+    }
+
+    /// Reads a document without errors.
+    pub(crate) fn of_static(flow: &StaticFlow) -> Self {
         let nodes = flow.nodes.iter();
-        Ok(Conversation {
+        Conversation {
             name: None,
             initial_node: flow.initial_node.clone(),
             nodes: nodes
                 .map(|(name, it)| (name.clone(), node(it, flow)))
                 .collect(),
             global_functions: Vec::new(),
-        })
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Flows of documents: a greeting in JSON, and two agents in YAML that do research.
 //!
-//! The documents are checked while this program compiles. The answers are those of a script.
+//! The documents are checked while this program compiles. With `ANTHROPIC_API_KEY` and `OPENAI_API_KEY`, the models that the
+//! second document names are asked; without the key of one, a script answers in its place.
 //!
 //! ```sh
 //! cargo run --bin documents -- tulips
@@ -10,18 +11,23 @@ use std::sync::Arc;
 
 use petalflow_envelope::kinds::AutoHandler;
 use petalflow_envelope::{Envelope, flow_from};
-use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
+use petalflow_llm::{LlmClient, LlmError, LlmRequest, ProviderModel, ScriptedModel};
 
 flow_from!("../../documents/greeting.graph.json");
 flow_from!("../../documents/research.agent.yaml");
 
-/// Answers with what it was asked.
-fn model(name: &str) -> Arc<dyn LlmClient> {
+/// The model with this name if there is a key for it, or else a script that answers with what it was asked.
+fn model(key: &str, name: &str) -> Result<Arc<dyn LlmClient>, LlmError> {
+    if std::env::var(key).is_ok_and(|key| !key.is_empty()) {
+        return Ok(Arc::new(ProviderModel::new(name)?));
+    }
     let name = name.to_owned();
-    Arc::new(ScriptedModel::from_fn(move |request: &LlmRequest| {
-        let prompt = request.input_text.as_deref().unwrap_or_default();
-        format!("{name}: I was asked to do this: {}", prompt.trim())
-    }))
+    Ok(Arc::new(ScriptedModel::from_fn(
+        move |request: &LlmRequest| {
+            let prompt = request.input_text.as_deref().unwrap_or_default();
+            format!("{name}: I was asked to do this: {}", prompt.trim())
+        },
+    )))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -35,8 +41,8 @@ async fn main() -> petalflow::Result<()> {
     println!("{}", envelope.get_var_string("greeting"));
 
     let research = Research::new(ResearchServices {
-        anthropic: model("claude"),
-        openai: model("gpt"),
+        anthropic: model("ANTHROPIC_API_KEY", "claude-sonnet-4-6")?,
+        openai: model("OPENAI_API_KEY", "gpt-5.4")?,
         // A program with people gives a handler that asks them.
         human: Arc::new(AutoHandler::approve()),
     })?;

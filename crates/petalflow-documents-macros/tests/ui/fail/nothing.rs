@@ -1,0 +1,3 @@
+petalflow_envelope::flow_from!();
+
+fn main() {}

@@ -1,0 +1,3 @@
+petalflow_envelope::flow_from!("a.graph.json", "b.graph.json");
+
+fn main() {}
