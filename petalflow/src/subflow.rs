@@ -74,7 +74,7 @@ async fn inside<C: Flow>(
     keep: bool,
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
-    if shared.depth() >= shared.max_depth {
+    if shared.depth >= shared.max_depth {
         let error = TooDeep {
             flow: child.name().to_string(),
             max_depth: shared.max_depth,

@@ -23,15 +23,13 @@ impl TaskEntries {
         tasks: &[Task],
         entries: &mut Vec<TaskEntry>,
     ) -> Result<(), ThreadError> {
-        // Most frontiers are one task, and most lists of deferred tasks are empty.
-        match (tasks, &mut entries[..], &self.0[..]) {
-            ([], [], []) => return Ok(()),
-            ([task], [entry], [node]) if task.delivery.is_none() && *node == task.node => {
-                entry.send = task.send;
-                entry.item = None;
-                return Ok(());
-            }
-            _ => {}
+        // Most frontiers are one task.
+        if let ([task], [entry], [node]) = (tasks, &mut entries[..], &self.0[..])
+            && task.delivery.is_none()
+            && *node == task.node
+        {
+            (entry.send, entry.item) = (task.send, None);
+            return Ok(());
         }
         entries.truncate(tasks.len());
         self.0.truncate(tasks.len());

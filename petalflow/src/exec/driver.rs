@@ -73,6 +73,7 @@ impl<F: Flow> Driver<F> {
             listener,
             namespace,
             superstep,
+            depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
             parent,
             max_depth,
             thread: thread.map_or_else(OnceLock::new, OnceLock::from),

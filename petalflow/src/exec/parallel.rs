@@ -234,16 +234,15 @@ where
             self.idle.push(task);
             return Ok(());
         }
-        task.end = match result {
-            Ok(()) => TaskEnd::Done,
-            Err(failure) => handle_failure(
+        if let Err(failure) = result {
+            task.end = handle_failure(
                 driver.extras.as_deref(),
                 driver.plan(),
                 &task.scope,
                 failure,
                 &mut task.effects,
-            )?,
-        };
+            )?;
+        }
         self.ended.push(task);
         Ok(())
     }

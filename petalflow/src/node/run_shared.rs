@@ -34,6 +34,8 @@ pub(crate) struct Surroundings {
     pub(crate) superstep: u64,
     /// The run of the parent flow.
     pub(crate) parent: Option<Arc<RunShared>>,
+    /// In how many flows this run is.
+    pub(crate) depth: u32,
     /// How many flows this run may be in.
     pub(crate) max_depth: u32,
     /// The tasks of this run and its sub-flows whose last attempt failed and that are tried again.
@@ -52,6 +54,7 @@ impl Surroundings {
             namespace: Namespace::ROOT,
             superstep: 0,
             parent: None,
+            depth: 0,
             max_depth: DEFAULT_MAX_DEPTH,
             retried: Mutex::new(Vec::new()),
             thread: OnceLock::new(),
@@ -108,12 +111,6 @@ impl RunShared {
     /// before do not count.
     pub(crate) fn launch_limit(&self) -> u64 {
         self.limit - self.superstep
-    }
-
-    /// In how many flows this run is.
-    pub(crate) fn depth(&self) -> u32 {
-        let parent = self.parent.as_ref();
-        parent.map_or(0, |parent| parent.depth() + 1)
     }
 
     /// The surroundings, to be written to.

@@ -286,17 +286,22 @@ impl<S: State> CheckpointWriter<S> {
             frontier,
             superstep,
         } = *planned;
-        let joins = planner.waiting().map(|join| {
-            let name = &self.fingerprint.joins[join.index()];
-            let sides = planner.arrived(join).map(|side| name.sides[side].clone());
-            (name.name.clone(), sides.collect())
-        });
-        self.header.joins.clear();
-        self.header.joins.extend(joins);
+        if !plan.joins.is_empty() {
+            let joins = planner.waiting().map(|join| {
+                let name = &self.fingerprint.joins[join.index()];
+                let sides = planner.arrived(join).map(|side| name.sides[side].clone());
+                (name.name.clone(), sides.collect())
+            });
+            self.header.joins.clear();
+            self.header.joins.extend(joins);
+        }
         self.frontier
             .save(plan, frontier, &mut self.header.frontier)?;
-        self.deferred
-            .save(plan, planner.deferred(), &mut self.header.deferred)?;
+        let deferred = planner.deferred();
+        if !deferred.is_empty() || !self.header.deferred.is_empty() {
+            self.deferred
+                .save(plan, deferred, &mut self.header.deferred)?;
+        }
         self.header.superstep = superstep;
         self.is_ahead = false;
         Ok(())
