@@ -40,7 +40,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
 //! let mut journal = Vec::new();
-//! let mut run = Supersteps::begin(WriteEssay::new(), "essay-1", "petals")?;
+//! let mut run = Supersteps::begin(WriteEssay::new(), "essay-1", "petals".to_string())?;
 //! while !run.is_finished() {
 //!     let mut results = Vec::new();
 //!     for task in 0..run.tasks().len() {
@@ -52,7 +52,7 @@
 //! assert_eq!(run.state().notes, ["9 characters"]);
 //!
 //! // Elsewhere, after a crash: no node runs again.
-//! let mut replayed = Supersteps::begin(WriteEssay::new(), "essay-1", "petals")?;
+//! let mut replayed = Supersteps::begin(WriteEssay::new(), "essay-1", "petals".to_string())?;
 //! for results in &journal {
 //!     replayed.commit(results)?;
 //! }

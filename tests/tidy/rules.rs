@@ -31,6 +31,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer("petalflow-artifacts", &["petalflow"], &["petalflow-sqlite"]),
     layer("petalflow-backend", &["petalflow"], &[]),
+    layer("petalflow-layers", &["petalflow"], &[]),
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-expression", &[], &[]),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use petalflow::prelude::*;
 use petalflow_envelope::{Changes, Envelope, VarKey};
 use serde_json::{Value, json};
 
@@ -63,4 +64,23 @@ fn a_value_without_a_json_form_is_an_error() {
         error.to_string(),
         "variable `pairs` cannot be written as JSON: key must be a string"
     );
+}
+
+const LIST: VarKey<Vec<f64>> = VarKey::new("list");
+const BEST: VarKey<f64> = VarKey::new("best");
+
+#[node(Envelope)]
+async fn choose(state: &Envelope) -> petalflow::Result<Changes> {
+    let scores = state.get(&LIST)?.unwrap_or_default();
+    Ok(Changes::new().set(&BEST, &scores.into_iter().fold(0.0, f64::max))?)
+}
+
+#[tokio::test]
+async fn nodes_read_and_write_keys_of_run_time() {
+    let flow = Graph::<Envelope>::builder("choose")
+        .node(choose {})
+        .build()
+        .unwrap();
+    let input = Envelope::new().with_value(&LIST, &vec![0.5, 0.75]).unwrap();
+    assert_eq!(flow.run(input).await.unwrap().get(&BEST), Ok(Some(0.75)));
 }

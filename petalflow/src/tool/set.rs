@@ -111,13 +111,13 @@ impl ToolSet {
     /// Wraps all tools in one layer. A counter of the layer counts the calls of all tools together.
     ///
     /// ```
-    /// use petalflow::tool::layer::RateLimit;
+    /// use petalflow::tool::layer::TimeoutLayer;
     /// use petalflow::tool::{FuncTool, ToolSet};
     /// use serde_json::Value;
     /// use std::time::Duration;
     ///
     /// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
-    /// let tools = ToolSet::new().with(ping).layer(RateLimit::new(10, Duration::from_secs(1)));
+    /// let tools = ToolSet::new().with(ping).layer(TimeoutLayer::new(Duration::from_secs(1)));
     /// assert!(tools.get("ping").is_some());
     /// ```
     #[must_use]

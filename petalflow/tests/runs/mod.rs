@@ -1,7 +1,6 @@
 //! Runs of threads.
 
 mod answer_types;
-mod around;
 mod begin;
 mod built_items;
 mod depth;

@@ -1,8 +1,9 @@
-//! Layers around tools: retries, timeouts, limits, caches, and your own implementations of [`ToolLayer`].
+//! Layers around tools: retries, timeouts, caches, and your own implementations of [`ToolLayer`]. `petalflow-layers` has rate
+//! limits, circuit breakers, conditions and hooks.
 //!
 //! ```
 //! use petalflow::prelude::*;
-//! use petalflow::tool::layer::{RateLimit, RetryLayer};
+//! use petalflow::tool::layer::{RetryLayer, TimeoutLayer};
 //! use petalflow::tool::{Tool, ToolContext};
 //! use petalflow::policy::Retry;
 //! use serde_json::json;
@@ -16,30 +17,20 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
-//! // The last layer is the outermost: it waits its turn once, and then tries up to three times.
+//! // The last layer is the outermost: it limits the time of all three attempts together.
 //! let polite = fetch {}
 //!     .layer(RetryLayer::new([Retry::times(3)]))
-//!     .layer(RateLimit::new(10, Duration::from_secs(1)));
+//!     .layer(TimeoutLayer::new(Duration::from_secs(10)));
 //! let text = polite.call(json!({ "url": "petals.example" }), &ToolContext::new("1")).await.unwrap();
 //! assert_eq!(text, "the text at petals.example");
 //! # }
 //! ```
 
-mod breaker;
 mod cached;
-mod checked;
-mod observed;
-mod only_if;
-mod rate_limit;
 mod retried;
 mod timed;
 
-pub use breaker::CircuitBreaker;
 pub use cached::Cached;
-pub use checked::Checked;
-pub use observed::{Observed, Report};
-pub use only_if::OnlyIf;
-pub use rate_limit::RateLimit;
 pub use retried::RetryLayer;
 pub use timed::TimeoutLayer;
 

@@ -3,24 +3,22 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
+use petalflow::middleware::{Middleware, Next, NodeCall};
+use petalflow::tool::layer::ToolLayer;
+use petalflow::tool::{Tool, ToolContext, ToolError};
+use petalflow::{BoxError, State, async_trait};
 use serde_json::Value;
 use tokio::time::Instant;
-
-use crate::error::BoxError;
-use crate::middleware::{Middleware, Next, NodeCall};
-use crate::state::State;
-use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// Limits the rate of calls of tools, or of attempts of nodes: one that exceeds it waits.
 ///
 /// It is a leaky bucket (the generic cell rate algorithm): a burst of calls is allowed, then calls are evenly spread. A
-/// limit that several tools share counts their calls together. As [middleware](crate::Middleware), it counts the attempts of
-/// all nodes that it surrounds together, in all runs of its launch; [`for_nodes`](crate::middleware::for_nodes) selects them.
+/// limit that several tools share counts their calls together. As [middleware](petalflow::Middleware), it counts the attempts of
+/// all nodes that it surrounds together, in all runs of its launch; [`for_nodes`](petalflow::middleware::for_nodes) selects them.
 /// The time that an attempt waits is part of its timeout.
 ///
 /// ```
-/// use petalflow::tool::layer::RateLimit;
+/// use petalflow_layers::RateLimit;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::time::Duration;

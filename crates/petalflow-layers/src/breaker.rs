@@ -3,25 +3,23 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
+use petalflow::middleware::{Middleware, Next, NodeCall};
+use petalflow::tool::layer::ToolLayer;
+use petalflow::tool::{Tool, ToolContext, ToolError};
+use petalflow::{BoxError, async_trait, state};
 use serde_json::Value;
 use tokio::time::Instant;
-
-use crate::error::BoxError;
-use crate::middleware::{Middleware, Next, NodeCall};
-use crate::state;
-use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// A circuit breaker: rejects calls of a tool, or attempts of a node, that keeps failing.
 ///
 /// After a number of consecutive failures, calls fail at once until a pause has passed. Then one call tests whether the
 /// tool works again. Arguments that do not fit do not count as failures.
 ///
-/// As [middleware](crate::Middleware), it counts the failures of all nodes that it surrounds together: give each node that
-/// fails for its own reasons a breaker of its own, with [`for_nodes`](crate::middleware::for_nodes).
+/// As [middleware](petalflow::Middleware), it counts the failures of all nodes that it surrounds together: give each node that
+/// fails for its own reasons a breaker of its own, with [`for_nodes`](petalflow::middleware::for_nodes).
 ///
 /// ```
-/// use petalflow::tool::layer::CircuitBreaker;
+/// use petalflow_layers::CircuitBreaker;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::time::Duration;

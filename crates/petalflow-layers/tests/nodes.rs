@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use petalflow::middleware::for_nodes;
 use petalflow::prelude::*;
-use petalflow::tool::layer::{CircuitBreaker, RateLimit};
+use petalflow_layers::{CircuitBreaker, RateLimit};
 use tokio::time::Instant;
 
 #[state]

@@ -1,16 +1,16 @@
 //! A condition for calls.
 
-use async_trait::async_trait;
+use petalflow::async_trait;
+use petalflow::tool::layer::ToolLayer;
+use petalflow::tool::{Tool, ToolContext, ToolError};
 use serde_json::Value;
-
-use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync;
 
 /// Calls a tool only if a condition is met; otherwise the model reads the reason.
 ///
 /// ```
-/// use petalflow::tool::layer::OnlyIf;
+/// use petalflow_layers::OnlyIf;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 ///
@@ -29,7 +29,11 @@ type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Syn
 /// ```
 pub struct OnlyIf(Box<Condition>);
 
-impl_debug!(OnlyIf);
+impl std::fmt::Debug for OnlyIf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OnlyIf").finish_non_exhaustive()
+    }
+}
 
 impl OnlyIf {
     /// Creates the layer from a condition on the arguments and the context of the call.

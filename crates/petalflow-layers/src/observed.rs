@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
+use petalflow::async_trait;
+use petalflow::tool::layer::ToolLayer;
+use petalflow::tool::{Tool, ToolContext, ToolError};
 use serde_json::Value;
 use tokio::time::Instant;
-
-use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// A completed call.
 ///
 /// ```
-/// use petalflow::tool::layer::{Observed, Report};
+/// use petalflow_layers::{Observed, Report};
 ///
 /// fn log(report: &Report<'_>) {
 ///     let outcome = if report.result.is_ok() { "done" } else { "failed" };
@@ -37,7 +37,7 @@ pub struct Report<'a> {
 /// Calls a function after each completed call: for logs and metrics.
 ///
 /// ```
-/// use petalflow::tool::layer::Observed;
+/// use petalflow_layers::Observed;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,7 +56,11 @@ pub struct Report<'a> {
 /// ```
 pub struct Observed(Box<dyn Fn(&Report<'_>) + Send + Sync>);
 
-impl_debug!(Observed);
+impl std::fmt::Debug for Observed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Observed").finish_non_exhaustive()
+    }
+}
 
 impl Observed {
     /// Creates the layer from a hook.

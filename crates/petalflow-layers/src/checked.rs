@@ -1,17 +1,17 @@
 //! A check of the arguments.
 
-use async_trait::async_trait;
+use petalflow::async_trait;
+use petalflow::tool::layer::ToolLayer;
+use petalflow::tool::{Tool, ToolContext, ToolError};
 use serde_json::Value;
-
-use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 
 /// Checks the arguments before the call, for conditions that a type cannot express. The model reads the error, and no
-/// [retry](super::RetryLayer) repeats the call.
+/// [retry](petalflow::tool::layer::RetryLayer) repeats the call.
 ///
 /// ```
-/// use petalflow::tool::layer::Checked;
+/// use petalflow_layers::Checked;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 ///
@@ -28,7 +28,11 @@ type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 /// ```
 pub struct Checked(Box<Check>);
 
-impl_debug!(Checked);
+impl std::fmt::Debug for Checked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Checked").finish_non_exhaustive()
+    }
+}
 
 impl Checked {
     /// Creates the layer from a check function.

@@ -1,0 +1,4 @@
+//! Layers around tools and around nodes.
+
+mod nodes;
+mod tools;

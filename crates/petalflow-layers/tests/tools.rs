@@ -1,0 +1,137 @@
+//! i028: what can stand around a tool.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use petalflow::policy::Retry;
+use petalflow::tool::layer::RetryLayer;
+use petalflow::tool::{FuncTool, Tool, ToolContext};
+use petalflow_layers::{Checked, CircuitBreaker, Observed, OnlyIf, RateLimit};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+async fn call(tool: &impl Tool, arguments: Value) -> Result<Value, String> {
+    let result = tool.call(arguments, &ToolContext::new("1")).await;
+    result.map_err(|error| error.to_string())
+}
+
+/// A tool that fails so often, and counts.
+fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
+    let tool = FuncTool::new("flaky", "Fails at first.", move |_: Value| {
+        let call = counted.fetch_add(1, Ordering::SeqCst);
+        async move {
+            if call < failures {
+                Err("busy".into())
+            } else {
+                Ok(call)
+            }
+        }
+    });
+    (tool, calls)
+}
+
+#[tokio::test(start_paused = true)]
+async fn i028_rate_limit() {
+    let (tool, _) = flaky(0);
+    let tool = tool.layer(RateLimit::new(4, Duration::from_secs(2)));
+    let begun = Instant::now();
+    let cx = ToolContext::new("1");
+    // All at once: four go, and then one every half second.
+    let calls = (0..8).map(|_| async {
+        tool.call(json!({}), &cx).await.unwrap();
+        begun.elapsed().as_millis()
+    });
+    let mut times = futures_util::future::join_all(calls).await;
+    times.sort_unstable();
+    assert_eq!(times, [0, 0, 0, 0, 500, 1000, 1500, 2000]);
+    // A long rest earns no more than the four.
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let begun = Instant::now();
+    for _ in 0..5 {
+        call(&tool, json!({})).await.unwrap();
+    }
+    assert_eq!(begun.elapsed(), Duration::from_millis(500));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i028_circuit_breaker() {
+    let (tool, calls) = flaky(3);
+    let tool = tool.layer(CircuitBreaker::new(2, Duration::from_secs(10)));
+    for _ in 0..2 {
+        assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
+    }
+    let skipped = call(&tool, json!({})).await.unwrap_err();
+    assert!(skipped.contains("not called for 10s"), "{skipped}");
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+    // One call tries; it fails, so the pause begins again.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
+    let skipped = call(&tool, json!({})).await.unwrap_err();
+    assert!(skipped.contains("not called for 10s"), "{skipped}");
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    for expected in [3, 4] {
+        assert_eq!(call(&tool, json!({})).await, Ok(json!(expected)));
+    }
+}
+
+#[tokio::test]
+async fn i028_conditional() {
+    let (tool, calls) = flaky(0);
+    let tool = tool.layer(OnlyIf::new(|arguments, _| {
+        if arguments["dry"] == true {
+            Err("not in a dry run".into())
+        } else {
+            Ok(())
+        }
+    }));
+    assert_eq!(
+        call(&tool, json!({ "dry": true })).await,
+        Err("not in a dry run".into())
+    );
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
+    assert!(call(&tool, json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn i028_validation_is_never_tried_again() {
+    let (tool, calls) = flaky(0);
+    let tool = tool
+        .layer(Checked::new(|arguments| match arguments["n"].as_u64() {
+            Some(n) if n % 2 == 0 => Ok(()),
+            _ => Err("`n` must be even".into()),
+        }))
+        .layer(RetryLayer::new([Retry::times(5)]));
+    assert_eq!(
+        call(&tool, json!({ "n": 3 })).await,
+        Err("the arguments of tool `flaky` do not fit: `n` must be even".into())
+    );
+    assert!(call(&tool, json!({ "n": 4 })).await.is_ok());
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn i028_logging_and_metrics() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&seen);
+    let (tool, _) = flaky(1);
+    let tool = tool
+        .layer(RateLimit::new(1, Duration::from_secs(3)))
+        .layer(Observed::new(move |report| {
+            let outcome = match report.result {
+                Ok(value) => value.to_string(),
+                Err(error) => error.to_string(),
+            };
+            let line = format!(
+                "{} {} {:?} {outcome}",
+                report.tool, report.call_id, report.took
+            );
+            log.lock().unwrap().push(line);
+        }));
+    let _ = call(&tool, json!({})).await;
+    let _ = call(&tool, json!({})).await;
+    assert_eq!(*seen.lock().unwrap(), ["flaky 1 0ns busy", "flaky 1 3s 1"]);
+}
