@@ -27,7 +27,7 @@ pub(crate) fn broken(broken: &Broken) -> TokenStream {
     let error = broken.error.to_compile_error();
     match &broken.name {
         Some(name) => {
-            // Without its semicolon, it is a type.
+            // Without its semicolon, it is an expression.
             let is_semicolon =
                 |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ';');
             let error = error.into_iter().filter(|token| !is_semicolon(token));
@@ -37,13 +37,16 @@ pub(crate) fn broken(broken: &Broken) -> TokenStream {
     }
 }
 
-/// A flow whose type is an error. So its uses, whatever they are, are no further errors.
+/// A flow whose type has an error in it. rustc reports nothing that follows from such a type, so uses of the flow, whatever they
+/// are, are no further errors.
 fn wrong(visibility: &Visibility, name: &Ident, error: &TokenStream) -> TokenStream {
     let services = format_ident!("{name}Services");
     quote! {
-        #visibility type #name = #error;
-        #[allow(dead_code)]
-        #visibility type #services = #name;
+        #[allow(dead_code, missing_docs)]
+        #visibility type #name = [(); #error];
+        // An associated type, so that a literal of it is no error either.
+        #[allow(dead_code, missing_docs)]
+        #visibility type #services = <#name as ::core::str::FromStr>::Err;
     }
 }
 

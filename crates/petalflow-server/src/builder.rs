@@ -13,9 +13,8 @@ use petalflow_envelope::documents::{GraphDefinition, Services, load};
 use petalflow_envelope::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
 
 use crate::hook::{Hook, HookThreads, check_name};
+use crate::settings::{Listener, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
-
-pub(crate) type Listener = Arc<dyn Fn(Notice<'_>) + Send + Sync>;
 
 /// The settings of a [`Server`]. The [crate](crate) has an example.
 pub struct ServerBuilder {
@@ -51,8 +50,15 @@ impl fmt::Debug for ServerBuilder {
     }
 }
 
+impl Server {
+    /// Begins the settings of a server whose threads are in this store. An `Arc<dyn Store>` is a store.
+    pub fn builder(store: &(impl Store + Clone)) -> ServerBuilder {
+        ServerBuilder::new(Arc::new(store.clone()))
+    }
+}
+
 impl ServerBuilder {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+    fn new(store: Arc<dyn Store>) -> Self {
         ServerBuilder {
             store,
             stop: CancelToken::new(),
@@ -283,16 +289,4 @@ impl ServerBuilder {
             listener: self.listener,
         }))
     }
-}
-
-/// The settings of a server, checked.
-pub(crate) struct Settings {
-    pub(crate) hooks: Vec<Hook>,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) stop: CancelToken,
-    /// How a request for a thread proves that it is allowed. `None` if there are no such requests.
-    pub(crate) threads: Option<TriggerAuth>,
-    pub(crate) limits: Limits,
-    pub(crate) key_header: String,
-    pub(crate) listener: Option<Listener>,
 }

@@ -90,6 +90,7 @@ mod request;
 mod router;
 mod serve;
 mod server;
+mod settings;
 mod status;
 
 pub use builder::ServerBuilder;

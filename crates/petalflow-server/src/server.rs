@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
-use petalflow::checkpoint::{Store, ThreadInfo, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::event::EventKind;
 use petalflow::interrupt::Resume;
 use petalflow::thread::ThreadError;
@@ -14,10 +14,10 @@ use petalflow_envelope::Envelope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio_util::task::TaskTracker;
 
-use crate::builder::Settings;
+use crate::Notice;
 use crate::hook::{Hook, RunEvents};
 use crate::refusal::Refusal;
-use crate::{Notice, ServerBuilder};
+use crate::settings::Settings;
 
 /// How many threads are listed at once.
 const PAGE: usize = 256;
@@ -50,11 +50,6 @@ impl fmt::Debug for Server {
 }
 
 impl Server {
-    /// Begins the settings of a server whose threads are in this store. An `Arc<dyn Store>` is a store.
-    pub fn builder(store: &(impl Store + Clone)) -> ServerBuilder {
-        ServerBuilder::new(Arc::new(store.clone()))
-    }
-
     pub(crate) fn new(settings: Settings) -> Self {
         let limits = settings.limits;
         let semaphore =

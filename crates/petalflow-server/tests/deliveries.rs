@@ -234,7 +234,7 @@ async fn two_servers_with_one_store_run_a_delivery_once() {
 #[tokio::test]
 async fn a_client_may_wait_if_the_server_lets_it() {
     let limits = Limits {
-        max_wait: Duration::from_secs(60),
+        max_wait: Duration::from_mins(1),
         ..Limits::default()
     };
     let fails = json!({ "id": "fail", "type": "transform", "config": {

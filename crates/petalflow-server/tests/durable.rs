@@ -98,7 +98,7 @@ async fn a_drained_server_leaves_its_runs_to_the_next_one() {
     work.begun.notified().await;
     let drained = tokio::spawn({
         let server = server.clone();
-        async move { server.drain(Duration::from_secs(60)).await }
+        async move { server.drain(Duration::from_mins(1)).await }
     });
     tokio::task::yield_now().await;
     let refused = send(&router, post(&[], "{}")).await;

@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! ORDERS_TOKEN=shop CLERK_TOKEN=clerk cargo run --bin webhooks -- orders.db 127.0.0.1:3000
-//! curl localhost:3000/workflows/orders/webhooks/incoming -H 'X-PetalFlow-Webhook-Token: shop' \\
+//! curl localhost:3000/workflows/orders/webhooks/incoming -H 'X-PetalFlow-Webhook-Token: shop' \
 //!     -H 'Idempotency-Key: 17' --json '{"order": 17, "euros": 1200}'
 //! curl localhost:3000/threads/THREAD -H 'X-Clerk-Token: clerk'
 //! curl localhost:3000/threads/THREAD/answers/QUESTION -H 'X-Clerk-Token: clerk' --json '{"approved": true}'

@@ -1,0 +1,24 @@
+//! What a server is made of.
+
+use std::sync::Arc;
+
+use petalflow::checkpoint::Store;
+use petalflow::run::CancelToken;
+use petalflow_envelope::kinds::TriggerAuth;
+
+use crate::hook::Hook;
+use crate::{Limits, Notice};
+
+pub(crate) type Listener = Arc<dyn Fn(Notice<'_>) + Send + Sync>;
+
+/// The settings of a server, checked.
+pub(crate) struct Settings {
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) stop: CancelToken,
+    /// How a request for a thread proves that it is allowed. `None` if there are no such requests.
+    pub(crate) threads: Option<TriggerAuth>,
+    pub(crate) limits: Limits,
+    pub(crate) key_header: String,
+    pub(crate) listener: Option<Listener>,
+}
