@@ -78,16 +78,16 @@ impl Driver<'_> {
         unreachable!("the last event of a run is one of those above")
     }
 
-    /// The answers to all questions: those of the command, then those of a person. `None` if one is missing.
+    /// The answers to the questions: those of the command, then those of a person. `None` if there is not one.
     async fn answered(
         &self,
         interrupts: &[Interrupt],
         given: &AnswerArgs,
     ) -> Result<Option<Resume<Envelope>>> {
-        let mut resume = Resume::new();
+        let (mut resume, mut is_answered) = (Resume::new(), false);
         for interrupt in interrupts {
             let Some(request) = answers::request_of(interrupt) else {
-                return Ok(None);
+                continue;
             };
             let response = match given.find(&interrupt.node, interrupts) {
                 Some(answer) => Some(answers::response(&request, answer)?),
@@ -109,13 +109,13 @@ impl Driver<'_> {
                 }
                 None => None,
             };
-            let Some(response) = response else {
-                return Ok(None);
-            };
-            let answer = interrupt.answer::<HumanQuestion>(Some(response));
-            resume = resume.answer(answer.map_err(|error| Failure::new(Exit::Thread, error))?);
+            if let Some(response) = response {
+                let answer = interrupt.answer::<HumanQuestion>(Some(response));
+                resume = resume.answer(answer.map_err(|error| Failure::new(Exit::Thread, error))?);
+                is_answered = true;
+            }
         }
-        Ok(Some(resume))
+        Ok(is_answered.then_some(resume))
     }
 
     /// Says what the thread waits for, and how to answer.

@@ -114,7 +114,7 @@ fn prepare(folder: &Path) {
         std::fs::create_dir_all(folder.join(folder_of_shell)).expect("the folder can be made");
     }
     let write = |name: &str, text: &str| {
-        std::fs::write(folder.join(name), text).expect("the file can be written")
+        std::fs::write(folder.join(name), text).expect("the file can be written");
     };
     write("input.json", r#"{"name": "Ann"}"#);
     write("replies.json", r#"["One.", "Two."]"#);

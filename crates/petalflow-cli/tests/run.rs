@@ -464,3 +464,50 @@ fn p209_the_example_of_petalflow_runs() {
     .code(0);
     assert_eq!(ran.out, "Hello, Ann! Welcome to PetalFlow.\n");
 }
+
+#[cfg(not(feature = "providers"))]
+#[test]
+fn p209_a_program_without_providers_says_so() {
+    let ran = petalflow([
+        "run",
+        &document("research.agent.yaml"),
+        "-i",
+        "topic=tulips",
+    ])
+    .code(5);
+    assert!(
+        ran.err.contains("asks models of anthropic") && ran.err.contains("--features providers"),
+        "{}",
+        ran.err
+    );
+}
+
+#[cfg(feature = "providers")]
+#[test]
+fn p209_models_of_providers_need_a_name_and_a_key() {
+    let run = |model: &[&str]| {
+        let mut command = program();
+        command.env_remove("ANTHROPIC_API_KEY");
+        command.args([
+            "run",
+            &document("research.agent.yaml"),
+            "-i",
+            "topic=tulips",
+        ]);
+        crate::program::Ran::of(&command.args(model).output().expect("the program starts"))
+    };
+    let ran = run(&[]).code(2);
+    assert!(ran.err.contains("ANTHROPIC_API_KEY"), "{}", ran.err);
+    let ran = run(&["--model", "qwen3"]).code(5);
+    assert!(
+        ran.err.contains("does not identify a provider"),
+        "{}",
+        ran.err
+    );
+    let ran = petalflow(["chat", &document("food_order.json"), "--model", "qwen3"]).code(5);
+    assert!(
+        ran.err.contains("does not identify a provider"),
+        "{}",
+        ran.err
+    );
+}

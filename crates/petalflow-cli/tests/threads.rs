@@ -573,3 +573,28 @@ fn p209_a_killed_run_can_be_resumed() {
     .code(0);
     assert_eq!(ran.out, "3\n");
 }
+
+#[test]
+fn p209_several_questions_are_answered_one_after_another() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let two = document("two.graph.yaml");
+    let ran = petalflow(["run", &two, "--store", &store, "--thread", "t"]).code(7);
+    assert!(
+        ran.err.contains("Is it cooked?") && ran.err.contains("Is the table laid?"),
+        "{}",
+        ran.err
+    );
+    // Which question is meant is not known.
+    let resume = ["threads", "resume", "t", "--store", &store, "--answer"];
+    let ran = petalflow(resume.into_iter().chain(["approve"])).code(7);
+    assert!(ran.err.contains("cook=approve"), "{}", ran.err);
+    let ran = petalflow(resume.into_iter().chain(["table=approve"])).code(7);
+    assert!(!ran.err.contains("Is the table laid?"), "{}", ran.err);
+    let ran = petalflow(resume.into_iter().chain(["reject", "--format", "json"])).code(0);
+    let vars = &ran.json()["vars"];
+    assert_eq!(
+        (&vars["cooked_approved"], &vars["laid_approved"]),
+        (&json!(false), &json!(true))
+    );
+}

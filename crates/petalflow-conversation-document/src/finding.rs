@@ -5,6 +5,8 @@ use std::fmt;
 use petalflow_source::{Pointer, Report, Severity};
 use serde::Serialize;
 
+use crate::names::Hints;
+
 /// What is wrong, as a code that does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -161,11 +163,14 @@ impl fmt::Display for Finding {
 
 /// Collects what is wrong.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Finding>);
+pub(crate) struct Findings {
+    found: Vec<Finding>,
+    pub(crate) hints: Hints,
+}
 
 impl Findings {
     pub(crate) fn add(&mut self, code: Code, pointer: Pointer, message: String) {
-        self.0.push(Finding {
+        self.found.push(Finding {
             code,
             severity: code.severity(),
             pointer,
@@ -174,7 +179,7 @@ impl Findings {
     }
 
     pub(crate) fn into_vec(self) -> Vec<Finding> {
-        self.0
+        self.found
     }
 }
 

@@ -300,3 +300,79 @@ fn names_keep_the_order_of_the_text() {
     let value: Value = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::to_value(document).unwrap(), value);
 }
+
+/// A large document in the editor's form.
+fn large(nodes: &[Value], edges: &[Value]) -> Source {
+    let document =
+        json!({ "meta": { "name": "a", "version": "1" }, "nodes": nodes, "edges": edges });
+    Source::new("a.json", document.to_string())
+}
+
+fn large_node(id: &str, functions: Value) -> Value {
+    json!({ "id": id, "type": "node", "position": { "x": 0, "y": 0 }, "data": { "functions": functions } })
+}
+
+#[test]
+fn thousands_of_mistakes_are_named_in_bounded_time() {
+    // Each misspelt name would be compared with each other name.
+    let nodes = (0..4_000).map(|index| {
+        let id = format!("{index:060}");
+        let target = format!("{index:059}x");
+        large_node(
+            &id,
+            json!([{ "name": "go", "description": "d", "next_node_id": target }]),
+        )
+    });
+    let errors = check(&large(&nodes.collect::<Vec<_>>(), &[])).unwrap_err();
+    let unknown = errors.iter().filter(|it| it.code == Code::UnknownNode);
+    assert_eq!(unknown.count(), 4_000);
+    // A long name is not repeated in each message.
+    let functions =
+        (0..8_000).map(|_| json!({ "name": "go", "description": "d", "next_node_id": "b" }));
+    let node = large_node(&"a".repeat(500_000), functions.collect());
+    let errors = check(&large(&[node], &[])).unwrap_err();
+    let length: usize = errors.iter().map(|it| it.message.len()).sum();
+    assert!(length < 10_000_000, "{length}");
+}
+
+#[test]
+fn lines_and_decisions_are_checked_in_bounded_time() {
+    let functions = (0..5_000).map(|index| {
+        json!({ "name": format!("f{index}"), "description": "d", "decision":
+            { "action": "result = 1", "conditions": [], "default_next_node_id": "a" } })
+    });
+    let node = large_node("a", functions.collect());
+    let edges = (0..5_000).map(|index| {
+        json!({ "id": format!("e{index}"), "source": format!("decision-a-f{index}"), "target": "a" })
+    });
+    let checked = check(&large(&[node], &edges.collect::<Vec<_>>())).unwrap();
+    assert_eq!(checked.conversation.nodes["a"].functions.len(), 5_000);
+    assert_eq!(checked.conversation.mermaid().lines().count(), 15_005);
+}
+
+#[test]
+fn unknown_words_are_errors_that_name_those_that_are_known() {
+    let text = r#"{ "meta": { "name": "a", "version": "1" }, "edges": [], "nodes": [{ "id": "a", "type": "begin",
+        "position": { "x": 0, "y": 0 }, "data": { "context_strategy": { "strategy": "FORGET" },
+        "role_messages": [{ "role": "narrator", "content": "" }], "functions": [{ "name": "f", "description": "d",
+        "decision": { "action": "a", "default_next_node_id": "a", "conditions": [
+            { "operator": "~=", "value": "1", "next_node_id": "a" }] } }] } }] }"#;
+    let errors = check(&Source::new("a.json", text)).unwrap_err();
+    let errors: Vec<_> = errors
+        .iter()
+        .map(|it| (it.code, it.message.as_str()))
+        .collect();
+    assert_eq!(errors.len(), 4, "{errors:?}");
+    for (known, (code, message)) in ["initial", "APPEND", "assistant", "not in"].iter().zip({
+        let mut errors = errors.clone();
+        errors.sort_by_key(|(_, message)| {
+            ["begin", "FORGET", "narrator", "~="]
+                .iter()
+                .position(|it| message.contains(it))
+        });
+        errors
+    }) {
+        assert_eq!(code, Code::WrongValue);
+        assert!(message.contains(known), "{message}");
+    }
+}

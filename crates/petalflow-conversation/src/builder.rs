@@ -1,5 +1,6 @@
 //! From a document and the program's code to a conversation that can run.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ impl ConversationFlow {
             document,
             model: None,
             tools: Vec::new(),
+            timeouts: HashMap::new(),
+            cancelled: HashSet::new(),
             actions: Vec::new(),
             strategy: ContextStrategy::Append,
             summary_timeout: Duration::from_secs(5),
@@ -52,6 +55,32 @@ impl ConversationBuilder {
     /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.0.tools.extend(tools);
+        self
+    }
+
+    /// Sets how long the tool of this name may take in a call. After that the model is told. Default: no limit.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use petalflow_conversation::{BuildError, ConversationFlow};
+    /// # use petalflow_conversation_document::Conversation;
+    /// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#)?;
+    /// # let document = Conversation::from_config(&document).unwrap();
+    ///
+    /// let flow = ConversationFlow::builder(document).timeout("fly", Duration::from_secs(5));
+    /// assert!(flow.build().unwrap_err().0.contains(&BuildError::UnknownTool("fly".into())));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn timeout(mut self, tool: impl Into<String>, time: Duration) -> Self {
+        self.0.timeouts.insert(tool.into(), time);
+        self
+    }
+
+    /// Ends calls of the tool of this name when the person [interrupts](crate::Interruption). The model is told. Default: a
+    /// call goes on.
+    pub fn cancel_on_interruption(mut self, tool: impl Into<String>) -> Self {
+        self.0.cancelled.insert(tool.into());
         self
     }
 

@@ -34,6 +34,11 @@ pub enum BuildError {
     /// No function of the document uses the tool.
     #[error("no function of the document uses the tool `{0}`. Remove it, or correct its name")]
     UnusedHandler(String),
+    /// A timeout or a cancellation is set for a tool that does not exist.
+    #[error(
+        "a timeout or a cancellation is set for the tool `{0}`, which was not added: correct its name, or add `.tool(..)`"
+    )]
+    UnknownTool(String),
     /// An action of the document has no code.
     #[error("{place}: no handler has the name `{handler}`: add `.action(\"{handler}\", ..)`")]
     NoAction {

@@ -50,6 +50,9 @@ pub(crate) struct Offered {
     pub(crate) tool: Option<Arc<dyn Tool>>,
     /// Checks the arguments, if the document describes them. Otherwise the tool does.
     pub(crate) checker: Option<Arc<ArgumentChecker>>,
+    pub(crate) timeout: Option<Duration>,
+    /// Whether an interruption ends the call.
+    pub(crate) is_cancelled: bool,
     pub(crate) next: Choice,
 }
 
@@ -135,6 +138,7 @@ pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
 }
 
 struct Joiner<'b> {
+    settings: &'b Settings,
     tools: BTreeMap<&'b str, Arc<dyn Tool>>,
     actions: BTreeMap<&'b str, Arc<dyn ActionHandler>>,
     used_tools: BTreeSet<String>,
@@ -154,6 +158,7 @@ struct Joined {
 impl<'b> Joiner<'b> {
     fn new(settings: &'b Settings) -> Self {
         let mut joiner = Joiner {
+            settings,
             tools: BTreeMap::new(),
             actions: BTreeMap::new(),
             used_tools: BTreeSet::new(),
@@ -184,7 +189,10 @@ impl<'b> Joiner<'b> {
         let place = format!("node `{name}`");
         let functions = offered.iter().map(|it| {
             let next = self.choice(&place, &it.spec.name, &it.next);
+            let name = it.tool.as_deref().map(|tool| tool.spec().name.as_str());
             let offered = Offered {
+                timeout: name.and_then(|name| self.settings.timeouts.get(name).copied()),
+                is_cancelled: name.is_some_and(|name| self.settings.cancelled.contains(name)),
                 tool: it.tool.clone(),
                 checker: it.checker.clone(),
                 next,
@@ -392,6 +400,17 @@ impl<'b> Joiner<'b> {
     }
 
     fn check_unused(&mut self) {
+        let named = self
+            .settings
+            .timeouts
+            .keys()
+            .chain(&self.settings.cancelled);
+        let unknown: BTreeSet<&String> = named
+            .filter(|name| !self.tools.contains_key(name.as_str()))
+            .collect();
+        for name in unknown {
+            self.errors.push(BuildError::UnknownTool(name.clone()));
+        }
         for name in self.tools.keys() {
             if !self.used_tools.contains(*name) {
                 self.errors.push(BuildError::UnusedHandler((*name).into()));

@@ -1,5 +1,6 @@
 //! What a conversation flow is built from.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,10 @@ pub(crate) struct Settings {
     pub(crate) document: Conversation,
     pub(crate) model: Option<Arc<dyn LlmClient>>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
+    /// By the name of the tool.
+    pub(crate) timeouts: HashMap<String, Duration>,
+    /// The tools whose calls an interruption ends.
+    pub(crate) cancelled: HashSet<String>,
     pub(crate) actions: Vec<(String, Arc<dyn ActionHandler>)>,
     pub(crate) strategy: ContextStrategy,
     pub(crate) summary_timeout: Duration,

@@ -21,7 +21,7 @@ fn order(
     cx: ToolContext,
 ) -> Value {
     cx.set_state("dish", dish.clone());
-    json!({ "available": dish != "caviar" })
+    json!({ "available": dish != "caviar", "count": count })
 }
 
 /// What is heard in two turns, and what the model was sent.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolContext};
-use petalflow_conversation::{ConversationEvent, ConversationFlow, TalkInput, go_to};
+use petalflow_conversation::{
+    ConversationBuilder, ConversationEvent, ConversationFlow, Interruption, TalkInput, go_to,
+};
 use petalflow_conversation_document::decision::Operator;
 use petalflow_conversation_document::{Condition, Decision, Next, Parameters};
 use petalflow_llm::{Reply, ScriptedModel};
@@ -384,4 +386,63 @@ async fn arguments_that_do_not_fit_are_told_to_the_model_and_the_handler_is_not_
         *calls.lock().unwrap(),
         [json!({ "size": "large", "count": 2 })]
     );
+}
+
+/// A function that takes two seconds.
+fn slow() -> FuncTool {
+    FuncTool::new("f", "Takes time.", |_: Value| async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        Ok("done")
+    })
+}
+
+/// The result of the slow function when the person interrupts after a second, and the node after it.
+async fn interrupted(
+    set: impl FnOnce(ConversationBuilder) -> ConversationBuilder,
+) -> (String, Option<String>) {
+    let model = Arc::new(ScriptedModel::new([
+        Reply::call("f", json!({})),
+        "Done.".into(),
+    ]));
+    let flow = builder(json!({
+        "a": node("A.", json!({ "functions": [{ "name": "f", "transition_to": "b" }] })),
+        "b": node("B.", json!({})),
+    }));
+    let flow = set(flow.model(Arc::clone(&model)).tool(slow()))
+        .build()
+        .unwrap();
+    let interruption = Interruption::new();
+    let turn = flow.launch().manage(interruption.clone()).run(());
+    let interrupt = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        interruption.interrupt();
+    };
+    let (talk, ()) = tokio::join!(turn, interrupt);
+    let result = read(&model.requests()[1])[2].clone();
+    (result, talk.unwrap().position.node)
+}
+
+#[tokio::test(start_paused = true)]
+async fn f070_a_function_goes_on_when_the_person_interrupts_unless_it_is_told_otherwise() {
+    let (result, node) = interrupted(|flow| flow).await;
+    assert_eq!(
+        (result.as_str(), node.as_deref()),
+        ("result: \"done\"", Some("b"))
+    );
+    let (result, node) = interrupted(|flow| flow.cancel_on_interruption("f")).await;
+    assert!(
+        result.contains("function `f` was cancelled: the person has interrupted"),
+        "{result}"
+    );
+    assert_eq!(node.as_deref(), Some("a"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f070_a_function_has_no_timeout_unless_one_is_set() {
+    let (result, node) = interrupted(|flow| flow.timeout("f", Duration::from_millis(500))).await;
+    assert!(
+        result.contains("function `f` has not returned within 500ms"),
+        "{result}"
+    );
+    assert_eq!(node.as_deref(), Some("a"));
 }

@@ -377,19 +377,24 @@ fn variants_or_type(schema: &Value, value: &Value) -> bool {
 }
 
 fn has_type(schema: &Value, value: &Value) -> bool {
-    let types = types(schema);
-    types.is_empty()
-        || types.iter().any(|name| match *name {
-            "null" => value.is_null(),
-            "boolean" => value.is_boolean(),
-            "string" => value.is_string(),
-            "array" => value.is_array(),
-            "object" => value.is_object(),
-            "number" => value.is_number(),
-            // `5.0` is an integer, as in JSON Schema.
-            "integer" => value.as_f64().is_some_and(|it| it.fract() == 0.0),
-            _ => true,
-        })
+    let is = |name: &str| match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        // `5.0` is an integer, as in JSON Schema.
+        "integer" => value.as_f64().is_some_and(|it| it.fract() == 0.0),
+        _ => true,
+    };
+    match schema.get("type") {
+        Some(Value::String(name)) => is(name),
+        Some(Value::Array(names)) if !names.is_empty() => {
+            names.iter().filter_map(Value::as_str).any(is)
+        }
+        _ => true,
+    }
 }
 
 /// The limits of the integer types of Rust.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{FlowConfig, Function, Transition};
 use crate::common_rules::{check_actions, check_template};
 use crate::finding::{Code, Finding, Findings};
-use crate::names;
+use crate::names::shown;
 use petalflow_source::Pointer;
 
 impl FlowConfig {
@@ -30,7 +30,7 @@ impl FlowConfig {
         let root = Pointer::root();
         if !self.nodes.contains_key(&self.initial_node) {
             let name = &self.initial_node;
-            let hint = names::similar(name, self.nodes.keys());
+            let hint = findings.hints.similar(name, self.nodes.keys());
             findings.add(
                 Code::UnknownNode,
                 root.name("initial_node"),
@@ -50,7 +50,7 @@ impl FlowConfig {
         for (name, node) in &self.nodes {
             let at = root.name("nodes").name(name);
             let functions_at = at.name("functions");
-            let owner = format!("node '{name}'");
+            let owner = format!("node '{}'", shown(name));
             self.functions(
                 &node.functions,
                 &functions_at,
@@ -108,7 +108,7 @@ impl FlowConfig {
             let transition = at.name("transition_to");
             for (pointer, target) in targets(function, &transition) {
                 if !self.nodes.contains_key(target) {
-                    let hint = names::similar(target, self.nodes.keys());
+                    let hint = findings.hints.similar(target, self.nodes.keys());
                     findings.add(
                         Code::UnknownNode,
                         pointer,

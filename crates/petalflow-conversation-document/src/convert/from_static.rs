@@ -5,7 +5,7 @@ use crate::common_rules::{check_actions, check_parameters, check_template};
 use crate::conversation::{Conversation, Function, Handler, Next, Node};
 use crate::finding::{Code, Finding, Findings};
 use crate::legacy::{self, StaticFlow};
-use crate::names;
+use crate::names::shown;
 use crate::parameters::Parameters;
 use petalflow_source::{Pointer, Severity};
 
@@ -24,7 +24,9 @@ impl StaticFlow {
         let mut budget = Budget::default();
         let root = Pointer::root();
         if !self.nodes.contains_key(&self.initial_node) {
-            let hint = names::similar(&self.initial_node, self.nodes.keys());
+            let hint = findings
+                .hints
+                .similar(&self.initial_node, self.nodes.keys());
             let message = format!(
                 "initial_node '{}' is not a defined node{hint}",
                 self.initial_node
@@ -66,6 +68,7 @@ impl StaticFlow {
         budget: &mut Budget,
         findings: &mut Findings,
     ) {
+        let node_name = shown(node_name);
         let mut seen = std::collections::HashSet::new();
         for (index, tool) in node.functions.iter().flatten().enumerate() {
             let at = at.name("functions").item(index).name("function");
@@ -77,7 +80,7 @@ impl StaticFlow {
             if let Some(target) = &tool.function.transition_to
                 && !self.nodes.contains_key(target)
             {
-                let hint = names::similar(target, self.nodes.keys());
+                let hint = findings.hints.similar(target, self.nodes.keys());
                 let message = format!(
                     "node '{node_name}' function '{name}' transitions to unknown node '{target}'{hint}"
                 );

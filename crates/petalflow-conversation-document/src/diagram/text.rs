@@ -1,6 +1,6 @@
 //! Pictures as texts: Mermaid and Graphviz.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::drawing::{Drawing, Shape, Vertex};
@@ -74,6 +74,7 @@ fn ids(vertices: &[Vertex]) -> Vec<String> {
         "href",
     ];
     let mut used = HashSet::new();
+    let mut numbers = HashMap::new();
     let ids = vertices.iter().map(|vertex| {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut id: String = vertex.id.chars().map(plain).collect();
@@ -81,9 +82,9 @@ fn ids(vertices: &[Vertex]) -> Vec<String> {
             id.push('_');
         }
         let mut unused = id.clone();
-        let mut number = 1;
         while !used.insert(unused.clone()) {
-            number += 1;
+            let number = numbers.entry(id.clone()).or_insert(1_usize);
+            *number += 1;
             unused = format!("{id}_{number}");
         }
         unused

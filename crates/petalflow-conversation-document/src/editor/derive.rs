@@ -142,6 +142,17 @@ impl EditorDocument {
         self.nodes.iter().flat_map(of_node).collect()
     }
 
+    /// The names of the decisions that the editor shows.
+    pub(super) fn decision_ids(&self) -> impl Iterator<Item = String> {
+        let of_node = |node: &Node| {
+            let functions = node.data.functions().iter();
+            let deciding = functions.filter(|function| function.decision.is_some());
+            let ids = deciding.map(|function| decision_id(&node.id, &function.name));
+            ids.collect::<Vec<_>>()
+        };
+        self.nodes.iter().flat_map(of_node)
+    }
+
     /// Returns the node and the function of a decision that the editor shows, by its name.
     ///
     /// The editor takes the name apart at the first `-` after the prefix, and so finds the wrong node if the name of a

@@ -1,5 +1,7 @@
 //! Fields of this crate in documents of the editor, which has no place for what they say. The editor ignores them.
 
+use std::collections::HashMap;
+
 use indexmap::IndexMap;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
@@ -30,13 +32,12 @@ impl Function {
     pub(crate) fn branch(&self, decision: &Decision) -> Option<Branch> {
         let mut branch = Branch::deserialize(self.extra.get(TRANSITION)?).ok()?;
         // Other fields have lost their order.
+        let known: HashMap<String, &String> =
+            branch.cases.keys().map(|it| (literal(it), it)).collect();
         let conditions = decision.conditions.iter();
         let cases = conditions.map(|condition| {
-            let case = branch
-                .cases
-                .iter()
-                .find(|(case, _)| literal(case) == condition.value)?;
-            Some((case.0.clone(), condition.next_node_id.clone()))
+            let case = *known.get(&condition.value)?;
+            Some((case.clone(), condition.next_node_id.clone()))
         });
         let cases: Option<IndexMap<_, _>> = cases.collect();
         let cases = cases?;

@@ -7,7 +7,7 @@ use crate::arguments::Budget;
 use crate::common_rules::{check_actions, check_parameters, check_template};
 use crate::decision::{Decision, Operator};
 use crate::finding::{Code, Finding, Findings};
-use crate::names;
+use crate::names::{Hints, shown};
 use petalflow_source::{Pointer, Severity};
 
 impl EditorDocument {
@@ -129,11 +129,15 @@ impl EditorDocument {
 
     fn check_edges(&self, checker: &mut Checker<'_>) {
         let edges = Pointer::root().name("edges");
+        let decisions: HashSet<String> = self.decision_ids().collect();
         for (index, edge) in self.edges.iter().enumerate() {
             for (end, id) in [("source", &edge.source), ("target", &edge.target)] {
-                let is_decision = self.decision_source(id).is_some();
+                let is_decision = decisions.contains(id);
                 if !checker.ids.contains(id) && !is_decision {
-                    let hint = names::similar(id, checker.ids.iter().copied());
+                    let hint = checker
+                        .findings
+                        .hints
+                        .similar(id, checker.ids.iter().copied());
                     let message = format!("Edge {end} not found: {id}{hint}");
                     checker
                         .findings
@@ -221,7 +225,7 @@ struct Checker<'d> {
 impl Checker<'_> {
     fn node(&mut self, id: &str, data: &NodeData, at: &Pointer) {
         let functions_at = at.name("functions");
-        let owner = format!("node '{id}'");
+        let owner = format!("node '{}'", shown(id));
         self.functions(data.functions(), &functions_at, &owner);
         for (index, function) in data.functions().iter().enumerate() {
             if self.globals.contains(function.name.as_str()) {
@@ -339,7 +343,7 @@ impl Checker<'_> {
 
     fn target(&mut self, id: &String, at: Pointer, function: &str, owner: &str) {
         if !self.ids.contains(id) {
-            let hint = names::similar(id, self.ids.iter().copied());
+            let hint = self.findings.hints.similar(id, self.ids.iter().copied());
             let message =
                 format!("{owner} function '{function}' transitions to unknown node '{id}'{hint}");
             self.findings.add(Code::UnknownNode, at, message);
@@ -351,7 +355,7 @@ impl Checker<'_> {
         let properties = function.properties.as_ref().unwrap_or(&empty);
         for (index, required) in function.required.iter().flatten().enumerate() {
             if !properties.contains_key(required) {
-                let hint = names::similar(required, properties.keys());
+                let hint = self.findings.hints.similar(required, properties.keys());
                 let message = format!(
                     "function '{}' requires '{required}', which is not in its properties{hint}",
                     function.name
@@ -361,7 +365,7 @@ impl Checker<'_> {
             }
         }
         for (name, property) in properties {
-            if let Some(problem) = unknown_type(&property.kind) {
+            if let Some(problem) = unknown_type(&property.kind, &mut self.findings.hints) {
                 let message = format!(
                     "parameter '{name}' of function '{}' {problem}",
                     function.name
@@ -390,14 +394,14 @@ fn can_contain(literal: &str) -> bool {
 }
 
 /// The editor accepts any word as a type. Models do not.
-fn unknown_type(kind: &str) -> Option<String> {
+fn unknown_type(kind: &str, hints: &mut Hints) -> Option<String> {
     const TYPES: [&str; 7] = [
         "string", "number", "integer", "boolean", "array", "object", "null",
     ];
     if TYPES.contains(&kind) || kind == Property::ANY {
         return None;
     }
-    let hint = names::similar(kind, &TYPES.map(str::to_owned));
+    let hint = hints.similar(kind, &TYPES.map(str::to_owned));
     Some(format!(
         "has the type '{kind}', which JSON Schema does not have{hint} (string, number, integer, boolean, array, object)"
     ))

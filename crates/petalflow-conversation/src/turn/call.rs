@@ -1,5 +1,9 @@
 //! Calls of functions.
 
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
 use petalflow::error::catch_panic;
 use petalflow::tool::ToolContext;
 use petalflow::{BoxError, Context};
@@ -9,7 +13,7 @@ use super::step;
 use crate::error::NextError;
 use crate::program::{Offered, Program};
 use crate::step::{Outcome, PendingCall};
-use crate::{ConversationError, ConversationEvent, Talk};
+use crate::{ConversationError, ConversationEvent, Interruption, Talk};
 
 /// Lets the conversation continue at this node after the call, whatever the document says.
 ///
@@ -105,12 +109,11 @@ async fn run(
                 let called = tool.call(arguments, &tool_cx).await;
                 called.map_err(BoxError::from)
             };
+            let name = &pending.call.name;
             // A panic of a function must not end the conversation.
-            let result = match catch_panic(called).await {
+            let result = match limited(offered, cx, name, catch_panic(called)).await? {
                 Ok(result) => result?,
-                Err(panicked) => {
-                    return Err(format!("function `{}` {panicked}", pending.call.name).into());
-                }
+                Err(panicked) => return Err(format!("function `{name}` {panicked}").into()),
             };
             let actions = tool_cx.take_actions();
             outcome.values = actions.state_delta;
@@ -124,4 +127,38 @@ async fn run(
         None => offered.next.next(&result)?,
     };
     Ok(result)
+}
+
+/// Waits for a call until its timeout, and until the person interrupts if that ends the call.
+async fn limited<F: Future>(
+    offered: &Offered,
+    cx: &Context,
+    name: &str,
+    call: F,
+) -> Result<F::Output, BoxError> {
+    let interruption = cx.managed::<Interruption>();
+    let interrupted = async {
+        match interruption {
+            Some(interruption) if offered.is_cancelled => interruption.interrupted().await,
+            _ => pending().await,
+        }
+    };
+    let mut interrupted = pin!(interrupted);
+    let mut call = pin!(call);
+    // The interruption first: it is heard from before the call begins.
+    let either = poll_fn(|task| match interrupted.as_mut().poll(task) {
+        Poll::Ready(()) => Poll::Ready(None),
+        Poll::Pending => call.as_mut().poll(task).map(Some),
+    });
+    let ended = match offered.timeout {
+        None => Ok(either.await),
+        Some(time) => tokio::time::timeout(time, either).await.map_err(|_| time),
+    };
+    match ended {
+        Ok(Some(result)) => Ok(result),
+        Ok(None) => {
+            Err(format!("function `{name}` was cancelled: the person has interrupted").into())
+        }
+        Err(time) => Err(format!("function `{name}` has not returned within {time:?}").into()),
+    }
 }
