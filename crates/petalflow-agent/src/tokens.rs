@@ -1,7 +1,7 @@
 //! Estimates of the number of tokens. Providers count them only after a request was made.
 
 use petalflow_llm::{ChatMessage, LlmRequest, Part};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The bytes of text that count as one token.
 const BYTES: usize = 4;
@@ -9,6 +9,8 @@ const BYTES: usize = 4;
 const FRAME: u64 = 4;
 /// The tokens of a medium.
 const MEDIUM: u64 = 1_000;
+/// The bytes of text that count as much as a medium.
+const MEDIUM_BYTES: usize = 4_000;
 
 /// The estimated tokens of a message.
 pub(crate) fn of_message(message: &ChatMessage) -> u64 {
@@ -50,6 +52,8 @@ fn json_bytes(value: &Value) -> usize {
         Value::Number(number) => number.to_string().len(),
         Value::String(text) => text.len() + 2,
         Value::Array(items) => 2 + items.iter().map(|item| json_bytes(item) + 1).sum::<usize>(),
+        // It is sent as what it is, and not as the text of its data.
+        Value::Object(fields) if is_medium(fields) => MEDIUM_BYTES,
         Value::Object(fields) => {
             let fields = fields.iter();
             2 + fields
@@ -57,6 +61,14 @@ fn json_bytes(value: &Value) -> usize {
                 .sum::<usize>()
         }
     }
+}
+
+/// Whether this part of a tool's result is a picture, a sound or a file with its data.
+fn is_medium(fields: &Map<String, Value>) -> bool {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    matches!(text("type"), Some("image" | "audio" | "video" | "resource"))
+        && text("media_type").is_some()
+        && text("data").is_some()
 }
 
 fn of_bytes(bytes: usize) -> u64 {
@@ -82,5 +94,19 @@ mod tests {
             ..LlmRequest::new(vec![ChatMessage::user("")])
         };
         assert_eq!(of_request(&request), 100 + FRAME);
+    }
+
+    #[test]
+    fn a_picture_in_a_result_counts_as_a_picture() {
+        let picture = serde_json::json!({
+            "output": [{ "type": "image", "media_type": "image/png", "data": "A".repeat(1_000_000) }]
+        });
+        let result = petalflow::tool::ToolResult {
+            name: "draw".into(),
+            content: picture,
+            ..Default::default()
+        };
+        let tokens = of_message(&ChatMessage::results([result]));
+        assert!((MEDIUM..MEDIUM + 20).contains(&tokens), "{tokens}");
     }
 }

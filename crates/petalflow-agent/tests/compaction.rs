@@ -418,3 +418,24 @@ fn windows_count_what_they_keep() {
     assert!(TokenWindow::new(59).is_due(ContextSize::of(&messages)));
     assert!(!LastMessages::new(10).is_due(ContextSize::of(&messages)));
 }
+
+/// Always cuts.
+struct Always;
+
+#[petalflow::async_trait]
+impl Compactor for Always {
+    fn is_due(&self, _: ContextSize) -> bool {
+        true
+    }
+
+    fn messages_to_keep(&self, messages: &[ChatMessage]) -> usize {
+        messages.len()
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_without_a_message_for_the_model_is_not_cut() {
+    let (agent, model) = scripted(["yes"]);
+    let talk = agent.compaction(Always).run("").await.unwrap();
+    assert_eq!((talk.answer(), model.requests().len()), ("yes".into(), 1));
+}

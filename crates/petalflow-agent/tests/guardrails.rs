@@ -7,22 +7,24 @@ use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::ToolCall;
+use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::{BoxError, async_trait};
 use petalflow_agent::guardrail::{
-    Guardrail, GuardrailAction, GuardrailContext, GuardrailEvent, GuardrailStage, Verdict,
-    on_input, on_output, on_tool_call,
+    ClosureGuardrail, Guardrail, GuardrailAction, GuardrailContext, GuardrailEvent, GuardrailStage,
+    Verdict, on_input, on_output, on_tool_call,
 };
 use petalflow_agent::stream::AgentEventKind;
 use petalflow_agent::{Agent, AgentError, AgentEvent, Conversation, ConversationInput, Mode};
 use petalflow_llm::{
     ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Reply, ScriptedModel,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::kit::{asked, results, returns, scripted, tool};
 
 /// Blocks inputs with this word.
-fn no(word: &'static str) -> petalflow_agent::guardrail::ClosureGuardrail {
+fn no(word: &'static str) -> ClosureGuardrail {
     on_input(format!("no {word}"), move |message| async move {
         let found = message.text().contains(word);
         Ok(if found {
@@ -300,7 +302,7 @@ async fn answers_are_blocked_and_rewritten() {
 
 #[tokio::test]
 async fn pieces_reach_no_listener_before_the_answer_was_checked() {
-    let pieces = |guardrail: petalflow_agent::guardrail::ClosureGuardrail| async move {
+    let pieces = |guardrail: ClosureGuardrail| async move {
         let (agent, _) = scripted([Reply::chunks(["It ", "is ", "Tulip", "."])]);
         let events = agent.streaming().guardrail(guardrail).events("what?");
         let (pieces, _, talk) = super::kit::all(events).await;
@@ -455,4 +457,44 @@ async fn a_decision_of_a_person_is_no_input_to_check() {
     let talk = thread.run(input).await.unwrap().into_finished().unwrap();
     assert_eq!(talk.answer(), "done");
     assert_eq!(counts[0].load(SeqCst), 1);
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Word {
+    word: String,
+}
+
+/// A structured answer that a model gives with a tool is an answer.
+#[tokio::test]
+async fn an_answer_that_is_given_with_a_tool_is_checked() {
+    let asks = |guard: ClosureGuardrail| {
+        let answer = Reply::call("set_model_response", json!({ "word": "secret" }));
+        let (agent, _) = scripted([answer]);
+        let agent = agent.tool(returns("t", json!(1))).output::<Word>();
+        agent.guardrail(guard)
+    };
+    let blocks = on_output("no secrets", |message: ChatMessage| async move {
+        let leaks = message.text().contains("secret");
+        Ok(if leaks {
+            Verdict::block("I cannot tell.")
+        } else {
+            Verdict::Pass
+        })
+    });
+    let talk = asks(blocks).run("go").await.unwrap();
+    assert_eq!(talk.answer(), "I cannot tell.");
+    let rewrites = on_output("no secrets", |message: ChatMessage| async move {
+        let text = message.text().replace("secret", "***");
+        Ok(Verdict::Rewrite(ChatMessage::assistant(text)))
+    });
+    let talk = asks(rewrites).run("go").await.unwrap();
+    assert_eq!(talk.output::<Word>().unwrap().word, "***");
+    let (guardrail, stage, _) = blocked(&talk.events[2]);
+    assert_eq!((guardrail, stage), ("no secrets", &GuardrailStage::Output));
+    let fails = on_output("no secrets", |_| async { Ok(Verdict::fail("leak")) });
+    let error = asks(fails).run("go").await.unwrap_err();
+    assert!(
+        format!("{error:?}").contains("guardrail `no secrets` stopped"),
+        "{error:?}"
+    );
 }

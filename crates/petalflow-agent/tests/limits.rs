@@ -385,3 +385,13 @@ async fn a_callback_that_answers_makes_no_request() {
         .unwrap();
     assert_eq!((talk.answer(), talk.usage().requests), ("cached".into(), 0));
 }
+
+#[tokio::test]
+async fn a_limit_of_money_that_is_no_number_allows_nothing() {
+    let (agent, model) = scripted(["never"]);
+    let agent = agent.prices(Prices::new().with("", Price::default()));
+    let agent = agent.turn_limits(Limits::new().cost(f64::NAN));
+    let error = agent.run("go").await.unwrap_err();
+    assert_eq!(exceeded(&error).kind, LimitKind::Cost);
+    assert!(model.requests().is_empty());
+}

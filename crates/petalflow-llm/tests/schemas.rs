@@ -18,7 +18,7 @@ async fn call(tool: &(impl Tool + ?Sized), arguments: Value) -> Result<Value, St
 
 /// What both OpenAI's and Anthropic's strict modes take. OpenAI also takes `pattern` and bounds of numbers and lists, which
 /// Anthropic refuses; Anthropic also takes `default`, which OpenAI refuses.
-const STRICT: &[&str] = &[
+pub(crate) const STRICT: &[&str] = &[
     "type",
     "description",
     "properties",
@@ -29,7 +29,7 @@ const STRICT: &[&str] = &[
     "anyOf",
     "format",
 ];
-const STRICT_FORMATS: &[&str] = &[
+pub(crate) const STRICT_FORMATS: &[&str] = &[
     "date-time",
     "time",
     "date",

@@ -171,6 +171,9 @@ pub(crate) struct Outcome {
     /// What the called agent used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) spent: Option<Usage>,
+    /// What replaces the answer that the call gives, after a guardrail has rewritten or blocked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<String>,
 }
 
 impl Outcome {
@@ -184,6 +187,7 @@ impl Outcome {
             state: Map::new(),
             waiting: None,
             spent: None,
+            answer: None,
         }
     }
 }

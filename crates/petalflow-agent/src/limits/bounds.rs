@@ -105,7 +105,8 @@ impl Limits {
         }
         if let Some(limit) = self.cost {
             let needed = next.cost(1);
-            if tokens.cost + needed > limit {
+            // Nothing is greater than a limit that is no number.
+            if limit.is_nan() || tokens.cost + needed > limit {
                 return Err(at.exceeded(LimitKind::Cost, limit, tokens.cost, needed));
             }
             if next.output_price > 0.0 {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ctx::Ctx;
 use super::sub_agent::{self, Answer};
-use super::{answer_tool, delegation, guard, spans, transfer};
+use super::{answer_tool, delegation, guard, guarded, spans, transfer};
 use crate::conversation::{Outcome, PendingCall, Waiting};
 use crate::definition::{Mode, Unavailable};
 use crate::error::shortened;
@@ -48,6 +48,8 @@ struct SideEffects {
     spent: Option<Usage>,
     /// What guardrails have done.
     guardrails: Vec<GuardrailEvent>,
+    /// What replaces the answer that the call gives.
+    answer: Option<String>,
 }
 
 /// Makes a call.
@@ -63,6 +65,11 @@ pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Result<Outcome,
         Err(error) if AgentError::ends_run(&*error) => return Err(error),
         outcome => outcome,
     };
+    let call = &pending.call;
+    if call.name == answer_tool::NAME && outcome.is_ok() && answer_tool::is_used(ctx) {
+        let text = call.arguments.to_string();
+        effects.answer = guarded::answer(ctx, text, &mut effects.guardrails).await?;
+    }
     let spec = ctx
         .agent()
         .specs()
@@ -93,6 +100,7 @@ pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Result<Outcome,
         event,
         state,
         spent: effects.spent,
+        answer: effects.answer,
     })
 }
 

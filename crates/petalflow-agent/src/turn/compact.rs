@@ -105,6 +105,9 @@ fn start(
     messages: &[ChatMessage],
     from: usize,
 ) -> Option<(usize, usize)> {
+    if messages.is_empty() {
+        return None;
+    }
     let keep = compactor
         .messages_to_keep(messages)
         .clamp(1, messages.len());

@@ -155,12 +155,14 @@ fn answer(ctx: Ctx<'_>, results: &AgentEvent) -> Option<AgentEvent> {
         .results()
         .filter(|result| result.name == answer_tool::NAME && repair::fits(ctx, result))
         .last()?;
-    let call = ctx.call(&set.call_id)?;
+    let mut outcomes = ctx.conversation.outcomes.iter();
+    let outcome = outcomes.find(|outcome| outcome.call == set.call_id);
+    let text = match outcome.and_then(|outcome| outcome.answer.clone()) {
+        Some(replaced) => replaced,
+        None => ctx.call(&set.call_id)?.arguments.to_string(),
+    };
     Some(AgentEvent {
-        message: Some(ChatMessage::new(
-            Role::Assistant,
-            vec![Part::text(call.arguments.to_string())],
-        )),
+        message: Some(ChatMessage::new(Role::Assistant, vec![Part::text(text)])),
         ..ctx.event(2)
     })
 }

@@ -121,6 +121,18 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
     .await
 }
 
+/// Checks an answer that was given with a tool. Returns the text that replaces it, if one does.
+pub(super) async fn answer(
+    ctx: Ctx<'_>,
+    text: String,
+    done: &mut Vec<GuardrailEvent>,
+) -> Result<Option<String>, BoxError> {
+    let checked = output(ctx, LlmResponse::text_only(text)).await?;
+    let replaced = !checked.guardrails.is_empty();
+    done.extend(checked.guardrails);
+    Ok(replaced.then(|| checked.response.text()))
+}
+
 /// Checks an answer that has text.
 async fn output(ctx: Ctx<'_>, mut response: LlmResponse) -> Result<Guarded, BoxError> {
     let mut done = Vec::new();

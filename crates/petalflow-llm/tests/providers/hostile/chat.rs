@@ -328,31 +328,8 @@ fn odd_fields(cases: &mut Vec<Case>) {
             value!({"x": {"y": [1, 2]}, "service_tier": null}),
         ),
     ] {
-        let mut changed = body(&good, "stop");
-        changed
-            .as_object_mut()
-            .unwrap()
-            .extend(change.as_object().unwrap().clone());
-        let steps = json(&changed.to_string());
-        cases.extend(Case::both(
-            &format!("an answer with {name}"),
-            &steps,
-            text("Hello"),
-        ));
-        let mut events = (FORMAT.events)("Hello");
-        for event in &mut events {
-            event
-                .as_object_mut()
-                .unwrap()
-                .extend(change.as_object().unwrap().clone());
-        }
-        let steps = stream(&FORMAT.stream(&events));
-        cases.push(Case::new(
-            format!("events with {name}"),
-            Asks::Stream,
-            steps,
-            text("Hello"),
-        ));
+        let changed = body(&good, "stop");
+        cases.extend(FORMAT.with_fields(name, changed, &change, |event| Some(event)));
     }
     for (reason, expected) in [
         ("content_filter", FinishReason::ContentFilter),

@@ -375,30 +375,8 @@ fn odd_fields(cases: &mut Vec<Case>) {
             value!({"hologram": {"x": 1}, "createTime": null}),
         ),
     ] {
-        let mut changed = body(&[value!({"text": "Hello"})], "STOP");
-        changed
-            .as_object_mut()
-            .unwrap()
-            .extend(change.as_object().unwrap().clone());
-        cases.extend(Case::both(
-            &format!("an answer with {name}"),
-            &json(&changed.to_string()),
-            text("Hello"),
-        ));
-        let mut events = (FORMAT.events)("Hello");
-        for event in &mut events {
-            event
-                .as_object_mut()
-                .unwrap()
-                .extend(change.as_object().unwrap().clone());
-        }
-        let steps = stream(&FORMAT.stream(&events));
-        cases.push(Case::new(
-            format!("events with {name}"),
-            Asks::Stream,
-            steps,
-            text("Hello"),
-        ));
+        let changed = body(&[value!({"text": "Hello"})], "STOP");
+        cases.extend(FORMAT.with_fields(name, changed, &change, |event| Some(event)));
     }
     for (name, wrong) in [
         ("candidates that are null", value!({"candidates": null})),

@@ -355,29 +355,8 @@ fn odd_fields(cases: &mut Vec<Case>) {
             value!({"container": {"x": 1}, "context_management": null}),
         ),
     ] {
-        let mut changed = body(&good, "end_turn");
-        changed
-            .as_object_mut()
-            .unwrap()
-            .extend(change.as_object().unwrap().clone());
-        let steps = json(&changed.to_string());
-        cases.extend(Case::both(
-            &format!("an answer with {name}"),
-            &steps,
-            text("Hello"),
-        ));
-        let mut events = (FORMAT.events)("Hello");
-        events[0]["message"]
-            .as_object_mut()
-            .unwrap()
-            .extend(change.as_object().unwrap().clone());
-        let steps = stream(&FORMAT.stream(&events));
-        cases.push(Case::new(
-            format!("events with {name}"),
-            Asks::Stream,
-            steps,
-            text("Hello"),
-        ));
+        let changed = body(&good, "end_turn");
+        cases.extend(FORMAT.with_fields(name, changed, &change, |event| event.get_mut("message")));
     }
     for (reason, expected) in [
         ("refusal", FinishReason::ContentFilter),

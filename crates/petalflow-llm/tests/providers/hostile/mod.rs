@@ -73,6 +73,33 @@ impl Format {
             .position(|event| event.to_string().contains("Hel"));
         events[..=until.unwrap()].iter().map(Self::frame).collect()
     }
+
+    /// The answer `whole`, which says `Hello`, and the events of the same answer, both with these fields besides. `place` finds the
+    /// object of an event that has the fields. All of them are read as without the fields.
+    pub(super) fn with_fields(
+        &self,
+        name: &str,
+        mut whole: Value,
+        fields: &Value,
+        place: fn(&mut Value) -> Option<&mut Value>,
+    ) -> Vec<Case> {
+        let add = |object: &mut Value| {
+            let object = object.as_object_mut().expect("it has fields");
+            object.extend(fields.as_object().expect("fields").clone());
+        };
+        add(&mut whole);
+        let steps = json(&whole.to_string());
+        let mut cases: Vec<Case> =
+            Case::both(&format!("an answer with {name}"), &steps, text("Hello"))
+                .into_iter()
+                .collect();
+        let mut events = (self.events)("Hello");
+        events.iter_mut().filter_map(place).for_each(add);
+        let name = format!("events with {name}");
+        let steps = stream(&self.stream(&events));
+        cases.push(Case::new(name, Asks::Stream, steps, text("Hello")));
+        cases
+    }
 }
 
 /// How a case asks.

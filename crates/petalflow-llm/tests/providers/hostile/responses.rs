@@ -420,29 +420,8 @@ fn odd_fields(cases: &mut Vec<Case>) {
             value!({"incomplete_details": "none"}),
         ),
     ] {
-        let mut changed = body(&[message("Hello")], "completed");
-        changed
-            .as_object_mut()
-            .unwrap()
-            .extend(change.as_object().unwrap().clone());
-        cases.extend(Case::both(
-            &format!("an answer with {name}"),
-            &json(&changed.to_string()),
-            text("Hello"),
-        ));
-        let mut events = (FORMAT.events)("Hello");
-        for event in &mut events {
-            if let Some(response) = event["response"].as_object_mut() {
-                response.extend(change.as_object().unwrap().clone());
-            }
-        }
-        let steps = stream(&FORMAT.stream(&events));
-        cases.push(Case::new(
-            format!("events with {name}"),
-            Asks::Stream,
-            steps,
-            text("Hello"),
-        ));
+        let changed = body(&[message("Hello")], "completed");
+        cases.extend(FORMAT.with_fields(name, changed, &change, |event| event.get_mut("response")));
     }
     for (name, wrong) in [
         ("output that is null", value!({"output": null})),

@@ -2,29 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// In both strict modes, without what only one of them has.
-const STRICT: &[&str] = &[
-    "type",
-    "description",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "enum",
-    "anyOf",
-    "format",
-];
-const STRICT_FORMATS: &[&str] = &[
-    "date-time",
-    "time",
-    "date",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "uuid",
-];
+use crate::schemas::{STRICT, STRICT_FORMATS};
+
 /// In Gemini's JSON Schemas. Others are ignored.
 const GEMINI: &[&str] = &[
     "$id",
