@@ -1,4 +1,4 @@
-// Each mistake in the document is one error, with its place in the document, and the type exists nevertheless.
+// Each mistake in the document is one error, with its place in the document, and uses of the type are none.
 petalflow_envelope::flow_from!("wrong.graph.yaml");
 
 fn main() {

@@ -1,3 +1,0 @@
-petalflow_envelope::flow_from!();
-
-fn main() {}
