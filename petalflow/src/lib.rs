@@ -127,9 +127,9 @@ pub use flow::Flow;
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
 pub use graph::Graph;
-#[doc(hidden)]
-pub use launch::HasStore;
 pub use launch::Launch;
+#[doc(hidden)]
+pub use launch::{HasStore, SharedStore};
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
 pub use petalflow_macros::Route;

@@ -23,11 +23,6 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         2,
         "with incremental compilation, rustc also reports what the sub-flow returns",
     ),
-    (
-        "ask/fail/answer_not_serialized",
-        2,
-        "one for each direction",
-    ),
     ("flow/fail/generic_node", 2, "two mistakes"),
     ("flow/fail/half_typed_group", 2, "two mistakes"),
     ("flow/fail/item_by_value", 2, "two mistakes"),

@@ -337,7 +337,6 @@ const KEYS: KeySet = KeySet::of(EnvelopeVars::INDEX)
     .union(KeySet::of(EnvelopeErrors::INDEX))
     .union(KeySet::of(EnvelopeBranches::INDEX));
 
-#[diagnostic::do_not_recommend]
 impl Output<Envelope> for Changes {
     const MAY_WRITE: KeySet = KEYS;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -363,7 +362,6 @@ impl Output<Envelope> for Changes {
 impl WriteOutput<Envelope> for Changes {}
 
 /// A node that returns a branch stores it for the merge. It writes nothing else.
-#[diagnostic::do_not_recommend]
 impl Output<Envelope> for Branch {
     const MAY_WRITE: KeySet = <EnvelopeBranches as Output<Envelope>>::MAY_WRITE;
     const MUST_WRITE: KeySet = KeySet::NONE;

@@ -137,7 +137,6 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         }
     });
     quote! {
-        #[diagnostic::do_not_recommend]
         #[automatically_derived]
         #[doc(hidden)]
         impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {

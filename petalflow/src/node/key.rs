@@ -81,7 +81,6 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overwrite<K>(pub K);
 
-#[diagnostic::do_not_recommend]
 impl<S: State, K: Key<State = S>> Output<S> for Overwrite<K> {
     const MAY_WRITE: KeySet = KeySet::of(K::INDEX);
     const MUST_WRITE: KeySet = KeySet::of(K::INDEX);

@@ -133,7 +133,7 @@ pub trait Node<S>: Send + Sync + 'static {
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
-    note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`"
+    note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`, another flow with `node name: Flow {{ in: .., out: .. }};`"
 )]
 pub trait FnNode<S>: Node<S> {
     /// The node.

@@ -48,8 +48,8 @@ use crate::state::{KeySet, State};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a node over `{S}` cannot return `{Self}`",
-    label = "not a key of `{S}`, nor a route in the last place",
-    note = "return a typed key (state + key, such as `EssayDraft(..)`), an `Option` of one, a tuple of keys, `()`, any of them in a `Result`; a route (`#[derive(Route)]`) comes last, or `Each(items)` for an edge with `each`; a node that waits is an `async fn` that returns the key itself"
+    label = "not a key of `{S}`, nor a route",
+    note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route (`#[derive(Route)]`) comes last, or `Each(items)` for an edge with `each`; a node that waits is an `async fn` that returns the key itself"
 )]
 pub trait Output<S>: Sized {
     /// The keys that it can write. Two nodes that can write the same key conflict in one superstep.
@@ -111,13 +111,12 @@ pub trait Output<S>: Sized {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand here in what a node over `{S}` returns",
     label = "not a key of `{S}`",
-    note = "only typed keys may come before the last place of a tuple; a route or an `Each` comes last"
+    note = "only typed keys may come before the last place of a tuple, or in an `Option`; a route or an `Each` comes last, and is not optional"
 )]
 pub trait WriteOutput<S>: Output<S> {}
 
 impl Routing for () {}
 
-#[diagnostic::do_not_recommend]
 impl<S> Output<S> for () {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -134,7 +133,6 @@ impl<S> Output<S> for () {
 
 impl<S> WriteOutput<S> for () {}
 
-#[diagnostic::do_not_recommend]
 impl<S, T: WriteOutput<S>> Output<S> for Option<T> {
     const MAY_WRITE: KeySet = T::MAY_WRITE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -220,7 +218,6 @@ impl Routing for bool {
     const ROUTES: bool = true;
 }
 
-#[diagnostic::do_not_recommend]
 impl<S> Output<S> for bool {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -238,7 +235,6 @@ impl<S> Output<S> for bool {
 
 macro_rules! tuple {
     ($($key:ident)*; $last:ident) => {
-        #[diagnostic::do_not_recommend]
         impl<S, $($key: WriteOutput<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
             const MAY_WRITE: KeySet = KeySet::NONE $(.union($key::MAY_WRITE))* .union($last::MAY_WRITE);
             const MUST_WRITE: KeySet = KeySet::NONE $(.union($key::MUST_WRITE))* .union($last::MUST_WRITE);

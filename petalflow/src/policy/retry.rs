@@ -1,10 +1,8 @@
 //! Retries: how often, after which errors, and with which delays.
 
 use std::error::Error;
-use std::future::Future;
 use std::time::Duration;
 
-use super::Retrying;
 use crate::outcome::RunError;
 
 /// How often an operation is attempted, and the delays between the attempts.
@@ -282,86 +280,6 @@ impl Retry {
             exponential = multiplied(exponential.min(max), factor);
             let random = rng.as_mut().map(|rng| multiplied(delay, rng.f64()));
             delay.saturating_add(random.unwrap_or_default())
-        })
-    }
-
-    /// Runs an operation until it succeeds, its error is not [covered](Self::covers), or no attempt is left. `attempt` gets
-    /// the number of the attempt, from 1.
-    ///
-    /// ```
-    /// use petalflow::policy::Retry;
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() {
-    /// let number = Retry::times(3).jitter().run(|attempt| async move {
-    ///     // The first two attempts fail.
-    ///     ["?", "!", "42"][attempt as usize - 1].parse::<u32>()
-    /// });
-    /// assert_eq!(number.await, Ok(42));
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The error of the last attempt.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future drops the attempt or the delay that is in progress. No attempt follows.
-    pub fn run<T, E, F, A>(self, attempt: A) -> Retrying<T, E, A, F>
-    where
-        E: Error + 'static,
-        F: Future<Output = Result<T, E>>,
-        A: FnMut(u32) -> F,
-    {
-        Retrying::new(self, attempt, (), |this, cx| {
-            this.advance(cx, |policy, (), error, delay| {
-                policy.covers(error).then_some(delay)
-            })
-        })
-    }
-
-    /// Runs an operation until it succeeds, `decide` returns `None`, or no attempt is left.
-    ///
-    /// `decide` gets the error and the delay of this policy, and returns the delay to use. With it, a server can ask for a
-    /// longer delay (`Retry-After`), and a deadline can end the retries. It also replaces [`only`](Self::only) and
-    /// [`on`](Self::on): it can ask [`covers`](Self::covers) itself.
-    ///
-    /// ```
-    /// use petalflow::policy::Retry;
-    /// use std::time::Duration;
-    ///
-    /// /// An error of a server, with its `Retry-After`.
-    /// struct Busy(Option<Duration>);
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() {
-    /// let start = tokio::time::Instant::now();
-    /// let request = async |attempt| match attempt {
-    ///     1 => Err(Busy(Some(Duration::from_secs(30)))),
-    ///     _ => Ok("answer"),
-    /// };
-    /// let answer = Retry::times(3).run_with(request, |Busy(after), delay| Some(delay.max(after.unwrap_or_default())));
-    /// assert!(matches!(answer.await, Ok("answer")));
-    /// assert_eq!(start.elapsed().as_secs(), 30);
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The error of the last attempt.
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`run`](Self::run).
-    pub fn run_with<T, E, F, A, D>(self, attempt: A, decide: D) -> Retrying<T, E, A, F, D>
-    where
-        F: Future<Output = Result<T, E>>,
-        A: FnMut(u32) -> F,
-        D: FnMut(&E, Duration) -> Option<Duration>,
-    {
-        Retrying::new(self, attempt, decide, |this, cx| {
-            this.advance(cx, |_, decide, error, delay| decide(error, delay))
         })
     }
 

@@ -1,11 +1,106 @@
 //! The future of a retried operation.
 
+use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use super::Retry;
+
+impl Retry {
+    /// Runs an operation until it succeeds, its error is not [covered](Self::covers), or no attempt is left. `attempt` gets
+    /// the number of the attempt, from 1.
+    ///
+    /// ```
+    /// use petalflow::policy::Retry;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let number = Retry::times(3).jitter().run(|attempt| async move {
+    ///     // The first two attempts fail.
+    ///     ["?", "!", "42"][attempt as usize - 1].parse::<u32>()
+    /// });
+    /// assert_eq!(number.await, Ok(42));
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the attempt or the delay that is in progress. No attempt follows.
+    pub fn run<T, E, F, A>(self, attempt: A) -> Retrying<T, E, A, F>
+    where
+        E: Covered,
+        F: Future<Output = Result<T, E>>,
+        A: FnMut(u32) -> F,
+    {
+        Retrying::new(self, attempt, (), |this, cx| {
+            this.advance(cx, |policy, (), error, delay| {
+                policy.covers(error).then_some(delay)
+            })
+        })
+    }
+
+    /// Runs an operation until it succeeds, `decide` returns `None`, or no attempt is left.
+    ///
+    /// `decide` gets the error and the delay of this policy, and returns the delay to use. With it, a server can ask for a
+    /// longer delay (`Retry-After`), and a deadline can end the retries. It also replaces [`only`](Self::only) and
+    /// [`on`](Self::on): it can ask [`covers`](Self::covers) itself.
+    ///
+    /// ```
+    /// use petalflow::policy::Retry;
+    /// use std::time::Duration;
+    ///
+    /// /// An error of a server, with its `Retry-After`.
+    /// struct Busy(Option<Duration>);
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let start = tokio::time::Instant::now();
+    /// let request = async |attempt| match attempt {
+    ///     1 => Err(Busy(Some(Duration::from_secs(30)))),
+    ///     _ => Ok("answer"),
+    /// };
+    /// let answer = Retry::times(3).run_with(request, |Busy(after), delay| Some(delay.max(after.unwrap_or_default())));
+    /// assert!(matches!(answer.await, Ok("answer")));
+    /// assert_eq!(start.elapsed().as_secs(), 30);
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_with<T, E, F, A, D>(self, attempt: A, decide: D) -> Retrying<T, E, A, F, D>
+    where
+        F: Future<Output = Result<T, E>>,
+        A: FnMut(u32) -> F,
+        D: FnMut(&E, Duration) -> Option<Duration>,
+    {
+        Retrying::new(self, attempt, decide, |this, cx| {
+            this.advance(cx, |_, decide, error, delay| decide(error, delay))
+        })
+    }
+}
+
+/// The error of an operation that [`Retry::run`] retries: any error type.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`Retry::run` cannot retry after a `{Self}`",
+    label = "fails with a `{Self}`, which is not an error type",
+    note = "let the operation fail with a type that implements `std::error::Error`; for any other, such as a text or a boxed error, use `Retry::run_with`, which decides itself"
+)]
+pub trait Covered: Error + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Error + 'static> Covered for E {}
 
 /// The future of [`Retry::run`] and [`Retry::run_with`]. Dropping it drops the attempt or the delay that is in progress.
 ///
@@ -41,7 +136,7 @@ where
     A: FnMut(u32) -> F,
     F: Future<Output = Result<T, E>>,
 {
-    pub(super) fn new(
+    fn new(
         policy: Retry,
         attempt: A,
         decide: D,
@@ -59,7 +154,7 @@ where
     }
 
     /// Polls the operation. `delay` decides whether another attempt follows; it gets the delay of the policy.
-    pub(super) fn advance(
+    fn advance(
         &mut self,
         cx: &mut Context<'_>,
         delay: impl Fn(&Retry, &mut D, &E, Duration) -> Option<Duration>,

@@ -220,7 +220,6 @@ impl<R: Route> Routing for Chosen<R> {
     const ROUTES: bool = true;
 }
 
-#[diagnostic::do_not_recommend]
 impl<R: Route> Output<Envelope> for Chosen<R> {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;

@@ -153,6 +153,9 @@ fn unexpected(input: ParseStream) -> syn::Error {
     if input.peek(Token![.]) && !input.peek(Token![..]) {
         return input.error("a node has no methods here: write its options in a statement, `with write { retry: 3, timeout: 30s };`");
     }
+    if input.peek(Token![<-]) {
+        return input.error("an edge is written from left to right: `START -> write`");
+    }
     if input.peek(Token![-]) || input.peek(Token![=]) {
         return input.error("an edge is written `->`");
     }

@@ -72,7 +72,7 @@ fn expected_node(input: ParseStream) -> syn::Error {
         match word.as_str() {
             "let" => return input.error("a node gets a second name, or is declared as a value, with `node`: `node polish = write;`, `node polish: Type = value;`"),
             "match" => return input.error("the node that chooses the route comes before `match`: `write -> match { Revise => .., Publish => END }`"),
-            "for" | "while" | "loop" => return input.error("a flow has no loops: `plan -> each research` runs a node once per item, and a cycle repeats nodes: `critique -> match { Revise => write, Publish => END }`"),
+            "for" | "while" | "loop" => return input.error(format_args!("a flow has no loops: `plan -> each research` runs a node once per item, and a cycle repeats nodes: `critique -> match {{ Revise => write, Publish => END }}`; a node of this name is written `r#{word}`")),
             _ => {}
         }
         return input.error(format_args!(

@@ -127,7 +127,6 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 #newtype::__push(#value, #overwrite, #to)
             }
         }
-        #[diagnostic::do_not_recommend]
         #[automatically_derived]
         #[doc(hidden)]
         impl #runtime::node::Output<#ident> for #newtype {

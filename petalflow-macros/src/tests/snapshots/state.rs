@@ -246,7 +246,6 @@ const _: () = {
             EssayTopic::__push(value, overwrite, update)
         }
     }
-    #[diagnostic::do_not_recommend]
     #[automatically_derived]
     #[doc(hidden)]
     impl ::petalflow::node::Output<Essay> for EssayTopic {

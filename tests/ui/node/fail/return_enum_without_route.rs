@@ -16,6 +16,7 @@ enum Verdict {
 
 #[node(Essay)]
 async fn write(topic: &str) -> Verdict {
+    drop(topic.to_owned());
     Verdict::Revise
 }
 
