@@ -51,7 +51,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-conversation-document",
             "petalflow-llm",
         ],
-        &[],
+        &["petalflow-sqlite"],
     ),
     layer(
         "petalflow-documents-macros",
