@@ -223,7 +223,7 @@ fn f098_static_documents_become_declarative_ones() {
 
 #[test]
 fn an_exported_document_says_the_same_when_it_is_read_again() {
-    let text = r#"
+    let text = "
 initial_node: start
 nodes:
   start:
@@ -242,7 +242,7 @@ nodes:
     post_actions: [{ type: end_conversation }]
 global_functions:
   - { name: help }
-"#;
+";
     let mut conversation = check(&Source::new("a.yaml", text)).unwrap().conversation;
     for node in conversation.nodes.values_mut() {
         for function in &mut node.functions {
