@@ -53,7 +53,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-conversation-document",
             "petalflow-llm",
         ],
-        &[],
+        &["petalflow-sqlite"],
     ),
     layer(
         "petalflow-documents-macros",

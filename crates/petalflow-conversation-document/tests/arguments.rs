@@ -345,3 +345,27 @@ fn a_document_is_refused_if_its_parameters_cannot_be_checked() {
         "a.json:2:91: error[CV-011]: parameter 'n' of function 'f' has the minimum 2 above its maximum 1: no number fits"
     );
 }
+
+#[test]
+fn f038_an_argument_that_is_missing_is_left_out() {
+    // The Python that the editor generates replaces it by 0, False or "".
+    let properties = json!({ "n": { "type": "integer" }, "b": { "type": "boolean" }, "s": { "type": "string" } });
+    let checker = checker(properties, &[]);
+    assert_eq!(checker.check(json!({})).unwrap(), json!({}));
+    let nulls = json!({ "n": null, "b": null, "s": null });
+    assert_eq!(checker.check(nulls).unwrap(), json!({}));
+}
+
+#[test]
+fn f039_lists_and_objects_are_not_texts() {
+    // The Python that the editor generates declares both as `str`.
+    assert_eq!(problem(json!({ "type": "array" }), json!([1])), None);
+    assert_eq!(
+        problem(json!({ "type": "object" }), json!({ "a": 1 })),
+        None
+    );
+    assert!(problem(json!({ "type": "array" }), json!("[1]")).is_some());
+    assert!(problem(json!({ "type": "object" }), json!("{}")).is_some());
+    assert_eq!(problem(json!({ "type": "number" }), json!(1)), None);
+    assert!(problem(json!({ "type": "integer" }), json!(1.5)).is_some());
+}

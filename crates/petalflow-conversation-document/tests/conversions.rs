@@ -223,7 +223,7 @@ fn f098_static_documents_become_declarative_ones() {
 
 #[test]
 fn an_exported_document_says_the_same_when_it_is_read_again() {
-    let text = r#"
+    let text = "
 initial_node: start
 nodes:
   start:
@@ -242,7 +242,7 @@ nodes:
     post_actions: [{ type: end_conversation }]
 global_functions:
   - { name: help }
-"#;
+";
     let mut conversation = check(&Source::new("a.yaml", text)).unwrap().conversation;
     for node in conversation.nodes.values_mut() {
         for function in &mut node.functions {
@@ -369,4 +369,73 @@ fn decisions_of_the_editor_are_drawn() {
         mermaid.contains("    a_age -->|\"result #lt; 18\"| a\n    a_age -->|\"default\"| b\n"),
         "{mermaid}"
     );
+}
+
+#[test]
+fn f041_respond_immediately_is_written_only_when_it_is_false() {
+    for (written, expected) in [
+        (json!({}), None),
+        (json!({ "respond_immediately": true }), None),
+        (json!({ "respond_immediately": false }), Some(false)),
+    ] {
+        let conversation = editor(json!([node("a", "initial", written)]));
+        assert_eq!(
+            conversation.nodes["a"].respond_immediately,
+            expected.is_none()
+        );
+        let exported = conversation.to_editor().document;
+        assert_eq!(exported.nodes[0].data.respond_immediately, expected);
+    }
+}
+
+#[test]
+fn f042_actions_without_what_they_need_are_named_and_not_exported_bare() {
+    let actions = json!([{ "type": "function" }, { "type": "tts_say" }]);
+    let document = json!({ "meta": { "name": "Test", "version": "1" }, "edges": [], "nodes":
+        [node("a", "initial", json!({ "pre_actions": actions }))] });
+    let errors = check(&Source::new("a.json", document.to_string())).unwrap_err();
+    assert_eq!(
+        errors.iter().map(|it| it.code.as_str()).collect::<Vec<_>>(),
+        ["CV-007", "CV-008"]
+    );
+}
+
+#[test]
+fn f043_global_functions_are_exported() {
+    let document = json!({ "meta": { "name": "Test", "version": "1" }, "edges": [], "nodes":
+        [node("a", "initial", json!({}))], "global_functions": [{ "name": "help", "description": "Helps." }] });
+    let document: EditorDocument = serde_json::from_value(document).unwrap();
+    let conversation = Conversation::from_editor(&document).unwrap();
+    let names: Vec<_> = conversation
+        .functions("a")
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["help"]);
+    let exported = conversation.to_editor().document;
+    assert_eq!(exported.global_functions, document.global_functions);
+}
+
+#[test]
+fn f044_without_an_initial_node_the_first_one_with_a_role_is_the_first() {
+    let role = json!({ "role_messages": [{ "role": "system", "content": "You are kind." }] });
+    let conversation = editor(json!([
+        node(
+            "a",
+            "node",
+            json!({ "functions": [{ "name": "go", "description": "d", "next_node_id": "b" }] })
+        ),
+        node("b", "node", role),
+    ]));
+    assert_eq!(conversation.initial_node, "b");
+    let conversation = editor(json!([node("a", "node", json!({}))]));
+    assert_eq!(conversation.initial_node, "a");
+}
+
+#[test]
+fn f074_a_node_has_a_name() {
+    // In the other forms the name is the key of the node.
+    let document = json!({ "meta": { "name": "Test", "version": "1" }, "edges": [], "nodes":
+        [node("", "initial", json!({}))] });
+    let errors = check(&Source::new("a.json", document.to_string())).unwrap_err();
+    assert_eq!(errors.iter().next().unwrap().message, "`id` is empty");
 }

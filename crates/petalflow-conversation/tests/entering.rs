@@ -412,3 +412,29 @@ async fn a_conversation_built_by_hand_is_checked() {
          node `c`: function `go` leads to node `nowhere`, which does not exist"
     );
 }
+
+#[tokio::test]
+async fn f048_f049_only_the_first_turn_begins_and_a_beginning_that_failed_is_tried_again() {
+    let store = petalflow::checkpoint::InMemoryStore::new();
+    let model = ScriptedModel::new(["Hello.", "Still here."]);
+    let flow = builder(json!({ "a": node("A {{ name }}.", json!({})) }));
+    let flow = flow.model(model).build().unwrap();
+    let call = flow.store(&store);
+    let call = call.thread("call");
+    let error = call.run(()).await.unwrap_err();
+    let text = petalflow::error::message_with_sources(&error);
+    assert!(text.contains("`name`"), "{text}");
+    let input = TalkInput::start().with_value("name", "Ann");
+    let run = call.run(input).discard_pending();
+    let talk = run.await.unwrap().into_finished().unwrap();
+    assert_eq!(talk.answer(), "Hello.");
+    assert_eq!(talk.position.node.as_deref(), Some("a"));
+    // A second beginning enters nothing: the model is asked again with what was said.
+    let talk = call.run(()).await.unwrap().into_finished().unwrap();
+    let texts: Vec<String> = talk
+        .messages
+        .iter()
+        .map(petalflow_llm::ChatMessage::text)
+        .collect();
+    assert_eq!(texts, ["A Ann.", "Hello.", "Still here."]);
+}

@@ -446,3 +446,35 @@ async fn f070_a_function_has_no_timeout_unless_one_is_set() {
     );
     assert_eq!(node.as_deref(), Some("a"));
 }
+
+#[tokio::test]
+async fn f037_f045_a_function_of_two_nodes_has_one_handler_and_the_parameters_of_each_node() {
+    let mut document = document(json!({
+        "a": node("A.", json!({ "functions": [{ "name": "f", "transition_to": "b" }] })),
+        "b": node("B.", json!({ "functions": [{ "name": "f" }] })),
+    }));
+    for (name, schema) in [
+        ("a", json!({ "n": { "maximum": 1 } })),
+        ("b", json!({ "n": { "minimum": 2 } })),
+    ] {
+        document.nodes[name].functions[0].parameters = Some(Parameters {
+            properties: serde_json::from_value(schema).unwrap(),
+            required: Vec::new(),
+        });
+    }
+    let model = Arc::new(ScriptedModel::new([
+        Reply::call("f", json!({ "n": 1 })),
+        Reply::call("f", json!({ "n": 1 })),
+        Reply::call("f", json!({ "n": 2 })),
+        "Done.".into(),
+    ]));
+    // The handler has the name of the function; in the editor's Python it is `handle_f`.
+    let flow = ConversationFlow::builder(document).model(Arc::clone(&model));
+    let flow = flow.tool(returns("f", json!("ok"))).build().unwrap();
+    turn(&flow, TalkInput::start()).await;
+    let last = read(&model.requests()[3]);
+    let results: Vec<_> = last.iter().filter(|it| it.starts_with("result")).collect();
+    assert_eq!(results[0], "result: \"ok\"");
+    assert!(results[1].contains("`n` must be at least 2"), "{results:?}");
+    assert_eq!(results[2], "result: \"ok\"");
+}
