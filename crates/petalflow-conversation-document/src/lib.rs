@@ -41,6 +41,7 @@ pub mod decision;
 pub mod editor;
 mod finding;
 pub mod legacy;
+mod lenient;
 mod message;
 mod names;
 mod source;
@@ -53,6 +54,8 @@ pub use conversation::{
 };
 pub use convert::{Converted, Dropped};
 pub use finding::{Code, Diagnostic, Diagnostics, Finding};
+#[doc(hidden)]
+pub use lenient::check_leniently;
 pub use message::Message;
 pub use petalflow_source::{Format, Pointer, Position, Severity, Source};
 pub use source::{Checked, Document, check, config_schema, editor_schema, static_schema};

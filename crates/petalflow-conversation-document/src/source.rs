@@ -49,8 +49,7 @@ pub struct Checked {
 /// let errors = check(&source).unwrap_err();
 /// assert_eq!(
 ///     errors.to_string(),
-///     "a.json:1:40: error[CV-106]: `task_messages` is missing\n\
-///      a.json:1:42: error[CV-105]: there is no field `task_message`; did you mean `task_messages`?",
+///     "a.json:1:42: error[CV-105]: there is no field `task_message`; did you mean `task_messages`?",
 /// );
 /// ```
 pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
@@ -65,28 +64,46 @@ pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
     }
 }
 
-fn inspect(value: &Value, report: &mut Report<Code>) -> Option<(Document, Option<Conversation>)> {
-    let nodes = value.get("nodes");
-    Some(match nodes {
-        Some(Value::Array(_)) => {
+/// The form of a document.
+pub(crate) enum Form {
+    Config,
+    Editor,
+    Static,
+}
+
+pub(crate) fn form(value: &Value) -> Option<Form> {
+    match value.get("nodes")? {
+        Value::Array(_) => Some(Form::Editor),
+        Value::Object(nodes) if nodes.values().any(is_static) => Some(Form::Static),
+        Value::Object(_) => Some(Form::Config),
+        _ => None,
+    }
+}
+
+pub(crate) fn inspect(
+    value: &Value,
+    report: &mut Report<Code>,
+) -> Option<(Document, Option<Conversation>)> {
+    Some(match form(value) {
+        Some(Form::Editor) => {
             let document: EditorDocument = typed(&EDITOR, value, report)?;
             finding::report(document.findings_for_run(), report);
             let conversation = Conversation::from_editor(&document).ok();
             (Document::Editor(document), conversation)
         }
-        Some(Value::Object(nodes)) if nodes.values().any(is_static) => {
+        Some(Form::Static) => {
             let document: StaticFlow = typed(&STATIC, value, report)?;
             finding::report(document.findings(), report);
             let conversation = Conversation::from_static(&document).ok();
             (Document::Static(document), conversation)
         }
-        Some(Value::Object(_)) => {
+        Some(Form::Config) => {
             let document: FlowConfig = typed(&CONFIG, value, report)?;
             finding::report(document.findings(), report);
             let conversation = Conversation::from_config(&document).ok();
             (Document::Config(document), conversation)
         }
-        _ => {
+        None => {
             let message = "the document is no conversation flow: it has no `nodes` (a list in the editor's form, an object in the \
                            others)";
             report.add(Code::UnknownForm, Pointer::root(), message);
@@ -109,12 +126,6 @@ fn typed<T: DeserializeOwned>(
     value: &Value,
     report: &mut Report<Code>,
 ) -> Option<T> {
-    const CODES: Codes<Code> = Codes {
-        name: "field",
-        unknown: Code::UnknownField,
-        missing: Code::MissingField,
-        wrong: |_| Code::WrongValue,
-    };
     let before = report.0.len();
     let checked = schema::check(schema, value, &Pointer::root(), CODES, report);
     // References are checked only in a document that has the right form: what is left out would be missed by them.
@@ -125,6 +136,13 @@ fn typed<T: DeserializeOwned>(
         .map_err(|error| report.add(Code::WrongValue, Pointer::root(), error.to_string()))
         .ok()
 }
+
+pub(crate) const CODES: Codes<Code> = Codes {
+    name: "field",
+    unknown: Code::UnknownField,
+    missing: Code::MissingField,
+    wrong: |_| Code::WrongValue,
+};
 
 static CONFIG: LazyLock<Value> = LazyLock::new(config_schema);
 static EDITOR: LazyLock<Value> = LazyLock::new(editor_schema);

@@ -25,16 +25,17 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
-        Ok(Conversation {
-            name: None,
-            initial_node: config.initial_node.clone(),
-            nodes: config
-                .nodes
-                .iter()
-                .map(|(name, it)| (name.clone(), node(it)))
-                .collect(),
-            global_functions: config.global_functions.iter().map(function).collect(),
-        })
+        Ok(convert(config))
+    }
+}
+
+pub(crate) fn convert(config: &FlowConfig) -> Conversation {
+    let nodes = config.nodes.iter();
+    Conversation {
+        name: None,
+        initial_node: config.initial_node.clone(),
+        nodes: nodes.map(|(name, it)| (name.clone(), node(it))).collect(),
+        global_functions: config.global_functions.iter().map(function).collect(),
     }
 }
 

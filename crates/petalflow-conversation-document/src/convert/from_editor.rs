@@ -31,14 +31,18 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
-        let nodes = document.nodes.iter();
-        let globals = document.global_functions.iter().flatten();
-        Ok(Conversation {
-            name: Some(document.meta.name.clone()),
-            initial_node: document.initial().unwrap_or_default().into(),
-            nodes: nodes.map(|it| (it.id.clone(), node(it))).collect(),
-            global_functions: globals.map(function).collect(),
-        })
+        Ok(convert(document))
+    }
+}
+
+pub(crate) fn convert(document: &EditorDocument) -> Conversation {
+    let nodes = document.nodes.iter();
+    let globals = document.global_functions.iter().flatten();
+    Conversation {
+        name: Some(document.meta.name.clone()),
+        initial_node: document.initial().unwrap_or_default().into(),
+        nodes: nodes.map(|it| (it.id.clone(), node(it))).collect(),
+        global_functions: globals.map(function).collect(),
     }
 }
 

@@ -108,15 +108,19 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
-        let nodes = flow.nodes.iter();
-        Ok(Conversation {
-            name: None,
-            initial_node: flow.initial_node.clone(),
-            nodes: nodes
-                .map(|(name, it)| (name.clone(), node(it, flow)))
-                .collect(),
-            global_functions: Vec::new(),
-        })
+        Ok(convert(flow))
+    }
+}
+
+pub(crate) fn convert(flow: &StaticFlow) -> Conversation {
+    let nodes = flow.nodes.iter();
+    Conversation {
+        name: None,
+        initial_node: flow.initial_node.clone(),
+        nodes: nodes
+            .map(|(name, it)| (name.clone(), node(it, flow)))
+            .collect(),
+        global_functions: Vec::new(),
     }
 }
 
