@@ -6,6 +6,8 @@ mod durable;
 mod entering;
 mod examples;
 mod functions;
+#[cfg(feature = "macros")]
+mod typed;
 
 use petalflow_conversation::{
     ConversationBuilder, ConversationEvent, ConversationFlow, Talk, TalkInput,

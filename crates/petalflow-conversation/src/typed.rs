@@ -1,0 +1,9 @@
+//! Handlers as a trait: from the values of calls to types, and back.
+
+mod argument;
+mod handlers;
+mod reply;
+
+pub use argument::{Argument, Choice, Fields, Misfit, Write, find, object, serialize};
+pub use handlers::{action, boxed, builder, call, done, function, own};
+pub use reply::{BranchResult, Reply, branch, reply, text, word};
