@@ -1,7 +1,9 @@
 //! Rules that hold in documents of every form.
 
 use crate::action::Action;
+use crate::arguments::{Budget, parameter_errors};
 use crate::finding::{Code, Findings};
+use crate::parameters::Parameters;
 use petalflow_source::Pointer;
 
 /// What built-in actions need.
@@ -37,5 +39,22 @@ pub(crate) fn check_actions(actions: &[Action], at: &Pointer, findings: &mut Fin
 pub(crate) fn check_template(text: &str, at: Pointer, findings: &mut Findings) {
     if let Err(error) = text.parse::<crate::Template>() {
         findings.add(Code::BadPlaceholder, at, error.to_string());
+    }
+}
+
+/// Parameters that cannot be checked, or that no value fits. `at` is the object that has the `properties`.
+pub(crate) fn check_parameters(
+    function: &str,
+    parameters: &Parameters,
+    at: &Pointer,
+    budget: &mut Budget,
+    findings: &mut Findings,
+) {
+    for error in parameter_errors(parameters, at, budget) {
+        let message = format!(
+            "parameter '{}' of function '{function}' {}",
+            error.parameter, error.problem
+        );
+        findings.add(Code::BadParameter, error.pointer, message);
     }
 }

@@ -2,12 +2,12 @@
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use crate::action::Action;
 use crate::config::Branch;
 use crate::decision::Operator;
 use crate::message::Message;
+use crate::parameters::Parameters;
 
 /// A conversation flow that was checked.
 ///
@@ -101,32 +101,6 @@ pub enum Handler {
     Named(String),
     /// There is none: the function only leads to the node that follows.
     Nothing,
-}
-
-/// The schema of the arguments of a function.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Parameters {
-    /// The parameters by name, each with its JSON Schema.
-    pub properties: IndexMap<String, Map<String, Value>>,
-    /// The parameters that every call has.
-    pub required: Vec<String>,
-}
-
-impl Parameters {
-    /// Returns the JSON Schema of the arguments.
-    ///
-    /// ```
-    /// use petalflow_conversation_document::Parameters;
-    ///
-    /// assert_eq!(Parameters::default().schema()["type"], "object");
-    /// ```
-    pub fn schema(&self) -> Value {
-        let properties = self.properties.iter();
-        let properties: Map<String, Value> = properties
-            .map(|(name, schema)| (name.clone(), schema.clone().into()))
-            .collect();
-        json!({ "type": "object", "properties": properties, "required": self.required })
-    }
 }
 
 /// The node that follows a function.

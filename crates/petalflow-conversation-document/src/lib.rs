@@ -32,6 +32,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod action;
+mod arguments;
 mod case_key;
 mod common_rules;
 pub mod config;
@@ -44,19 +45,22 @@ pub mod legacy;
 mod lenient;
 mod message;
 mod names;
+mod parameters;
 mod source;
 mod template;
 
 pub use action::Action;
+pub use arguments::{ArgumentChecker, ArgumentErrors, ParameterError};
 pub use case_key::case_key;
 pub use conversation::{
-    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
+    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,
 };
 pub use convert::{Converted, Dropped};
 pub use finding::{Code, Diagnostic, Diagnostics, Finding};
 #[doc(hidden)]
 pub use lenient::check_leniently;
 pub use message::Message;
+pub use parameters::Parameters;
 pub use petalflow_source::{Format, Pointer, Position, Severity, Source};
 pub use source::{Checked, Document, check, config_schema, editor_schema, static_schema};
 pub use template::{MissingKey, Template, TemplateError};

@@ -1,5 +1,6 @@
 //! Documents of conversation flows.
 
+mod arguments;
 mod conversions;
 mod decisions;
 mod declarative;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use petalflow::tool::{Tool, ToolSpec};
 use petalflow_conversation_document::decision::Decision;
 use petalflow_conversation_document::{
-    Action, ContextStrategy, Conversation, Function, Handler, Next, Node, Template, case_key,
+    Action, ArgumentChecker, ContextStrategy, Conversation, Function, Handler, Next, Node,
+    Template, case_key,
 };
 use petalflow_llm::LlmClient;
 use serde_json::Value;
@@ -45,6 +46,8 @@ pub(crate) struct Step {
 /// A function that a node offers.
 pub(crate) struct Offered {
     pub(crate) tool: Option<Arc<dyn Tool>>,
+    /// Checks the arguments, if the document describes them. Otherwise the tool does.
+    pub(crate) checker: Option<Arc<ArgumentChecker>>,
     pub(crate) next: Choice,
 }
 
@@ -140,6 +143,7 @@ struct Joiner<'b> {
 struct Joined {
     spec: Arc<ToolSpec>,
     tool: Option<Arc<dyn Tool>>,
+    checker: Option<Arc<ArgumentChecker>>,
     next: Next,
 }
 
@@ -176,8 +180,12 @@ impl<'b> Joiner<'b> {
         let place = format!("node `{name}`");
         let functions = offered.iter().map(|it| {
             let next = self.choice(&place, &it.spec.name, &it.next);
-            let tool = it.tool.clone();
-            (it.spec.name.clone(), Offered { tool, next })
+            let offered = Offered {
+                tool: it.tool.clone(),
+                checker: it.checker.clone(),
+                next,
+            };
+            (it.spec.name.clone(), offered)
         });
         let functions = functions.collect();
         let mut messages = |messages: &[petalflow_conversation_document::Message]| {
@@ -243,9 +251,25 @@ impl<'b> Joiner<'b> {
         };
         Some(Joined {
             spec: Arc::new(ToolSpec::new(&function.name, description, parameters)),
+            checker: self.checker(place, function),
             tool,
             next: function.next.clone(),
         })
+    }
+
+    fn checker(&mut self, place: &str, function: &Function) -> Option<Arc<ArgumentChecker>> {
+        match ArgumentChecker::new(function.parameters.as_ref()?) {
+            Ok(checker) => Some(Arc::new(checker)),
+            Err(errors) => {
+                for error in errors {
+                    self.wrong(
+                        &format!("node `{place}`"),
+                        format!("function `{}`: {error}", function.name),
+                    );
+                }
+                None
+            }
+        }
     }
 
     fn choice(&mut self, place: &str, function: &str, next: &Next) -> Choice {

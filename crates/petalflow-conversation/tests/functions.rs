@@ -7,7 +7,7 @@ use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolContext};
 use petalflow_conversation::{ConversationEvent, ConversationFlow, TalkInput, go_to};
 use petalflow_conversation_document::decision::Operator;
-use petalflow_conversation_document::{Condition, Decision, Next};
+use petalflow_conversation_document::{Condition, Decision, Next, Parameters};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -348,5 +348,40 @@ async fn a_model_that_calls_functions_for_ever_is_stopped() {
     assert!(
         text.contains("the model was called 5 times in one turn"),
         "{text}"
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_told_to_the_model_and_the_handler_is_not_called() {
+    let mut document =
+        document(json!({ "a": node("A.", json!({ "functions": [{ "name": "f" }] })) }));
+    let size = json!({ "type": "string", "enum": ["small", "large"] });
+    let count = json!({ "type": "integer", "minimum": 1 });
+    document.nodes["a"].functions[0].parameters = Some(Parameters {
+        properties: serde_json::from_value(json!({ "size": size, "count": count })).unwrap(),
+        required: vec!["size".into()],
+    });
+    let model = Arc::new(ScriptedModel::new([
+        Reply::call("f", json!({ "size": "huge", "count": 0 })),
+        Reply::call("f", json!({ "size": "large", "count": 2.0 })),
+        "Done.".into(),
+    ]));
+    let calls = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let called = Arc::clone(&calls);
+    let tool = FuncTool::new("f", "F.", move |arguments: Value| {
+        called.lock().unwrap().push(arguments);
+        async { Ok("noted") }
+    });
+    let flow = ConversationFlow::builder(document).model(Arc::clone(&model));
+    turn(&flow.tool(tool).build().unwrap(), TalkInput::start()).await;
+    let last = read(&model.requests()[2]);
+    assert_eq!(
+        last[2],
+        "result: {\"error\":\"the arguments do not fit: `count` must be at least 1, not 0; `size` must be one of \
+         `small`, `large`, not the text `huge`. Call the function again with arguments that fit\",\"status\":\"error\"}"
+    );
+    assert_eq!(
+        *calls.lock().unwrap(),
+        [json!({ "size": "large", "count": 2 })]
     );
 }

@@ -1,11 +1,12 @@
 //! From the editor's form.
 
 use crate::conversation::{
-    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
+    Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,
 };
 use crate::editor::{self, EditorDocument, Strategy};
 use crate::finding::Finding;
 use crate::message::Message;
+use crate::parameters::Parameters;
 use petalflow_source::Severity;
 
 impl Conversation {
@@ -75,13 +76,7 @@ fn messages(messages: Option<&Vec<editor::Message>>) -> Vec<Message> {
 }
 
 fn function(function: &editor::Function) -> Function {
-    let properties = function.properties.iter().flatten();
-    let parameters = Parameters {
-        properties: properties
-            .map(|(name, it)| (name.clone(), schema(it)))
-            .collect(),
-        required: function.required.clone().unwrap_or_default(),
-    };
+    let parameters = function.parameters();
     let next = match (&function.decision, function.next_node_id.as_deref()) {
         (Some(decision), _) => Next::Decision(Decision {
             action: decision.action.clone(),
@@ -109,6 +104,19 @@ fn condition(condition: &editor::Condition) -> Condition {
         operator: condition.operator,
         value: condition.value.clone(),
         node: condition.next_node_id.clone(),
+    }
+}
+
+impl editor::Function {
+    /// The parameters as all forms have them.
+    pub(crate) fn parameters(&self) -> Parameters {
+        let properties = self.properties.iter().flatten();
+        Parameters {
+            properties: properties
+                .map(|(name, it)| (name.clone(), schema(it)))
+                .collect(),
+            required: self.required.clone().unwrap_or_default(),
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! From the static forms.
 
-use crate::common_rules::{check_actions, check_template};
-use crate::conversation::{Conversation, Function, Handler, Next, Node, Parameters};
+use crate::arguments::Budget;
+use crate::common_rules::{check_actions, check_parameters, check_template};
+use crate::conversation::{Conversation, Function, Handler, Next, Node};
 use crate::finding::{Code, Finding, Findings};
 use crate::legacy::{self, StaticFlow};
 use crate::names;
+use crate::parameters::Parameters;
 use petalflow_source::{Pointer, Severity};
 
 impl StaticFlow {
@@ -19,6 +21,7 @@ impl StaticFlow {
     /// ```
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Findings::default();
+        let mut budget = Budget::default();
         let root = Pointer::root();
         if !self.nodes.contains_key(&self.initial_node) {
             let hint = names::similar(&self.initial_node, self.nodes.keys());
@@ -30,7 +33,7 @@ impl StaticFlow {
         }
         for (name, node) in &self.nodes {
             let at = root.name("nodes").name(name);
-            self.check_functions(name, node, &at, &mut findings);
+            self.check_functions(name, node, &at, &mut budget, &mut findings);
             for (list, actions) in [
                 ("pre_actions", &node.pre_actions),
                 ("post_actions", &node.post_actions),
@@ -60,6 +63,7 @@ impl StaticFlow {
         node_name: &str,
         node: &legacy::Node,
         at: &Pointer,
+        budget: &mut Budget,
         findings: &mut Findings,
     ) {
         let mut seen = std::collections::HashSet::new();
@@ -79,6 +83,9 @@ impl StaticFlow {
                 );
                 findings.add(Code::UnknownNode, at.name("transition_to"), message);
             }
+            let parameters = parameters(&tool.function);
+            let at = at.name("parameters");
+            check_parameters(name, &parameters, &at, budget, findings);
         }
     }
 }
@@ -147,7 +154,7 @@ fn function(function: &legacy::Function, flow: &StaticFlow) -> Function {
         None if named_like_a_node => Next::Node(name.clone()),
         None => Next::Stay,
     };
-    let parameters = function.parameters.clone().unwrap_or_default();
+    let parameters = parameters(function);
     let handler = match (function.handler_name(), &next) {
         (Some(handler), _) => Handler::Named(handler.into()),
         (None, Next::Node(_)) if parameters.properties.is_empty() => Handler::Nothing,
@@ -156,11 +163,16 @@ fn function(function: &legacy::Function, flow: &StaticFlow) -> Function {
     Function {
         name: name.clone(),
         description: function.description.clone(),
-        parameters: Some(Parameters {
-            properties: parameters.properties,
-            required: parameters.required.unwrap_or_default(),
-        }),
+        parameters: Some(parameters),
         handler,
         next,
+    }
+}
+
+fn parameters(function: &legacy::Function) -> Parameters {
+    let parameters = function.parameters.clone().unwrap_or_default();
+    Parameters {
+        properties: parameters.properties,
+        required: parameters.required.unwrap_or_default(),
     }
 }

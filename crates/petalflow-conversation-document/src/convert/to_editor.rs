@@ -5,12 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::Map;
 
 use super::{Converted, Drops};
-use crate::conversation::{
-    ContextStrategy, Conversation, Decision, Function, Handler, Next, Node, Parameters,
-};
+use crate::conversation::{ContextStrategy, Conversation, Decision, Function, Handler, Next, Node};
 use crate::decision::Operator;
 use crate::editor::{self, EditorDocument, NodeType, Point, Role, Strategy};
 use crate::message::Message;
+use crate::parameters::Parameters;
 use petalflow_source::Pointer;
 
 /// The distance between columns and rows, in pixels.

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{EditorDocument, Function, NodeData, NodeType, Property, Strategy};
-use crate::common_rules::{check_actions, check_template};
+use super::{EditorDocument, Function, NodeData, NodeType, Strategy};
+use crate::arguments::Budget;
+use crate::common_rules::{check_actions, check_parameters, check_template};
 use crate::decision::{Decision, Operator};
 use crate::finding::{Code, Finding, Findings};
 use crate::names;
@@ -50,6 +51,7 @@ impl EditorDocument {
                 .flatten()
                 .map(|it| it.name.as_str())
                 .collect(),
+            budget: Budget::default(),
             findings: Findings::default(),
         };
         let nodes = Pointer::root().name("nodes");
@@ -212,6 +214,7 @@ impl Function {
 struct Checker<'d> {
     ids: HashSet<&'d String>,
     globals: HashSet<&'d str>,
+    budget: Budget,
     findings: Findings,
 }
 
@@ -358,20 +361,23 @@ impl Checker<'_> {
             }
         }
         for (name, property) in properties {
-            let (code, problem) = match property_problem(property) {
-                Some(problem) => (Code::BadParameter, problem),
-                None => match unknown_type(&property.kind) {
-                    Some(problem) => (Code::UnknownType, problem),
-                    None => continue,
-                },
-            };
-            let message = format!(
-                "parameter '{name}' of function '{}' {problem}",
-                function.name
-            );
-            let at = at.name("properties").name(name);
-            self.findings.add(code, at, message);
+            if let Some(problem) = unknown_type(&property.kind) {
+                let message = format!(
+                    "parameter '{name}' of function '{}' {problem}",
+                    function.name
+                );
+                let at = at.name("properties").name(name);
+                self.findings.add(Code::UnknownType, at, message);
+            }
         }
+        let parameters = function.parameters();
+        check_parameters(
+            &function.name,
+            &parameters,
+            at,
+            &mut self.budget,
+            &mut self.findings,
+        );
     }
 }
 
@@ -395,19 +401,4 @@ fn unknown_type(kind: &str) -> Option<String> {
     Some(format!(
         "has the type '{kind}', which JSON Schema does not have{hint} (string, number, integer, boolean, array, object)"
     ))
-}
-
-/// Why no value fits.
-fn property_problem(property: &Property) -> Option<String> {
-    if let (Some(minimum), Some(maximum)) = (&property.minimum, &property.maximum)
-        && super::derive::float(minimum) > super::derive::float(maximum)
-    {
-        return Some(format!(
-            "has the minimum {minimum} above its maximum {maximum}: no number fits"
-        ));
-    }
-    if property.choices.as_ref().is_some_and(Vec::is_empty) {
-        return Some("has an empty `enum`: no value fits".into());
-    }
-    None
 }

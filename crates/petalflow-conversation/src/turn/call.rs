@@ -93,10 +93,16 @@ async fn run(
     let result = match &offered.tool {
         None => Value::Null,
         Some(tool) => {
+            let arguments = pending.call.arguments.clone();
+            // What does not fit is told to the model, and the code is not called.
+            let arguments = match &offered.checker {
+                Some(checker) => checker.check(arguments)?,
+                None => arguments,
+            };
             let tool_cx =
                 ToolContext::within(&*pending.call.id, cx).with_state(talk.values.clone());
             let called = async {
-                let called = tool.call(pending.call.arguments.clone(), &tool_cx).await;
+                let called = tool.call(arguments, &tool_cx).await;
                 called.map_err(BoxError::from)
             };
             // A panic of a function must not end the conversation.
