@@ -101,7 +101,7 @@ async fn f093_each_function_and_action_is_a_method() {
         "Done.".into(),
     ]);
     let (talk, events) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(heard(&events), ["at table", "action function", "at confirm", "Done."]);
+    assert_eq!(heard(&events), ["action function", "at table", "at confirm", "Done."]);
     assert_eq!(offered(&model.requests()[0]), ["help", "checkTable"]);
     assert_eq!(
         talk.values["asked"],
@@ -142,7 +142,7 @@ async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
     let (talk, events) = turn(&flow, TalkInput::start()).await;
     assert_eq!(
         heard(&events),
-        ["at table", "action function", "at full", "at confirm", "at end", "Goodbye.", "action beep", "ended"]
+        ["action function", "at table", "at full", "at confirm", "at end", "Goodbye.", "action beep", "ended"]
     );
     assert_eq!(desk.notes()[2..], ["at 20:00", "for 3", "beep 2"]);
     assert!(talk.has_ended());
