@@ -23,6 +23,22 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         2,
         "with incremental compilation, rustc also reports what the sub-flow returns",
     ),
+    ("conversation/fail/document_two_mistakes", 2, "two mistakes"),
+    (
+        "conversation/fail/handlers_not_shared",
+        5,
+        "rustc reports each method that takes the handlers, and the trait",
+    ),
+    (
+        "conversation/fail/misspelt_method",
+        2,
+        "rustc reports the name that the trait does not have, and the one that is missing",
+    ),
+    (
+        "conversation/fail/own_type_of_another_name",
+        2,
+        "rustc reports the name that the trait does not have, and the one that is missing",
+    ),
     (
         "ask/fail/answer_not_serialized",
         2,

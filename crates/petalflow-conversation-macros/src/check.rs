@@ -92,10 +92,10 @@ fn findings(conversation: &Conversation) -> Vec<Finding<'_>> {
             });
         };
         match names::snake(name) {
-            None => add(Wrong::NoName, no_name("function", name)),
+            None => add(Wrong::NoName, no_name("the function", name)),
             Some(rust) => {
                 if let Some(other) = known.insert(rust.clone(), name.clone()) {
-                    let what = "functions";
+                    let what = "the functions";
                     add(Wrong::SameName, same(what, &other, name, "method", &rust));
                 }
             }
@@ -125,10 +125,10 @@ fn findings(conversation: &Conversation) -> Vec<Finding<'_>> {
         };
         let name = action.handler;
         match methods::action_name(name, &functions) {
-            None => add(Wrong::NoName, no_name("action", name)),
+            None => add(Wrong::NoName, no_name("the action", name)),
             Some(rust) => {
                 if let Some(other) = known.insert(rust.clone(), name.to_owned()) {
-                    let what = "handlers of actions";
+                    let what = "the handlers of actions";
                     add(Wrong::SameName, same(what, &other, name, "method", &rust));
                 }
             }
@@ -148,11 +148,11 @@ fn check_fields(fields: &[Field], owner: &str, way: &[String], found: &mut Vec<W
             None => found.push((
                 Wrong::NoName,
                 way.clone(),
-                no_name(&format!("parameter of {owner}"), &field.key),
+                no_name(&format!("{owner}: the parameter"), &field.key),
             )),
             Some(rust) => {
                 if let Some(other) = known.insert(rust.clone(), &field.key) {
-                    let what = format!("parameters of {owner}");
+                    let what = format!("{owner}: the parameters");
                     let message = same(&what, other, &field.key, "field", &rust);
                     found.push((Wrong::SameName, way.clone(), message));
                 }
@@ -178,14 +178,14 @@ fn check_type(ty: &Type, owner: &str, mut way: Vec<String>, found: &mut Vec<Wron
 }
 
 fn no_name(what: &str, name: &str) -> String {
-    format!("the {what} is called `{name}`, which has no letter or digit for a name in Rust: rename it")
+    format!("{what} `{name}` has no letter or digit for a name in Rust: rename it")
 }
 
 fn same(what: &str, first: &str, second: &str, kind: &str, rust: &str) -> String {
     if first == second {
-        return format!("two {what} are called `{first}`: rename one of them");
+        return format!("two of {what} are called `{first}`: rename one of them");
     }
-    format!("the {what} `{first}` and `{second}` would both be the {kind} `{rust}`: rename one of them")
+    format!("{what} `{first}` and `{second}` would both be the {kind} `{rust}`: rename one of them")
 }
 
 impl Place<'_> {
@@ -256,10 +256,10 @@ mod tests {
         assert_eq!(
             errors("a.json", static_form),
             [
-                "a.json:4:17: error[CV-202]: the parameters of function `order` `first-name` and `first_name` would both \
+                "a.json:4:17: error[CV-202]: function `order`: the parameters `first-name` and `first_name` would both \
                  be the field `first_name`: rename one of them",
-                "a.json:5:17: error[CV-201]: the parameter of function `order` is called `?`, which has no letter or digit \
-                 for a name in Rust: rename it",
+                "a.json:5:17: error[CV-201]: function `order`: the parameter `?` has no letter or digit for a name in Rust: \
+                 rename it",
             ]
         );
         let declarative = "
@@ -282,8 +282,7 @@ nodes:
             [
                 "a.yaml:8:15: error[CV-202]: the functions `get_order` and `getOrder` would both be the method \
                  `get_order`: rename one of them",
-                "a.yaml:11:18: error[CV-201]: the action is called `!`, which has no letter or digit for a name in Rust: \
-                 rename it",
+                "a.yaml:11:18: error[CV-201]: the action `!` has no letter or digit for a name in Rust: rename it",
                 "a.yaml:14:18: error[CV-202]: the handlers of actions `beepLoud` and `beep_loud` would both be the method \
                  `beep_loud`: rename one of them",
             ]

@@ -24,7 +24,11 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
         ..
     } = input;
     let private = quote!(#runtime::__private);
-    let title = format!("The conversation of `{}`.\n\n{}", input.path.value(), model.title);
+    let title = format!(
+        "The conversation of `{}`.\n\n{}",
+        input.path.value(),
+        model.title
+    );
     let about = format!("The types of [`{name}`].");
     let members = members(input, document, model, &private);
     let items = module_items(model, &private, span);
@@ -36,11 +40,11 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #visibility struct #name;
 
-        #[allow(dead_code)]
+        #[allow(dead_code, unreachable_pub)]
         impl #name { #members }
 
         #[doc = #about]
-        #[allow(dead_code, rustdoc::all)]
+        #[allow(dead_code, unreachable_pub, rustdoc::all)]
         #visibility mod #module { #items }
     }
 }
@@ -58,14 +62,14 @@ fn members(
     let text = file.map_or_else(|| quote!(""), |file| quote!(::core::include_str!(#file)));
     let warnings = &document.warnings;
     let needs_handlers = !model.functions.is_empty() || !model.actions.is_empty();
-    let (generics, parameter, handlers) = if needs_handlers {
+    let span = input.path.span();
+    let (head, handlers) = if needs_handlers {
         (
-            quote!(<__H: #module::Handlers>),
-            quote!(handlers: __H),
-            quote!(handlers),
+            quote_spanned!(span=> pub fn builder<__H: #module::Handlers>(handlers: __H)),
+            quote_spanned!(span=> handlers),
         )
     } else {
-        (quote!(), quote!(), quote!(()))
+        (quote_spanned!(span=> pub fn builder()), quote!(()))
     };
     let functions = model.functions.iter().map(|it| function_entry(it, private));
     let actions = model.actions.iter().map(|Action { name, handler, .. }| {
@@ -84,7 +88,7 @@ fn members(
         pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
 
         /// Starts to build the conversation.
-        pub fn builder #generics (#parameter) -> #private::ConversationBuilder {
+        #head -> #private::ConversationBuilder {
             #private::builder(
                 (#path, Self::SOURCE),
                 #handlers,
@@ -107,11 +111,11 @@ fn function_entry(function: &Function, private: &TokenStream) -> TokenStream {
     };
     match &function.arguments {
         Arguments::Nothing => {
-            quote!(#private::function::<__H>(#handler, |h, _, cx| #private::done(h.#name(cx), #finish)))
+            quote!(#private::function::<__H, _>(#handler, |h, #private::NoArguments, cx| #private::done(h.#name(cx), #finish)))
         }
-        Arguments::Struct(_) => quote! {
-            #private::function::<__H>(#handler, |h, a, cx| #private::call(a, |a| h.#name(a, cx), #finish))
-        },
+        Arguments::Struct(_) => {
+            quote!(#private::function::<__H, _>(#handler, |h, a, cx| #private::done(h.#name(a, cx), #finish)))
+        }
         Arguments::Own(own) => {
             let own = ident(own, Span::call_site());
             quote! {
@@ -122,18 +126,18 @@ fn function_entry(function: &Function, private: &TokenStream) -> TokenStream {
 }
 
 fn module_items(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
-    let node = node(&model.nodes, private);
+    let node = node(&model.nodes, private, span);
     let handlers = handlers(model, private, span);
-    let types = model.types.iter().map(|it| item(it, private));
+    let types = model.types.iter().map(|it| item(it, private, span));
     quote!(#node #handlers #(#types)*)
 }
 
-fn node(nodes: &[Variant], private: &TokenStream) -> TokenStream {
+fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
     if nodes.is_empty() {
         return TokenStream::new();
     }
     let choice = choice(
-        &ident("Node", Span::call_site()),
+        &ident("Node", span),
         "The nodes of the conversation.",
         nodes,
         private,
@@ -145,6 +149,12 @@ fn node(nodes: &[Variant], private: &TokenStream) -> TokenStream {
             /// The node of this name.
             pub fn from_name(name: &str) -> ::core::option::Option<Self> {
                 #private::find(name)
+            }
+        }
+
+        impl ::core::fmt::Display for Node {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.as_str())
             }
         }
 
@@ -167,7 +177,7 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
             Arguments::Nothing => (None, None),
             Arguments::Struct(name) => {
                 let name = ident(name, Span::call_site());
-                (None, Some(quote!(arguments: #name,)))
+                (None, Some(quote_spanned!(span=> arguments: #name,)))
             }
             Arguments::Own(own) => {
                 let doc = format!(
@@ -175,11 +185,11 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
                     function.handler
                 );
                 let own = ident(own, span);
-                let own_type = quote! {
+                let own_type = quote_spanned! {span=>
                     #[doc = #doc]
                     type #own: #private::ToolArgument + 'static;
                 };
-                (Some(own_type), Some(quote!(arguments: Self::#own,)))
+                (Some(own_type), Some(quote_spanned!(span=> arguments: Self::#own,)))
             }
         };
         let result = match &function.result {
@@ -190,7 +200,8 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
             }
             Reply::Decision(it) => chosen(it, private),
         };
-        quote! {
+        // With the span of the user's token, errors do not name the macro behind `conversation!`.
+        quote_spanned! {span=>
             #own
             #[doc = #doc]
             fn #name(&self, #arguments cx: &#private::ToolContext) -> impl ::core::future::Future<
@@ -201,14 +212,14 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
     let actions = model.actions.iter().map(|action| {
         let name = ident(&action.name, span);
         let doc = plain(&action.doc);
-        quote! {
+        quote_spanned! {span=>
             #[doc = #doc]
             fn #name(&self, call: #private::ActionCall) -> impl ::core::future::Future<
                 Output = ::core::result::Result<(), #private::BoxError>,
             > + ::core::marker::Send;
         }
     });
-    quote! {
+    quote_spanned! {span=>
         /// The code of the functions and actions.
         pub trait Handlers: ::core::marker::Send + ::core::marker::Sync + 'static {
             #(#functions)*
@@ -229,8 +240,8 @@ fn chosen(chosen: &Chosen, private: &TokenStream) -> TokenStream {
     }
 }
 
-fn item(item: &Item, private: &TokenStream) -> TokenStream {
-    let name = ident(&item.name, Span::call_site());
+fn item(item: &Item, private: &TokenStream, span: Span) -> TokenStream {
+    let name = ident(&item.name, span);
     let doc = &item.doc;
     let fields = match &item.kind {
         ItemKind::Choice(variants) => return choice(&name, doc, variants, private),
@@ -241,7 +252,7 @@ fn item(item: &Item, private: &TokenStream) -> TokenStream {
         let name = ident(&field.name, Span::call_site());
         let doc = plain(&field.doc);
         let ty = named(&field.ty, private);
-        quote!(#[doc = #doc] pub #name: #ty)
+        quote_spanned!(span=> #[doc = #doc] pub #name: #ty)
     });
     let read = fields.iter().map(|field| {
         let name = ident(&field.name, Span::call_site());
@@ -254,11 +265,11 @@ fn item(item: &Item, private: &TokenStream) -> TokenStream {
         quote!((#key, &self.#name))
     });
     let count = fields.len();
-    let serialize = serialize(&name, private);
+    let definition = quote_spanned!(span=> pub struct #name { #(#declared,)* });
     quote! {
         #[doc = #doc]
-        #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq)]
-        pub struct #name { #(#declared,)* }
+        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
+        #definition
 
         impl #private::Argument for #name {
             fn read(value: #private::Value) -> ::core::result::Result<Self, #private::Misfit> {
@@ -267,77 +278,54 @@ fn item(item: &Item, private: &TokenStream) -> TokenStream {
             }
         }
 
-        impl #private::Write for #name {
-            fn write(&self) -> #private::Value {
-                let fields: [(&str, &dyn #private::Write); #count] = [#(#write),*];
-                #private::object(&fields)
-            }
-        }
-
-        #serialize
-    }
-}
-
-fn serialize(name: &Ident, private: &TokenStream) -> TokenStream {
-    quote! {
         impl #private::Serialize for #name {
             fn serialize<S: #private::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
-                #private::serialize(self, serializer)
+                let fields: [(&str, &dyn #private::Write); #count] = [#(#write),*];
+                #private::serialize(&fields, serializer)
             }
         }
     }
 }
 
 /// An enum of texts.
-fn choice(
-    name: &Ident,
-    doc: &str,
-    variants: &[Variant],
-    private: &TokenStream,
-) -> TokenStream {
+fn choice(name: &Ident, doc: &str, variants: &[Variant], private: &TokenStream) -> TokenStream {
     let count = variants.len();
-    let names: Vec<Ident> = variants.iter().map(|it| ident(&it.name, Span::call_site())).collect();
+    let span = name.span();
+    let names: Vec<Ident> = variants.iter().map(|it| ident(&it.name, span)).collect();
     let docs = variants.iter().map(|it| plain(&it.doc));
     let values = variants.iter().map(|it| &it.value);
-    let serialize = serialize(name, private);
+    let definition = quote_spanned!(span=> pub enum #name { #(#[doc = #docs] #names,)* });
     quote! {
         #[doc = #doc]
-        #[derive(
-            ::core::clone::Clone,
-            ::core::marker::Copy,
-            ::core::fmt::Debug,
-            ::core::cmp::PartialEq,
-            ::core::cmp::Eq,
-            ::core::hash::Hash,
-        )]
-        pub enum #name { #(#[doc = #docs] #names,)* }
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #definition
+
+        impl ::core::cmp::Eq for #name {}
 
         impl #name {
             /// All values, in the order of the document.
             pub const ALL: [Self; #count] = [#(Self::#names),*];
 
             /// What it is called in the document.
-            pub const fn as_str(self) -> &'static str {
-                const NAMES: [&str; #count] = [#(#values),*];
-                NAMES[self as usize]
+            pub fn as_str(self) -> &'static str {
+                #private::word_of(self)
             }
         }
 
         impl #private::Choice for #name {
-            const CHOICES: &'static [Self] = &Self::ALL;
+            const ALL: &'static [Self] = &Self::ALL;
+            const WORDS: &'static [&'static str] = &[#(#values),*];
 
-            fn word(self) -> &'static str {
-                self.as_str()
+            fn index(self) -> usize {
+                self as usize
             }
         }
 
-        impl ::core::fmt::Display for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.write_str(self.as_str())
+        impl #private::Serialize for #name {
+            fn serialize<S: #private::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
             }
         }
-
-        #serialize
     }
 }
 
@@ -349,18 +337,25 @@ fn result(
     other: &str,
     private: &TokenStream,
 ) -> TokenStream {
-    let names: Vec<Ident> = variants.iter().map(|it| ident(&it.name, Span::call_site())).collect();
+    let names: Vec<Ident> = variants
+        .iter()
+        .map(|it| ident(&it.name, Span::call_site()))
+        .collect();
     let docs = variants.iter().map(|it| plain(&it.doc));
     let values = variants.iter().map(|it| &it.value);
-    let other = ident(other, Span::call_site());
-    quote! {
-        #[doc = #doc]
-        #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+    let span = name.span();
+    let other = ident(other, span);
+    let definition = quote_spanned! {span=>
         pub enum #name {
             #(#[doc = #docs] #names,)*
             /// Anything else.
             #other(#private::Value),
         }
+    };
+    quote! {
+        #[doc = #doc]
+        #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #definition
 
         impl #private::Reply for #name {
             fn into_value(self) -> #private::Value {

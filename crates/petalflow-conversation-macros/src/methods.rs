@@ -125,7 +125,15 @@ pub(crate) struct ActionMethod<'c> {
 pub(crate) fn of_actions(conversation: &Conversation) -> Vec<ActionMethod<'_>> {
     let mut methods: Vec<ActionMethod<'_>> = Vec::new();
     let mut known = HashMap::new();
-    for (node, Node { pre_actions, post_actions, .. }) in &conversation.nodes {
+    for (
+        node,
+        Node {
+            pre_actions,
+            post_actions,
+            ..
+        },
+    ) in &conversation.nodes
+    {
         for (list, actions) in [("pre_actions", pre_actions), ("post_actions", post_actions)] {
             for (index, action) in actions.iter().enumerate() {
                 let Some(handler) = handler(action) else {

@@ -109,7 +109,9 @@ impl Model {
 }
 
 fn of_conversation(conversation: &Conversation) -> Model {
-    let methods = methods::of_functions(conversation);
+    let mut methods = methods::of_functions(conversation);
+    // A document with errors can have such names.
+    methods.retain(|method| names::snake(&method.name).is_some());
     let mut namer = Namer::default();
     namer.used.extend(["Node".into(), "Handlers".into()]);
     // Names that a program writes often are given first.
@@ -201,11 +203,20 @@ fn after(function: &Use<'_>) -> Option<String> {
                 .collect();
             let default = branch.default.as_ref();
             cases.extend(default.map(|node| format!("everything else to `{node}`")));
-            format!("The field `{}` of the result decides: {}.", branch.field, cases.join(", "))
+            format!(
+                "The field `{}` of the result decides: {}.",
+                branch.field,
+                cases.join(", ")
+            )
         }
         Next::Decision(decision) => {
             let conditions = decision.conditions.iter().map(|it| {
-                format!("`result {} {}` leads to `{}`", it.operator.as_str(), it.value, it.node)
+                format!(
+                    "`result {} {}` leads to `{}`",
+                    it.operator.as_str(),
+                    it.value,
+                    it.node
+                )
             });
             let default = format!("everything else to `{}`", decision.default);
             let all: Vec<String> = conditions.chain([default]).collect();
@@ -295,7 +306,10 @@ impl Namer {
             Choice::Words(words) => {
                 let name = names::camel(&method.name).unwrap_or_default();
                 let name = self.free(format!("{name}Result"));
-                let other = match words.iter().any(|word| names::camel(word).as_deref() == Some("Other")) {
+                let other = match words
+                    .iter()
+                    .any(|word| names::camel(word).as_deref() == Some("Other"))
+                {
                     true => "AnyOther",
                     false => "Other",
                 };

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::ToolContext;
+use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::{BoxError, Result};
-use petalflow_conversation::{ActionCall, BranchResult, ConversationFlow, TalkInput, conversation, go_to};
+use petalflow_conversation::{
+    ActionCall, BranchResult, ConversationFlow, TalkInput, conversation, go_to,
+};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +39,11 @@ impl Desk {
 }
 
 impl restaurant::Handlers for Desk {
-    async fn check_table(&self, arguments: CheckTable, cx: &ToolContext) -> Result<CheckTableResult> {
+    async fn check_table(
+        &self,
+        arguments: CheckTable,
+        cx: &ToolContext,
+    ) -> Result<CheckTableResult> {
         cx.set_state("asked", json!(arguments));
         self.note(format!("{arguments:?}"));
         Ok(match arguments.guests {
@@ -84,7 +90,9 @@ impl restaurant::Handlers for Desk {
 }
 
 /// The conversation, and what the handlers and the model have seen.
-fn restaurant(replies: impl IntoIterator<Item = Reply>) -> (ConversationFlow, Desk, Arc<ScriptedModel>) {
+fn restaurant(
+    replies: impl IntoIterator<Item = Reply>,
+) -> (ConversationFlow, Desk, Arc<ScriptedModel>) {
     let desk = Desk::default();
     let model = Arc::new(ScriptedModel::new(replies));
     let flow = Restaurant::builder(desk.clone()).model(Arc::clone(&model));
@@ -94,14 +102,20 @@ fn restaurant(replies: impl IntoIterator<Item = Reply>) -> (ConversationFlow, De
 #[tokio::test]
 async fn f093_each_function_and_action_is_a_method() {
     let (flow, desk, model) = restaurant([
-        Reply::call("checkTable", json!({
-            "time": "18:30", "guests": 2.0, "place": "on the terrace", "type": "round", "self": true, "deposit": 9.5,
-            "dishes": [{ "name": "soup", "spice": "A", "count": 4 }], "notes": { "dog": true },
-        })),
+        Reply::call(
+            "checkTable",
+            json!({
+                "time": "18:30", "guests": 2.0, "place": "on the terrace", "type": "round", "self": true, "deposit": 9.5,
+                "dishes": [{ "name": "soup", "spice": "A", "count": 4 }], "notes": { "dog": true },
+            }),
+        ),
         "Done.".into(),
     ]);
     let (talk, events) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(heard(&events), ["action function", "at table", "at confirm", "Done."]);
+    assert_eq!(
+        heard(&events),
+        ["action function", "at table", "at confirm", "Done."]
+    );
     assert_eq!(offered(&model.requests()[0]), ["help", "checkTable"]);
     assert_eq!(
         talk.values["asked"],
@@ -113,14 +127,23 @@ async fn f093_each_function_and_action_is_a_method() {
     );
     let notes = desk.notes();
     assert_eq!(notes[0], "look up at table");
-    for part in ["place: Some(OnTheTerrace)", "type_: Some(\"round\")", "self_: Some(true)", "spice: Some(Value2)"] {
+    for part in [
+        "place: Some(OnTheTerrace)",
+        "type_: Some(\"round\")",
+        "self_: Some(true)",
+        "spice: Some(Value2)",
+    ] {
         assert!(notes[1].contains(part), "{part} in {}", notes[1]);
     }
 }
 
 #[tokio::test]
 async fn f029_a_typed_result_chooses_by_the_conditions_of_a_decision() {
-    for (guests, node, result) in [(2, Node::Confirm, "free"), (5, Node::Full, "full"), (9, Node::Table, "unknown")] {
+    for (guests, node, result) in [
+        (2, Node::Confirm, "free"),
+        (5, Node::Full, "full"),
+        (9, Node::Table, "unknown"),
+    ] {
         let call = Reply::call("checkTable", json!({ "time": "18:30", "guests": guests }));
         let (flow, _, model) = restaurant([call, "Done.".into()]);
         let (talk, _) = turn(&flow, TalkInput::start()).await;
@@ -142,20 +165,45 @@ async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
     let (talk, events) = turn(&flow, TalkInput::start()).await;
     assert_eq!(
         heard(&events),
-        ["action function", "at table", "at full", "at confirm", "at end", "Goodbye.", "action beep", "ended"]
+        [
+            "action function",
+            "at table",
+            "at full",
+            "at confirm",
+            "at end",
+            "Goodbye.",
+            "action beep",
+            "ended"
+        ]
     );
     assert_eq!(desk.notes()[2..], ["at 20:00", "for 3", "beep 2"]);
     assert!(talk.has_ended());
-    assert_eq!(offered(&model.requests()[2]), ["help", "choose"], "the model reads the document's name");
+    assert_eq!(
+        offered(&model.requests()[2]),
+        ["help", "choose"],
+        "the model reads the document's name"
+    );
 }
 
 #[tokio::test]
 async fn results_are_truth_values_and_numbers_where_the_conditions_compare_with_them() {
-    let ask = |call: Reply| [Reply::call("checkTable", json!({ "time": "18:30", "guests": 6 })), call, "Done.".into()];
+    let ask = |call: Reply| {
+        [
+            Reply::call("checkTable", json!({ "time": "18:30", "guests": 6 })),
+            call,
+            "Done.".into(),
+        ]
+    };
     for (call, node) in [
         (Reply::call("is_patient", json!({})), Node::Table),
-        (Reply::call("wait_for", json!({ "minutes": 45 })), Node::Table),
-        (Reply::call("wait_for", json!({ "minutes": 29.5 })), Node::End),
+        (
+            Reply::call("wait_for", json!({ "minutes": 45 })),
+            Node::Table,
+        ),
+        (
+            Reply::call("wait_for", json!({ "minutes": 29.5 })),
+            Node::End,
+        ),
     ] {
         let (flow, ..) = restaurant(ask(call));
         let (talk, _) = turn(&flow, TalkInput::start()).await;
@@ -163,26 +211,45 @@ async fn results_are_truth_values_and_numbers_where_the_conditions_compare_with_
     }
     let (flow, _, model) = restaurant(ask(Reply::call("wait_for", json!({}))));
     let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.position.node.as_deref(), Some("full"), "an error leads nowhere");
-    assert!(read(&model.requests()[2]).last().unwrap().contains("how long?"));
+    assert_eq!(
+        talk.position.node.as_deref(),
+        Some("full"),
+        "an error leads nowhere"
+    );
+    assert!(
+        read(&model.requests()[2])
+            .last()
+            .unwrap()
+            .contains("how long?")
+    );
 }
 
 #[tokio::test]
 async fn a_method_chooses_a_node_by_its_variant() {
-    let (flow, ..) = restaurant([Reply::call("help", json!({ "topic": "end" })), "Goodbye.".into()]);
+    let (flow, ..) = restaurant([
+        Reply::call("help", json!({ "topic": "end" })),
+        "Goodbye.".into(),
+    ]);
     let (talk, _) = turn(&flow, TalkInput::start()).await;
     assert_eq!(talk.position.node.as_deref(), Some(Node::End.as_str()));
 }
 
 #[test]
 fn nodes_are_an_enum() {
-    assert_eq!(Node::ALL.map(Node::as_str), ["table", "full", "confirm", "end"]);
+    assert_eq!(
+        Node::ALL.map(Node::as_str),
+        ["table", "full", "confirm", "end"]
+    );
     assert_eq!(Node::from_name("full"), Some(Node::Full));
     assert_eq!(Node::from_name("Full"), None);
     assert_eq!(Node::Table.to_string(), "table");
     assert_eq!(moods::Node::ALL.len(), 2);
     assert!(Restaurant::SOURCE.contains("checkTable"));
-    assert!(Restaurant::WARNINGS[0].contains("CV-014"), "{:?}", Restaurant::WARNINGS);
+    assert!(
+        Restaurant::WARNINGS[0].contains("CV-014"),
+        "{:?}",
+        Restaurant::WARNINGS
+    );
 }
 
 /// The caller gives an age.
@@ -214,7 +281,11 @@ impl age_talk::Handlers for Insurer {
         Ok(BranchResult::new(arguments.age >= 18).with("age", arguments.age))
     }
 
-    async fn answer(&self, arguments: Answer, _: &ToolContext) -> Result<BranchResult<age_talk::AnswerResult>> {
+    async fn answer(
+        &self,
+        arguments: Answer,
+        _: &ToolContext,
+    ) -> Result<BranchResult<age_talk::AnswerResult>> {
         use age_talk::AnswerResult;
 
         let result = match arguments.words.as_str() {
@@ -231,12 +302,24 @@ impl age_talk::Handlers for Insurer {
     }
 }
 
-async fn talks(replies: impl IntoIterator<Item = Reply>) -> (Option<age_talk::Node>, Vec<String>, Arc<ScriptedModel>) {
+async fn talks(
+    replies: impl IntoIterator<Item = Reply>,
+) -> (Option<age_talk::Node>, Vec<String>, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
-    let flow = AgeTalk::builder(Insurer).model(Arc::clone(&model)).build().unwrap();
+    let flow = AgeTalk::builder(Insurer)
+        .model(Arc::clone(&model))
+        .build()
+        .unwrap();
     let (talk, _) = turn(&flow, TalkInput::start()).await;
     let seen = read(model.requests().last().unwrap());
-    (talk.position.node.as_deref().and_then(age_talk::Node::from_name), seen, model)
+    (
+        talk.position
+            .node
+            .as_deref()
+            .and_then(age_talk::Node::from_name),
+        seen,
+        model,
+    )
 }
 
 #[tokio::test]
@@ -246,10 +329,19 @@ async fn f088_the_result_of_a_branch_has_the_type_of_its_cases() {
     let age = |age: u32| Reply::call("set_age", json!({ "age": age }));
     let (node, seen, model) = talks([age(17), "Sorry.".into()]).await;
     assert_eq!(node, Some(Node::Sorry));
-    assert!(seen.contains(&"result: {\"age\":17,\"insurable\":false}".into()), "{seen:?}");
+    assert!(
+        seen.contains(&"result: {\"age\":17,\"insurable\":false}".into()),
+        "{seen:?}"
+    );
     let tool = &model.requests()[0].tools[1];
-    assert_eq!((tool.name.as_str(), tool.description.as_str()), ("set_age", "The caller gives an age."));
-    assert_eq!(tool.parameters["properties"]["age"]["description"], "In years.");
+    assert_eq!(
+        (tool.name.as_str(), tool.description.as_str()),
+        ("set_age", "The caller gives an age.")
+    );
+    assert_eq!(
+        tool.parameters["properties"]["age"]["description"],
+        "In years."
+    );
     for (words, expected) in [
         ("yes", Node::Bye),
         ("no", Node::Sorry),
@@ -264,16 +356,67 @@ async fn f088_the_result_of_a_branch_has_the_type_of_its_cases() {
 
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_told_to_the_model() {
-    let (node, seen, _) = talks([Reply::call("set_age", json!({ "age": "old" })), "Again.".into()]).await;
+    let (node, seen, _) = talks([
+        Reply::call("set_age", json!({ "age": "old" })),
+        "Again.".into(),
+    ])
+    .await;
     assert_eq!(node, Some(age_talk::Node::Age));
-    assert!(seen.last().unwrap().contains("do not fit at `age`"), "{seen:?}");
+    assert!(
+        seen.last().unwrap().contains("do not fit at `age`"),
+        "{seen:?}"
+    );
 
-    let call = Reply::call("checkTable", json!({ "time": "18:30", "guests": 2, "place": "outside" }));
+    let call = Reply::call(
+        "checkTable",
+        json!({ "time": "18:30", "guests": 2, "place": "outside" }),
+    );
     let (flow, desk, model) = restaurant([call, "Again.".into()]);
     turn(&flow, TalkInput::start()).await;
     let seen = read(&model.requests()[1]);
     assert!(seen.last().unwrap().contains("place"), "{seen:?}");
-    assert_eq!(desk.notes(), ["look up at table"], "the method was not called");
+    assert_eq!(
+        desk.notes(),
+        ["look up at table"],
+        "the method was not called"
+    );
+}
+
+#[tokio::test]
+async fn f007_ranges_and_patterns_are_checked_before_a_method_is_called() {
+    for (wrong, words) in [
+        (json!({ "time": "noon", "guests": 2 }), "time"),
+        (json!({ "time": "18:30", "guests": 13 }), "12"),
+        (
+            json!({ "time": "18:30", "guests": 2, "deposit": 0 }),
+            "deposit",
+        ),
+        (
+            json!({ "time": "18:30", "guests": 2, "dishes": [{ "name": "x" }] }),
+            "name",
+        ),
+        (
+            json!({ "time": "18:30", "guests": 2, "dishes": [{ "name": "soup", "count": 3 }] }),
+            "count",
+        ),
+        (
+            json!({ "time": "18:30", "guests": 2, "dishes": [{ "name": "a1" }, { "name": "a2" }, { "name": "a3" }] }),
+            "2",
+        ),
+        (json!({ "time": "18:30" }), "guests"),
+    ] {
+        let call = Reply::call("checkTable", wrong.clone());
+        let (flow, desk, model) = restaurant([call, "Again.".into()]);
+        let (talk, _) = turn(&flow, TalkInput::start()).await;
+        assert_eq!(talk.position.node.as_deref(), Some("table"));
+        assert_eq!(desk.notes(), ["look up at table"], "{wrong}");
+        let seen = read(&model.requests()[1]);
+        let last = seen.last().unwrap();
+        assert!(
+            last.contains("error") && last.contains(words),
+            "{wrong}: {last}"
+        );
+    }
 }
 
 struct Films;
@@ -290,7 +433,13 @@ impl movies::Handlers for Films {
 
 #[tokio::test]
 async fn static_forms_have_methods_named_like_their_handlers_or_none() {
-    let model = ScriptedModel::new([Reply::call("find", json!({ "year": 1999, "title": null, "any": 3, "country": "fr" })), "Many.".into()]);
+    let model = ScriptedModel::new([
+        Reply::call(
+            "find",
+            json!({ "year": 1999, "title": null, "any": 3, "country": "fr" }),
+        ),
+        "Many.".into(),
+    ]);
     let flow = Movies::builder(Films).model(model).build().unwrap();
     let (talk, _) = turn(&flow, TalkInput::start()).await;
     assert_eq!(talk.position.node.as_deref(), Some("explore"));

@@ -6,10 +6,7 @@ pub fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> S
 }
 
 /// The name that is most similar, if one of them is.
-pub(crate) fn similar<'a>(
-    name: &str,
-    names: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The time of a comparison is the product of the lengths.
     if name.len() > 64 {
         return None;

@@ -1,5 +1,7 @@
 //! From the editor's form.
 
+use indexmap::IndexMap;
+
 use crate::conversation::{
     Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,
 };
@@ -37,12 +39,20 @@ impl Conversation {
 }
 
 pub(crate) fn convert(document: &EditorDocument) -> Conversation {
-    let nodes = document.nodes.iter();
     let globals = document.global_functions.iter().flatten();
+    let mut nodes: IndexMap<String, Node> = IndexMap::new();
+    for it in &document.nodes {
+        let node = node(it);
+        // In a document with errors, a name can be there twice.
+        let known = nodes.entry(it.id.clone()).or_default();
+        let functions = std::mem::take(&mut known.functions);
+        *known = node;
+        known.functions.splice(0..0, functions);
+    }
     Conversation {
         name: Some(document.meta.name.clone()),
         initial_node: document.initial().unwrap_or_default().into(),
-        nodes: nodes.map(|it| (it.id.clone(), node(it))).collect(),
+        nodes,
         global_functions: globals.map(function).collect(),
     }
 }

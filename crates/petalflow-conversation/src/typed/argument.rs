@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Serialize as _, Serializer};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 /// A value that can be written as JSON.
@@ -11,8 +12,15 @@ pub trait Write {
     fn write(&self) -> Value;
 }
 
+impl<T: Serialize> Write for T {
+    fn write(&self) -> Value {
+        // Generated types have names of fields that are texts, and nothing else that fails.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
 /// A value that can be read from an argument.
-pub trait Argument: Write + Sized {
+pub trait Argument: Sized {
     /// Reads the value.
     fn read(value: Value) -> Result<Self, Misfit>;
 
@@ -25,10 +33,22 @@ pub trait Argument: Write + Sized {
 /// An enum whose values are words of the document.
 pub trait Choice: Copy + 'static {
     /// All values.
-    const CHOICES: &'static [Self];
+    const ALL: &'static [Self];
+    /// Their words in the document.
+    const WORDS: &'static [&'static str];
 
-    /// The word of the document.
-    fn word(self) -> &'static str;
+    /// The index of the value.
+    fn index(self) -> usize;
+}
+
+/// No arguments.
+#[derive(Debug)]
+pub struct NoArguments;
+
+impl Argument for NoArguments {
+    fn read(_: Value) -> Result<Self, Misfit> {
+        Ok(NoArguments)
+    }
 }
 
 /// Why a value cannot be read: where, and what is wrong.
@@ -69,7 +89,10 @@ impl fmt::Display for Misfit {
         if !path.is_empty() {
             write!(f, " at `{path}`")?;
         }
-        write!(f, ": {problem}; call it again with arguments that fit its schema")
+        write!(
+            f,
+            ": {problem}; call it again with arguments that fit its schema"
+        )
     }
 }
 
@@ -100,41 +123,39 @@ impl Fields {
     }
 }
 
-/// An object without the optional fields that are missing.
-pub fn object(fields: &[(&str, &dyn Write)]) -> Value {
-    let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.write()));
-    Value::Object(fields.filter(|(_, value)| !value.is_null()).collect())
-}
-
-/// Serializes a value as the JSON that it is written as.
-pub fn serialize<S: Serializer>(value: &dyn Write, serializer: S) -> Result<S::Ok, S::Error> {
-    value.write().serialize(serializer)
+/// Serializes an object without the optional fields that are missing.
+pub fn serialize<S: Serializer>(
+    fields: &[(&str, &dyn Write)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for (name, value) in fields {
+        let value = value.write();
+        if !value.is_null() {
+            map.serialize_entry(name, &value)?;
+        }
+    }
+    map.end()
 }
 
 /// The value with this word.
 pub fn find<T: Choice>(word: &str) -> Option<T> {
-    T::CHOICES.iter().copied().find(|it| it.word() == word)
+    let index = T::WORDS.iter().position(|it| *it == word)?;
+    T::ALL.get(index).copied()
 }
 
-impl<T: Choice> Write for T {
-    fn write(&self) -> Value {
-        Value::from(self.word())
-    }
+/// The word of a value.
+pub fn word_of<T: Choice>(value: T) -> &'static str {
+    T::WORDS.get(value.index()).copied().unwrap_or_default()
 }
 
 impl<T: Choice> Argument for T {
     fn read(value: Value) -> Result<Self, Misfit> {
         let found = value.as_str().and_then(find);
         found.ok_or_else(|| {
-            let words: Vec<&str> = T::CHOICES.iter().map(|it| it.word()).collect();
-            Misfit::expected(&format!("one of `{}`", words.join("`, `")), &value)
+            let words = T::WORDS.join("`, `");
+            Misfit::expected(&format!("one of `{words}`"), &value)
         })
-    }
-}
-
-impl Write for String {
-    fn write(&self) -> Value {
-        Value::from(self.as_str())
     }
 }
 
@@ -147,29 +168,20 @@ impl Argument for String {
     }
 }
 
-impl Write for i64 {
-    fn write(&self) -> Value {
-        Value::from(*self)
-    }
-}
-
 impl Argument for i64 {
     /// `3.0` is a whole number in JSON Schema.
     fn read(value: Value) -> Result<Self, Misfit> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let whole = |it: f64| it.fract() == 0.0 && it.abs() <= EXACT;
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole and in the exact range")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole and in the exact range"
+        )]
         let number = match value.as_f64() {
             Some(float) if !value.is_i64() && whole(float) => Some(float as i64),
             _ => value.as_i64(),
         };
         number.ok_or_else(|| Misfit::expected("a whole number of 64 bits", &value))
-    }
-}
-
-impl Write for f64 {
-    fn write(&self) -> Value {
-        Value::from(*self)
     }
 }
 
@@ -181,23 +193,11 @@ impl Argument for f64 {
     }
 }
 
-impl Write for bool {
-    fn write(&self) -> Value {
-        Value::from(*self)
-    }
-}
-
 impl Argument for bool {
     fn read(value: Value) -> Result<Self, Misfit> {
         value
             .as_bool()
             .ok_or_else(|| Misfit::expected("`true` or `false`", &value))
-    }
-}
-
-impl Write for Value {
-    fn write(&self) -> Value {
-        self.clone()
     }
 }
 
@@ -207,21 +207,9 @@ impl Argument for Value {
     }
 }
 
-impl Write for Map<String, Value> {
-    fn write(&self) -> Value {
-        Value::from(self.clone())
-    }
-}
-
 impl Argument for Map<String, Value> {
     fn read(value: Value) -> Result<Self, Misfit> {
         Ok(Fields::new(value)?.0)
-    }
-}
-
-impl<T: Write> Write for Vec<T> {
-    fn write(&self) -> Value {
-        self.iter().map(Write::write).collect()
     }
 }
 
@@ -236,12 +224,6 @@ impl<T: Argument> Argument for Vec<T> {
                 T::read(item).map_err(|misfit| misfit.within(&format!("[{index}]")))
             })
             .collect()
-    }
-}
-
-impl<T: Write> Write for Option<T> {
-    fn write(&self) -> Value {
-        self.as_ref().map_or(Value::Null, Write::write)
     }
 }
 

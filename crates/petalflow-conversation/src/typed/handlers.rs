@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use petalflow::BoxError;
 use petalflow::tool::{FuncTool, ToolArgument, ToolContext, ToolSpec, schema};
-use petalflow_conversation_document::{Checked, Conversation, Function as Described, Handler, Source, check};
+use petalflow_conversation_document::{
+    Checked, Conversation, Function as Described, Handler, Source, check,
+};
 use serde_json::{Value, json};
 
 use super::Argument;
@@ -15,28 +17,37 @@ use crate::{ActionCall, ConversationBuilder, ConversationFlow};
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A method as a function of the document. It borrows the handlers.
-type Call<H, A> =
-    for<'a> fn(&'a H, A, &'a ToolContext) -> BoxFuture<'a, Result<Value, BoxError>>;
+type Call<H, A> = for<'a> fn(&'a H, A, &'a ToolContext) -> BoxFuture<'a, Result<Value, BoxError>>;
 
 /// A method as the handler of an action.
 type Act<H> = for<'a> fn(&'a H, ActionCall) -> BoxFuture<'a, Result<(), BoxError>>;
 
 /// The code of a function.
-#[expect(missing_debug_implementations, reason = "only generated code has it, for a moment")]
+#[expect(
+    missing_debug_implementations,
+    reason = "only generated code has it, for a moment"
+)]
 pub struct Function<H>(Box<dyn FnOnce(Arc<H>) -> FuncTool>);
 
 /// The code of an action.
-#[expect(missing_debug_implementations, reason = "only generated code has it, for a moment")]
+#[expect(
+    missing_debug_implementations,
+    reason = "only generated code has it, for a moment"
+)]
 pub struct Action<H>(&'static str, Act<H>);
 
 /// A function whose arguments the document describes.
-pub fn function<H: Send + Sync + 'static>(name: &'static str, call: Call<H, Value>) -> Function<H> {
+pub fn function<H, A>(name: &'static str, call: Call<H, A>) -> Function<H>
+where
+    H: Send + Sync + 'static,
+    A: Argument + Send + 'static,
+{
     Function(Box::new(move |handlers| {
         // The document has the description and the schema.
         let spec = ToolSpec::new(name, "", json!({ "type": "object" }));
         FuncTool::untyped(spec, move |arguments, cx| {
             let handlers = Arc::clone(&handlers);
-            async move { call(&handlers, arguments, &cx).await }
+            async move { call(&handlers, A::read(arguments)?, &cx).await }
         })
     }))
 }
@@ -71,28 +82,8 @@ where
     Box::pin(future)
 }
 
-/// Reads the arguments and calls the method.
-pub fn call<'a, A, T, F>(
-    arguments: Value,
-    method: impl FnOnce(A) -> F,
-    finish: fn(T) -> Value,
-) -> BoxFuture<'a, Result<Value, BoxError>>
-where
-    A: Argument,
-    F: Future<Output = Result<T, BoxError>> + Send + 'a,
-    T: 'a,
-{
-    match A::read(arguments) {
-        Ok(arguments) => done(method(arguments), finish),
-        Err(misfit) => Box::pin(std::future::ready(Err(misfit.into()))),
-    }
-}
-
 /// Makes the result of a method a value.
-pub fn done<'a, T, F>(
-    future: F,
-    finish: fn(T) -> Value,
-) -> BoxFuture<'a, Result<Value, BoxError>>
+pub fn done<'a, T, F>(future: F, finish: fn(T) -> Value) -> BoxFuture<'a, Result<Value, BoxError>>
 where
     F: Future<Output = Result<T, BoxError>> + Send + 'a,
     T: 'a,
@@ -108,9 +99,13 @@ pub fn builder<H: Send + Sync + 'static>(
     actions: impl IntoIterator<Item = Action<H>>,
     renamed: &[(&str, &str, &str)],
 ) -> ConversationBuilder {
-    let Checked { mut conversation, .. } = match check(&Source::new(file, text)) {
+    let Checked {
+        mut conversation, ..
+    } = match check(&Source::new(file, text)) {
         Ok(checked) => checked,
-        Err(errors) => panic!("the compiler has accepted the document, and now it has errors:\n{errors}"),
+        Err(errors) => {
+            panic!("the compiler has accepted the document, and now it has errors:\n{errors}")
+        }
     };
     for (node, function, handler) in renamed {
         rename(&mut conversation, node, function, handler);
