@@ -37,6 +37,8 @@ pub struct ReceivedRequest {
     pub head: String,
     /// Null if it is not JSON.
     pub body: Value,
+    /// The body as it was sent.
+    pub text: String,
 }
 
 /// A server on this machine. Dropping it stops it.
@@ -322,5 +324,6 @@ async fn read(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Received
         path,
         head,
         body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+        text: String::from_utf8_lossy(&body).into_owned(),
     })
 }

@@ -41,7 +41,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer(
         "petalflow-conversation-document",
-        &["petalflow-source"],
+        &["petalflow-graph", "petalflow-source"],
         &[],
     ),
     layer(

@@ -39,6 +39,7 @@ pub mod config;
 mod conversation;
 mod convert;
 pub mod decision;
+mod diagram;
 pub mod editor;
 mod finding;
 pub mod legacy;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use petalflow_source::{Codes, Pointer, Report, Source, schema};
+use petalflow_source::{Codes, Order, Pointer, Report, Severity, Source, schema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::config::FlowConfig;
 use crate::conversation::Conversation;
 use crate::editor::EditorDocument;
-use crate::finding::{self, Code, Diagnostics};
+use crate::finding::{self, Code, Diagnostics, Finding};
 use crate::legacy::StaticFlow;
 
 /// A document of any form.
@@ -53,7 +53,7 @@ pub struct Checked {
 /// );
 /// ```
 pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
-    let (checked, diagnostics) = source.inspect(inspect);
+    let (checked, diagnostics) = source.inspect_in_order(inspect);
     match checked {
         Some((document, Some(conversation))) if !diagnostics.has_errors() => Ok(Checked {
             document,
@@ -82,25 +82,26 @@ pub(crate) fn form(value: &Value) -> Option<Form> {
 
 pub(crate) fn inspect(
     value: &Value,
+    order: Order<'_>,
     report: &mut Report<Code>,
 ) -> Option<(Document, Option<Conversation>)> {
     Some(match form(value) {
         Some(Form::Editor) => {
-            let document: EditorDocument = typed(&EDITOR, value, report)?;
-            finding::report(document.findings_for_run(), report);
-            let conversation = Conversation::from_editor(&document).ok();
+            let document: EditorDocument = typed(&EDITOR, value, order, report)?;
+            let conversation = reports_no_error(document.findings_for_run(), report)
+                .then(|| Conversation::of_editor(&document));
             (Document::Editor(document), conversation)
         }
         Some(Form::Static) => {
-            let document: StaticFlow = typed(&STATIC, value, report)?;
-            finding::report(document.findings(), report);
-            let conversation = Conversation::from_static(&document).ok();
+            let document: StaticFlow = typed(&STATIC, value, order, report)?;
+            let conversation = reports_no_error(document.findings(), report)
+                .then(|| Conversation::of_static(&document));
             (Document::Static(document), conversation)
         }
         Some(Form::Config) => {
-            let document: FlowConfig = typed(&CONFIG, value, report)?;
-            finding::report(document.findings(), report);
-            let conversation = Conversation::from_config(&document).ok();
+            let document: FlowConfig = typed(&CONFIG, value, order, report)?;
+            let conversation = reports_no_error(document.findings(), report)
+                .then(|| Conversation::of_config(&document));
             (Document::Config(document), conversation)
         }
         None => {
@@ -110,6 +111,13 @@ pub(crate) fn inspect(
             return None;
         }
     })
+}
+
+/// Reports what was found. Returns whether nothing of it is an error.
+fn reports_no_error(findings: Vec<Finding>, report: &mut Report<Code>) -> bool {
+    let is_right = findings.iter().all(|it| it.severity != Severity::Error);
+    finding::report(findings, report);
+    is_right
 }
 
 /// Whether a node has what only the static forms have: lists of messages by their old names, or functions as tools.
@@ -124,6 +132,7 @@ fn is_static(node: &Value) -> bool {
 fn typed<T: DeserializeOwned>(
     schema: &Value,
     value: &Value,
+    order: Order<'_>,
     report: &mut Report<Code>,
 ) -> Option<T> {
     let before = report.0.len();
@@ -132,7 +141,8 @@ fn typed<T: DeserializeOwned>(
     if report.0.len() > before {
         return None;
     }
-    serde_json::from_value(checked)
+    order
+        .read(&checked)
         .map_err(|error| report.add(Code::WrongValue, Pointer::root(), error.to_string()))
         .ok()
 }

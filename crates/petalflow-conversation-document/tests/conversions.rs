@@ -2,7 +2,7 @@
 
 use petalflow_conversation_document::config::{FlowConfig, Transition};
 use petalflow_conversation_document::editor::EditorDocument;
-use petalflow_conversation_document::{Conversation, Handler, Next};
+use petalflow_conversation_document::{Conversation, Handler, Next, Parameters, Source, check};
 use serde_json::{Value, json};
 
 use crate::shared;
@@ -218,5 +218,155 @@ fn f098_static_documents_become_declarative_ones() {
             .as_ref()
             .unwrap()
             .starts_with("You are a restaurant reservation assistant")
+    );
+}
+
+#[test]
+fn an_exported_document_says_the_same_when_it_is_read_again() {
+    let text = r#"
+initial_node: start
+nodes:
+  start:
+    role_message: You are {{ name }}.
+    task_messages: [{ role: system, content: Ask. }]
+    functions:
+      - name: book
+        transition_to: { field: free, cases: { true: done, later: start } }
+      - { name: note, transition_to: done }
+      - { name: leave, transition_only: true, description: Leaves., transition_to: done }
+  done:
+    task_messages: [{ role: system, content: Thank. }]
+    context_strategy: reset
+    respond_immediately: false
+    pre_actions: [{ type: tts_say, text: One moment. }]
+    post_actions: [{ type: end_conversation }]
+global_functions:
+  - { name: help }
+"#;
+    let mut conversation = check(&Source::new("a.yaml", text)).unwrap().conversation;
+    for node in conversation.nodes.values_mut() {
+        for function in &mut node.functions {
+            function.description.get_or_insert_default();
+            function.parameters.get_or_insert_default();
+        }
+    }
+    let help = &mut conversation.global_functions[0];
+    help.description = Some("Helps.".into());
+    help.handler = Handler::Named("other".into());
+    help.parameters = Some(Parameters::of_schema(&json!({ "properties": {
+        "topic": { "type": ["string", "null"], "enum": ["size", 1] }, "any": { "anyOf": [{ "type": "string" }] },
+        "both": { "type": ["string", "integer"] } }, "propertyOrdering": ["topic", "any"] })));
+    let exported = conversation.to_editor().document;
+    let text = serde_json::to_string(&exported).unwrap();
+    let read = check(&Source::new("a.json", text)).unwrap();
+    assert!(read.warnings.is_empty(), "{}", read.warnings);
+    // What the editor calls nodes and flows.
+    conversation.name = Some("Conversation".into());
+    for (name, node) in &mut conversation.nodes {
+        node.label = Some(name.clone());
+    }
+    let mut parameters = conversation.global_functions[0].parameters.take().unwrap();
+    parameters.properties["topic"]["type"] = "string".into();
+    parameters.properties["both"].remove("type");
+    conversation.global_functions[0].parameters = Some(parameters);
+    assert_eq!(read.conversation, conversation);
+}
+
+#[test]
+fn a_changed_decision_or_role_goes_before_what_it_was_made_from() {
+    let config = json!({ "initial_node": "a", "nodes": { "a": { "task_messages": [], "role_message": "Old.",
+        "functions": [{ "name": "f", "transition_to": { "field": "x", "cases": { "1": "a" } } }] } } });
+    let config: FlowConfig = serde_json::from_value(config).unwrap();
+    let mut exported = Conversation::from_config(&config)
+        .unwrap()
+        .to_editor()
+        .document;
+    let data = &mut exported.nodes[0].data;
+    data.role_messages.as_mut().unwrap()[0].content = "New.".into();
+    let decision = data.functions.as_mut().unwrap()[0]
+        .decision
+        .as_mut()
+        .unwrap();
+    decision.conditions.clear();
+    let read = Conversation::from_editor(&exported).unwrap();
+    let node = &read.nodes["a"];
+    assert_eq!(node.role_message, None);
+    assert_eq!(node.role_messages[0].content, "New.");
+    assert!(matches!(&node.functions[0].next, Next::Decision(it) if it.conditions.is_empty()));
+}
+
+#[test]
+fn conversations_are_drawn() {
+    let text = r#"
+initial_node: start
+nodes:
+  start:
+    task_messages: []
+    functions:
+      - { name: book, transition_to: { field: free, cases: { true: end }, default: start } }
+      - { name: wait, transition_to: { field: until, cases: { now: end } } }
+      - { name: again, transition_to: start }
+      - { name: talk }
+  end:
+    task_messages: []
+    post_actions: [{ type: end_conversation }]
+  "e n<d>":
+    task_messages: []
+global_functions:
+  - { name: help, transition_only: true, description: "Helps.", transition_to: start }
+"#;
+    let conversation = check(&Source::new("a.yaml", text)).unwrap().conversation;
+    assert_eq!(
+        conversation.mermaid(),
+        "graph TD
+    START([START])
+    END([END])
+    start_[\"start\"]
+    end_[\"end\"]
+    e_n_d_[\"e n#lt;d#gt;\"]
+    start_book{\"book\"}
+    start_wait{\"wait\"}
+    any_node([\"any node\"])
+    START --> start_
+    start_ --> start_book
+    start_book -->|\"free is true\"| end_
+    start_book -->|\"default\"| start_
+    start_ --> start_wait
+    start_wait -->|\"until is now\"| end_
+    start_wait -->|\"other\"| start_
+    start_ -->|\"again\"| start_
+    end_ --> END
+    any_node -->|\"help\"| start_
+"
+    );
+    let dot = conversation.dot();
+    assert!(
+        dot.contains("\"start_book\" [shape=diamond, label=\"book\"];"),
+        "{dot}"
+    );
+    assert!(
+        dot.contains("\"start_book\" -> \"end_\" [label=\"free is true\"];"),
+        "{dot}"
+    );
+    let picture = conversation.picture();
+    assert!(picture.contains(">◇ book</text>"), "{picture}");
+}
+
+#[test]
+fn decisions_of_the_editor_are_drawn() {
+    let decision = json!({ "action": "result = 1", "default_next_node_id": "b", "conditions":
+        [{ "operator": "<", "value": "18", "next_node_id": "a" }] });
+    let conversation = editor(json!([
+        node(
+            "a",
+            "initial",
+            json!({ "functions": [{ "name": "age", "description": "d", "decision": decision }] })
+        ),
+        node("b", "node", json!({})),
+    ]));
+    let mermaid = conversation.mermaid();
+    assert!(
+        mermaid.contains("    a_age -->|\"result #lt; 18\"| a\n    a_age -->|\"default\"| b\n"),
+        "{mermaid}"
     );
 }

@@ -175,7 +175,7 @@ nodes:
         panic!("a branch");
     };
     let cases: Vec<_> = branch.cases.keys().map(String::as_str).collect();
-    assert_eq!(cases, ["3", "True"]);
+    assert_eq!(cases, ["True", "3"]);
 }
 
 #[test]
@@ -262,4 +262,41 @@ proptest::proptest! {
         let name = if yaml { "a.yaml" } else { "a.json" };
         let _ = check(&Source::new(name, text));
     }
+}
+
+#[test]
+fn names_keep_the_order_of_the_text() {
+    let text = r#"{ "initial_node": "z", "nodes": {
+        "z": { "task_messages": [], "functions": [{ "name": "f", "transition_to":
+            { "field": "x", "cases": { "two": "z", "one": "a" } } }] },
+        "a": { "task_messages": [] }, "m": { "task_messages": [] } } }"#;
+    let checked = check(&Source::new("a.json", text)).unwrap();
+    let names: Vec<&String> = checked.conversation.nodes.keys().collect();
+    assert_eq!(names, ["z", "a", "m"]);
+    let Next::Branch(branch) = &checked.conversation.nodes["z"].functions[0].next else {
+        panic!("it is a branch");
+    };
+    assert_eq!(branch.cases.keys().collect::<Vec<_>>(), ["two", "one"]);
+
+    let text = r#"{ "meta": { "name": "a", "version": "1" }, "edges": [], "nodes": [{ "id": "a", "type": "initial",
+        "position": { "x": 0.1, "y": 1e2 }, "data": { "functions": [{ "name": "f", "description": "F.", "properties": {
+        "size": { "type": "string" }, "count": { "type": "integer" }, "note": { "type": "string" } } }] } }] }"#;
+    let checked = check(&Source::new("a.json", text)).unwrap();
+    let parameters = checked.conversation.nodes["a"].functions[0]
+        .parameters
+        .clone()
+        .unwrap();
+    assert_eq!(
+        parameters.properties.keys().collect::<Vec<_>>(),
+        ["size", "count", "note"]
+    );
+    assert_eq!(
+        parameters.schema()["propertyOrdering"],
+        json!(["size", "count", "note"])
+    );
+    let Document::Editor(document) = checked.document else {
+        panic!("it has the editor's form");
+    };
+    let value: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::to_value(document).unwrap(), value);
 }

@@ -9,6 +9,7 @@ use petalflow::checkpoint::Store;
 use petalflow::state::InputOf;
 use petalflow::thread::Threads;
 use petalflow::{BoxError, Context, Launch, Route, Run, flow, node};
+use petalflow_conversation_document::Conversation;
 
 use crate::Talk;
 use crate::program::Program;
@@ -240,6 +241,27 @@ impl ConversationFlow {
             .launch()
             // `max_model_calls` bounds a turn.
             .limit(u64::MAX)
+    }
+
+    /// Returns the conversation of the document, with the descriptions and the parameters of functions that are in code.
+    ///
+    /// [`to_editor`](Conversation::to_editor) writes it for the graphical editor, and
+    /// [`mermaid`](Conversation::mermaid) and [`dot`](Conversation::dot) draw it.
+    ///
+    /// ```
+    /// use petalflow_conversation::ConversationFlow;
+    /// # use petalflow_conversation_document::Conversation;
+    /// # use petalflow_llm::ScriptedModel;
+    /// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#)?;
+    /// # let document = Conversation::from_config(&document).unwrap();
+    /// # let flow = ConversationFlow::builder(document).model(ScriptedModel::new(["Hello."])).build().unwrap();
+    ///
+    /// let exported = flow.conversation().to_editor().document;
+    /// assert_eq!(exported.nodes[0].id, "a");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn conversation(&self) -> &Conversation {
+        &self.0.document
     }
 
     /// Runs one turn: `()` lets the model begin, a text is what the person says.

@@ -8,7 +8,7 @@ use petalflow::tool::{Tool, ToolSpec};
 use petalflow_conversation_document::decision::Decision;
 use petalflow_conversation_document::{
     Action, ArgumentChecker, ContextStrategy, Conversation, Function, Handler, Next, Node,
-    Template, case_key,
+    Parameters, Template, case_key,
 };
 use petalflow_llm::LlmClient;
 use serde_json::Value;
@@ -19,6 +19,8 @@ use crate::{ActionHandler, BuildError, BuildErrors};
 
 /// A conversation that can run.
 pub(crate) struct Program {
+    /// The document, with the descriptions and the parameters that are in code.
+    pub(crate) document: Conversation,
     pub(crate) initial: String,
     pub(crate) steps: HashMap<String, Step>,
     pub(crate) model: Arc<dyn LlmClient>,
@@ -102,6 +104,7 @@ pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
     }
     joiner.check_targets(&settings.document);
     joiner.check_unused();
+    let document = joiner.described(&settings.document);
     let Joiner {
         mut errors,
         actions,
@@ -114,6 +117,7 @@ pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
     match settings.model {
         Some(model) if errors.is_empty() => Ok(Program {
             initial: settings.document.initial_node,
+            document,
             steps,
             model,
             actions,
@@ -247,7 +251,7 @@ impl<'b> Joiner<'b> {
         let parameters = match (&function.parameters, of_tool) {
             (Some(parameters), _) => parameters.schema(),
             (None, Some(spec)) => spec.parameters.clone(),
-            (None, None) => petalflow_conversation_document::Parameters::default().schema(),
+            (None, None) => Parameters::default().schema(),
         };
         Some(Joined {
             spec: Arc::new(ToolSpec::new(&function.name, description, parameters)),
@@ -255,6 +259,28 @@ impl<'b> Joiner<'b> {
             tool,
             next: function.next.clone(),
         })
+    }
+
+    /// The document, with the descriptions and the parameters of functions that their code describes.
+    fn described(&self, document: &Conversation) -> Conversation {
+        let mut document = document.clone();
+        let of_nodes = document.nodes.values_mut().map(|node| &mut node.functions);
+        for function in of_nodes.chain([&mut document.global_functions]).flatten() {
+            let Handler::Named(handler) = &function.handler else {
+                continue;
+            };
+            let Some(tool) = self.tools.get(handler.as_str()) else {
+                continue;
+            };
+            let spec = tool.spec();
+            if function.description.is_none() {
+                function.description = Some(spec.description.clone());
+            }
+            if function.parameters.is_none() {
+                function.parameters = Some(Parameters::of_schema(&spec.parameters));
+            }
+        }
+        document
     }
 
     fn checker(&mut self, place: &str, function: &Function) -> Option<Arc<ArgumentChecker>> {

@@ -5,7 +5,9 @@ mod building;
 mod durable;
 mod entering;
 mod examples;
+mod exports;
 mod functions;
+mod killed;
 #[cfg(feature = "macros")]
 mod typed;
 

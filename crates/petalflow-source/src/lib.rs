@@ -7,6 +7,7 @@
 mod diagnostic;
 mod json;
 pub mod names;
+mod order;
 mod pointer;
 mod report;
 pub mod schema;
@@ -15,6 +16,7 @@ mod tree;
 mod yaml;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Position, Severity};
+pub use order::Order;
 pub use pointer::Pointer;
 pub use report::{Finding, Report};
 pub use schema::Codes;

@@ -25,16 +25,22 @@ impl Pointer {
     /// Returns the pointer to the value with this name in this object.
     #[must_use]
     pub fn name(&self, name: &str) -> Self {
-        let mut text = self.0.clone();
+        let mut text = String::with_capacity(self.0.len() + name.len() + 1);
+        text.push_str(&self.0);
         text.push('/');
-        text.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        if name.contains(['~', '/']) {
+            text.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        } else {
+            text.push_str(name);
+        }
         Pointer(text)
     }
 
     /// Returns the pointer to the item of this list.
     #[must_use]
     pub fn item(&self, index: usize) -> Self {
-        let mut text = self.0.clone();
+        let mut text = String::with_capacity(self.0.len() + 6);
+        text.push_str(&self.0);
         // Writing to a `String` cannot fail.
         let _ = write!(text, "/{index}");
         Pointer(text)

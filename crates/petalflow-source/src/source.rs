@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
+use crate::order::Order;
 use crate::report::Report;
 use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
 use crate::{json, names, yaml};
@@ -90,6 +91,14 @@ impl Source {
         &self,
         check: impl FnOnce(&Value, &mut Report<C>) -> Option<T>,
     ) -> (Option<T>, Diagnostics<C>) {
+        self.inspect_in_order(|value, _, report| check(value, report))
+    }
+
+    /// As [`inspect`](Self::inspect), for types that keep the order of names.
+    pub fn inspect_in_order<C: Code, T>(
+        &self,
+        check: impl FnOnce(&Value, Order<'_>, &mut Report<C>) -> Option<T>,
+    ) -> (Option<T>, Diagnostics<C>) {
         let tree = match self.parse() {
             Ok(tree) => tree,
             Err(error) => {
@@ -100,8 +109,10 @@ impl Source {
         };
         let mut report = Report::default();
         let mut repeated = Vec::new();
-        tree.duplicates("", &mut repeated);
-        let checked = check(&tree.to_value(), &mut report);
+        if tree.has_duplicates() {
+            tree.duplicates("", &mut repeated);
+        }
+        let checked = check(&tree.to_value(), Order::of(&tree), &mut report);
         let repeated = repeated.into_iter().map(|(pointer, at, first)| {
             let name = names::shown(pointer.rsplit('/').next().unwrap_or_default());
             let message = format!("`{name}` is there twice, first in line {}", first.line);

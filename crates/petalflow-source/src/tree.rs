@@ -85,6 +85,17 @@ impl Tree {
         position
     }
 
+    /// Whether a name occurs twice in an object.
+    pub(crate) fn has_duplicates(&self) -> bool {
+        match &self.node {
+            Node::List(items) => items.iter().any(Tree::has_duplicates),
+            Node::Object(entries) => {
+                repeats(entries) || entries.iter().any(|entry| entry.value.has_duplicates())
+            }
+            _ => false,
+        }
+    }
+
     /// Adds each name that occurs twice in an object, with its place.
     pub(crate) fn duplicates(&self, pointer: &str, found: &mut Vec<(String, Position, Position)>) {
         match &self.node {
@@ -109,6 +120,22 @@ impl Tree {
             _ => {}
         }
     }
+}
+
+/// Whether two entries have the same name. Most objects are small.
+pub(crate) fn repeats(entries: &[Entry]) -> bool {
+    if entries.len() <= 16 {
+        let mut rest = entries;
+        while let [first, others @ ..] = rest {
+            if others.iter().any(|other| other.name == first.name) {
+                return true;
+            }
+            rest = others;
+        }
+        return false;
+    }
+    let mut seen = std::collections::HashSet::with_capacity(entries.len());
+    !entries.iter().all(|entry| seen.insert(entry.name.as_str()))
 }
 
 /// What is wrong with a text.

@@ -5,7 +5,6 @@ mod rules;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
-use serde_json::Value;
 
 use crate::action::Action;
 use crate::message::Message;
@@ -116,12 +115,26 @@ pub enum Transition {
 impl<'de> Deserialize<'de> for Transition {
     /// By the shape of the value, so that a mistake in a branch is reported as one.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::String(node) => Ok(Transition::Node(node)),
-            value => serde_json::from_value(value)
-                .map(Transition::Branch)
-                .map_err(de::Error::custom),
+        struct ByShape;
+
+        impl<'de> de::Visitor<'de> for ByShape {
+            type Value = Transition;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the name of a node, or a branch")
+            }
+
+            fn visit_str<E: de::Error>(self, node: &str) -> Result<Transition, E> {
+                Ok(Transition::Node(node.into()))
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Transition, A::Error> {
+                let branch = Branch::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(Transition::Branch(branch))
+            }
         }
+
+        deserializer.deserialize_any(ByShape)
     }
 }
 

@@ -25,17 +25,21 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
-        Ok(convert(config))
+        Ok(Conversation::of_config(config))
     }
-}
 
-pub(crate) fn convert(config: &FlowConfig) -> Conversation {
-    let nodes = config.nodes.iter();
-    Conversation {
-        name: None,
-        initial_node: config.initial_node.clone(),
-        nodes: nodes.map(|(name, it)| (name.clone(), node(it))).collect(),
-        global_functions: config.global_functions.iter().map(function).collect(),
+    /// Reads a document without errors.
+    pub(crate) fn of_config(config: &FlowConfig) -> Self {
+        Conversation {
+            name: None,
+            initial_node: config.initial_node.clone(),
+            nodes: config
+                .nodes
+                .iter()
+                .map(|(name, it)| (name.clone(), node(it)))
+                .collect(),
+            global_functions: config.global_functions.iter().map(function).collect(),
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use petalflow_source::Severity;
 impl Conversation {
     /// Reads a document of the editor.
     ///
-    /// A function without parameters and without a decision has no code: it only leads to the node that follows.
+    /// A function without parameters and without a decision has no code, unless a field `handler` names it: it only
+    /// leads to the node that follows. The fields that [`to_editor`](Self::to_editor) adds are read.
     ///
     /// # Errors
     ///
@@ -34,35 +35,39 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
-        Ok(convert(document))
+        Ok(Conversation::of_editor(document))
     }
-}
 
-pub(crate) fn convert(document: &EditorDocument) -> Conversation {
-    let globals = document.global_functions.iter().flatten();
-    let mut nodes: IndexMap<String, Node> = IndexMap::new();
-    for it in &document.nodes {
-        let node = node(it);
-        // In a document with errors, a name can be there twice.
-        let known = nodes.entry(it.id.clone()).or_default();
-        let functions = std::mem::take(&mut known.functions);
-        *known = node;
-        known.functions.splice(0..0, functions);
-    }
-    Conversation {
-        name: Some(document.meta.name.clone()),
-        initial_node: document.initial().unwrap_or_default().into(),
-        nodes,
-        global_functions: globals.map(function).collect(),
+    /// Reads a document. In one with errors, nodes can have the same name: their functions are joined.
+    pub(crate) fn of_editor(document: &EditorDocument) -> Self {
+        let mut nodes: IndexMap<String, Node> = IndexMap::new();
+        for it in &document.nodes {
+            let known = nodes.entry(it.id.clone()).or_default();
+            let functions = std::mem::take(&mut known.functions);
+            *known = node(it);
+            known.functions.splice(0..0, functions);
+        }
+        let globals = document.global_functions.iter().flatten();
+        Conversation {
+            name: Some(document.meta.name.clone()),
+            initial_node: document.initial().unwrap_or_default().into(),
+            nodes,
+            global_functions: globals.map(function).collect(),
+        }
     }
 }
 
 fn node(node: &editor::Node) -> Node {
     let data = &node.data;
+    let mut role_messages = messages(data.role_messages.as_ref());
+    let role_message = data.role_message();
+    if role_message.is_some() {
+        role_messages.remove(0);
+    }
     Node {
         label: data.label.clone(),
-        role_message: None,
-        role_messages: messages(data.role_messages.as_ref()),
+        role_message: role_message.map(str::to_owned),
+        role_messages,
         task_messages: messages(data.task_messages.as_ref()),
         functions: data.functions().iter().map(function).collect(),
         pre_actions: data.pre_actions.clone().unwrap_or_default(),
@@ -88,17 +93,21 @@ fn messages(messages: Option<&Vec<editor::Message>>) -> Vec<Message> {
 fn function(function: &editor::Function) -> Function {
     let parameters = function.parameters();
     let next = match (&function.decision, function.next_node_id.as_deref()) {
-        (Some(decision), _) => Next::Decision(Decision {
-            action: decision.action.clone(),
-            conditions: decision.conditions.iter().map(condition).collect(),
-            default: decision.default_next_node_id.clone(),
-        }),
+        (Some(decision), _) => match function.branch(decision) {
+            Some(branch) => Next::Branch(branch),
+            None => Next::Decision(Decision {
+                action: decision.action.clone(),
+                conditions: decision.conditions.iter().map(condition).collect(),
+                default: decision.default_next_node_id.clone(),
+            }),
+        },
         (None, None | Some("")) => Next::Stay,
         (None, Some(node)) => Next::Node(node.into()),
     };
-    let handler = match next {
-        Next::Node(_) if parameters.properties.is_empty() => Handler::Nothing,
-        _ => Handler::Named(function.name.clone()),
+    let handler = match (function.handler(), &next) {
+        (Some(handler), _) => Handler::Named(handler.into()),
+        (None, Next::Node(_)) if parameters.properties.is_empty() => Handler::Nothing,
+        (None, _) => Handler::Named(function.name.clone()),
     };
     Function {
         name: function.name.clone(),
@@ -133,7 +142,12 @@ impl editor::Function {
 fn schema(property: &editor::Property) -> serde_json::Map<String, serde_json::Value> {
     // A struct of JSON values always becomes an object.
     match serde_json::to_value(property) {
-        Ok(serde_json::Value::Object(schema)) => schema,
+        Ok(serde_json::Value::Object(mut schema)) => {
+            if property.kind == editor::Property::ANY {
+                schema.remove("type");
+            }
+            schema
+        }
         _ => serde_json::Map::new(),
     }
 }

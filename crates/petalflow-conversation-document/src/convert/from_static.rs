@@ -115,19 +115,20 @@ impl Conversation {
         if findings.iter().any(|it| it.severity == Severity::Error) {
             return Err(findings);
         }
-        Ok(convert(flow))
+        Ok(Conversation::of_static(flow))
     }
-}
 
-pub(crate) fn convert(flow: &StaticFlow) -> Conversation {
-    let nodes = flow.nodes.iter();
-    Conversation {
-        name: None,
-        initial_node: flow.initial_node.clone(),
-        nodes: nodes
-            .map(|(name, it)| (name.clone(), node(it, flow)))
-            .collect(),
-        global_functions: Vec::new(),
+    /// Reads a document without errors.
+    pub(crate) fn of_static(flow: &StaticFlow) -> Self {
+        let nodes = flow.nodes.iter();
+        Conversation {
+            name: None,
+            initial_node: flow.initial_node.clone(),
+            nodes: nodes
+                .map(|(name, it)| (name.clone(), node(it, flow)))
+                .collect(),
+            global_functions: Vec::new(),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! From one form of a document to another.
 
-pub(crate) mod from_config;
-pub(crate) mod from_editor;
-pub(crate) mod from_static;
+mod from_config;
+mod from_editor;
+mod from_static;
 mod to_config;
 mod to_editor;
 

@@ -6,7 +6,6 @@ use serde_json::Map;
 
 use super::{Converted, Drops};
 use crate::conversation::{ContextStrategy, Conversation, Decision, Function, Handler, Next, Node};
-use crate::decision::Operator;
 use crate::editor::{self, EditorDocument, NodeType, Point, Role, Strategy};
 use crate::message::Message;
 use crate::parameters::Parameters;
@@ -19,8 +18,10 @@ const ROW: i32 = 150;
 impl Conversation {
     /// Writes a document of the editor, with a column for each distance from the first node.
     ///
-    /// A branch over a field becomes a decision with conditions on `result`. A role message becomes a list of one.
-    /// What the form has no place for is dropped and named.
+    /// A branch over a field becomes a decision with conditions on `result`, and a role message becomes a list of one.
+    /// Where that says less, the document also has what the editor ignores and [`from_editor`](Self::from_editor) reads:
+    /// `transition_to` and `handler` of a function, `role_message` of a node. What the form has no place for is dropped
+    /// and named.
     ///
     /// ```
     /// use petalflow_conversation_document::{Conversation, editor::NodeType};
@@ -118,18 +119,8 @@ fn data(name: &str, node: &Node, at: &Pointer, drops: &mut Drops) -> editor::Nod
         .role_message
         .iter()
         .map(|text| Message::new("system", text));
-    let roles = match (&node.role_message, node.role_messages.as_slice()) {
-        (Some(_), [_, ..]) => {
-            drops.add(
-                at.name("role_messages"),
-                "the node has a role message, which goes before them",
-            );
-            role.collect()
-        }
-        (Some(_), []) => role.collect(),
-        (None, messages) => messages.to_vec(),
-    };
-    editor::NodeData {
+    let roles: Vec<Message> = role.chain(node.role_messages.iter().cloned()).collect();
+    let mut data = editor::NodeData {
         label: Some(node.label.clone().unwrap_or_else(|| name.into())),
         role_messages: messages(&roles, &at.name("role_messages"), drops),
         task_messages: messages(&node.task_messages, &at.name("task_messages"), drops),
@@ -139,7 +130,11 @@ fn data(name: &str, node: &Node, at: &Pointer, drops: &mut Drops) -> editor::Nod
         context_strategy: node.context_strategy.as_ref().map(strategy),
         respond_immediately: (!node.respond_immediately).then_some(false),
         extra: Map::new(),
+    };
+    if let Some(text) = &node.role_message {
+        data.set_role_message(text);
     }
+    data
 }
 
 fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
@@ -204,32 +199,7 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
         Next::Stay => (None, None),
         Next::Node(node) => (Some(node.clone()), None),
         Next::Decision(decision) => (None, Some(editor_decision(decision))),
-        Next::Branch(branch) => {
-            let default = branch.default.as_ref();
-            let Some(default) = default.or(branch.cases.values().next_back()) else {
-                return plain(function, None, None);
-            };
-            if branch.default.is_none() {
-                drops.add(
-                    at.name("next"),
-                    format!("the branch of function '{name}' stays in its node for other values: the editor needs a default, here '{default}'"),
-                );
-            }
-            let conditions = branch.cases.iter().map(|(case, node)| editor::Condition {
-                operator: Operator::Equal,
-                value: literal(case),
-                next_node_id: node.clone(),
-                extra: Map::new(),
-            });
-            let decision = editor::Decision {
-                action: format!("result = args[{:?}]", branch.field),
-                conditions: conditions.collect(),
-                default_next_node_id: default.clone(),
-                decision_node_position: None,
-                extra: Map::new(),
-            };
-            (None, Some(decision))
-        }
+        Next::Branch(branch) => (None, editor::Decision::of_branch(branch)),
     };
     if function.parameters.is_none() {
         drops.add(
@@ -237,12 +207,22 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
             format!("the parameters of function '{name}' are in its code, and not in the document"),
         );
     }
-    if let Handler::Named(handler) = &function.handler
-        && handler != name
-    {
-        drops.add(at.name("handler"), format!("function '{name}' has the handler '{handler}': in the editor it has the function's name"));
+    let mut written = plain(function, next_node_id, decision);
+    if let Next::Branch(branch) = &function.next {
+        written.set_branch(branch);
+        if branch.default.is_none() {
+            drops.add(
+                at.name("next"),
+                format!("the branch of function '{name}' stays in its node for other values: the editor needs a default, and shows the last case"),
+            );
+        }
     }
-    plain(function, next_node_id, decision)
+    let has_no_code = matches!(function.next, Next::Node(_)) && written.properties.is_none();
+    match &function.handler {
+        Handler::Named(handler) if handler != name || has_no_code => written.set_handler(handler),
+        _ => {}
+    }
+    written
 }
 
 fn plain(
@@ -264,10 +244,7 @@ fn plain(
 
 fn properties(parameters: Parameters) -> Option<indexmap::IndexMap<String, editor::Property>> {
     let properties = parameters.properties.into_iter().map(|(name, mut schema)| {
-        let kind = match schema.remove("type") {
-            Some(serde_json::Value::String(kind)) => kind,
-            _ => "string".into(),
-        };
+        let kind = one_type(schema.remove("type").as_ref());
         schema.insert("type".into(), kind.clone().into());
         let property = serde_json::from_value(schema.clone().into());
         let property = property.unwrap_or(editor::Property {
@@ -304,12 +281,18 @@ fn editor_decision(decision: &Decision) -> editor::Decision {
     }
 }
 
-/// The case of a branch as a literal of Python.
-fn literal(case: &str) -> String {
-    match case.to_lowercase().as_str() {
-        "true" => "True".into(),
-        "false" => "False".into(),
-        _ if case.parse::<i64>().is_ok() => case.into(),
-        _ => format!("{case:?}"),
+/// The one type of a parameter: the editor has no place for several, or for none.
+fn one_type(written: Option<&serde_json::Value>) -> String {
+    let names: Vec<&str> = match written {
+        Some(serde_json::Value::String(name)) => vec![name],
+        Some(serde_json::Value::Array(names)) => {
+            let names = names.iter().filter_map(serde_json::Value::as_str);
+            names.filter(|name| *name != "null").collect()
+        }
+        _ => Vec::new(),
+    };
+    match names.as_slice() {
+        [name] => (*name).into(),
+        _ => editor::Property::ANY.into(),
     }
 }

@@ -5,6 +5,7 @@
 
 mod derive;
 mod edit;
+mod own;
 mod rules;
 
 use indexmap::IndexMap;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{EditorDocument, Function, NodeData, NodeType, Strategy};
+use super::{EditorDocument, Function, NodeData, NodeType, Property, Strategy};
 use crate::arguments::Budget;
 use crate::common_rules::{check_actions, check_parameters, check_template};
 use crate::decision::{Decision, Operator};
@@ -394,7 +394,7 @@ fn unknown_type(kind: &str) -> Option<String> {
     const TYPES: [&str; 7] = [
         "string", "number", "integer", "boolean", "array", "object", "null",
     ];
-    if TYPES.contains(&kind) {
+    if TYPES.contains(&kind) || kind == Property::ANY {
         return None;
     }
     let hint = names::similar(kind, &TYPES.map(str::to_owned));

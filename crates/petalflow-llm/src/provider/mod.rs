@@ -5,6 +5,7 @@ mod catalog;
 mod connection;
 mod endpoint;
 mod error;
+mod ordered;
 mod stream;
 mod transport;
 mod wire;

@@ -174,7 +174,7 @@ impl Transport {
             .client
             .post(url)
             .headers(headers)
-            .body(body.to_string())
+            .body(super::ordered::text(&body))
             .send()
             .await;
         let mut response = sent.map_err(|error| self.errors.transport(&error))?;

@@ -14,6 +14,8 @@ const KEYWORDS: &[&str] = &[
     "enum",
     "anyOf",
     "properties",
+    // The order of the properties in the text of the request. It is not sent.
+    "propertyOrdering",
     "required",
     "additionalProperties",
     "items",

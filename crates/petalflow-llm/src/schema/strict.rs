@@ -173,7 +173,12 @@ fn closed(
         if types.iter().any(|name| name == "object") {
             object(&mut schema, path)?;
         } else {
-            for keyword in ["properties", "required", "additionalProperties"] {
+            for keyword in [
+                "properties",
+                "propertyOrdering",
+                "required",
+                "additionalProperties",
+            ] {
                 schema.remove(keyword);
             }
         }

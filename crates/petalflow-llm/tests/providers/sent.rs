@@ -261,3 +261,22 @@ async fn ollama_is_sent_ids_schemas_and_all_results() {
         [(json!("a"), json!("1")), (json!("b"), json!("2"))]
     );
 }
+
+#[tokio::test]
+async fn properties_of_tools_are_sent_in_their_order() {
+    let schema = json!({ "type": "object", "propertyOrdering": ["size", "count"], "required": ["size"],
+        "properties": { "count": { "type": "integer" }, "size": { "type": "string" } } });
+    let mut request = LlmRequest::new(vec![ChatMessage::user("Go.")]);
+    request.tools = [Arc::new(ToolSpec::new("order", "Orders.", schema))].into();
+    for (name, path) in [
+        ("openai_resp::gpt-5-codex", "/v1"),
+        ("claude-sonnet-4-6", "/v1"),
+        ("gemini-2.5-flash", "/v1beta"),
+        ("ollama::qwen3:8b", "/v1"),
+    ] {
+        let text = sent(name, path, &request).await.text;
+        assert!(!text.contains("propertyOrdering"), "{name}: {text}");
+        let at = |property: &str| text.find(property).expect("it is sent");
+        assert!(at("\"size\":{") < at("\"count\":{"), "{name}: {text}");
+    }
+}
