@@ -57,7 +57,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-conversation-macros",
             "petalflow-llm",
         ],
-        &[],
+        &["petalflow-sqlite"],
     ),
     layer(
         "petalflow-documents-macros",

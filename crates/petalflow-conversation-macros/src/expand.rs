@@ -176,7 +176,7 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
         let (own, arguments) = match &function.arguments {
             Arguments::Nothing => (None, None),
             Arguments::Struct(name) => {
-                let name = ident(name, Span::call_site());
+                let name = ident(name, span);
                 (None, Some(quote_spanned!(span=> arguments: #name,)))
             }
             Arguments::Own(own) => {
@@ -195,10 +195,10 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
         let result = match &function.result {
             Reply::Any => quote!(#private::Value),
             Reply::Branch(_, it) => {
-                let it = chosen(it, private);
+                let it = chosen(it, private, span);
                 quote!(#private::BranchResult<#it>)
             }
-            Reply::Decision(it) => chosen(it, private),
+            Reply::Decision(it) => chosen(it, private, span),
         };
         // With the span of the user's token, errors do not name the macro behind `conversation!`.
         quote_spanned! {span=>
@@ -228,13 +228,13 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
     }
 }
 
-fn chosen(chosen: &Chosen, private: &TokenStream) -> TokenStream {
+fn chosen(chosen: &Chosen, private: &TokenStream, span: Span) -> TokenStream {
     match chosen {
         Chosen::Bool => quote!(bool),
         Chosen::Number => quote!(f64),
         Chosen::Any => quote!(#private::Value),
         Chosen::Item(name) => {
-            let name = ident(name, Span::call_site());
+            let name = ident(name, span);
             quote!(#name)
         }
     }

@@ -17,9 +17,9 @@
 ///
 /// use table_talk::{BookTable, BookTablePlace, BookTableResult, Handlers};
 ///
-/// struct Desk;
+/// struct Host;
 ///
-/// impl Handlers for Desk {
+/// impl Handlers for Host {
 ///     async fn book_table(&self, arguments: BookTable, cx: &ToolContext) -> Result<BookTableResult> {
 ///         cx.set_state("guests", arguments.guests);
 ///         Ok(match arguments.place {
@@ -35,7 +35,7 @@
 ///     Reply::call("book_table", json!({ "guests": 5, "place": "terrace" })),
 ///     "The terrace is full.".into(),
 /// ]);
-/// let flow = TableTalk::builder(Desk).model(model).build()?;
+/// let flow = TableTalk::builder(Host).model(model).build()?;
 /// let talk = flow.run("Five guests, outside.").await?;
 /// assert_eq!(talk.position.node.as_deref(), Some(table_talk::Node::Full.as_str()));
 /// # Ok(())

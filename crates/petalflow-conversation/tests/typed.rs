@@ -26,9 +26,9 @@ use restaurant::{CheckTable, CheckTableResult, ConfirmChoose, FullChoose, Help, 
 
 /// Records its calls.
 #[derive(Clone, Default)]
-struct Desk(Arc<Mutex<Vec<String>>>);
+struct Host(Arc<Mutex<Vec<String>>>);
 
-impl Desk {
+impl Host {
     fn note(&self, text: impl Into<String>) {
         self.0.lock().unwrap().push(text.into());
     }
@@ -38,7 +38,7 @@ impl Desk {
     }
 }
 
-impl restaurant::Handlers for Desk {
+impl restaurant::Handlers for Host {
     async fn check_table(
         &self,
         arguments: CheckTable,
@@ -92,16 +92,16 @@ impl restaurant::Handlers for Desk {
 /// The conversation, and what the handlers and the model have seen.
 fn restaurant(
     replies: impl IntoIterator<Item = Reply>,
-) -> (ConversationFlow, Desk, Arc<ScriptedModel>) {
-    let desk = Desk::default();
+) -> (ConversationFlow, Host, Arc<ScriptedModel>) {
+    let host = Host::default();
     let model = Arc::new(ScriptedModel::new(replies));
-    let flow = Restaurant::builder(desk.clone()).model(Arc::clone(&model));
-    (flow.build().unwrap(), desk, model)
+    let flow = Restaurant::builder(host.clone()).model(Arc::clone(&model));
+    (flow.build().unwrap(), host, model)
 }
 
 #[tokio::test]
 async fn f093_each_function_and_action_is_a_method() {
-    let (flow, desk, model) = restaurant([
+    let (flow, host, model) = restaurant([
         Reply::call(
             "checkTable",
             json!({
@@ -125,7 +125,7 @@ async fn f093_each_function_and_action_is_a_method() {
         }),
         "what is missing stays missing"
     );
-    let notes = desk.notes();
+    let notes = host.notes();
     assert_eq!(notes[0], "look up at table");
     for part in [
         "place: Some(OnTheTerrace)",
@@ -156,7 +156,7 @@ async fn f029_a_typed_result_chooses_by_the_conditions_of_a_decision() {
 
 #[tokio::test]
 async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
-    let (flow, desk, model) = restaurant([
+    let (flow, host, model) = restaurant([
         Reply::call("checkTable", json!({ "time": "18:30", "guests": 6 })),
         Reply::call("choose", json!({ "time": "20:00" })),
         Reply::call("choose", json!({ "guests": 3 })),
@@ -176,7 +176,7 @@ async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
             "ended"
         ]
     );
-    assert_eq!(desk.notes()[2..], ["at 20:00", "for 3", "beep 2"]);
+    assert_eq!(host.notes()[2..], ["at 20:00", "for 3", "beep 2"]);
     assert!(talk.has_ended());
     assert_eq!(
         offered(&model.requests()[2]),
@@ -371,12 +371,12 @@ async fn arguments_that_do_not_fit_are_told_to_the_model() {
         "checkTable",
         json!({ "time": "18:30", "guests": 2, "place": "outside" }),
     );
-    let (flow, desk, model) = restaurant([call, "Again.".into()]);
+    let (flow, host, model) = restaurant([call, "Again.".into()]);
     turn(&flow, TalkInput::start()).await;
     let seen = read(&model.requests()[1]);
     assert!(seen.last().unwrap().contains("place"), "{seen:?}");
     assert_eq!(
-        desk.notes(),
+        host.notes(),
         ["look up at table"],
         "the method was not called"
     );
@@ -406,10 +406,10 @@ async fn f007_ranges_and_patterns_are_checked_before_a_method_is_called() {
         (json!({ "time": "18:30" }), "guests"),
     ] {
         let call = Reply::call("checkTable", wrong.clone());
-        let (flow, desk, model) = restaurant([call, "Again.".into()]);
+        let (flow, host, model) = restaurant([call, "Again.".into()]);
         let (talk, _) = turn(&flow, TalkInput::start()).await;
         assert_eq!(talk.position.node.as_deref(), Some("table"));
-        assert_eq!(desk.notes(), ["look up at table"], "{wrong}");
+        assert_eq!(host.notes(), ["look up at table"], "{wrong}");
         let seen = read(&model.requests()[1]);
         let last = seen.last().unwrap();
         assert!(
