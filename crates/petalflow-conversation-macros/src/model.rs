@@ -306,12 +306,11 @@ impl Namer {
             Choice::Words(words) => {
                 let name = names::camel(&method.name).unwrap_or_default();
                 let name = self.free(format!("{name}Result"));
-                let other = match words
-                    .iter()
-                    .any(|word| names::camel(word).as_deref() == Some("Other"))
-                {
-                    true => "AnyOther",
-                    false => "Other",
+                let is_other = |word: &String| names::camel(word).as_deref() == Some("Other");
+                let other = if words.iter().any(is_other) {
+                    "AnyOther"
+                } else {
+                    "Other"
                 };
                 self.items.push(Item {
                     name: name.clone(),

@@ -22,6 +22,10 @@ impl<T: Serialize> Write for T {
 /// A value that can be read from an argument.
 pub trait Argument: Sized {
     /// Reads the value.
+    ///
+    /// # Errors
+    ///
+    /// It does not fit the type.
     fn read(value: Value) -> Result<Self, Misfit>;
 
     /// The value if there is no argument.
@@ -104,6 +108,10 @@ pub struct Fields(Map<String, Value>);
 
 impl Fields {
     /// The fields of an object.
+    ///
+    /// # Errors
+    ///
+    /// The value is no object.
     pub fn new(value: Value) -> Result<Self, Misfit> {
         match value {
             Value::Object(fields) => Ok(Fields(fields)),
@@ -112,6 +120,10 @@ impl Fields {
     }
 
     /// Reads a field. An optional one may be missing or `null`.
+    ///
+    /// # Errors
+    ///
+    /// The field is missing, or does not fit the type.
     pub fn get<T: Argument>(&mut self, name: &str) -> Result<T, Misfit> {
         match self.0.remove(name) {
             Some(value) => T::read(value).map_err(|misfit| misfit.within(name)),
@@ -124,6 +136,10 @@ impl Fields {
 }
 
 /// Serializes an object without the optional fields that are missing.
+///
+/// # Errors
+///
+/// Those of the serializer.
 pub fn serialize<S: Serializer>(
     fields: &[(&str, &dyn Write)],
     serializer: S,

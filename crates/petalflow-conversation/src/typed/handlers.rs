@@ -92,6 +92,10 @@ where
 }
 
 /// Starts to build a conversation from a document that was checked while the program was compiled.
+///
+/// # Panics
+///
+/// The document has an error. The compiler has refused it then.
 pub fn builder<H: Send + Sync + 'static>(
     (file, text): (&str, &str),
     handlers: H,
