@@ -23,6 +23,22 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         2,
         "with incremental compilation, rustc also reports what the sub-flow returns",
     ),
+    ("conversation/fail/document_two_mistakes", 2, "two mistakes"),
+    (
+        "conversation/fail/handlers_not_shared",
+        5,
+        "rustc reports each method that takes the handlers, and the trait",
+    ),
+    (
+        "conversation/fail/misspelt_method",
+        2,
+        "rustc reports the name that the trait does not have, and the one that is missing",
+    ),
+    (
+        "conversation/fail/own_type_of_another_name",
+        2,
+        "rustc reports the name that the trait does not have, and the one that is missing",
+    ),
     ("flow/fail/generic_node", 2, "two mistakes"),
     ("flow/fail/half_typed_group", 2, "two mistakes"),
     ("flow/fail/item_by_value", 2, "two mistakes"),

@@ -47,10 +47,16 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &[],
     ),
     layer(
+        "petalflow-conversation-macros",
+        &["petalflow-conversation-document", "petalflow-source"],
+        &[],
+    ),
+    layer(
         "petalflow-conversation",
         &[
             "petalflow",
             "petalflow-conversation-document",
+            "petalflow-conversation-macros",
             "petalflow-llm",
         ],
         &["petalflow-sqlite"],
@@ -128,6 +134,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
 /// Published only because `petalflow` depends on exactly one version of them: their names are no interface.
 pub(crate) const INTERNAL_PACKAGES: &[&str] = &[
     "petalflow-codec",
+    "petalflow-conversation-macros",
     "petalflow-documents-macros",
     "petalflow-graph",
     "petalflow-macros",

@@ -43,6 +43,7 @@ mod diagram;
 pub mod editor;
 mod finding;
 pub mod legacy;
+mod lenient;
 mod message;
 mod names;
 mod parameters;
@@ -57,6 +58,8 @@ pub use conversation::{
 };
 pub use convert::{Converted, Dropped};
 pub use finding::{Code, Diagnostic, Diagnostics, Finding};
+#[doc(hidden)]
+pub use lenient::check_leniently;
 pub use message::Message;
 pub use parameters::Parameters;
 pub use petalflow_source::{Format, Pointer, Position, Severity, Source};

@@ -49,8 +49,7 @@ pub struct Checked {
 /// let errors = check(&source).unwrap_err();
 /// assert_eq!(
 ///     errors.to_string(),
-///     "a.json:1:40: error[CV-106]: `task_messages` is missing\n\
-///      a.json:1:42: error[CV-105]: there is no field `task_message`; did you mean `task_messages`?",
+///     "a.json:1:42: error[CV-105]: there is no field `task_message`; did you mean `task_messages`?",
 /// );
 /// ```
 pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
@@ -65,32 +64,47 @@ pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
     }
 }
 
-fn inspect(
+/// The form of a document.
+pub(crate) enum Form {
+    Config,
+    Editor,
+    Static,
+}
+
+pub(crate) fn form(value: &Value) -> Option<Form> {
+    match value.get("nodes")? {
+        Value::Array(_) => Some(Form::Editor),
+        Value::Object(nodes) if nodes.values().any(is_static) => Some(Form::Static),
+        Value::Object(_) => Some(Form::Config),
+        _ => None,
+    }
+}
+
+pub(crate) fn inspect(
     value: &Value,
     order: Order<'_>,
     report: &mut Report<Code>,
 ) -> Option<(Document, Option<Conversation>)> {
-    let nodes = value.get("nodes");
-    Some(match nodes {
-        Some(Value::Array(_)) => {
+    Some(match form(value) {
+        Some(Form::Editor) => {
             let document: EditorDocument = typed(&EDITOR, value, order, report)?;
             let conversation = reports_no_error(document.findings_for_run(), report)
                 .then(|| Conversation::of_editor(&document));
             (Document::Editor(document), conversation)
         }
-        Some(Value::Object(nodes)) if nodes.values().any(is_static) => {
+        Some(Form::Static) => {
             let document: StaticFlow = typed(&STATIC, value, order, report)?;
             let conversation = reports_no_error(document.findings(), report)
                 .then(|| Conversation::of_static(&document));
             (Document::Static(document), conversation)
         }
-        Some(Value::Object(_)) => {
+        Some(Form::Config) => {
             let document: FlowConfig = typed(&CONFIG, value, order, report)?;
             let conversation = reports_no_error(document.findings(), report)
                 .then(|| Conversation::of_config(&document));
             (Document::Config(document), conversation)
         }
-        _ => {
+        None => {
             let message = "the document is no conversation flow: it has no `nodes` (a list in the editor's form, an object in the \
                            others)";
             report.add(Code::UnknownForm, Pointer::root(), message);
@@ -121,12 +135,6 @@ fn typed<T: DeserializeOwned>(
     order: Order<'_>,
     report: &mut Report<Code>,
 ) -> Option<T> {
-    const CODES: Codes<Code> = Codes {
-        name: "field",
-        unknown: Code::UnknownField,
-        missing: Code::MissingField,
-        wrong: |_| Code::WrongValue,
-    };
     let before = report.0.len();
     let checked = schema::check(schema, value, &Pointer::root(), CODES, report);
     // References are checked only in a document that has the right form: what is left out would be missed by them.
@@ -138,6 +146,13 @@ fn typed<T: DeserializeOwned>(
         .map_err(|error| report.add(Code::WrongValue, Pointer::root(), error.to_string()))
         .ok()
 }
+
+pub(crate) const CODES: Codes<Code> = Codes {
+    name: "field",
+    unknown: Code::UnknownField,
+    missing: Code::MissingField,
+    wrong: |_| Code::WrongValue,
+};
 
 static CONFIG: LazyLock<Value> = LazyLock::new(config_schema);
 static EDITOR: LazyLock<Value> = LazyLock::new(editor_schema);

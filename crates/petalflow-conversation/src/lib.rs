@@ -43,6 +43,13 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "macros")]
+#[macro_use]
+mod macros;
+
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod __private;
 mod action;
 mod builder;
 mod error;
@@ -54,6 +61,8 @@ mod settings;
 mod step;
 mod talk;
 mod turn;
+#[cfg(feature = "macros")]
+mod typed;
 
 pub use action::{ActionCall, ActionHandler};
 pub use builder::ConversationBuilder;
@@ -63,3 +72,6 @@ pub use flow::{ConversationFlow, TalkFlow};
 pub use interruption::Interruption;
 pub use talk::{Position, Talk, TalkInput, TalkUpdate};
 pub use turn::go_to;
+#[cfg(feature = "macros")]
+#[cfg_attr(docsrs, doc(cfg(feature = "macros")))]
+pub use typed::BranchResult;

@@ -8,6 +8,8 @@ mod examples;
 mod exports;
 mod functions;
 mod killed;
+#[cfg(feature = "macros")]
+mod typed;
 
 use petalflow_conversation::{
     ConversationBuilder, ConversationEvent, ConversationFlow, Talk, TalkInput,

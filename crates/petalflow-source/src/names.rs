@@ -2,9 +2,14 @@
 
 /// `; did you mean X`, if one of the names is similar.
 pub fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    similar(name, names).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
+}
+
+/// The name that is most similar, if one of them is.
+pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The time of a comparison is the product of the lengths.
     if name.len() > 64 {
-        return String::new();
+        return None;
     }
     // Names are compared with each other: not with all of a large document.
     let near = names
@@ -14,13 +19,10 @@ pub fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> S
         .map(|other| (strsim::osa_distance(name, other), other))
         .min_by_key(|(distance, _)| *distance);
     let length = name.chars().count();
-    match near {
-        // A name of one letter is not similar to another one.
-        Some((distance, other)) if distance <= 1 + length / 4 && distance < length => {
-            format!("; did you mean `{other}`?")
-        }
-        _ => String::new(),
-    }
+    // A name of one letter is not similar to another one.
+    let is_near = |distance| distance <= 1 + length / 4 && distance < length;
+    near.filter(|(distance, _)| is_near(*distance))
+        .map(|(_, other)| other)
 }
 
 /// A text of a document in a message: its beginning, without control characters.

@@ -2,10 +2,12 @@
 //!
 //! It reports all that is wrong, and leaves out what is wrong, so that the other rules can check the rest.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
-use crate::names::{shown, suggestion};
+use crate::names::{shown, similar, suggestion};
 use crate::pointer::Pointer;
 use crate::report::Report;
 
@@ -131,6 +133,7 @@ impl<'s, C: Code> Checker<'s, '_, C> {
     ) -> Map<String, Value> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut checked = Map::new();
+        let mut misspelt = HashSet::new();
         for (name, value) in object {
             let at = at.name(name);
             if let Some(property) = properties.and_then(|it| it.get(name)) {
@@ -149,7 +152,19 @@ impl<'s, C: Code> Checker<'s, '_, C> {
                 continue;
             }
             match schema.get("additionalProperties") {
-                Some(Value::Bool(false)) => self.unknown(name, properties, at),
+                Some(Value::Bool(false)) => {
+                    let Some(meant) = self.unknown(name, properties, at.clone()) else {
+                        continue;
+                    };
+                    // A misspelt name is one mistake: the value counts as that of the name that was meant.
+                    if let Some(property) = properties.and_then(|it| it.get(meant))
+                        && !object.contains_key(meant)
+                        && let Some(value) = self.check(property, value, &at)
+                    {
+                        misspelt.insert(meant);
+                        checked.insert(meant.to_owned(), value);
+                    }
+                }
                 Some(other) if other.is_object() => {
                     if let Some(value) = self.check(other, value, &at) {
                         checked.insert(name.clone(), value);
@@ -161,7 +176,7 @@ impl<'s, C: Code> Checker<'s, '_, C> {
             }
         }
         for name in required(schema) {
-            if !object.contains_key(name) {
+            if !object.contains_key(name) && !misspelt.contains(name) {
                 let message = format!("`{name}` is missing");
                 self.report.add(self.codes.missing, at.name(name), message);
             }
@@ -174,15 +189,20 @@ impl<'s, C: Code> Checker<'s, '_, C> {
         checked
     }
 
-    fn unknown(&mut self, name: &str, known: Option<&Map<String, Value>>, at: Pointer) {
-        let shown = shown(name);
-        let suggestion = suggestion(
-            name,
-            known.into_iter().flat_map(Map::keys).map(String::as_str),
-        );
+    /// The name that was probably meant.
+    fn unknown(
+        &mut self,
+        name: &str,
+        known: Option<&'s Map<String, Value>>,
+        at: Pointer,
+    ) -> Option<&'s str> {
+        let known = known.into_iter().flat_map(Map::keys).map(String::as_str);
+        let meant = similar(name, known);
+        let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
         let what = self.codes.name;
-        let message = format!("there is no {what} `{shown}`{suggestion}");
+        let message = format!("there is no {what} `{}`{hint}", shown(name));
         self.report.add_at_name(self.codes.unknown, at, message);
+        meant
     }
 
     /// A value of one of several forms.

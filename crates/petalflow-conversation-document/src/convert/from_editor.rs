@@ -1,5 +1,7 @@
 //! From the editor's form.
 
+use indexmap::IndexMap;
+
 use crate::conversation::{
     Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,
 };
@@ -36,14 +38,20 @@ impl Conversation {
         Ok(Conversation::of_editor(document))
     }
 
-    /// Reads a document without errors.
+    /// Reads a document. In one with errors, nodes can have the same name: their functions are joined.
     pub(crate) fn of_editor(document: &EditorDocument) -> Self {
-        let nodes = document.nodes.iter();
+        let mut nodes: IndexMap<String, Node> = IndexMap::new();
+        for it in &document.nodes {
+            let known = nodes.entry(it.id.clone()).or_default();
+            let functions = std::mem::take(&mut known.functions);
+            *known = node(it);
+            known.functions.splice(0..0, functions);
+        }
         let globals = document.global_functions.iter().flatten();
         Conversation {
             name: Some(document.meta.name.clone()),
             initial_node: document.initial().unwrap_or_default().into(),
-            nodes: nodes.map(|it| (it.id.clone(), node(it))).collect(),
+            nodes,
             global_functions: globals.map(function).collect(),
         }
     }

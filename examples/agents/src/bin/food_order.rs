@@ -1,44 +1,51 @@
 //! An order by a document of Pipecat's editor: `cargo run --bin food_order`.
 //!
-//! The document says what the model does at each node, and which functions there are. The program has the code of two of
-//! them. Without a key, a script stands for the model.
+//! The document says what the model does at each node, and which functions there are. `conversation!` checks it while the
+//! program is compiled, and makes a trait of the two functions that need code. Without a key, a script stands for the
+//! model.
 
+use petalflow::Result;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
 use petalflow_agent_examples::{Newest, choose, newest, phone};
-use petalflow_conversation::{BuildErrors, ConversationFlow};
-use petalflow_conversation_document::{Diagnostics, Source, check};
+use petalflow_conversation::{ConversationFlow, conversation};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, Role, ScriptedModel};
-use serde_json::json;
+use serde_json::{Value, json};
 
-const DOCUMENT: &str = include_str!("../../conversations/food_order.json");
+conversation! { FoodOrder("../../conversations/food_order.json") }
 
-/// Records the soup. The document describes it to the model.
-#[tool]
-fn order_soup(kind: String, bowls: u32, cx: ToolContext) {
-    cx.set_state(
-        "order",
-        json!({ "text": format!("{bowls} x {kind} soup"), "price": bowls * 6 }),
-    );
+use food_order::{OrderSalad, OrderSaladSize, OrderSoup};
+
+struct Kitchen;
+
+impl food_order::Handlers for Kitchen {
+    async fn order_soup(
+        &self,
+        OrderSoup { kind, bowls }: OrderSoup,
+        cx: &ToolContext,
+    ) -> Result<Value> {
+        let text = format!("{bowls} x {} soup", kind.as_str());
+        cx.set_state("order", json!({ "text": text, "price": bowls * 6 }));
+        Ok(Value::Null)
+    }
+
+    async fn order_salad(
+        &self,
+        OrderSalad { size }: OrderSalad,
+        cx: &ToolContext,
+    ) -> Result<Value> {
+        let price = match size {
+            OrderSaladSize::Small => 7,
+            OrderSaladSize::Large => 11,
+        };
+        let text = format!("a {} salad", size.as_str());
+        cx.set_state("order", json!({ "text": text, "price": price }));
+        Ok(Value::Null)
+    }
 }
 
-/// Records the salad.
-#[tool]
-fn order_salad(size: String, cx: ToolContext) {
-    let price = if size == "large" { 11 } else { 7 };
-    cx.set_state(
-        "order",
-        json!({ "text": format!("a {size} salad"), "price": price }),
-    );
-}
-
-fn flow(model: impl LlmClient) -> Result<ConversationFlow, Box<dyn std::error::Error>> {
-    let checked =
-        check(&Source::new("food_order.json", DOCUMENT)).map_err(Box::<Diagnostics>::new)?;
-    let flow = ConversationFlow::builder(checked.conversation).model(model);
-    let flow = flow.tools(tools![order_soup, order_salad]).build();
-    Ok(flow.map_err(Box::<BuildErrors>::new)?)
+fn flow(model: impl LlmClient) -> Result<ConversationFlow> {
+    Ok(FoodOrder::builder(Kitchen).model(model).build()?)
 }
 
 /// Understands a few words.
@@ -96,10 +103,10 @@ fn task(request: &LlmRequest) -> String {
 }
 
 #[tokio::main]
-async fn main() -> petalflow::Result<()> {
+async fn main() -> Result<()> {
     let choice = choose(script())?;
     println!("{}", choice.description);
-    let flow = flow(choice.model).map_err(|error| error.to_string())?;
+    let flow = flow(choice.model)?;
     let thread = flow.store(&InMemoryStore::new()).thread("order");
     phone::talk(&thread, std::io::stdin().lock(), std::io::stdout()).await
 }
@@ -136,12 +143,6 @@ mod tests {
 
     #[test]
     fn the_document_has_no_warnings() {
-        let checked = check(&Source::new("food_order.json", DOCUMENT)).unwrap();
-        assert!(checked.warnings.is_empty(), "{}", checked.warnings);
-        let value: serde_json::Value = serde_json::from_str(DOCUMENT).unwrap();
-        let petalflow_conversation_document::Document::Editor(document) = checked.document else {
-            panic!("the editor's form");
-        };
-        assert_eq!(serde_json::to_value(document).unwrap(), value);
+        assert!(FoodOrder::WARNINGS.is_empty(), "{:?}", FoodOrder::WARNINGS);
     }
 }

@@ -1,0 +1,36 @@
+//! `conversation!`: an implementation detail of `petalflow-conversation`, whose documentation has the macro.
+
+mod ast;
+mod check;
+mod expand;
+mod methods;
+mod model;
+mod names;
+mod read;
+mod shape;
+
+use std::path::PathBuf;
+
+use proc_macro::TokenStream;
+
+/// See `petalflow_conversation::conversation!`, which adds the path of its crate.
+#[doc(hidden)]
+#[proc_macro]
+pub fn conversation_impl(input: TokenStream) -> TokenStream {
+    match syn::parse::<ast::Input>(input) {
+        Ok(input) => {
+            let source = input.path.span().unwrap().local_file();
+            let document = read::read(&input.path.value(), &folders(source));
+            let model = model::Model::new(&document);
+            expand::expand(&input, &document, &model).into()
+        }
+        Err(error) => error.into_compile_error().into(),
+    }
+}
+
+/// Where documents are looked for: beside the file with the macro, then in the folder of the package.
+fn folders(source: Option<PathBuf>) -> Vec<PathBuf> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let beside = source.and_then(|file| Some(file.parent()?.to_owned()));
+    beside.into_iter().chain(package).collect()
+}

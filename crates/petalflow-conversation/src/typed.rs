@@ -1,0 +1,11 @@
+//! Handlers as a trait: from the values of calls to types, and back.
+
+mod argument;
+mod handlers;
+mod reply;
+
+pub use argument::{
+    Argument, Choice, Fields, Misfit, NoArguments, Write, find, serialize, word_of,
+};
+pub use handlers::{action, boxed, builder, done, function, own};
+pub use reply::{BranchResult, Reply, branch, reply, text, word};

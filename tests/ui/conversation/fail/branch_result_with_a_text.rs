@@ -1,0 +1,28 @@
+// The cases are `true` and `false`.
+use petalflow::Result;
+use petalflow::tool::ToolContext;
+use petalflow::tool::schemars::{self, JsonSchema};
+use petalflow_conversation::{BranchResult, conversation};
+use serde::Deserialize;
+
+conversation! { AgeTalk("../age.flow.yaml") }
+
+/// The caller gives an age.
+#[derive(Deserialize, JsonSchema)]
+struct Age {
+    age: u32,
+}
+
+struct Insurer;
+
+impl age_talk::Handlers for Insurer {
+    type SetAge = Age;
+
+    async fn set_age(&self, arguments: Age, _: &ToolContext) -> Result<BranchResult<bool>> {
+        Ok(BranchResult::new("yes"))
+    }
+}
+
+fn main() {
+    let _ = AgeTalk::builder(Insurer);
+}

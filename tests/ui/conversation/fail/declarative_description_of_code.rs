@@ -1,0 +1,6 @@
+// The code describes the function.
+petalflow_conversation::conversation! { Broken("declarative_description_of_code.yaml") }
+
+fn main() {
+    let _ = Broken;
+}

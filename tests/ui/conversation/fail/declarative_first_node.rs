@@ -1,0 +1,6 @@
+// The first node does not exist.
+petalflow_conversation::conversation! { Broken("declarative_first_node.yaml") }
+
+fn main() {
+    let _ = Broken;
+}

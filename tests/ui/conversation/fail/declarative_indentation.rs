@@ -1,0 +1,6 @@
+// The text is no YAML.
+petalflow_conversation::conversation! { Broken("declarative_indentation.yaml") }
+
+fn main() {
+    let _ = Broken;
+}

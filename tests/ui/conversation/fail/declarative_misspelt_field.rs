@@ -1,0 +1,6 @@
+// The field is called `task_messages`.
+petalflow_conversation::conversation! { Broken("declarative_misspelt_field.yaml") }
+
+fn main() {
+    let _ = Broken;
+}

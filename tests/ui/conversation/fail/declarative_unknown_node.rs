@@ -1,0 +1,6 @@
+// A function leads to a node that does not exist.
+petalflow_conversation::conversation! { Broken("declarative_unknown_node.yaml") }
+
+fn main() {
+    let _ = Broken;
+}

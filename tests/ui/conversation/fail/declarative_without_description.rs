@@ -1,0 +1,6 @@
+// The model must know when to call the function.
+petalflow_conversation::conversation! { Broken("declarative_without_description.yaml") }
+
+fn main() {
+    let _ = Broken;
+}

@@ -1,0 +1,6 @@
+// An action of type `function` names its code.
+petalflow_conversation::conversation! { Broken("document_action_without_handler.json") }
+
+fn main() {
+    let _ = Broken;
+}

@@ -1,0 +1,6 @@
+// Two parameters would be the same field.
+petalflow_conversation::conversation! { Broken("document_fields_of_one_name.json") }
+
+fn main() {
+    let _ = Broken;
+}

@@ -1,0 +1,6 @@
+// Two functions would be the same method.
+petalflow_conversation::conversation! { Broken("document_methods_of_one_name.json") }
+
+fn main() {
+    let _ = Broken;
+}

@@ -1,0 +1,6 @@
+// No number fits.
+petalflow_conversation::conversation! { Broken("document_minimum_above_maximum.json") }
+
+fn main() {
+    let _ = Broken;
+}

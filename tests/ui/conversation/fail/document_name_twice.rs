@@ -1,0 +1,6 @@
+// A name is there twice in an object.
+petalflow_conversation::conversation! { Broken("document_name_twice.json") }
+
+fn main() {
+    let _ = Broken;
+}

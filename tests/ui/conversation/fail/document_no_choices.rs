@@ -1,0 +1,6 @@
+// No value fits.
+petalflow_conversation::conversation! { Broken("document_no_choices.json") }
+
+fn main() {
+    let _ = Broken;
+}

@@ -1,0 +1,6 @@
+// An edge leads to a node that does not exist.
+petalflow_conversation::conversation! { Broken("document_unknown_edge.json") }
+
+fn main() {
+    let _ = Broken;
+}

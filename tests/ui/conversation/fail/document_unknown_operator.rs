@@ -1,0 +1,6 @@
+// There is no such comparison.
+petalflow_conversation::conversation! { Broken("document_unknown_operator.json") }
+
+fn main() {
+    let _ = Broken;
+}

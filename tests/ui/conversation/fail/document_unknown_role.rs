@@ -1,0 +1,6 @@
+// There is no such role.
+petalflow_conversation::conversation! { Broken("document_unknown_role.json") }
+
+fn main() {
+    let _ = Broken;
+}

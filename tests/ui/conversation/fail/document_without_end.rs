@@ -1,0 +1,6 @@
+// The text ends too early.
+petalflow_conversation::conversation! { Broken("document_without_end.json") }
+
+fn main() {
+    let _ = Broken;
+}

@@ -1,0 +1,6 @@
+// In Python a word without quotes is a variable.
+petalflow_conversation::conversation! { Broken("document_word_without_quotes.json") }
+
+fn main() {
+    let _ = Broken;
+}

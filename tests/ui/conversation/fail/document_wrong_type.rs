@@ -1,0 +1,6 @@
+// A position is two numbers.
+petalflow_conversation::conversation! { Broken("document_wrong_type.json") }
+
+fn main() {
+    let _ = Broken;
+}

@@ -1,0 +1,4 @@
+// There is no such file.
+petalflow_conversation::conversation! { Order("../oder.json") }
+
+fn main() {}

@@ -1,0 +1,4 @@
+// There is only a path.
+petalflow_conversation::conversation! { "../order.json" }
+
+fn main() {}

@@ -1,0 +1,8 @@
+// The trait is not implemented.
+petalflow_conversation::conversation! { Order("../order.json") }
+
+struct Kitchen;
+
+fn main() {
+    let _ = Order::builder(Kitchen);
+}

@@ -1,0 +1,27 @@
+// The type of the arguments has no schema.
+use petalflow::Result;
+use petalflow::tool::ToolContext;
+use petalflow_conversation::{BranchResult, conversation};
+use serde::Deserialize;
+
+conversation! { AgeTalk("../age.flow.yaml") }
+
+/// The caller gives an age.
+#[derive(Deserialize)]
+struct Age {
+    age: u32,
+}
+
+struct Insurer;
+
+impl age_talk::Handlers for Insurer {
+    type SetAge = Age;
+
+    async fn set_age(&self, arguments: Age, _: &ToolContext) -> Result<BranchResult<bool>> {
+        Ok(BranchResult::new(arguments.age >= 18))
+    }
+}
+
+fn main() {
+    let _ = AgeTalk::builder(Insurer);
+}

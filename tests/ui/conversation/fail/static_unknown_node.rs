@@ -1,0 +1,6 @@
+// A function leads to a node that does not exist.
+petalflow_conversation::conversation! { Broken("static_unknown_node.json") }
+
+fn main() {
+    let _ = Broken;
+}
