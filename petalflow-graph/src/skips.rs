@@ -227,9 +227,10 @@ mod tests {
             // The first nodes are merges.
             edges.push(edge(
                 node(from),
-                match to < joins {
-                    true => Target::Join(JoinIdx::new(to)),
-                    false => Target::Node(NodeIdx::new(to)),
+                if to < joins {
+                    Target::Join(JoinIdx::new(to))
+                } else {
+                    Target::Node(NodeIdx::new(to))
                 },
             ));
         }
