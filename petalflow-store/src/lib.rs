@@ -10,7 +10,7 @@
 //! | [`migration`] | stored threads of an older version of a state |
 //! | [`upgrade`] | what a changed program may do with stored threads |
 //!
-//! A run is not part of it: nothing here knows a state, a node or a flow.
+//! A run is not part of it: nothing here knows a state or a flow.
 //!
 //! `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
 //! nothing does not compile the in-memory store.

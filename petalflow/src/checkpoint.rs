@@ -5,8 +5,8 @@
 //! A [`Store`] stores bytes and knows nothing of flows. `docs/reference/checkpoint-format.md` describes the bytes.
 
 pub(crate) use petalflow_codec::{
-    AnswerEntry, GraphOutline, Header, KeyEntry, KeyKind, KeyOutline, NodeOutline, Outline,
-    OwnedKey, Record, TaskEntry, encode_keys, key_lines, quoted,
+    AnswerEntry, Header, KeyEntry, KeyKind, KeyOutline, NodeOutline, Outline, OwnedKey, Record,
+    TaskEntry, encode_keys, key_lines,
 };
 pub use petalflow_codec::{Cause, CodecError, DecisionKind, DecisionRecord};
 pub(crate) use petalflow_store::retention::{self, Retention};

@@ -13,7 +13,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
     layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
     layer("petalflow-codec", &[], &["petalflow"]),
-    layer("petalflow-store", &["petalflow-codec"], &["petalflow"]),
+    layer(
+        "petalflow-store",
+        &["petalflow-codec", "petalflow-graph"],
+        &["petalflow"],
+    ),
     layer(
         "petalflow",
         &[

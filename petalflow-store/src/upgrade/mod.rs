@@ -2,15 +2,17 @@
 //!
 //! The [`Outline`](petalflow_codec::Outline) of a program lists its keys, nodes, edges and joins. A checkpoint contains
 //! the outline of the program that wrote it, and `flow.lock` contains the outline that was last accepted. `changes`
-//! compares two outlines. Each [`Change`] tells which threads it breaks.
+//! compares two outlines, and `outline` makes that of a graph. Each [`Change`] tells which threads it breaks.
 //!
 //! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Only programs that store anything call any
 //! of this.
 
 mod changes;
 mod lock;
+mod outline;
 mod reads;
 
 pub use changes::{Change, InUse, difference, graph_changes, key_changes};
 pub use lock::{LockFile, Locked, check_lock};
+pub use outline::{JoinName, graph_outline, unqualified};
 pub use reads::reads;

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{Edge, Graph, JoinIdx, Source, Target, Via};
-
-use crate::checkpoint::{
-    GraphOutline, Header, KeyOutline, NodeOutline, Outline, encode_keys, quoted,
-};
+use crate::checkpoint::{Header, KeyOutline, NodeOutline, Outline, encode_keys};
 use crate::migration::Migrate;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::state::{KeyFlag, KeyMeta, State, StateCodec};
+use crate::upgrade::{JoinName, graph_outline, unqualified};
 
 /// The parts of a program that its checkpoints depend on: hashes for a fast comparison, and the lines that were hashed.
 pub(crate) struct Fingerprint {
@@ -25,13 +22,6 @@ pub(crate) struct Fingerprint {
     pub(crate) migrate: Option<Migrate>,
 }
 
-/// The stored name of a join, and those of its sides.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct JoinName {
-    pub(crate) name: String,
-    pub(crate) sides: Vec<String>,
-}
-
 /// The codec of the state.
 pub(super) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
     S::codec()
@@ -40,11 +30,11 @@ pub(super) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
 
 impl Fingerprint {
     pub(crate) fn of<S: State>(flow: &str, plan: &ExecutionPlan) -> Self {
-        let joins = joins(plan);
+        let (graph, joins) = graph_outline(plan.graph(), nodes(plan));
         let version = S::codec().and_then(|codec| codec.version);
         let outline = Outline {
             keys: keys::<S>(),
-            graph: graph(plan, &joins),
+            graph,
         }
         .sorted();
         Fingerprint {
@@ -105,112 +95,12 @@ fn keys<S: State>() -> Vec<KeyOutline> {
     stored.map(outline).collect()
 }
 
-#[inline]
-fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> GraphOutline {
+fn nodes(plan: &ExecutionPlan) -> Vec<NodeOutline> {
     let graph = plan.graph();
     let nodes = graph.node_indices().map(|node| NodeOutline {
         name: plan.stored_name(node).into(),
         item: plan.items[node.index()].map(|item| unqualified((item.ty)())),
         deferred: graph.node(node).deferred,
     });
-    // The name of a join contains the edges into it and out of it.
-    let edges = graph.edges().iter().filter(|edge| {
-        !matches!(edge.to, Target::Join(_)) && !matches!(edge.from, Source::Join(_))
-    });
-    let edges = edges.map(|edge| {
-        let (from, to) = (source(plan, joins, edge), target(plan, edge.to));
-        format!("{from} -> {to}")
-    });
-    GraphOutline {
-        nodes: nodes.collect(),
-        edges: edges.collect(),
-        joins: joins.iter().map(|join| join.name.clone()).collect(),
-    }
-}
-
-#[inline]
-fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
-    let graph: &Graph = plan.graph();
-    let mut joins: Vec<JoinName> = Vec::new();
-    for join in JoinIdx::all(graph.joins as usize) {
-        let sides = graph.sides(join).into_iter();
-        let sides: Vec<String> = sides.map(|edge| source(plan, &joins, edge)).collect();
-        let targets = graph
-            .edges()
-            .iter()
-            .filter(|edge| edge.from == Source::Join(join));
-        let mut targets: Vec<String> = targets.map(|edge| target(plan, edge.to)).collect();
-        // Sorted: the order of the sides has no influence.
-        let mut sorted = sides.clone();
-        sorted.sort_unstable();
-        targets.sort_unstable();
-        joins.push(JoinName {
-            name: format!("{} -> {}", sorted.join(" & "), targets.join(" & ")),
-            sides,
-        });
-    }
-    joins
-}
-
-/// The source of an edge, and the condition under which the edge fires.
-#[inline]
-fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
-    let from = match edge.from {
-        Source::Start => "START".into(),
-        Source::Node(node) => quoted(plan.stored_name(node)).into_owned(),
-        // A join of joins comes after those that it waits for.
-        Source::Join(join) => joins.get(join.index()).map_or_else(
-            || format!("join {}", join.index()),
-            |join| format!("({})", join.name),
-        ),
-    };
-    match &edge.via {
-        Via::Plain => from,
-        Via::Each => format!("{from} [each]"),
-        Via::Route(route) => format!("{from} [{route}]"),
-        Via::RouteEach(route) => format!("{from} [{route} each]"),
-        Via::Catch => format!("{from} [catch]"),
-    }
-}
-
-#[inline]
-fn target(plan: &ExecutionPlan, target: Target) -> String {
-    match target {
-        Target::End => "END".into(),
-        Target::Node(node) => quoted(plan.stored_name(node)).into_owned(),
-        Target::Join(_) => "join".into(),
-    }
-}
-
-/// The name of a type without module paths, so that a type may be moved.
-#[inline]
-fn unqualified(ty: &str) -> String {
-    let mut text = String::new();
-    let mut word = 0;
-    for c in ty.chars() {
-        text.push(c);
-        if text.ends_with("::") && text.len() > word + 2 {
-            text.truncate(word);
-        } else if !c.is_alphanumeric() && c != '_' && c != ':' {
-            word = text.len();
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unqualified;
-
-    #[test]
-    fn module_paths_are_removed_from_type_names() {
-        for (full, short) in [
-            ("u8", "u8"),
-            ("alloc::string::String", "String"),
-            ("(a::B, c_d::e::F<g::H>)", "(B, F<H>)"),
-            ("&[alloc::vec::Vec<u8>]", "&[Vec<u8>]"),
-        ] {
-            assert_eq!(unqualified(full), short);
-        }
-    }
+    nodes.collect()
 }

@@ -31,6 +31,11 @@ mod task_end;
 mod task_run;
 mod watch;
 
+/// The types that [`slab`] uses. Its test with `loom` has others.
+mod sync {
+    pub(super) use std::sync::{Mutex, MutexGuard, atomic::AtomicBool};
+}
+
 pub(crate) use begin_gate::BeginGate;
 pub(crate) use cached::CachedResult;
 pub(crate) use persistence::{

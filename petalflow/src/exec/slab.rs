@@ -1,10 +1,6 @@
 //! A slab of futures of one type, polled in place: the tasks that the parallel executor runs.
 //!
-//! The waker protocol is tested with `loom`, which tries the interleavings of the threads:
-//!
-//! ```text
-//! RUSTFLAGS="--cfg petalflow_loom" cargo test -p petalflow --lib --release slab
-//! ```
+//! `tests/slab_with_loom` compiles this file with the types of `loom`, and tries the interleavings of the threads.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,19 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use self::sync::{AtomicBool, Mutex, MutexGuard};
-
-/// The types of `std`, or those of `loom` in its tests.
-mod sync {
-    #[cfg(not(all(test, petalflow_loom)))]
-    pub(super) use std::sync::{Mutex, MutexGuard, atomic::AtomicBool};
-
-    #[cfg(all(test, petalflow_loom))]
-    pub(super) use loom::sync::{Mutex, MutexGuard, atomic::AtomicBool};
-}
-
-#[cfg(all(test, petalflow_loom))]
-mod loom_tests;
+use super::sync::{AtomicBool, Mutex, MutexGuard};
 
 /// Futures in slots that outlive them. The memory and the waker of a slot are used by one future after another, so a run
 /// allocates only for its widest superstep.

@@ -1,5 +1,19 @@
 //! Interleavings of a driver and the threads that wake its futures, with at most [`PREEMPTIONS`] forced switches between
 //! threads. `loom` reports a lost wake-up as a deadlock.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg petalflow_loom" cargo test -p petalflow --release --test slab_with_loom
+//! ```
+#![cfg(petalflow_loom)]
+
+#[allow(dead_code, reason = "the engine uses all of it")]
+#[path = "../../src/exec/slab.rs"]
+mod slab;
+
+/// The types that the slab uses, here those of `loom`.
+mod sync {
+    pub(super) use loom::sync::{Mutex, MutexGuard, atomic::AtomicBool};
+}
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +26,7 @@ use loom::sync::Mutex;
 use loom::sync::atomic::AtomicBool;
 use loom::thread;
 
-use super::Slab;
+use self::slab::Slab;
 
 /// Without a bound the search takes many minutes, and a lost wake-up needs few switches.
 const PREEMPTIONS: usize = 3;
