@@ -98,10 +98,10 @@ fn p209_conversations_have_their_own_codes() {
 
 #[test]
 fn p209_what_only_the_loader_sees_is_reported() {
-    let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: llm_prompt, config: { provider: openai, model: m, prompt_template: Hi, tools: [x] } }\nedges: []\n";
+    let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: human, config: { mode: choice, options: [{ id: x, label: X }, { id: x, label: Y }] } }\nedges: []\n";
     let ran = petalflow_with(text, ["validate", "-"]).code(1);
     assert!(
-        ran.out.contains("error[CL-001]") && ran.out.contains("cannot call"),
+        ran.out.contains("error[CL-001]") && ran.out.contains("identifier `x`"),
         "{}",
         ran.out
     );

@@ -150,7 +150,7 @@ impl ServerBuilder {
     ///
     /// # fn main() -> petalflow::Result<()> {
     /// let server = Server::builder(&InMemoryStore::new())
-    ///     .launch("orders", "incoming", trigger(), Orders::new().limit(50))
+    ///     .launch("orders", "incoming", trigger(), Orders::new().launch().limit(50))
     ///     .build()?;
     /// # let _ = server;
     /// # Ok(())

@@ -97,7 +97,8 @@ fn a_clerk_approves_large_orders_although_the_server_was_killed() {
     assert_eq!(found["status"], "finished", "{found}");
     assert_eq!(found["envelope"]["vars"]["text"], "Thank you for order 1.");
     let large = order(&process, 2, 1200);
-    assert_eq!(settled(&process, &large)["status"], "waiting");
+    let found = settled(&process, &large);
+    assert_eq!(found["status"], "waiting", "{found}");
     let (status, _) = send(
         &process,
         "GET",

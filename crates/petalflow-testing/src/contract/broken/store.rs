@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use petalflow::async_trait;
@@ -153,11 +153,14 @@ impl BrokenStore {
     }
 
     /// Gives the owner of a claim that has not ended.
-    fn owner(&self, thread: &str) -> Option<String> {
-        let claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+    fn owner(&self, claims: &Claims, thread: &str) -> Option<String> {
         let (owner, ends) = claims.get(thread)?;
         let expires = self.claim_lasts().is_some() && !self.is(ClaimNeverExpires);
         (!expires || *ends > Instant::now()).then(|| owner.clone())
+    }
+
+    fn lock_claims(&self) -> MutexGuard<'_, Claims> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn key(&self, thread: &str) -> String {
@@ -544,13 +547,14 @@ impl Store for BrokenStore {
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         let key = self.key(thread);
         if self.is(ClaimChecksThenActs) {
-            if let Some(owner) = self.owner(&key).filter(|found| found != owner) {
+            let found = self.owner(&self.lock_claims(), &key);
+            if let Some(owner) = found.filter(|found| found != owner) {
                 return Ok(Claim::Busy { owner });
             }
             pause().await;
         }
-        let found = self.owner(&key);
-        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = self.lock_claims();
+        let found = self.owner(&claims, &key);
         match found {
             Some(owner_found) if owner_found != owner && !self.is(ClaimChecksThenActs) => {
                 return Ok(Claim::Busy { owner: owner_found });
@@ -566,7 +570,7 @@ impl Store for BrokenStore {
 
     fn release(&self, thread: &str, owner: &str) {
         let key = self.key(thread);
-        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = self.lock_claims();
         let is_owner = claims.get(&key).is_some_and(|(found, _)| found == owner);
         if is_owner || self.is(ReleaseByAnyone) {
             claims.remove(&key);
