@@ -24,7 +24,9 @@ const ROOT: [&str; 4] = [
 type Pages = BTreeMap<PathBuf, Vec<String>>;
 
 fn main() -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Not `env!`: another checkout with the same target folder may have compiled this program.
+    let root = env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo sets `CARGO_MANIFEST_DIR`")?;
+    let root = Path::new(&root).join("..");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets `OUT_DIR`")?);
     let pages = pages(&root)?;
     let mut modules = String::new();

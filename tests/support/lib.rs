@@ -7,8 +7,10 @@ use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+mod kill;
 mod mutation;
 
+pub use kill::ends_before_kill;
 pub use mutation::{bounded, mutated};
 
 /// Whether a continuous integration run has what a test needs.

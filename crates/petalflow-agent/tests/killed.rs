@@ -2,11 +2,9 @@
 //!
 //! The killed process is this test binary again, controlled by environment variables.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow::thread::OnBusy;
@@ -15,6 +13,7 @@ use petalflow_agent::compaction::{LastMessages, Summary};
 use petalflow_agent::{Agent, AgentEvent, Conversation};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_sqlite::SqliteStore;
+use petalflow_test_support::ends_before_kill;
 use serde_json::{Value, json};
 
 const FILE: &str = "PETALFLOW_TEST_KILLED_AGENT";
@@ -97,7 +96,7 @@ fn a_process_killed_during_compactions_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("talk.db");
     let mut kills = 0;
-    while !lives(&file, kills) {
+    while !ends_before_kill(start(&file), kills) {
         kills += 1;
         assert!(kills < 2_000, "the child never ends");
     }
@@ -115,27 +114,15 @@ fn a_process_killed_during_compactions_loses_nothing() {
     println!("{kills} kills");
 }
 
-/// Starts the child and kills it after a while. Returns whether it has ended before. Each one lives a little longer than
-/// those before it, so that a slow machine gets there as well.
-fn lives(file: &Path, kills: u64) -> bool {
-    let mut child = Command::new(std::env::current_exe().expect("it is known"))
+/// Starts this binary again as the process that is killed.
+fn start(file: &Path) -> Child {
+    Command::new(std::env::current_exe().expect("it is known"))
         .args(["--exact", CHILD, "--nocapture"])
         .env(FILE, file)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("it starts");
-    let span = 30_000 + 500 * kills;
-    std::thread::sleep(Duration::from_micros(
-        5_000 + RandomState::new().hash_one(0) % span,
-    ));
-    child.kill().expect("it can be killed, or has ended");
-    let output = child.wait_with_output().expect("it ends");
-    match output.status.code() {
-        None => false,
-        Some(0) => true,
-        Some(_) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-    }
+        .expect("it starts")
 }
 
 /// Not a test of its own: the process that is killed.

@@ -8,7 +8,7 @@ use crate::program::{file, folder, petalflow};
 /// Far more than any of them takes, on a machine that does other things too.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// The texts, with the code of what is wrong.
+/// Hostile texts, each with its name and the code of the expected error.
 fn texts() -> Vec<(&'static str, String, &'static str)> {
     let mut bomb = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
     for (name, before) in ('b'..='j').zip('a'..='i') {

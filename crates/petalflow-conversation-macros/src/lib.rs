@@ -9,8 +9,7 @@ mod names;
 mod read;
 mod shape;
 
-use std::path::PathBuf;
-
+use petalflow_source::Folders;
 use proc_macro::TokenStream;
 
 /// See `petalflow_conversation::conversation!`, which adds the path of its crate.
@@ -20,17 +19,10 @@ pub fn conversation_impl(input: TokenStream) -> TokenStream {
     match syn::parse::<ast::Input>(input) {
         Ok(input) => {
             let source = input.path.span().unwrap().local_file();
-            let document = read::read(&input.path.value(), &folders(source));
+            let document = read::read(&input.path.value(), &Folders::of_macro(source));
             let model = model::Model::new(&document);
             expand::expand(&input, &document, &model).into()
         }
         Err(error) => error.into_compile_error().into(),
     }
-}
-
-/// Where documents are looked for: beside the file with the macro, then in the folder of the package.
-fn folders(source: Option<PathBuf>) -> Vec<PathBuf> {
-    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let beside = source.and_then(|file| Some(file.parent()?.to_owned()));
-    beside.into_iter().chain(package).collect()
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use petalflow_conversation_document::{Conversation, Source, check_leniently};
+use petalflow_source::Folders;
 
 use crate::check;
 
@@ -17,24 +18,23 @@ pub(crate) struct Document {
 }
 
 /// Reads a document from the first folder that has it.
-pub(crate) fn read(path: &str, folders: &[PathBuf]) -> Document {
-    let places: Vec<PathBuf> = folders.iter().map(|folder| folder.join(path)).collect();
-    let Some(file) = places.iter().find(|place| place.is_file()) else {
-        return Document {
-            errors: vec![missing(path, &places)],
-            ..Document::default()
-        };
+pub(crate) fn read(path: &str, folders: &Folders) -> Document {
+    let failed = |error| Document {
+        errors: vec![error],
+        ..Document::default()
     };
-    let mut document = match Source::read(file) {
+    let file = match folders.find(path) {
+        Ok(file) => file,
+        Err(error) => return failed(error),
+    };
+    let document = match Source::read(&file) {
         Ok(source) => of_source(&source.named(path)),
-        Err(error) => Document {
-            errors: vec![format!("`{path}` cannot be read: {error}")],
-            ..Document::default()
-        },
+        Err(error) => failed(format!("`{path}` cannot be read: {error}")),
     };
-    // `include_str!` takes a path that is relative to another file.
-    document.file = Some(file.canonicalize().unwrap_or_else(|_| file.clone()));
-    document
+    Document {
+        file: Some(file),
+        ..document
+    }
 }
 
 pub(crate) fn of_source(source: &Source) -> Document {
@@ -50,28 +50,5 @@ pub(crate) fn of_source(source: &Source) -> Document {
         conversation,
         errors,
         warnings: diagnostics.warnings().map(ToString::to_string).collect(),
-    }
-}
-
-fn missing(path: &str, places: &[PathBuf]) -> String {
-    let quoted = |place: &PathBuf| format!("`{}`", place.display());
-    let places: Vec<String> = places.iter().map(quoted).collect();
-    format!(
-        "there is no file `{path}`: looked for {}",
-        places.join(" and ")
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::read;
-
-    #[test]
-    fn a_missing_file_is_one_error_that_names_the_places() {
-        let document = read("nowhere.json", &["/a".into(), "/b".into()]);
-        assert_eq!(
-            document.errors,
-            ["there is no file `nowhere.json`: looked for `/a/nowhere.json` and `/b/nowhere.json`"]
-        );
     }
 }

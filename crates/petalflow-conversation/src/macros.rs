@@ -1,6 +1,6 @@
 //! `conversation!`.
 
-/// A conversation of a document, with its functions as a trait. The document is checked while the crate compiles, and
+/// Declares a conversation from a document, with its functions as a trait. The document is checked while the crate compiles, and
 /// each mistake is an error with file, line, column and code. The crate is compiled again when the file changes.
 ///
 /// The path is relative to the file with the macro, or else to the folder of the package. All forms of

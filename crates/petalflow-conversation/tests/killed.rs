@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -17,6 +16,7 @@ use petalflow::tool::{FuncTool, ToolContext};
 use petalflow_conversation::{ActionCall, Talk, TalkFlow};
 use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_sqlite::SqliteStore;
+use petalflow_test_support::ends_before_kill;
 use serde_json::{Value, json};
 
 use crate::{builder, node};
@@ -268,7 +268,7 @@ fn a_process_killed_at_random_loses_nothing() {
         waits: false,
     };
     let mut kills = 0;
-    while !lives(&place, kills) {
+    while !ends_before_kill(start(&place), kills) {
         kills += 1;
         assert!(kills < 2_000, "the child never ends");
     }
@@ -288,23 +288,6 @@ fn a_process_killed_at_random_loses_nothing() {
         }
     });
     println!("{kills} kills");
-}
-
-/// Starts the child and kills it after a while. Returns whether it has ended before. Each one lives a little longer than
-/// those before it, so that a slow machine gets there as well.
-fn lives(place: &Place, kills: u64) -> bool {
-    let mut child = start(place);
-    let span = 30_000 + 500 * kills;
-    std::thread::sleep(Duration::from_micros(
-        5_000 + RandomState::new().hash_one(0) % span,
-    ));
-    child.kill().expect("it can be killed, or has ended");
-    let output = child.wait_with_output().expect("it ends");
-    match output.status.code() {
-        None => false,
-        Some(0) => true,
-        Some(_) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-    }
 }
 
 /// Not a test of its own: the process that is killed.

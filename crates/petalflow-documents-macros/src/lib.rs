@@ -4,8 +4,7 @@ mod ast;
 mod expand;
 mod model;
 
-use std::path::PathBuf;
-
+use petalflow_source::Folders;
 use proc_macro::TokenStream;
 
 /// See `petalflow_envelope::flow_from!`, which adds the path of its crate.
@@ -15,17 +14,10 @@ pub fn flow_from_impl(input: TokenStream) -> TokenStream {
     match syn::parse::Parser::parse(ast::FlowFrom::parse, input) {
         Ok(Ok(flow)) => {
             let source = flow.path.span().unwrap().local_file();
-            let model = model::Model::new(&flow, &folders(source));
+            let model = model::Model::new(&flow, &Folders::of_macro(source));
             expand::expand(&flow, &model).into()
         }
         Ok(Err(broken)) => expand::broken(&broken).into(),
         Err(error) => error.into_compile_error().into(),
     }
-}
-
-/// Where documents are looked for: beside the file with the macro, then in the folder of the package.
-fn folders(source: Option<PathBuf>) -> Vec<PathBuf> {
-    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let beside = source.and_then(|file| Some(file.parent()?.to_owned()));
-    beside.into_iter().chain(package).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use petalflow_documents::{Catalog, GraphDefinition, Source};
+use petalflow_source::Folders;
 
 use crate::ast::FlowFrom;
 
@@ -40,7 +41,7 @@ pub(crate) enum NeedKind {
 }
 
 impl Model {
-    pub(crate) fn new(flow: &FlowFrom, folders: &[PathBuf]) -> Self {
+    pub(crate) fn new(flow: &FlowFrom, folders: &Folders) -> Self {
         let path = flow.path.value();
         let mut model = Model {
             file: None,
@@ -54,20 +55,13 @@ impl Model {
             errors: Vec::new(),
             warnings: Vec::new(),
         };
-        let places: Vec<PathBuf> = folders.iter().map(|folder| folder.join(&path)).collect();
-        let Some(file) = places.iter().find(|place| place.is_file()) else {
-            let places: Vec<String> = places
-                .iter()
-                .map(|it| format!("`{}`", it.display()))
-                .collect();
-            model.errors.push(format!(
-                "there is no file `{path}`: looked for {}",
-                places.join(" and ")
-            ));
-            return model;
+        let file = match folders.find(&path) {
+            Ok(file) => model.file.insert(file),
+            Err(error) => {
+                model.errors.push(error);
+                return model;
+            }
         };
-        // `include_str!` takes a path that is relative to another file.
-        model.file = Some(file.canonicalize().unwrap_or_else(|_| file.clone()));
         let source = match Source::read(file) {
             Ok(source) => source.named(&path),
             Err(error) => {
@@ -179,8 +173,7 @@ fn diagram(graph: &GraphDefinition) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FlowFrom, Model, field_name, type_name};
-    use syn::parse::Parser;
+    use super::{field_name, type_name};
 
     #[test]
     fn names_are_made_of_files_and_documents() {
@@ -189,19 +182,5 @@ mod tests {
         assert_eq!(type_name("7up.json"), "Flow7up");
         assert_eq!(field_name("s3.list"), "s3_list");
         assert_eq!(field_name("type"), "type_");
-    }
-
-    #[test]
-    fn a_missing_file_is_one_error_that_names_the_places() {
-        let input = "[petalflow_envelope] \"nowhere.json\"";
-        let flow = FlowFrom::parse.parse_str(input).expect("it is an input");
-        let Ok(flow) = flow else {
-            panic!("it has a path")
-        };
-        let model = Model::new(&flow, &["/a".into(), "/b".into()]);
-        assert_eq!(
-            model.errors,
-            ["there is no file `nowhere.json`: looked for `/a/nowhere.json` and `/b/nowhere.json`"]
-        );
     }
 }

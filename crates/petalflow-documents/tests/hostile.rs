@@ -178,7 +178,7 @@ fn texts_that_aliases_repeat_are_counted_in_bytes() {
             "g.yaml:2:61: error[DC-003]: the texts of the document have more than 8388608 bytes, counting those that aliases repeat"
         ]
     );
-    // An alias as a name, and an anchor around an alias: each is a copy.
+    // An alias can be a key, and an anchor can contain an alias. Each use copies the value.
     let text = format!(
         "a: &a \"{}\"\nb:\n{}",
         "x".repeat(500_000),

@@ -1,4 +1,4 @@
-//! A server that is killed between its response and the end of the run.
+//! A server process that is killed after it has responded and before the run ends.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

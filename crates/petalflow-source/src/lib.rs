@@ -5,6 +5,7 @@
 //! usually those of a [JSON Schema](schema::check) that is made from the types.
 
 mod diagnostic;
+mod folders;
 mod json;
 pub mod names;
 mod order;
@@ -16,6 +17,7 @@ mod tree;
 mod yaml;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Position, Severity};
+pub use folders::Folders;
 pub use order::Order;
 pub use pointer::Pointer;
 pub use report::{Finding, Report};

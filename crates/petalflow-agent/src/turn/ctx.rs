@@ -56,7 +56,7 @@ impl<'a> Ctx<'a> {
         })
     }
 
-    /// The position of a conversation with this part.
+    /// The context of an agent that was called as a tool.
     pub(super) fn of_called(self, called: Option<&'a Called>) -> Self {
         let share = called.and_then(|called| called.0.as_ref());
         Ctx { share, ..self }

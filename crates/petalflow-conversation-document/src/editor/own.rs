@@ -65,7 +65,7 @@ impl Property {
 }
 
 impl NodeData {
-    /// The role that holds at the nodes that follow, if it has not been changed.
+    /// The role message that also applies to the nodes after this one, if nobody changed it.
     pub(crate) fn role_message(&self) -> Option<&str> {
         let text = self.extra.get(ROLE_MESSAGE)?.as_str()?;
         let first = self.role_messages.as_ref()?.first()?;
