@@ -66,16 +66,14 @@ impl Folders {
     ///
     /// No folder has it. The text names the folders.
     pub fn find(&self, path: &str) -> Result<PathBuf, String> {
-        let found = self.all.iter().map(|(_, folder)| folder.join(path));
-        match found.into_iter().find(|file| file.is_file()) {
-            Some(file) => Ok(file.canonicalize().unwrap_or(file)),
-            None => {
-                let words: Vec<&str> = self.all.iter().map(|(words, _)| &words[..]).collect();
-                let words = words.join(" or to ");
-                Err(format!(
-                    "there is no file `{path}`: the path is relative to {words}"
-                ))
-            }
+        let mut files = self.all.iter().map(|(_, folder)| folder.join(path));
+        if let Some(file) = files.find(|file| file.is_file()) {
+            return Ok(file.canonicalize().unwrap_or(file));
         }
+        let words: Vec<&str> = self.all.iter().map(|(words, _)| &words[..]).collect();
+        let words = words.join(" or to ");
+        Err(format!(
+            "there is no file `{path}`: the path is relative to {words}"
+        ))
     }
 }
