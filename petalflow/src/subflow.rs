@@ -7,7 +7,7 @@ use crate::cancel_token::CancelToken;
 use crate::checkpoint::{OnBusy, Retention};
 use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
 use crate::error::{BoxError, TooDeep};
-use crate::event::Sink;
+use crate::event::ParentSink;
 use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::flow::Flow;
 use crate::ids::Namespace;
@@ -86,10 +86,10 @@ async fn inside<C: Flow>(
     let parent = shared.listener.clone();
     let sink = parent.map(|listener| {
         let copy_state = listener.wants_values().then(C::State::copier).flatten();
-        Arc::new(Sink::Parent {
+        Arc::new(ParentSink {
             listener,
             copy_state,
-        })
+        }) as _
     });
     let settings = Settings {
         limit,

@@ -35,6 +35,7 @@ struct LogPosition {
 
 impl EventLog {
     /// The log of a thread that the run has claimed.
+    #[inline]
     pub(super) fn new(storage: &ThreadStorage, limit: u64) -> Self {
         EventLog {
             storage: storage.clone(),
@@ -86,6 +87,7 @@ impl EventLog {
         Ok(newest.first().map(|newest| newest.seq))
     }
 
+    #[inline]
     fn position(&self) -> MutexGuard<'_, Option<LogPosition>> {
         // Nothing under this lock can panic.
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
@@ -119,6 +121,7 @@ impl EventLog {
     }
 }
 
+#[inline]
 fn encode(entries: &[LogEntry]) -> Vec<u8> {
     let mut bytes = Vec::new();
     pack::list(entries.iter(), &mut bytes, |(kind, value), out| {
@@ -153,6 +156,7 @@ pub(crate) async fn events_since(
     Ok(events)
 }
 
+#[inline]
 fn decode(record: &StoredCheckpoint) -> Result<Vec<LoggedEvent>, CodecError> {
     let mut events = unpack(&record.bytes, |from| {
         from.list(|from| {

@@ -12,7 +12,7 @@ use super::prune::prune;
 use super::thread_ops::first_expiry;
 use super::thread_start::{Command, ThreadStart};
 use crate::checkpoint::ThreadStatus;
-use crate::event::Sink;
+use crate::event::LogSink;
 use crate::exec::{BeginGate, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -176,7 +176,7 @@ async fn load<F: Flow>(
     let log = log.map(|limit| Arc::new(EventLog::new(&storage, limit)));
     if let Some(log) = &log {
         let extras = settings.extras_mut();
-        extras.sink = Some(Arc::new(Sink::Logged {
+        extras.sink = Some(Arc::new(LogSink {
             log: Arc::clone(&log.buffer),
             listener: extras.sink.take(),
         }));

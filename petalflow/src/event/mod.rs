@@ -4,6 +4,7 @@ mod custom;
 mod end;
 mod log;
 mod mode;
+mod queue;
 mod sink;
 
 use std::any::Any;
@@ -16,7 +17,8 @@ pub(crate) use end::RunEnd;
 pub use log::LoggedEvent;
 pub(crate) use log::{LogBuffer, LogEntry, WithoutState, kind_name};
 pub(crate) use mode::Modes;
-pub(crate) use sink::{Listener, Sink};
+pub(crate) use queue::EventQueue;
+pub(crate) use sink::{Listener, LogSink, ParentSink, Sink};
 
 use crate::error::NodeError;
 pub use crate::ids::{Namespace, TaskId};

@@ -1,8 +1,8 @@
-//! The receivers of events: the stream of this run, or the run of the parent flow.
+//! The receivers of events. Each is a type of its own, so that a program compiles those that it uses: the [queue](super::EventQueue)
+//! of a stream, the run of the parent flow, and the event log.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use super::{CustomEvent, Event, EventKind, LogBuffer, NestedEvent, TaskInfo};
 use crate::ids::Namespace;
@@ -32,136 +32,35 @@ pub(crate) trait Listener: Send + Sync {
 /// Copies a state for a listener.
 pub(crate) type CopyState<S> = fn(&S) -> S;
 
-/// Events that the stream has not returned yet, and the tasks that wait until it has.
-pub(crate) struct Queue<S: State> {
-    events: VecDeque<Event<S>>,
-    waiting: Vec<Waker>,
-    /// Whether the stream polls the run. It then looks for events itself.
-    polling: bool,
-    /// Wakes the task that awaits the stream, for events of nodes on other threads.
-    stream: Option<Waker>,
-}
-
-/// The receiver of the events of a run over `S`.
-pub(crate) enum Sink<S: State> {
-    Queue {
-        events: Mutex<Queue<S>>,
-        /// Copies the state, if the listener wants it.
-        copy_state: OnceLock<CopyState<S>>,
-    },
-    Parent {
-        listener: Arc<dyn Listener>,
-        copy_state: Option<CopyState<S>>,
-    },
-    /// Of a thread with an event log.
-    Logged {
-        log: Arc<LogBuffer>,
-        listener: Option<Arc<Self>>,
-    },
-}
-
-impl<S: State> Sink<S> {
-    pub(crate) fn queue() -> Arc<Self> {
-        Arc::new(Sink::Queue {
-            events: Mutex::new(Queue {
-                events: VecDeque::new(),
-                waiting: Vec::new(),
-                polling: false,
-                stream: None,
-            }),
-            copy_state: OnceLock::new(),
-        })
-    }
-
-    /// Requests states. Must be called before the run begins.
-    pub(crate) fn want_values(&self, copy: CopyState<S>) {
-        if let Sink::Queue { copy_state, .. } = self {
-            let _ = copy_state.set(copy);
-        }
-    }
+/// Receives the events of a run over `S`.
+pub(crate) trait Sink<S: State>: Listener {
+    fn send(&self, event: Event<S>);
 
     /// Copies the state, if the listener wants it.
-    pub(crate) fn copy_state(&self) -> Option<CopyState<S>> {
-        match self {
-            Sink::Queue { copy_state, .. } => copy_state.get().copied(),
-            Sink::Parent { copy_state, .. } => *copy_state,
-            Sink::Logged { listener, .. } => listener.as_ref()?.copy_state(),
-        }
+    fn copy_state(&self) -> Option<CopyState<S>>;
+}
+
+/// Sends the events of a sub-flow to the receiver of its parent.
+pub(crate) struct ParentSink<S> {
+    pub(crate) listener: Arc<dyn Listener>,
+    pub(crate) copy_state: Option<CopyState<S>>,
+}
+
+impl<S: State> Sink<S> for ParentSink<S> {
+    fn send(&self, event: Event<S>) {
+        let (namespace, task) = (event.namespace.clone(), event.task.clone());
+        self.listener
+            .nested(namespace, event.superstep, task, NestedEvent::of(event));
     }
 
-    pub(crate) fn send(&self, event: Event<S>) {
-        match self {
-            Sink::Queue { events, .. } => {
-                let mut queue = lock(events);
-                queue.events.push_back(event);
-                let stream = if queue.polling {
-                    None
-                } else {
-                    queue.stream.take()
-                };
-                drop(queue);
-                if let Some(stream) = stream {
-                    stream.wake();
-                }
-            }
-            Sink::Parent { listener, .. } => listener.nested(
-                event.namespace.clone(),
-                event.superstep,
-                event.task.clone(),
-                NestedEvent::of(event),
-            ),
-            Sink::Logged { log, listener } => {
-                log.record(&event);
-                if let Some(listener) = listener {
-                    listener.send(event);
-                }
-            }
-        }
-    }
-
-    /// The next event, before the stream polls the run.
-    pub(crate) fn begin_poll(&self) -> Option<Event<S>> {
-        self.pop(|queue, is_empty| queue.polling = is_empty)
-    }
-
-    /// The next event, after the stream has polled the run. Without one, the task is woken when there is one.
-    pub(crate) fn end_poll(&self, cx: &Context<'_>) -> Option<Event<S>> {
-        self.pop(|queue, is_empty| {
-            queue.polling = false;
-            let known = queue.stream.as_ref();
-            if is_empty && !known.is_some_and(|stream| stream.will_wake(cx.waker())) {
-                queue.stream = Some(cx.waker().clone());
-            }
-        })
-    }
-
-    fn pop(&self, change: impl FnOnce(&mut Queue<S>, bool)) -> Option<Event<S>> {
-        match self {
-            Sink::Queue { events, .. } => {
-                let mut queue = lock(events);
-                let event = queue.events.pop_front();
-                change(&mut queue, event.is_none());
-                if queue.events.is_empty() && !queue.waiting.is_empty() {
-                    let waiting = std::mem::take(&mut queue.waiting);
-                    drop(queue);
-                    // The task that was woken last is polled first, so this is the order in which they began to wait.
-                    waiting.into_iter().rev().for_each(Waker::wake);
-                }
-                event
-            }
-            Sink::Parent { .. } | Sink::Logged { .. } => None,
-        }
+    fn copy_state(&self) -> Option<CopyState<S>> {
+        self.copy_state
     }
 }
 
-impl<S: State> Listener for Sink<S> {
+impl<S: State> Listener for ParentSink<S> {
     fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent) {
-        self.send(Event {
-            namespace,
-            superstep,
-            task: Some(task),
-            kind: EventKind::Custom(event),
-        });
+        self.send(Event::custom(namespace, superstep, task, event));
     }
 
     fn nested(
@@ -171,54 +70,90 @@ impl<S: State> Listener for Sink<S> {
         task: Option<TaskInfo>,
         event: NestedEvent,
     ) {
-        match self {
-            Sink::Queue { .. } | Sink::Logged { .. } => self.send(Event {
-                namespace,
-                superstep,
-                task,
-                kind: EventKind::Nested(event),
-            }),
-            Sink::Parent { listener, .. } => listener.nested(namespace, superstep, task, event),
-        }
+        self.listener.nested(namespace, superstep, task, event);
     }
 
     fn wants_values(&self) -> bool {
-        match self {
-            Sink::Queue { copy_state, .. } => copy_state.get().is_some(),
-            Sink::Parent { listener, .. } => listener.wants_values(),
-            Sink::Logged { listener, .. } => {
-                let listener = listener.as_ref();
-                listener.is_some_and(|listener| listener.wants_values())
-            }
-        }
+        self.listener.wants_values()
     }
 
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {
-        match self {
-            Sink::Queue { events, .. } => {
-                let mut queue = lock(events);
-                if queue.events.is_empty() {
-                    return Poll::Ready(());
-                }
-                if !queue
-                    .waiting
-                    .iter()
-                    .any(|waker| waker.will_wake(cx.waker()))
-                {
-                    queue.waiting.push(cx.waker().clone());
-                }
-                Poll::Pending
-            }
-            Sink::Parent { listener, .. } => listener.poll_received(cx),
-            Sink::Logged { listener, .. } => {
-                let listener = listener.as_ref();
-                listener.map_or(Poll::Ready(()), |listener| listener.poll_received(cx))
-            }
-        }
+        self.listener.poll_received(cx)
     }
 }
 
-fn lock<S: State>(queue: &Mutex<Queue<S>>) -> MutexGuard<'_, Queue<S>> {
-    // A panic cannot leave the queue in an inconsistent state.
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
+/// Adds events to the event log of a thread, and sends them to the listener of the run.
+pub(crate) struct LogSink<S> {
+    pub(crate) log: Arc<LogBuffer>,
+    pub(crate) listener: Option<Arc<dyn Sink<S>>>,
+}
+
+impl<S: State> Sink<S> for LogSink<S> {
+    fn send(&self, event: Event<S>) {
+        self.log.record(&event);
+        if let Some(listener) = &self.listener {
+            listener.send(event);
+        }
+    }
+
+    fn copy_state(&self) -> Option<CopyState<S>> {
+        self.listener.as_ref()?.copy_state()
+    }
+}
+
+impl<S: State> Listener for LogSink<S> {
+    fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent) {
+        self.send(Event::custom(namespace, superstep, task, event));
+    }
+
+    fn nested(
+        &self,
+        namespace: Namespace,
+        superstep: u64,
+        task: Option<TaskInfo>,
+        event: NestedEvent,
+    ) {
+        self.send(Event::outer(namespace, superstep, task, event));
+    }
+
+    fn wants_values(&self) -> bool {
+        let listener = self.listener.as_ref();
+        listener.is_some_and(|listener| listener.wants_values())
+    }
+
+    fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let listener = self.listener.as_ref();
+        listener.map_or(Poll::Ready(()), |listener| listener.poll_received(cx))
+    }
+}
+
+impl<S: State> Event<S> {
+    pub(super) fn custom(
+        namespace: Namespace,
+        superstep: u64,
+        task: TaskInfo,
+        event: CustomEvent,
+    ) -> Self {
+        Event {
+            namespace,
+            superstep,
+            task: Some(task),
+            kind: EventKind::Custom(event),
+        }
+    }
+
+    /// The event of a run that has an event of its sub-flow.
+    pub(super) fn outer(
+        namespace: Namespace,
+        superstep: u64,
+        task: Option<TaskInfo>,
+        event: NestedEvent,
+    ) -> Self {
+        Event {
+            namespace,
+            superstep,
+            task,
+            kind: EventKind::Nested(event),
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crate::state::State;
 pub(crate) struct BeginGate<S: State> {
     is_reached: AtomicBool,
     /// The receiver of the events, if the caller wants them.
-    pub(crate) sink: OnceLock<Arc<Sink<S>>>,
+    pub(crate) sink: OnceLock<Arc<dyn Sink<S>>>,
 }
 
 impl<S: State> Default for BeginGate<S> {

@@ -204,7 +204,7 @@ impl<F: Flow> Driver<F> {
         }
     }
 
-    fn send(&self, sink: &Sink<F::State>, kind: EventKind<F::State>) {
+    fn send(&self, sink: &dyn Sink<F::State>, kind: EventKind<F::State>) {
         sink.send(Event {
             namespace: self.scope.shared.namespace.clone(),
             superstep: self.scope.superstep,
@@ -213,8 +213,8 @@ impl<F: Flow> Driver<F> {
         });
     }
 
-    fn sink(&self) -> Option<&Arc<Sink<F::State>>> {
-        self.extras.as_ref()?.sink.as_ref()
+    fn sink(&self) -> Option<&dyn Sink<F::State>> {
+        self.extras.as_ref()?.sink.as_deref()
     }
 
     /// Emits an event of a task.
@@ -226,7 +226,7 @@ impl<F: Flow> Driver<F> {
 
     /// Emits a copy of the state, if a listener wants it.
     pub(super) fn emit_values(&self) {
-        if let Some(copy) = self.sink().and_then(|sink| sink.copy_state()) {
+        if let Some(copy) = self.sink().and_then(Sink::copy_state) {
             self.emit(|| EventKind::Values {
                 state: copy(self.state.get()),
             });

@@ -41,7 +41,7 @@ pub(crate) struct Extras<S: State> {
     pub(crate) run_middleware: Vec<Arc<dyn RunMiddleware<S>>>,
     /// Continues the run after a failure, which this writes to the state.
     pub(crate) record_failure: Option<RecordFailure<S>>,
-    pub(crate) sink: Option<Arc<Sink<S>>>,
+    pub(crate) sink: Option<Arc<dyn Sink<S>>>,
     /// Finds results in the cache of the run.
     pub(crate) find_cached: Option<FindCached<S>>,
 }

@@ -1,7 +1,6 @@
 //! The managed values of a run.
 
 use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -27,7 +26,8 @@ type Make = dyn Fn(RestoreContext) -> BoxFuture<'static, Result<Shared, BoxError
 /// ```
 #[derive(Clone, Default)]
 pub struct ManagedValues {
-    slots: HashMap<TypeId, Slot>,
+    /// One per type. A list, because a run has few of them.
+    slots: Vec<(TypeId, Slot)>,
     /// Whether a provider creates one value per run.
     per_run: bool,
 }
@@ -51,14 +51,26 @@ impl fmt::Debug for ManagedValues {
 impl ManagedValues {
     /// Adds a value and replaces one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        self.slots.insert(TypeId::of::<T>(), Slot::Value(value));
+        self.set(TypeId::of::<T>(), Slot::Value(value));
+    }
+
+    fn set(&mut self, id: TypeId, slot: Slot) {
+        match self.slots.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, known)) => *known = slot,
+            None => self.slots.push((id, slot)),
+        }
+    }
+
+    fn slot(&self, id: TypeId) -> Option<&Slot> {
+        let (_, slot) = self.slots.iter().find(|(known, _)| *known == id)?;
+        Some(slot)
     }
 
     /// Adds a provider.
     pub(crate) fn provide<T: Send + Sync + 'static>(&mut self, provider: ManagedProvider<T>) {
         self.per_run |= provider.is_per_run();
         let slot = Slot::Provided(provider.into_slot());
-        self.slots.insert(TypeId::of::<T>(), slot);
+        self.set(TypeId::of::<T>(), slot);
     }
 
     /// Adds a function that creates the value for runs of threads, unless there is a value of this type.
@@ -77,13 +89,15 @@ impl ManagedValues {
                 Ok(Arc::new(value) as Shared)
             })
         };
-        let slot = Slot::Absent(type_name::<T>(), Arc::new(make));
-        self.slots.entry(TypeId::of::<T>()).or_insert(slot);
+        let id = TypeId::of::<T>();
+        if self.slot(id).is_none() {
+            self.set(id, Slot::Absent(type_name::<T>(), Arc::new(make)));
+        }
     }
 
     /// The value of this type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let value = match self.slots.get(&TypeId::of::<T>())? {
+        let value = match self.slot(TypeId::of::<T>())? {
             Slot::Value(value) => Arc::clone(value),
             Slot::Provided(provided) => provided.value(),
             Slot::Absent(..) => return None,
@@ -93,7 +107,7 @@ impl ManagedValues {
 
     /// Whether there is a value of this type.
     pub fn has<T: 'static>(&self) -> bool {
-        let slot = self.slots.get(&TypeId::of::<T>());
+        let slot = self.slot(TypeId::of::<T>());
         slot.is_some_and(|slot| !matches!(slot, Slot::Absent(..)))
     }
 
@@ -101,8 +115,8 @@ impl ManagedValues {
     pub(crate) fn above(&self, parent: Option<&Arc<Self>>) -> Arc<Self> {
         let mut values = self.for_run().unwrap_or_else(|| self.clone());
         for (id, slot) in parent.iter().flat_map(|parent| &parent.slots) {
-            if matches!(values.slots.get(id), None | Some(Slot::Absent(..))) {
-                values.slots.insert(*id, slot.clone());
+            if matches!(values.slot(*id), None | Some(Slot::Absent(..))) {
+                values.set(*id, slot.clone());
             }
         }
         Arc::new(values)
@@ -115,7 +129,7 @@ impl ManagedValues {
         }
         let mut values = self.clone();
         values.per_run = false;
-        for slot in values.slots.values_mut() {
+        for (_, slot) in &mut values.slots {
             if let Slot::Provided(provided) = slot
                 && let Some(own) = provided.for_run()
             {
@@ -159,7 +173,7 @@ impl ManagedValues {
                 values: Arc::clone(this),
             };
             let value = make(cx).await.map_err(|error| (name, error))?;
-            values.slots.insert(id, Slot::Value(value));
+            values.set(id, Slot::Value(value));
         }
         Ok(Arc::new(values))
     }

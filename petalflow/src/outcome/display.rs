@@ -6,7 +6,7 @@ use std::fmt;
 use super::run_error::Inner;
 use super::{RunError, RunErrorKind};
 use crate::error::{NodeError, message_with_sources};
-use crate::question::listed;
+use crate::question::{comma_separated, listed};
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,11 +136,6 @@ fn write_retried(f: &mut fmt::Formatter<'_>, retried: &[NodeError]) -> fmt::Resu
     Ok(())
 }
 
-fn quoted<T: AsRef<str>>(names: &[T]) -> String {
-    let mut text = String::new();
-    for name in names {
-        let comma = if text.is_empty() { "" } else { ", " };
-        text.extend([comma, "`", name.as_ref(), "`"]);
-    }
-    text
+fn quoted<T: fmt::Display>(names: &[T]) -> String {
+    comma_separated(names.iter().map(|name| format!("`{name}`")))
 }

@@ -1,6 +1,6 @@
 //! Why an answer is refused.
 
-use super::{Interrupt, InterruptId};
+use super::{Interrupt, InterruptId, comma_separated};
 use petalflow_codec::CodecError;
 
 /// Why an answer is refused. Nothing has run, and the thread still waits.
@@ -124,7 +124,7 @@ pub(crate) fn open(waiting: &[Interrupt]) -> String {
             interrupt.what()
         )
     };
-    waiting.iter().map(one).collect::<Vec<_>>().join(", ")
+    comma_separated(waiting.iter().map(one))
 }
 
 /// Parses the text of an id, for example from a web page.

@@ -10,6 +10,6 @@ pub use answer::Answer;
 pub use ask::{Ask, Expiry};
 pub use error::AnswerError;
 pub(crate) use error::open;
-pub(crate) use interrupt::listed;
 pub use interrupt::{Interrupt, InterruptKind};
+pub(crate) use interrupt::{comma_separated, listed};
 pub use interrupt_id::InterruptId;

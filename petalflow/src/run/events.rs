@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::Run;
-use crate::event::{Event, EventKind, Sink};
+use crate::event::{Event, EventKind, EventQueue, Sink as _};
 use crate::flow::Flow;
 use crate::ids::Namespace;
 use crate::outcome::Paused;
@@ -55,11 +55,11 @@ use crate::outcome::Paused;
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
 pub struct Events<F: Flow> {
     run: Option<Run<F>>,
-    sink: Arc<Sink<F::State>>,
+    sink: Arc<EventQueue<F::State>>,
 }
 
 impl<F: Flow> Events<F> {
-    pub(crate) fn new(run: Run<F>, sink: Arc<Sink<F::State>>) -> Self {
+    pub(crate) fn new(run: Run<F>, sink: Arc<EventQueue<F::State>>) -> Self {
         Events {
             run: Some(run),
             sink,
@@ -130,8 +130,8 @@ impl<F: Flow> Run<F> {
     ///
     /// If the run has already been polled.
     pub fn events(self) -> Events<F> {
-        let sink = Sink::queue();
-        Events::new(self.send_events_to(Arc::clone(&sink)), sink)
+        let sink = EventQueue::new();
+        Events::new(self.send_events_to(sink.clone()), sink)
     }
 }
 

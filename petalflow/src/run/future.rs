@@ -101,7 +101,7 @@ impl<F: Flow> Run<F> {
     }
 
     /// Sets the receiver of the run's events.
-    pub(crate) fn send_events_to(mut self, sink: Arc<Sink<F::State>>) -> Self {
+    pub(crate) fn send_events_to(mut self, sink: Arc<dyn Sink<F::State>>) -> Self {
         let Progress::Waiting(Some(waiting)) = &mut self.0 else {
             panic!("`events` must be called before the run is polled")
         };
