@@ -1,5 +1,7 @@
 //! JSON with places.
 
+use std::borrow::Cow;
+
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -8,7 +10,7 @@ use crate::diagnostic::Position;
 use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Problem, Tree, number};
 
 /// Parses JSON.
-pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
+pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ParseError> {
     let lines = Lines::new(text);
     check_size(text, &lines)?;
     let strict = ParseOptions {
@@ -91,7 +93,7 @@ struct Builder<'t> {
 
 impl Builder<'_> {
     /// Recursive: the depth was checked.
-    fn tree(&mut self, ast: Ast<'_>) -> Result<Tree, ParseError> {
+    fn tree<'a>(&mut self, ast: Ast<'a>) -> Result<Tree<'a>, ParseError> {
         let at = self.lines.position(ast.range().start);
         self.values += 1;
         if self.values > MAX_VALUES {
@@ -100,7 +102,7 @@ impl Builder<'_> {
         let node = match ast {
             Ast::NullKeyword(_) => Node::Null,
             Ast::BooleanLit(literal) => Node::Bool(literal.value),
-            Ast::StringLit(literal) => Node::String(literal.value.into_owned()),
+            Ast::StringLit(literal) => Node::String(literal.value),
             Ast::NumberLit(literal) => {
                 let number = number(literal.value);
                 Node::Number(number.map_err(|message| ParseError {
@@ -117,7 +119,7 @@ impl Builder<'_> {
                 let entries = object.properties.into_iter().map(|property| {
                     Ok(Entry {
                         at: self.lines.position(property.name.range().start),
-                        name: property.name.into_string(),
+                        name: Cow::Owned(property.name.into_string()),
                         value: self.tree(property.value)?,
                     })
                 });

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
-use crate::order::Order;
 use crate::report::Report;
 use crate::tree::{MAX_BYTES, ParseError, Places, Problem, Tree};
-use crate::{json, names, yaml};
+use crate::{json, names, quick, yaml};
 
 /// The syntax of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,15 +91,26 @@ impl Source {
         &self,
         check: impl FnOnce(&Value, &mut Report<C>) -> Option<T>,
     ) -> (Option<T>, Diagnostics<C>) {
-        self.inspect_in_order(|value, _, report| check(value, report))
+        self.inspect_content(|content, report| check(&content.to_value(), report))
     }
 
-    /// As [`inspect`](Self::inspect), for types that keep the order of names.
-    pub fn inspect_in_order<C: Code, T>(
+    /// As [`inspect`](Self::inspect), for values that are not copied, and for types that keep the order of names.
+    pub fn inspect_content<C: Code, T>(
         &self,
-        check: impl FnOnce(&Value, Order<'_>, &mut Report<C>) -> Option<T>,
+        check: impl FnOnce(Content<'_>, &mut Report<C>) -> Option<T>,
     ) -> (Option<T>, Diagnostics<C>) {
-        let tree = match self.parse() {
+        let mut report = Report::default();
+        // Most documents are right, and places are only needed for what is wrong.
+        let (checked, tree) = if let Some(tree) = self.parse_quickly() {
+            let checked = check(Content::of(&tree), &mut report);
+            if report.0.is_empty() {
+                return (checked, Diagnostics::default());
+            }
+            (Ok(checked), self.parse())
+        } else {
+            (Err(check), self.parse())
+        };
+        let tree = match tree {
             Ok(tree) => tree,
             Err(error) => {
                 let code = error.kind.code();
@@ -107,25 +118,28 @@ impl Source {
                 return (None, Diagnostics::new(vec![diagnostic]));
             }
         };
-        let mut report = Report::default();
+        let checked = checked.unwrap_or_else(|check| check(Content::of(&tree), &mut report));
+        (checked, self.diagnostics(&tree, report))
+    }
+
+    /// Names that occur twice, and what was found, with their places.
+    fn diagnostics<C: Code>(&self, tree: &Tree<'_>, report: Report<C>) -> Diagnostics<C> {
         let mut repeated = Vec::new();
         if tree.has_duplicates() {
             tree.duplicates("", &mut repeated);
         }
-        let checked = check(&tree.to_value(), Order::of(&tree), &mut report);
         let repeated = repeated.into_iter().map(|(pointer, at, first)| {
             let name = names::shown(pointer.rsplit('/').next().unwrap_or_default());
             let message = format!("`{name}` is there twice, first in line {}", first.line);
             self.located(C::DUPLICATE_NAME, message, pointer, at)
         });
-        let mut places = Places::new(&tree);
+        let mut places = Places::new(tree);
         let found = report.0.into_iter().map(|finding| {
             let position = places.find(finding.pointer.as_str(), finding.at_name);
             let it = finding.into_diagnostic();
             self.located(it.code, it.message, it.pointer, position)
         });
-        let all = repeated.chain(found).collect();
-        (checked, Diagnostics::new(all))
+        Diagnostics::new(repeated.chain(found).collect())
     }
 
     fn located<C: Code>(
@@ -145,7 +159,19 @@ impl Source {
         }
     }
 
-    fn parse(&self) -> Result<Tree, ParseError> {
+    /// The text without a mark that some editors write.
+    fn plain_text(&self) -> &str {
+        self.text.strip_prefix('\u{feff}').unwrap_or(&self.text)
+    }
+
+    fn parse_quickly(&self) -> Option<Tree<'_>> {
+        if self.format == Format::Yaml || self.text.len() > MAX_BYTES {
+            return None;
+        }
+        quick::parse(self.plain_text())
+    }
+
+    fn parse(&self) -> Result<Tree<'_>, ParseError> {
         if self.text.len() > MAX_BYTES {
             return Err(ParseError {
                 kind: Problem::TooLarge,
@@ -153,8 +179,7 @@ impl Source {
                 at: Position { line: 1, column: 1 },
             });
         }
-        // A mark that some editors write.
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
+        let text = self.plain_text();
         let tree = match self.format {
             Format::Json => json::parse(text),
             Format::Yaml => yaml::parse(text),
