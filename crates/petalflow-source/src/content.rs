@@ -12,16 +12,28 @@ use crate::tree::{Node, Tree};
 
 /// A value of a text, as it stands there: the names of objects have their order, and nothing is copied.
 #[derive(Clone, Copy, Debug)]
-pub struct Content<'t>(&'t Tree<'t>);
+pub struct Content<'t> {
+    tree: &'t Tree<'t>,
+    /// Whether shorter ways are left out.
+    is_thorough: bool,
+}
 
 impl<'t> Content<'t> {
     pub(crate) fn of(tree: &'t Tree<'t>) -> Self {
-        Content(tree)
+        Content {
+            tree,
+            is_thorough: false,
+        }
+    }
+
+    pub(crate) fn thorough(mut self, is_thorough: bool) -> Self {
+        self.is_thorough = is_thorough;
+        self
     }
 
     /// Returns a copy of the value. The names of its objects are in alphabetical order.
     pub fn to_value(self) -> Value {
-        self.0.to_value()
+        self.tree.to_value()
     }
 
     /// Returns the value of this name, if this is an object that has it.
@@ -32,10 +44,10 @@ impl<'t> Content<'t> {
 
     /// Returns the values by their names, if this is an object. A name may occur twice; the first counts.
     pub fn entries(self) -> Option<impl Iterator<Item = (&'t str, Content<'t>)>> {
-        match &self.0.node {
+        match &self.tree.node {
             Node::Object(entries) => {
                 let entries = entries.iter();
-                Some(entries.map(|entry| (entry.name.as_ref(), Content(&entry.value))))
+                Some(entries.map(|entry| (entry.name.as_ref(), Content::of(&entry.value))))
             }
             _ => None,
         }
@@ -43,8 +55,8 @@ impl<'t> Content<'t> {
 
     /// Returns the values, if this is a list.
     pub fn items(self) -> Option<impl Iterator<Item = Content<'t>>> {
-        match &self.0.node {
-            Node::List(items) => Some(items.iter().map(Content)),
+        match &self.tree.node {
+            Node::List(items) => Some(items.iter().map(Content::of)),
             _ => None,
         }
     }
@@ -89,7 +101,7 @@ impl<'t> Content<'t> {
         if report.0.len() > before {
             return None;
         }
-        let read = Order::of(self.0).read(&checked);
+        let read = Order::of(self.tree).read(&checked);
         read.map_err(|error| report.add(C::WRONG_VALUE, Pointer::root(), error.to_string()))
             .ok()
     }
@@ -104,15 +116,15 @@ impl<'t> Content<'t> {
         let mut report = Report::default();
         let value = self.to_value();
         let checked = check(&schema.value, &value, &Pointer::root(), codes, &mut report);
-        Order::of(self.0).read(&checked).ok()
+        Order::of(self.tree).read(&checked).ok()
     }
 
     /// Reads a value in which the schema finds nothing wrong, and which it does not change. `None` for all others.
     fn read_right<T: DeserializeOwned>(self, schema: &Schema) -> Option<T> {
         // The first of two names counts, and a type would use the last.
-        if self.0.has_duplicates() || !schema.shapes.fit(self.0) {
+        if self.is_thorough || self.tree.has_duplicates() || !schema.shapes.fit(self.tree) {
             return None;
         }
-        T::deserialize(self.0).ok()
+        T::deserialize(self.tree).ok()
     }
 }

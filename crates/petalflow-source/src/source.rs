@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
+use crate::places::{Places, TextPlaces};
 use crate::report::Report;
-use crate::tree::{MAX_BYTES, ParseError, Places, Problem, Tree};
+use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
 use crate::{json, names, quick, yaml};
 
 /// The syntax of a document.
@@ -28,6 +29,7 @@ pub struct Source {
     name: String,
     text: String,
     format: Format,
+    is_thorough: bool,
 }
 
 impl Source {
@@ -41,6 +43,7 @@ impl Source {
             format: if is_yaml { Format::Yaml } else { Format::Json },
             name,
             text: text.into(),
+            is_thorough: false,
         }
     }
 
@@ -83,6 +86,14 @@ impl Source {
         self
     }
 
+    /// Does all work, also that which only a wrong document needs. Tests compare both ways: they find the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn thorough(mut self) -> Self {
+        self.is_thorough = true;
+        self
+    }
+
     /// Parses the text and checks its value.
     ///
     /// `check` adds what is wrong to the report and returns what could be read. It is not called for a text that is not
@@ -101,16 +112,16 @@ impl Source {
     ) -> (Option<T>, Diagnostics<C>) {
         let mut report = Report::default();
         // Most documents are right, and places are only needed for what is wrong.
-        let (checked, tree) = if let Some(tree) = self.parse_quickly() {
+        if let Some(tree) = self.parse_quickly() {
             let checked = check(Content::of(&tree), &mut report);
             if report.0.is_empty() {
                 return (checked, Diagnostics::default());
             }
-            (Ok(checked), self.parse())
-        } else {
-            (Err(check), self.parse())
-        };
-        let tree = match tree {
+            let mut places = TextPlaces::new(self.plain_text());
+            let all = self.all_located(report, |pointer, at_name| places.find(pointer, at_name));
+            return (checked, Diagnostics::new(all));
+        }
+        let tree = match self.parse() {
             Ok(tree) => tree,
             Err(error) => {
                 let code = error.kind.code();
@@ -118,12 +129,16 @@ impl Source {
                 return (None, Diagnostics::new(vec![diagnostic]));
             }
         };
-        let checked = checked.unwrap_or_else(|check| check(Content::of(&tree), &mut report));
-        (checked, self.diagnostics(&tree, report))
+        let mut all = self.repeated(&tree);
+        let content = Content::of(&tree).thorough(self.is_thorough);
+        let checked = check(content, &mut report);
+        let mut places = Places::new(&tree);
+        all.extend(self.all_located(report, |pointer, at_name| places.find(pointer, at_name)));
+        (checked, Diagnostics::new(all))
     }
 
-    /// Names that occur twice, and what was found, with their places.
-    fn diagnostics<C: Code>(&self, tree: &Tree<'_>, report: Report<C>) -> Diagnostics<C> {
+    /// Names that occur twice.
+    fn repeated<C: Code>(&self, tree: &Tree<'_>) -> Vec<Diagnostic<C>> {
         let mut repeated = Vec::new();
         if tree.has_duplicates() {
             tree.duplicates("", &mut repeated);
@@ -133,13 +148,21 @@ impl Source {
             let message = format!("`{name}` is there twice, first in line {}", first.line);
             self.located(C::DUPLICATE_NAME, message, pointer, at)
         });
-        let mut places = Places::new(tree);
+        repeated.collect()
+    }
+
+    /// What was found, with its places.
+    fn all_located<C: Code>(
+        &self,
+        report: Report<C>,
+        mut find: impl FnMut(&str, bool) -> Position,
+    ) -> Vec<Diagnostic<C>> {
         let found = report.0.into_iter().map(|finding| {
-            let position = places.find(finding.pointer.as_str(), finding.at_name);
+            let position = find(finding.pointer.as_str(), finding.at_name);
             let it = finding.into_diagnostic();
             self.located(it.code, it.message, it.pointer, position)
         });
-        Diagnostics::new(repeated.chain(found).collect())
+        found.collect()
     }
 
     fn located<C: Code>(
@@ -165,7 +188,7 @@ impl Source {
     }
 
     fn parse_quickly(&self) -> Option<Tree<'_>> {
-        if self.format == Format::Yaml || self.text.len() > MAX_BYTES {
+        if self.is_thorough || self.format == Format::Yaml || self.text.len() > MAX_BYTES {
             return None;
         }
         quick::parse(self.plain_text())

@@ -131,56 +131,6 @@ impl Tree<'_> {
     }
 }
 
-/// Finds values by their pointers. The entries of an object are indexed when one of them is asked for, so that many findings
-/// in one large object take little time.
-pub(crate) struct Places<'t> {
-    root: &'t Tree<'t>,
-    /// By the address of the object's entries.
-    indexed: HashMap<*const Entry<'t>, HashMap<&'t str, &'t Entry<'t>>>,
-}
-
-impl<'t> Places<'t> {
-    pub(crate) fn new(root: &'t Tree<'t>) -> Self {
-        Places {
-            root,
-            indexed: HashMap::new(),
-        }
-    }
-
-    /// The place of the value at a pointer, or of its name, or of the nearest value around it.
-    pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
-        let mut tree = self.root;
-        let mut position = tree.at;
-        for segment in pointer.split('/').skip(1) {
-            let found = match &tree.node {
-                Node::List(items) => segment
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|index| items.get(index))
-                    .map(|item| (item, item.at)),
-                Node::Object(entries) => {
-                    let name = segment.replace("~1", "/").replace("~0", "~");
-                    let index = self.indexed.entry(entries.as_ptr()).or_insert_with(|| {
-                        // Of duplicate names the first is found.
-                        let entries = entries.iter().rev();
-                        entries.map(|entry| (entry.name.as_ref(), entry)).collect()
-                    });
-                    index
-                        .get(name.as_str())
-                        .map(|entry| (&entry.value, entry.at))
-                }
-                _ => None,
-            };
-            let Some((value, name)) = found else {
-                return position;
-            };
-            tree = value;
-            position = if at_name { name } else { value.at };
-        }
-        position
-    }
-}
-
 /// Whether two entries have the same name. Most objects are small.
 pub(crate) fn repeats(entries: &[Entry<'_>]) -> bool {
     if entries.len() <= 16 {
