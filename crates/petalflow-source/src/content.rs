@@ -14,6 +14,8 @@ use crate::tree::{Node, Tree};
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'t> {
     tree: &'t Tree<'t>,
+    /// Whether a name may occur twice in an object.
+    may_repeat: bool,
     /// Whether shorter ways are left out.
     is_thorough: bool,
 }
@@ -22,7 +24,16 @@ impl<'t> Content<'t> {
     pub(crate) fn of(tree: &'t Tree<'t>) -> Self {
         Content {
             tree,
+            may_repeat: true,
             is_thorough: false,
+        }
+    }
+
+    /// No name occurs twice.
+    pub(crate) fn of_unique(tree: &'t Tree<'t>) -> Self {
+        Content {
+            may_repeat: false,
+            ..Content::of(tree)
         }
     }
 
@@ -122,7 +133,8 @@ impl<'t> Content<'t> {
     /// Reads a value in which the schema finds nothing wrong, and which it does not change. `None` for all others.
     fn read_right<T: DeserializeOwned>(self, schema: &Schema) -> Option<T> {
         // The first of two names counts, and a type would use the last.
-        if self.is_thorough || self.tree.has_duplicates() || !schema.shapes.fit(self.tree) {
+        let repeats = || self.may_repeat && self.tree.has_duplicates();
+        if self.is_thorough || repeats() || !schema.shapes.fit(self.tree) {
             return None;
         }
         T::deserialize(self.tree).ok()

@@ -8,6 +8,7 @@ mod content;
 mod diagnostic;
 mod folders;
 mod json;
+mod keywords;
 mod lines;
 pub mod names;
 mod order;

@@ -59,8 +59,8 @@ fn unclear<E: Error>() -> E {
     E::custom("unclear")
 }
 
-fn tree<E>(node: Node<'_>) -> Result<Tree<'_>, E> {
-    Ok(Tree { at: UNKNOWN, node })
+fn tree(node: Node<'_>) -> Tree<'_> {
+    Tree { at: UNKNOWN, node }
 }
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
@@ -83,34 +83,34 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<Tree<'de>, E> {
-        tree(Node::Null)
+        Ok(tree(Node::Null))
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Tree<'de>, E> {
-        tree(Node::Bool(value))
+        Ok(tree(Node::Bool(value)))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Tree<'de>, E> {
-        tree(Node::Number(value.into()))
+        Ok(tree(Node::Number(value.into())))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Tree<'de>, E> {
-        tree(Node::Number(value.into()))
+        Ok(tree(Node::Number(value.into())))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Tree<'de>, E> {
         // A whole number that is too large arrives here, and `-0`, which is `0`.
         let is_clear = value.abs() < 9e18 && !(value == 0.0 && value.is_sign_negative());
         let number = serde_json::Number::from_f64(value).filter(|_| is_clear);
-        tree(Node::Number(number.ok_or_else(unclear)?))
+        Ok(tree(Node::Number(number.ok_or_else(unclear)?)))
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Tree<'de>, E> {
-        tree(Node::String(Cow::Borrowed(text)))
+        Ok(tree(Node::String(Cow::Borrowed(text))))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Tree<'de>, E> {
-        tree(Node::String(Cow::Owned(text.to_owned())))
+        Ok(tree(Node::String(Cow::Owned(text.to_owned()))))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Tree<'de>, A::Error> {
@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
         while let Some(item) = list.next_element_seed(self.inner(0))? {
             items.push(item);
         }
-        tree(Node::List(items))
+        Ok(tree(Node::List(items)))
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<Tree<'de>, A::Error> {
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
         if repeats(&entries) {
             return Err(unclear());
         }
-        tree(Node::Object(entries))
+        Ok(tree(Node::Object(entries)))
     }
 }
 

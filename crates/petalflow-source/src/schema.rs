@@ -7,6 +7,9 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
+use crate::keywords::{
+    allowed, constant, integer_limits, min_length, required, resolve, tag, types, variants,
+};
 use crate::names::{shown, similar, suggestion};
 use crate::pointer::Pointer;
 use crate::report::Report;
@@ -354,17 +357,6 @@ impl<'s, C: Code> Checker<'s, '_, C> {
     }
 }
 
-/// The schema that a reference names.
-pub(crate) fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
-    let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
-        return schema;
-    };
-    // Names of Rust types have no characters that a pointer escapes.
-    let mut names = reference.split('/').skip(1);
-    let found = names.try_fold(root, |at, name| at.get(name));
-    found.unwrap_or(schema)
-}
-
 /// Why a list or an object is too short.
 fn too_few(schema: &Value, value: &Value) -> Option<String> {
     let (limit, length, what) = match value {
@@ -377,50 +369,8 @@ fn too_few(schema: &Value, value: &Value) -> Option<String> {
     is_short.then(|| format!("the number of {what} is {length}, and must be at least {limit}"))
 }
 
-pub(crate) fn variants(schema: &Value) -> Option<&[Value]> {
-    let list = schema.get("oneOf").or_else(|| schema.get("anyOf"))?;
-    list.as_array().map(Vec::as_slice)
-}
-
-pub(crate) fn allowed(schema: &Value) -> Option<Vec<&Value>> {
-    if let Some(constant) = schema.get("const") {
-        return Some(vec![constant]);
-    }
-    let list = schema.get("enum")?.as_array()?;
-    Some(list.iter().collect())
-}
-
-/// The field whose constant value differs between all variants.
-pub(crate) fn tag<'s>(variants: &[&'s Value]) -> Option<&'s str> {
-    let properties = variants.first()?.get("properties")?.as_object()?;
-    let is_tag = |name: &&String| variants.iter().all(|it| constant(it, name).is_some());
-    properties.keys().find(is_tag).map(String::as_str)
-}
-
-/// The only value that a field can have.
-fn constant<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
-    schema.get("properties")?.get(name)?.get("const")
-}
-
-pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
-    let list = schema.get("required").and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str)
-}
-
 fn is_required(schema: &Value, name: &str) -> bool {
     required(schema).any(|it| it == name)
-}
-
-pub(crate) fn min_length(schema: &Value) -> u64 {
-    schema.get("minLength").and_then(Value::as_u64).unwrap_or(0)
-}
-
-pub(crate) fn types(schema: &Value) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Value::String(name)) => vec![name],
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
 }
 
 fn accepts(schema: &Value, name: &str) -> bool {
@@ -449,16 +399,6 @@ fn has_type(schema: &Value, value: &Value) -> bool {
             names.iter().filter_map(Value::as_str).any(is)
         }
         _ => true,
-    }
-}
-
-/// The limits of the integer types of Rust.
-pub(crate) fn integer_limits(schema: &Value) -> (Option<f64>, Option<f64>) {
-    match schema.get("format").and_then(Value::as_str) {
-        Some("uint32") => (Some(0.0), Some(f64::from(u32::MAX))),
-        Some("int32") => (Some(f64::from(i32::MIN)), Some(f64::from(i32::MAX))),
-        Some("uint64" | "uint") => (Some(0.0), None),
-        _ => (None, None),
     }
 }
 

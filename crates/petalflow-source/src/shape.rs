@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Number, Value};
 
-use crate::schema::{allowed, integer_limits, min_length, required, resolve, tag, types, variants};
+use crate::keywords::{
+    allowed, integer_limits, min_length, required, resolve, tag, types, variants,
+};
 use crate::tree::{Entry, Node, Tree};
 
 /// The shapes of a schema and of all schemas inside it. The first is that of the whole schema.
@@ -111,7 +113,7 @@ impl Shapes {
         Shapes(reader.shapes)
     }
 
-    /// Whether [`check`](crate::schema::check) finds nothing wrong with a value, and returns it unchanged. `false` also
+    /// Whether `schema::check` finds nothing wrong with a value, and returns it unchanged. `false` also
     /// where this is unclear. The value has no name twice.
     pub(crate) fn fit(&self, tree: &Tree<'_>) -> bool {
         self.fits(0, &tree.node)
@@ -251,26 +253,26 @@ impl<'s> Reader<'s> {
     }
 
     fn read(&mut self, schema: &'s Value) -> Option<Shape> {
-        if let Some(variants) = variants(schema) {
-            let variants: Vec<&Value> = variants.iter().map(|it| resolve(self.root, it)).collect();
-            let ids = variants.iter().map(|it| self.shape(it)).collect();
-            let Some(tag) = tag(&variants) else {
-                let constants = variants.iter().copied().filter_map(allowed).flatten();
+        if let Some(forms) = variants(schema) {
+            let forms: Vec<&Value> = forms.iter().map(|it| resolve(self.root, it)).collect();
+            let ids = forms.iter().map(|it| self.shape(it)).collect();
+            let Some(tag) = tag(&forms) else {
+                let constants = forms.iter().copied().filter_map(allowed).flatten();
                 let constants: Vec<Value> = constants.cloned().collect();
                 // As the check has it.
-                return Some(if constants.len() >= variants.len() {
+                return Some(if constants.len() >= forms.len() {
                     Shape::Choice(constants)
                 } else {
                     Shape::OneOf(ids)
                 });
             };
-            if variants
+            if forms
                 .iter()
-                .any(|it| crate::schema::variants(it).is_some() || allowed(it).is_some())
+                .any(|it| variants(it).is_some() || allowed(it).is_some())
             {
                 return None;
             }
-            let constants = variants
+            let constants = forms
                 .iter()
                 .map(|it| it["properties"][tag]["const"].clone());
             return Some(Shape::Tagged(tag.into(), constants.zip(ids).collect()));

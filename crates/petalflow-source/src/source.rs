@@ -113,7 +113,7 @@ impl Source {
         let mut report = Report::default();
         // Most documents are right, and places are only needed for what is wrong.
         if let Some(tree) = self.parse_quickly() {
-            let checked = check(Content::of(&tree), &mut report);
+            let checked = check(Content::of_unique(&tree), &mut report);
             if report.0.is_empty() {
                 return (checked, Diagnostics::default());
             }
