@@ -9,16 +9,16 @@ use petalflow_source::Pointer;
 /// What built-in actions need.
 pub(crate) fn check_actions(actions: &[Action], at: &Pointer, findings: &mut Findings) {
     for (index, action) in actions.iter().enumerate() {
-        let at = at.item(index);
+        let at = || at.item(index);
         match (action.kind.as_str(), &action.handler) {
             (Action::FUNCTION, None) => findings.add(
                 Code::BadAction,
-                at.clone(),
+                at(),
                 "a 'function' action requires a 'handler' name".to_owned(),
             ),
             (kind @ (Action::TTS_SAY | Action::END_CONVERSATION), Some(_)) => findings.add(
                 Code::BadAction,
-                at.name("handler"),
+                at().name("handler"),
                 format!("action type '{kind}' does not take a 'handler': it is built in"),
             ),
             _ => {}
@@ -26,19 +26,20 @@ pub(crate) fn check_actions(actions: &[Action], at: &Pointer, findings: &mut Fin
         if action.kind == Action::TTS_SAY && action.text.is_none() {
             findings.add(
                 Code::SilentAction,
-                at.clone(),
+                at(),
                 "a 'tts_say' action without 'text' says nothing and is skipped".to_owned(),
             );
         }
         if let Some(text) = &action.text {
-            check_template(text, at.name("text"), findings);
+            check_template(text, || at().name("text"), findings);
         }
     }
 }
 
-pub(crate) fn check_template(text: &str, at: Pointer, findings: &mut Findings) {
+/// `at` is only called if something is wrong: paths cost more than the check.
+pub(crate) fn check_template(text: &str, at: impl FnOnce() -> Pointer, findings: &mut Findings) {
     if let Err(error) = text.parse::<crate::Template>() {
-        findings.add(Code::BadPlaceholder, at, error.to_string());
+        findings.add(Code::BadPlaceholder, at(), error.to_string());
     }
 }
 

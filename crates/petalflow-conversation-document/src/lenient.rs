@@ -1,8 +1,6 @@
 //! Documents with errors, as far as they can be read.
 
-use petalflow_source::{Format, Order, Pointer, Report, Source, schema};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use petalflow_source::{Content, Format, Report, Source};
 
 use crate::conversation::Conversation;
 use crate::finding::{Code, Diagnostics};
@@ -14,31 +12,24 @@ use crate::source::{self, Form};
 /// wherever the program uses these names.
 #[doc(hidden)]
 pub fn check_leniently(source: &Source) -> (Option<Conversation>, Diagnostics) {
-    let (conversation, diagnostics) = source.inspect_in_order(|value, order, report| {
-        let inspected = source::inspect(value, order, report);
+    let (conversation, diagnostics) = source.inspect_content(|content, report| {
+        let inspected = source::inspect(content, report);
         let conversation = inspected.and_then(|(_, conversation)| conversation);
-        conversation.or_else(|| read(value, order))
+        conversation.or_else(|| read(content))
     });
     // YAML allows more than JSON, such as a comma too many.
     let conversation = conversation.or_else(|| {
         let yaml = source.clone().format(Format::Yaml);
-        yaml.inspect_in_order(|value, order, _: &mut Report<Code>| read(value, order))
+        yaml.inspect_content(|content, _: &mut Report<Code>| read(content))
             .0
     });
     (conversation, diagnostics)
 }
 
-fn read(value: &Value, order: Order<'_>) -> Option<Conversation> {
-    Some(match source::form(value)? {
-        Form::Config => Conversation::of_config(&repaired(source::config_schema(), value, order)?),
-        Form::Editor => Conversation::of_editor(&repaired(source::editor_schema(), value, order)?),
-        Form::Static => Conversation::of_static(&repaired(source::static_schema(), value, order)?),
+fn read(content: Content<'_>) -> Option<Conversation> {
+    Some(match source::form(content)? {
+        Form::Config => Conversation::of_config(&content.repaired(&source::CONFIG, source::CODES)?),
+        Form::Editor => Conversation::of_editor(&content.repaired(&source::EDITOR, source::CODES)?),
+        Form::Static => Conversation::of_static(&content.repaired(&source::STATIC, source::CODES)?),
     })
-}
-
-/// Without what is wrong, and with empty values in place of what is missing.
-fn repaired<T: DeserializeOwned>(schema: Value, value: &Value, order: Order<'_>) -> Option<T> {
-    let mut report = Report::default();
-    let checked = schema::check(&schema, value, &Pointer::root(), source::CODES, &mut report);
-    order.read(&checked).ok()
 }

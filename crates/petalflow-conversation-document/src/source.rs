@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use petalflow_source::{Codes, Order, Pointer, Report, Severity, Source, schema};
+use petalflow_source::schema::Schema;
+use petalflow_source::{Codes, Content, Pointer, Report, Severity, Source};
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::config::FlowConfig;
@@ -53,7 +53,8 @@ pub struct Checked {
 /// );
 /// ```
 pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
-    let (checked, diagnostics) = source.inspect_in_order(inspect);
+    // References are checked only in a document that has the right form: what is left out would be missed by them.
+    let (checked, diagnostics) = source.inspect_content(inspect);
     match checked {
         Some((document, Some(conversation))) if !diagnostics.has_errors() => Ok(Checked {
             document,
@@ -71,35 +72,38 @@ pub(crate) enum Form {
     Static,
 }
 
-pub(crate) fn form(value: &Value) -> Option<Form> {
-    match value.get("nodes")? {
-        Value::Array(_) => Some(Form::Editor),
-        Value::Object(nodes) if nodes.values().any(is_static) => Some(Form::Static),
-        Value::Object(_) => Some(Form::Config),
-        _ => None,
+pub(crate) fn form(content: Content<'_>) -> Option<Form> {
+    let nodes = content.get("nodes")?;
+    if nodes.items().is_some() {
+        return Some(Form::Editor);
     }
+    let mut nodes = nodes.entries()?;
+    Some(if nodes.any(|(_, node)| is_static(node)) {
+        Form::Static
+    } else {
+        Form::Config
+    })
 }
 
 pub(crate) fn inspect(
-    value: &Value,
-    order: Order<'_>,
+    content: Content<'_>,
     report: &mut Report<Code>,
 ) -> Option<(Document, Option<Conversation>)> {
-    Some(match form(value) {
+    Some(match form(content) {
         Some(Form::Editor) => {
-            let document: EditorDocument = typed(&EDITOR, value, order, report)?;
+            let document: EditorDocument = content.read(&EDITOR, CODES, report)?;
             let conversation = reports_no_error(document.findings_for_run(), report)
                 .then(|| Conversation::of_editor(&document));
             (Document::Editor(document), conversation)
         }
         Some(Form::Static) => {
-            let document: StaticFlow = typed(&STATIC, value, order, report)?;
+            let document: StaticFlow = content.read(&STATIC, CODES, report)?;
             let conversation = reports_no_error(document.findings(), report)
                 .then(|| Conversation::of_static(&document));
             (Document::Static(document), conversation)
         }
         Some(Form::Config) => {
-            let document: FlowConfig = typed(&CONFIG, value, order, report)?;
+            let document: FlowConfig = content.read(&CONFIG, CODES, report)?;
             let conversation = reports_no_error(document.findings(), report)
                 .then(|| Conversation::of_config(&document));
             (Document::Config(document), conversation)
@@ -121,30 +125,12 @@ fn reports_no_error(findings: Vec<Finding>, report: &mut Report<Code>) -> bool {
 }
 
 /// Whether a node has what only the static forms have: lists of messages by their old names, or functions as tools.
-fn is_static(node: &Value) -> bool {
+fn is_static(node: Content<'_>) -> bool {
     let has_tools = || {
-        let functions = node.get("functions").and_then(Value::as_array);
-        functions.is_some_and(|it| it.iter().any(|tool| tool.get("function").is_some()))
+        let functions = node.get("functions").and_then(Content::items);
+        functions.is_some_and(|mut it| it.any(|tool| tool.get("function").is_some()))
     };
     node.get("messages").is_some() || node.get("role_messages").is_some() || has_tools()
-}
-
-fn typed<T: DeserializeOwned>(
-    schema: &Value,
-    value: &Value,
-    order: Order<'_>,
-    report: &mut Report<Code>,
-) -> Option<T> {
-    let before = report.0.len();
-    let checked = schema::check(schema, value, &Pointer::root(), CODES, report);
-    // References are checked only in a document that has the right form: what is left out would be missed by them.
-    if report.0.len() > before {
-        return None;
-    }
-    order
-        .read(&checked)
-        .map_err(|error| report.add(Code::WrongValue, Pointer::root(), error.to_string()))
-        .ok()
 }
 
 pub(crate) const CODES: Codes<Code> = Codes {
@@ -154,9 +140,9 @@ pub(crate) const CODES: Codes<Code> = Codes {
     wrong: |_| Code::WrongValue,
 };
 
-static CONFIG: LazyLock<Value> = LazyLock::new(config_schema);
-static EDITOR: LazyLock<Value> = LazyLock::new(editor_schema);
-static STATIC: LazyLock<Value> = LazyLock::new(static_schema);
+pub(crate) static CONFIG: LazyLock<Schema> = LazyLock::new(|| Schema::new(config_schema()));
+pub(crate) static EDITOR: LazyLock<Schema> = LazyLock::new(|| Schema::new(editor_schema()));
+pub(crate) static STATIC: LazyLock<Schema> = LazyLock::new(|| Schema::new(static_schema()));
 
 /// Returns the JSON Schema of the declarative form.
 ///

@@ -60,7 +60,7 @@ impl FromStr for Template {
         let mut parts = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
-        while let Some(start) = rest.find("{{") {
+        while let Some(start) = braces(rest) {
             let (before, from_braces) = rest.split_at(start);
             let Some(length) = from_braces.find("}}") else {
                 break;
@@ -88,6 +88,11 @@ impl FromStr for Template {
         parts.retain(|part| *part != Part::Text(String::new()));
         Ok(Template { parts })
     }
+}
+
+/// The position of `{{`. Most texts have none, and are too short for the search of the standard library.
+fn braces(text: &str) -> Option<usize> {
+    text.as_bytes().windows(2).position(|pair| pair == b"{{")
 }
 
 /// Words between dots.

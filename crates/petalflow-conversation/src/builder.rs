@@ -14,30 +14,35 @@ use crate::{ActionHandler, BuildErrors, ConversationFlow};
 
 /// Builds a [`ConversationFlow`].
 #[must_use = "a builder does nothing before `build`"]
-pub struct ConversationBuilder(Settings);
+pub struct ConversationBuilder {
+    document: Conversation,
+    settings: Settings,
+}
 
 impl ConversationFlow {
     /// Starts to build a conversation flow from a document.
     pub fn builder(document: Conversation) -> ConversationBuilder {
-        ConversationBuilder(Settings {
+        ConversationBuilder {
             document,
-            model: None,
-            tools: Vec::new(),
-            timeouts: HashMap::new(),
-            cancelled: HashSet::new(),
-            actions: Vec::new(),
-            strategy: ContextStrategy::Append,
-            summary_timeout: Duration::from_secs(5),
-            max_model_calls: 25,
-            streaming: false,
-        })
+            settings: Settings {
+                model: None,
+                tools: Vec::new(),
+                timeouts: HashMap::new(),
+                cancelled: HashSet::new(),
+                actions: Vec::new(),
+                strategy: ContextStrategy::Append,
+                summary_timeout: Duration::from_secs(5),
+                max_model_calls: 25,
+                streaming: false,
+            },
+        }
     }
 }
 
 impl ConversationBuilder {
     /// Sets the model.
     pub fn model(mut self, model: impl LlmClient) -> Self {
-        self.0.model = Some(Arc::new(model));
+        self.settings.model = Some(Arc::new(model));
         self
     }
 
@@ -48,13 +53,13 @@ impl ConversationBuilder {
     /// [`ToolContext::state`](petalflow::tool::ToolContext::state) and
     /// [`set_state`](petalflow::tool::ToolContext::set_state).
     pub fn tool(mut self, tool: impl Tool) -> Self {
-        self.0.tools.push(Arc::new(tool));
+        self.settings.tools.push(Arc::new(tool));
         self
     }
 
     /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        self.0.tools.extend(tools);
+        self.settings.tools.extend(tools);
         self
     }
 
@@ -73,46 +78,46 @@ impl ConversationBuilder {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn timeout(mut self, tool: impl Into<String>, time: Duration) -> Self {
-        self.0.timeouts.insert(tool.into(), time);
+        self.settings.timeouts.insert(tool.into(), time);
         self
     }
 
     /// Ends calls of the tool of this name when the person [interrupts](crate::Interruption). The model is told. Default: a
     /// call goes on.
     pub fn cancel_on_interruption(mut self, tool: impl Into<String>) -> Self {
-        self.0.cancelled.insert(tool.into());
+        self.settings.cancelled.insert(tool.into());
         self
     }
 
     /// Adds the code of actions: those of type `function` with this `handler`, and those of this type.
     pub fn action(mut self, name: impl Into<String>, handler: impl ActionHandler) -> Self {
-        self.0.actions.push((name.into(), Arc::new(handler)));
+        self.settings.actions.push((name.into(), Arc::new(handler)));
         self
     }
 
     /// Sets what entering a node does with the messages before it, where the node does not say. Default:
     /// [`ContextStrategy::Append`].
     pub fn context_strategy(mut self, strategy: ContextStrategy) -> Self {
-        self.0.strategy = strategy;
+        self.settings.strategy = strategy;
         self
     }
 
     /// Sets how long the model may take for a summary. Default: 5 seconds.
     pub fn summary_timeout(mut self, time: Duration) -> Self {
-        self.0.summary_timeout = time;
+        self.settings.summary_timeout = time;
         self
     }
 
     /// Sets how often the model may be called in one turn. Default: 25.
     pub fn max_model_calls(mut self, calls: u32) -> Self {
-        self.0.max_model_calls = calls;
+        self.settings.max_model_calls = calls;
         self
     }
 
     /// Streams answers: listeners get [`ConversationEvent::Piece`](crate::ConversationEvent::Piece) while the model
     /// answers.
     pub fn streaming(mut self) -> Self {
-        self.0.streaming = true;
+        self.settings.streaming = true;
         self
     }
 
@@ -134,7 +139,7 @@ impl ConversationBuilder {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn build(self) -> Result<ConversationFlow, BuildErrors> {
-        let program: Program = program::build(self.0)?;
+        let program: Program = program::build(self.settings, self.document)?;
         Ok(ConversationFlow(Arc::new(program)))
     }
 }
@@ -142,7 +147,7 @@ impl ConversationBuilder {
 impl std::fmt::Debug for ConversationBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ConversationBuilder")
-            .field("document", &self.0.document)
+            .field("document", &self.document)
             .finish_non_exhaustive()
     }
 }

@@ -97,17 +97,20 @@ impl Choice {
 }
 
 /// Joins the document and the code.
-pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
+pub(crate) fn build(
+    settings: Settings,
+    mut document: Conversation,
+) -> Result<Program, BuildErrors> {
     let mut joiner = Joiner::new(&settings);
-    let globals = joiner.functions("global_functions", &settings.document.global_functions);
-    let mut steps = HashMap::new();
-    for (name, node) in &settings.document.nodes {
+    let globals = joiner.functions("global_functions", &document.global_functions);
+    let mut steps = HashMap::with_capacity(document.nodes.len());
+    for (name, node) in &document.nodes {
         let step = joiner.step(name, node, &globals);
         steps.insert(name.clone(), step);
     }
-    joiner.check_targets(&settings.document);
+    joiner.check_targets(&document);
     joiner.check_unused();
-    let document = joiner.described(&settings.document);
+    joiner.describe(&mut document);
     let Joiner {
         mut errors,
         actions,
@@ -119,7 +122,7 @@ pub(crate) fn build(settings: Settings) -> Result<Program, BuildErrors> {
         .collect();
     match settings.model {
         Some(model) if errors.is_empty() => Ok(Program {
-            initial: settings.document.initial_node,
+            initial: document.initial_node.clone(),
             document,
             steps,
             model,
@@ -269,9 +272,8 @@ impl<'b> Joiner<'b> {
         })
     }
 
-    /// The document, with the descriptions and the parameters of functions that their code describes.
-    fn described(&self, document: &Conversation) -> Conversation {
-        let mut document = document.clone();
+    /// Adds the descriptions and the parameters of functions that their code describes.
+    fn describe(&self, document: &mut Conversation) {
         let of_nodes = document.nodes.values_mut().map(|node| &mut node.functions);
         for function in of_nodes.chain([&mut document.global_functions]).flatten() {
             let Handler::Named(handler) = &function.handler else {
@@ -288,7 +290,6 @@ impl<'b> Joiner<'b> {
                 function.parameters = Some(Parameters::of_schema(&spec.parameters));
             }
         }
-        document
     }
 
     fn checker(&mut self, place: &str, function: &Function) -> Option<Arc<ArgumentChecker>> {

@@ -1,18 +1,17 @@
-//! What a conversation flow is built from.
+//! What a conversation flow is built from, besides its document.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::tool::Tool;
-use petalflow_conversation_document::{ContextStrategy, Conversation};
+use petalflow_conversation_document::ContextStrategy;
 use petalflow_llm::LlmClient;
 
 use crate::ActionHandler;
 
-/// A document, the program's code and the settings.
+/// The program's code and the settings.
 pub(crate) struct Settings {
-    pub(crate) document: Conversation,
     pub(crate) model: Option<Arc<dyn LlmClient>>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     /// By the name of the tool.

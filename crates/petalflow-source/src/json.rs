@@ -1,14 +1,17 @@
 //! JSON with places.
 
+use std::borrow::Cow;
+
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::diagnostic::Position;
+use crate::lines::Lines;
 use crate::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, ParseError, Problem, Tree, number};
 
 /// Parses JSON.
-pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
+pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ParseError> {
     let lines = Lines::new(text);
     check_size(text, &lines)?;
     let strict = ParseOptions {
@@ -91,7 +94,7 @@ struct Builder<'t> {
 
 impl Builder<'_> {
     /// Recursive: the depth was checked.
-    fn tree(&mut self, ast: Ast<'_>) -> Result<Tree, ParseError> {
+    fn tree<'a>(&mut self, ast: Ast<'a>) -> Result<Tree<'a>, ParseError> {
         let at = self.lines.position(ast.range().start);
         self.values += 1;
         if self.values > MAX_VALUES {
@@ -100,7 +103,7 @@ impl Builder<'_> {
         let node = match ast {
             Ast::NullKeyword(_) => Node::Null,
             Ast::BooleanLit(literal) => Node::Bool(literal.value),
-            Ast::StringLit(literal) => Node::String(literal.value.into_owned()),
+            Ast::StringLit(literal) => Node::String(literal.value),
             Ast::NumberLit(literal) => {
                 let number = number(literal.value);
                 Node::Number(number.map_err(|message| ParseError {
@@ -117,7 +120,7 @@ impl Builder<'_> {
                 let entries = object.properties.into_iter().map(|property| {
                     Ok(Entry {
                         at: self.lines.position(property.name.range().start),
-                        name: property.name.into_string(),
+                        name: Cow::Owned(property.name.into_string()),
                         value: self.tree(property.value)?,
                     })
                 });
@@ -125,40 +128,5 @@ impl Builder<'_> {
             }
         };
         Ok(Tree { at, node })
-    }
-}
-
-/// Finds lines by their offset.
-struct Lines<'t> {
-    text: &'t str,
-    /// The offset of the first byte of each line.
-    starts: Vec<usize>,
-}
-
-impl<'t> Lines<'t> {
-    fn new(text: &'t str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(breaks.map(|(index, _)| index + 1));
-        Lines {
-            text,
-            starts: starts.collect(),
-        }
-    }
-
-    fn position(&self, offset: usize) -> Position {
-        let offset = offset.min(self.text.len());
-        let line = self.starts.partition_point(|start| *start <= offset);
-        let start = self.starts[line - 1];
-        let before = self.text.get(start..offset).unwrap_or_default();
-        // A document of one line would otherwise cost the square of its length.
-        let column = if before.len() > 10_000 {
-            before.len()
-        } else {
-            before.chars().count()
-        };
-        Position {
-            line,
-            column: column + 1,
-        }
     }
 }

@@ -4,21 +4,28 @@
 //! add their findings to a [`Report`]. What comes out are [`Diagnostics`] with file, line and column. The first rules are
 //! usually those of a [JSON Schema](schema::check) that is made from the types.
 
+mod content;
 mod diagnostic;
 mod folders;
 mod json;
+mod keywords;
+mod lines;
 pub mod names;
 mod order;
+mod places;
 mod pointer;
+mod quick;
 mod report;
 pub mod schema;
+mod shape;
 mod source;
 mod tree;
+mod typed;
 mod yaml;
 
+pub use content::Content;
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Position, Severity};
 pub use folders::Folders;
-pub use order::Order;
 pub use pointer::Pointer;
 pub use report::{Finding, Report};
 pub use schema::Codes;

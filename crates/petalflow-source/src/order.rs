@@ -13,20 +13,16 @@ use crate::tree::{Entry, Node, Tree, repeats};
 
 /// The order of the names in a text.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'t>(Option<&'t Tree>);
+pub(crate) struct Order<'t>(Option<&'t Tree<'t>>);
 
 impl<'t> Order<'t> {
-    pub(crate) fn of(tree: &'t Tree) -> Self {
+    pub(crate) fn of(tree: &'t Tree<'t>) -> Self {
         Order(Some(tree))
     }
 
     /// Reads a type from a value of the text, with the names of objects in their order in the text. Names that the text
     /// does not have come last.
-    ///
-    /// # Errors
-    ///
-    /// The value does not fit the type.
-    pub fn read<T: DeserializeOwned>(self, value: &Value) -> Result<T, Error> {
+    pub(crate) fn read<T: DeserializeOwned>(self, value: &Value) -> Result<T, Error> {
         T::deserialize(Ordered { value, order: self })
     }
 
@@ -37,7 +33,7 @@ impl<'t> Order<'t> {
         })
     }
 
-    fn entries(self) -> &'t [Entry] {
+    fn entries(self) -> &'t [Entry<'t>] {
         match self.0.map(|tree| &tree.node) {
             Some(Node::Object(entries)) => entries,
             _ => &[],
@@ -72,7 +68,7 @@ impl<'de> Deserializer<'de> for Ordered<'de> {
                     if repeats && !known.insert(&entry.name) {
                         continue;
                     }
-                    if let Some((name, value)) = object.get_key_value(&entry.name) {
+                    if let Some((name, value)) = object.get_key_value(entry.name.as_ref()) {
                         let order = Order(Some(&entry.value));
                         fields.push((name.as_str(), Ordered { value, order }));
                     }

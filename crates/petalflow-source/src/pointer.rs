@@ -28,7 +28,7 @@ impl Pointer {
         let mut text = String::with_capacity(self.0.len() + name.len() + 1);
         text.push_str(&self.0);
         text.push('/');
-        if name.contains(['~', '/']) {
+        if name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
             text.push_str(&name.replace('~', "~0").replace('/', "~1"));
         } else {
             text.push_str(name);

@@ -7,9 +7,13 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
+use crate::keywords::{
+    allowed, constant, integer_limits, min_length, required, resolve, tag, types, variants,
+};
 use crate::names::{shown, similar, suggestion};
 use crate::pointer::Pointer;
 use crate::report::Report;
+use crate::shape::Shapes;
 
 /// The codes of a kind of document.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,35 @@ pub struct Codes<C> {
     pub missing: C,
     /// The code of a wrong value at a pointer.
     pub wrong: fn(&str) -> C,
+}
+
+/// A JSON Schema that was read once, to check many documents.
+#[derive(Debug)]
+pub struct Schema {
+    pub(crate) value: Value,
+    pub(crate) shapes: Shapes,
+}
+
+impl Schema {
+    /// Reads a JSON Schema.
+    ///
+    /// ```
+    /// use petalflow_source::schema::Schema;
+    ///
+    /// let schema = Schema::new(serde_json::json!({ "type": "object" }));
+    /// assert_eq!(schema.value()["type"], "object");
+    /// ```
+    pub fn new(value: Value) -> Self {
+        Schema {
+            shapes: Shapes::new(&value),
+            value,
+        }
+    }
+
+    /// Returns the JSON Schema.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
 }
 
 /// Checks a value. The result has only what is right, with empty values in place of required ones that are missing, so
@@ -50,13 +83,7 @@ struct Checker<'s, 'r, C> {
 
 impl<'s, C: Code> Checker<'s, '_, C> {
     fn resolve(&self, schema: &'s Value) -> &'s Value {
-        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
-            return schema;
-        };
-        // Names of Rust types have no characters that a pointer escapes.
-        let mut names = reference.split('/').skip(1);
-        let found = names.try_fold(self.root, |at, name| at.get(name));
-        found.unwrap_or(schema)
+        resolve(self.root, schema)
     }
 
     /// The value without what is wrong in it, or nothing if it is wrong.
@@ -342,50 +369,8 @@ fn too_few(schema: &Value, value: &Value) -> Option<String> {
     is_short.then(|| format!("the number of {what} is {length}, and must be at least {limit}"))
 }
 
-fn variants(schema: &Value) -> Option<&[Value]> {
-    let list = schema.get("oneOf").or_else(|| schema.get("anyOf"))?;
-    list.as_array().map(Vec::as_slice)
-}
-
-fn allowed(schema: &Value) -> Option<Vec<&Value>> {
-    if let Some(constant) = schema.get("const") {
-        return Some(vec![constant]);
-    }
-    let list = schema.get("enum")?.as_array()?;
-    Some(list.iter().collect())
-}
-
-/// The field whose constant value differs between all variants.
-fn tag<'s>(variants: &[&'s Value]) -> Option<&'s str> {
-    let properties = variants.first()?.get("properties")?.as_object()?;
-    let is_tag = |name: &&String| variants.iter().all(|it| constant(it, name).is_some());
-    properties.keys().find(is_tag).map(String::as_str)
-}
-
-/// The only value that a field can have.
-fn constant<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
-    schema.get("properties")?.get(name)?.get("const")
-}
-
-fn required(schema: &Value) -> impl Iterator<Item = &str> {
-    let list = schema.get("required").and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str)
-}
-
 fn is_required(schema: &Value, name: &str) -> bool {
     required(schema).any(|it| it == name)
-}
-
-fn min_length(schema: &Value) -> u64 {
-    schema.get("minLength").and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn types(schema: &Value) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Value::String(name)) => vec![name],
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
 }
 
 fn accepts(schema: &Value, name: &str) -> bool {
@@ -414,16 +399,6 @@ fn has_type(schema: &Value, value: &Value) -> bool {
             names.iter().filter_map(Value::as_str).any(is)
         }
         _ => true,
-    }
-}
-
-/// The limits of the integer types of Rust.
-fn integer_limits(schema: &Value) -> (Option<f64>, Option<f64>) {
-    match schema.get("format").and_then(Value::as_str) {
-        Some("uint32") => (Some(0.0), Some(f64::from(u32::MAX))),
-        Some("int32") => (Some(f64::from(i32::MIN)), Some(f64::from(i32::MAX))),
-        Some("uint64" | "uint") => (Some(0.0), None),
-        _ => (None, None),
     }
 }
 

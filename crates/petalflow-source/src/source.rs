@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
-use crate::order::Order;
+use crate::places::{Places, TextPlaces};
 use crate::report::Report;
-use crate::tree::{MAX_BYTES, ParseError, Places, Problem, Tree};
-use crate::{json, names, yaml};
+use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
+use crate::{json, names, quick, yaml};
 
 /// The syntax of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +29,7 @@ pub struct Source {
     name: String,
     text: String,
     format: Format,
+    is_thorough: bool,
 }
 
 impl Source {
@@ -41,6 +43,7 @@ impl Source {
             format: if is_yaml { Format::Yaml } else { Format::Json },
             name,
             text: text.into(),
+            is_thorough: false,
         }
     }
 
@@ -83,6 +86,14 @@ impl Source {
         self
     }
 
+    /// Does all work, also that which only a wrong document needs. Tests compare both ways: they find the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn thorough(mut self) -> Self {
+        self.is_thorough = true;
+        self
+    }
+
     /// Parses the text and checks its value.
     ///
     /// `check` adds what is wrong to the report and returns what could be read. It is not called for a text that is not
@@ -91,14 +102,25 @@ impl Source {
         &self,
         check: impl FnOnce(&Value, &mut Report<C>) -> Option<T>,
     ) -> (Option<T>, Diagnostics<C>) {
-        self.inspect_in_order(|value, _, report| check(value, report))
+        self.inspect_content(|content, report| check(&content.to_value(), report))
     }
 
-    /// As [`inspect`](Self::inspect), for types that keep the order of names.
-    pub fn inspect_in_order<C: Code, T>(
+    /// As [`inspect`](Self::inspect), for values that are not copied, and for types that keep the order of names.
+    pub fn inspect_content<C: Code, T>(
         &self,
-        check: impl FnOnce(&Value, Order<'_>, &mut Report<C>) -> Option<T>,
+        check: impl FnOnce(Content<'_>, &mut Report<C>) -> Option<T>,
     ) -> (Option<T>, Diagnostics<C>) {
+        let mut report = Report::default();
+        // Most documents are right, and places are only needed for what is wrong.
+        if let Some(tree) = self.parse_quickly() {
+            let checked = check(Content::of_unique(&tree), &mut report);
+            if report.0.is_empty() {
+                return (checked, Diagnostics::default());
+            }
+            let mut places = TextPlaces::new(self.plain_text());
+            let all = self.all_located(report, |pointer, at_name| places.find(pointer, at_name));
+            return (checked, Diagnostics::new(all));
+        }
         let tree = match self.parse() {
             Ok(tree) => tree,
             Err(error) => {
@@ -107,25 +129,40 @@ impl Source {
                 return (None, Diagnostics::new(vec![diagnostic]));
             }
         };
-        let mut report = Report::default();
+        let mut all = self.repeated(&tree);
+        let content = Content::of(&tree).thorough(self.is_thorough);
+        let checked = check(content, &mut report);
+        let mut places = Places::new(&tree);
+        all.extend(self.all_located(report, |pointer, at_name| places.find(pointer, at_name)));
+        (checked, Diagnostics::new(all))
+    }
+
+    /// Names that occur twice.
+    fn repeated<C: Code>(&self, tree: &Tree<'_>) -> Vec<Diagnostic<C>> {
         let mut repeated = Vec::new();
         if tree.has_duplicates() {
             tree.duplicates("", &mut repeated);
         }
-        let checked = check(&tree.to_value(), Order::of(&tree), &mut report);
         let repeated = repeated.into_iter().map(|(pointer, at, first)| {
             let name = names::shown(pointer.rsplit('/').next().unwrap_or_default());
             let message = format!("`{name}` is there twice, first in line {}", first.line);
             self.located(C::DUPLICATE_NAME, message, pointer, at)
         });
-        let mut places = Places::new(&tree);
+        repeated.collect()
+    }
+
+    /// What was found, with its places.
+    fn all_located<C: Code>(
+        &self,
+        report: Report<C>,
+        mut find: impl FnMut(&str, bool) -> Position,
+    ) -> Vec<Diagnostic<C>> {
         let found = report.0.into_iter().map(|finding| {
-            let position = places.find(finding.pointer.as_str(), finding.at_name);
+            let position = find(finding.pointer.as_str(), finding.at_name);
             let it = finding.into_diagnostic();
             self.located(it.code, it.message, it.pointer, position)
         });
-        let all = repeated.chain(found).collect();
-        (checked, Diagnostics::new(all))
+        found.collect()
     }
 
     fn located<C: Code>(
@@ -145,7 +182,19 @@ impl Source {
         }
     }
 
-    fn parse(&self) -> Result<Tree, ParseError> {
+    /// The text without a mark that some editors write.
+    fn plain_text(&self) -> &str {
+        self.text.strip_prefix('\u{feff}').unwrap_or(&self.text)
+    }
+
+    fn parse_quickly(&self) -> Option<Tree<'_>> {
+        if self.is_thorough || self.format == Format::Yaml || self.text.len() > MAX_BYTES {
+            return None;
+        }
+        quick::parse(self.plain_text())
+    }
+
+    fn parse(&self) -> Result<Tree<'_>, ParseError> {
         if self.text.len() > MAX_BYTES {
             return Err(ParseError {
                 kind: Problem::TooLarge,
@@ -153,8 +202,7 @@ impl Source {
                 at: Position { line: 1, column: 1 },
             });
         }
-        // A mark that some editors write.
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
+        let text = self.plain_text();
         let tree = match self.format {
             Format::Json => json::parse(text),
             Format::Yaml => yaml::parse(text),

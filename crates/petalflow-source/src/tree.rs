@@ -1,5 +1,6 @@
 //! Values with their places in a text.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Map, Number, Value};
@@ -19,50 +20,50 @@ pub(crate) const MAX_BYTES: usize = 2 << 20;
 pub(crate) const MAX_TEXT: usize = 4 * MAX_BYTES;
 
 /// The most bytes of the names that lead to a value. Each finding has its path, and rules make the path of each value.
-const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 
 /// The most findings of one kind of check.
 pub(crate) const MAX_FINDINGS: usize = 10_000;
 
-/// A value and where it is.
-#[derive(Clone, Debug)]
-pub(crate) struct Tree {
+/// A value and where it is. Texts without escapes are those of the document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tree<'t> {
     pub(crate) at: Position,
-    pub(crate) node: Node,
+    pub(crate) node: Node<'t>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum Node {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Node<'t> {
     Null,
     Bool(bool),
     Number(Number),
-    String(String),
-    List(Vec<Tree>),
-    Object(Vec<Entry>),
+    String(Cow<'t, str>),
+    List(Vec<Tree<'t>>),
+    Object(Vec<Entry<'t>>),
 }
 
 /// A name and a value in an object.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry<'t> {
+    pub(crate) name: Cow<'t, str>,
     /// The place of the name.
     pub(crate) at: Position,
-    pub(crate) value: Tree,
+    pub(crate) value: Tree<'t>,
 }
 
-impl Tree {
+impl Tree<'_> {
     /// The value. Of duplicate names the first is used.
     pub(crate) fn to_value(&self) -> Value {
         match &self.node {
             Node::Null => Value::Null,
             Node::Bool(value) => Value::Bool(*value),
             Node::Number(number) => Value::Number(number.clone()),
-            Node::String(text) => Value::String(text.clone()),
+            Node::String(text) => Value::String(text.as_ref().into()),
             Node::List(items) => items.iter().map(Tree::to_value).collect(),
             Node::Object(entries) => {
                 let mut object = Map::new();
                 for entry in entries.iter().rev() {
-                    object.insert(entry.name.clone(), entry.value.to_value());
+                    object.insert(entry.name.as_ref().into(), entry.value.to_value());
                 }
                 Value::Object(object)
             }
@@ -117,10 +118,10 @@ impl Tree {
                     }
                     let name = entry.name.replace('~', "~0").replace('/', "~1");
                     let pointer = format!("{pointer}/{name}");
-                    if let Some(first) = seen.get(entry.name.as_str()) {
+                    if let Some(first) = seen.get(entry.name.as_ref()) {
                         found.push((pointer.clone(), entry.at, *first));
                     } else {
-                        seen.insert(entry.name.as_str(), entry.at);
+                        seen.insert(entry.name.as_ref(), entry.at);
                     }
                     entry.value.duplicates(&pointer, found);
                 }
@@ -130,58 +131,8 @@ impl Tree {
     }
 }
 
-/// Finds values by their pointers. The entries of an object are indexed when one of them is asked for, so that many findings
-/// in one large object take little time.
-pub(crate) struct Places<'t> {
-    root: &'t Tree,
-    /// By the address of the object's entries.
-    indexed: HashMap<*const Entry, HashMap<&'t str, &'t Entry>>,
-}
-
-impl<'t> Places<'t> {
-    pub(crate) fn new(root: &'t Tree) -> Self {
-        Places {
-            root,
-            indexed: HashMap::new(),
-        }
-    }
-
-    /// The place of the value at a pointer, or of its name, or of the nearest value around it.
-    pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
-        let mut tree = self.root;
-        let mut position = tree.at;
-        for segment in pointer.split('/').skip(1) {
-            let found = match &tree.node {
-                Node::List(items) => segment
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|index| items.get(index))
-                    .map(|item| (item, item.at)),
-                Node::Object(entries) => {
-                    let name = segment.replace("~1", "/").replace("~0", "~");
-                    let index = self.indexed.entry(entries.as_ptr()).or_insert_with(|| {
-                        // Of duplicate names the first is found.
-                        let entries = entries.iter().rev();
-                        entries.map(|entry| (entry.name.as_str(), entry)).collect()
-                    });
-                    index
-                        .get(name.as_str())
-                        .map(|entry| (&entry.value, entry.at))
-                }
-                _ => None,
-            };
-            let Some((value, name)) = found else {
-                return position;
-            };
-            tree = value;
-            position = if at_name { name } else { value.at };
-        }
-        position
-    }
-}
-
 /// Whether two entries have the same name. Most objects are small.
-pub(crate) fn repeats(entries: &[Entry]) -> bool {
+pub(crate) fn repeats(entries: &[Entry<'_>]) -> bool {
     if entries.len() <= 16 {
         let mut rest = entries;
         while let [first, others @ ..] = rest {
@@ -193,7 +144,7 @@ pub(crate) fn repeats(entries: &[Entry]) -> bool {
         return false;
     }
     let mut seen = std::collections::HashSet::with_capacity(entries.len());
-    !entries.iter().all(|entry| seen.insert(entry.name.as_str()))
+    !entries.iter().all(|entry| seen.insert(entry.name.as_ref()))
 }
 
 /// What is wrong with a text.

@@ -1,5 +1,6 @@
 //! YAML with places.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
@@ -12,7 +13,7 @@ use crate::tree::{
 };
 
 /// Parses one document of YAML 1.2 with aliases and merge keys.
-pub(crate) fn parse(text: &str) -> Result<Tree, ParseError> {
+pub(crate) fn parse(text: &str) -> Result<Tree<'static>, ParseError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     // The parser's own limits are a little higher, so that ours gives the message.
@@ -53,13 +54,13 @@ struct Open {
 }
 
 enum Content {
-    List(Vec<Tree>),
-    Object(Vec<Entry>, Option<(String, Position)>),
+    List(Vec<Tree<'static>>),
+    Object(Vec<Entry<'static>>, Option<(Cow<'static, str>, Position)>),
 }
 
 /// What an anchor names.
 struct Anchored {
-    tree: Tree,
+    tree: Tree<'static>,
     size: Size,
     depth: usize,
 }
@@ -98,7 +99,7 @@ struct Builder {
     anchors: HashMap<usize, Anchored>,
     size: Size,
     documents: usize,
-    root: Option<Tree>,
+    root: Option<Tree<'static>>,
 }
 
 impl Builder {
@@ -210,7 +211,7 @@ impl Builder {
     /// Adds a complete value to the list or object around it. `text` is that of a scalar.
     fn complete(
         &mut self,
-        tree: Tree,
+        tree: Tree<'static>,
         anchor: usize,
         size: Size,
         text: Option<&str>,
@@ -236,7 +237,9 @@ impl Builder {
                 }
                 let text = match (&tree.node, text) {
                     (Node::String(text), _) => text.clone(),
-                    (Node::Null | Node::Bool(_) | Node::Number(_), Some(text)) => text.to_owned(),
+                    (Node::Null | Node::Bool(_) | Node::Number(_), Some(text)) => {
+                        text.to_owned().into()
+                    }
                     _ => return Err(wrong(tree.at, "a name in an object must be a text")),
                 };
                 *name = Some((text, tree.at));
@@ -247,13 +250,13 @@ impl Builder {
 }
 
 /// The entries with those of merge keys (`<<`), which never replace others.
-fn merged(entries: Vec<Entry>) -> Result<Vec<Entry>, ParseError> {
+fn merged(entries: Vec<Entry<'static>>) -> Result<Vec<Entry<'static>>, ParseError> {
     if !entries.iter().any(|entry| entry.name == "<<") {
         return Ok(entries);
     }
     let (merges, mut entries): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.name == "<<");
-    let mut names: HashSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    let mut names: HashSet<Cow<'_, str>> = entries.iter().map(|entry| entry.name.clone()).collect();
     for merge in merges {
         let sources = match merge.value.node {
             Node::List(items) => items,
@@ -276,7 +279,7 @@ fn merged(entries: Vec<Entry>) -> Result<Vec<Entry>, ParseError> {
     Ok(entries)
 }
 
-fn depth(tree: &Tree) -> usize {
+fn depth(tree: &Tree<'_>) -> usize {
     match &tree.node {
         Node::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Node::Object(entries) => {
@@ -301,10 +304,10 @@ fn scalar(
     style: ScalarStyle,
     tag: Option<&Tag>,
     at: Position,
-) -> Result<Node, ParseError> {
+) -> Result<Node<'static>, ParseError> {
     if let Some(tag) = tag {
         if tag.is_yaml_core_schema_tag("str") {
-            return Ok(Node::String(text.into()));
+            return Ok(Node::String(Cow::Owned(text.into())));
         }
         if !tag.is_yaml_core_schema() {
             return Err(wrong(
@@ -314,7 +317,7 @@ fn scalar(
         }
     }
     if style != ScalarStyle::Plain {
-        return Ok(Node::String(text.into()));
+        return Ok(Node::String(Cow::Owned(text.into())));
     }
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Node::Null,
@@ -327,7 +330,7 @@ fn scalar(
         })?),
         _ => match radix(text) {
             Some(value) => Node::Number(value.into()),
-            None => Node::String(text.into()),
+            None => Node::String(Cow::Owned(text.into())),
         },
     })
 }

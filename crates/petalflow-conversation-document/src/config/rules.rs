@@ -75,10 +75,10 @@ impl FlowConfig {
                 check_actions(actions, &at.name(name), &mut findings);
             }
             if let Some(text) = &node.role_message {
-                check_template(text, at.name("role_message"), &mut findings);
+                check_template(text, || at.name("role_message"), &mut findings);
             }
             for (index, message) in node.task_messages.iter().enumerate() {
-                let at = at.name("task_messages").item(index).name("content");
+                let at = || at.name("task_messages").item(index).name("content");
                 check_template(&message.content, at, &mut findings);
             }
         }

@@ -52,7 +52,7 @@ impl StaticFlow {
                 ("task_messages", &node.task_messages),
             ] {
                 for (index, message) in messages.iter().flatten().enumerate() {
-                    let at = at.name(list).item(index).name("content");
+                    let at = || at.name(list).item(index).name("content");
                     check_template(&message.content, at, &mut findings);
                 }
             }

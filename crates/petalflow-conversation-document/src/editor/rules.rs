@@ -252,7 +252,7 @@ impl Checker<'_> {
             ("task_messages", &data.task_messages),
         ] {
             for (index, message) in messages.iter().flatten().enumerate() {
-                let at = at.name(name).item(index).name("content");
+                let at = || at.name(name).item(index).name("content");
                 check_template(&message.content, at, &mut self.findings);
             }
         }
@@ -297,7 +297,7 @@ impl Checker<'_> {
             && !next.is_empty()
             && function.decision.is_none()
         {
-            self.target(next, at.name("next_node_id"), name, owner);
+            self.target(next, || at.name("next_node_id"), name, owner);
         }
         let Some(decision) = &function.decision else {
             return;
@@ -307,7 +307,7 @@ impl Checker<'_> {
             let at = at.name("conditions").item(index);
             self.target(
                 &condition.next_node_id,
-                at.name("next_node_id"),
+                || at.name("next_node_id"),
                 name,
                 owner,
             );
@@ -335,18 +335,18 @@ impl Checker<'_> {
         }
         self.target(
             &decision.default_next_node_id,
-            at.name("default_next_node_id"),
+            || at.name("default_next_node_id"),
             name,
             owner,
         );
     }
 
-    fn target(&mut self, id: &String, at: Pointer, function: &str, owner: &str) {
+    fn target(&mut self, id: &String, at: impl FnOnce() -> Pointer, function: &str, owner: &str) {
         if !self.ids.contains(id) {
             let hint = self.findings.hints.similar(id, self.ids.iter().copied());
             let message =
                 format!("{owner} function '{function}' transitions to unknown node '{id}'{hint}");
-            self.findings.add(Code::UnknownNode, at, message);
+            self.findings.add(Code::UnknownNode, at(), message);
         }
     }
 
@@ -373,6 +373,9 @@ impl Checker<'_> {
                 let at = at.name("properties").name(name);
                 self.findings.add(Code::UnknownType, at, message);
             }
+        }
+        if properties.is_empty() {
+            return;
         }
         let parameters = function.parameters();
         check_parameters(
