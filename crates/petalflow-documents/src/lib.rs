@@ -48,4 +48,4 @@ pub use schemas::{AGENT_SCHEMA, GRAPH_SCHEMA, SETTINGS_SCHEMAS};
 #[cfg(feature = "schema")]
 #[cfg_attr(docsrs, doc(cfg(feature = "schema")))]
 pub use schemas::{agent_schema, graph_schema};
-pub use source::{Definition, Document, Source};
+pub use source::{Definition, Document, ReadGraph, Source};

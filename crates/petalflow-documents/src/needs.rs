@@ -106,14 +106,18 @@ impl NodeDefinition {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn settings(&self) -> Map<String, Value> {
-        let mut settings = normalized(&self.kind, &self.config);
-        translate(&self.kind, &mut settings, 0);
-        settings
+        to_types(&self.kind, normalized(&self.kind, &self.config))
     }
 }
 
 /// Settings that the types do not have: the loader reads them from the document.
 const OF_DOCUMENTS: [&str; 4] = ["action_name", "task_id", "tool_config", "tools"];
+
+/// Gives checked settings the form that the Rust types read.
+pub(crate) fn to_types(kind: &str, mut settings: Map<String, Value>) -> Map<String, Value> {
+    translate(kind, &mut settings, 0);
+    settings
+}
 
 fn translate(kind: &str, settings: &mut Map<String, Value>, depth: usize) {
     if catalog::outputs(kind).is_some() {

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use petalflow_source::schema::Schema;
 use serde_json::Value;
 
 /// The JSON Schema of graph definitions, as stored in `schemas/graph-workflow/v1.json`.
@@ -18,8 +19,8 @@ fn stored(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-pub(crate) static GRAPH: LazyLock<Value> = LazyLock::new(|| stored(GRAPH_SCHEMA));
-pub(crate) static AGENTS: LazyLock<Value> = LazyLock::new(|| stored(AGENT_SCHEMA));
+pub(crate) static GRAPH: LazyLock<Schema> = LazyLock::new(|| Schema::new(stored(GRAPH_SCHEMA)));
+pub(crate) static AGENTS: LazyLock<Schema> = LazyLock::new(|| Schema::new(stored(AGENT_SCHEMA)));
 pub(crate) static SETTINGS: LazyLock<Value> = LazyLock::new(|| stored(SETTINGS_SCHEMAS));
 
 /// The JSON Schema of graph definitions, made from the types.

@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::agent::AgentWorkflow;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Codes, Diagnostics, Report};
-use crate::graph::GraphDefinition;
-use crate::{rules, schemas};
-use petalflow_source::{Format, Pointer, schema};
+use crate::graph::{GraphDefinition, NodeDefinition};
+use crate::{needs, rules, schemas};
+use petalflow_source::schema::{self, Schema};
+use petalflow_source::{Content, Finding, Format, Pointer};
 
 /// The text of a document.
 ///
@@ -81,6 +84,28 @@ impl Source {
         }
     }
 
+    /// Reads and checks the document as [`check`](Self::check) does, and keeps the settings of the nodes that the check has
+    /// read.
+    ///
+    /// ```
+    /// use petalflow_documents::{Catalog, Source};
+    ///
+    /// let text = r#"{ "id": "g", "version": "1", "kind": "graph", "nodes": [{ "id": "a", "type": "merge" }], "edges": [] }"#;
+    /// let graph = Source::new("g.json", text).read_graph(&Catalog::default())?;
+    /// assert_eq!(graph.settings[0], graph.definition.nodes[0].settings());
+    /// # Ok::<(), petalflow_documents::Diagnostics>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn read_graph(&self, catalog: &Catalog) -> Result<ReadGraph, Diagnostics> {
+        match self.read_definition(catalog) {
+            (Some(read), warnings) if !warnings.has_errors() => Ok(read.into_graph(catalog)),
+            (_, diagnostics) => Err(diagnostics),
+        }
+    }
+
     /// Like [`check`](Self::check), but returns what can be read of a document with errors too. What is wrong is left out
     /// of it.
     ///
@@ -93,8 +118,59 @@ impl Source {
     /// assert_eq!(diagnostics.to_string(), "g.json:1:23: error[DC-006]: `type` is missing");
     /// ```
     pub fn inspect(&self, catalog: &Catalog) -> (Option<Definition>, Diagnostics) {
+        let (read, diagnostics) = self.read_definition(catalog);
+        (read.map(Read::into_definition), diagnostics)
+    }
+
+    fn read_definition(&self, catalog: &Catalog) -> (Option<Read>, Diagnostics) {
         self.0
-            .inspect(|value, report| definition(value, catalog, report))
+            .inspect_content(|content, report| definition(content, catalog, report))
+    }
+}
+
+/// A checked graph and the settings of its nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadGraph {
+    /// The graph, compiled if the document is a workflow of agents.
+    pub definition: GraphDefinition,
+    /// The settings of each node, as [`NodeDefinition::settings`] returns them.
+    pub settings: Vec<Map<String, Value>>,
+}
+
+/// What was read of a document.
+enum Read {
+    /// A graph, and the settings of its nodes as the check leaves them.
+    Graph(GraphDefinition, Vec<Map<String, Value>>),
+    Agents(AgentWorkflow),
+}
+
+impl Read {
+    fn into_definition(self) -> Definition {
+        match self {
+            Read::Graph(graph, _) => Definition::Graph(graph),
+            Read::Agents(workflow) => Definition::Agents(workflow),
+        }
+    }
+
+    fn into_graph(self, catalog: &Catalog) -> ReadGraph {
+        match self {
+            Read::Graph(definition, checked) => {
+                let nodes = definition.nodes.iter().zip(checked);
+                let settings = nodes.map(|(node, checked)| needs::to_types(&node.kind, checked));
+                ReadGraph {
+                    settings: settings.collect(),
+                    definition,
+                }
+            }
+            Read::Agents(workflow) => {
+                let definition = workflow.compile(catalog);
+                let nodes = definition.nodes.iter();
+                ReadGraph {
+                    settings: nodes.map(NodeDefinition::settings).collect(),
+                    definition,
+                }
+            }
+        }
     }
 }
 
@@ -145,9 +221,11 @@ impl GraphDefinition {
     /// assert!(diagnostics.iter().all(|it| it.code == Code::UnknownNode && it.position.is_none()));
     /// ```
     pub fn check(&self, catalog: &Catalog) -> Diagnostics {
-        check_value(serde_json::to_value(self), |value, report| {
-            graph(value, catalog, report);
-        })
+        let mut report = Report::default();
+        if let Some(graph) = checked(self, &schemas::GRAPH, GRAPH_CODES, &mut report) {
+            rules::graph::check(&graph, catalog, &mut report);
+        }
+        without_places(report)
     }
 }
 
@@ -161,35 +239,37 @@ impl AgentWorkflow {
     /// assert!(diagnostics.iter().any(|it| it.code == Code::MissingInWorkflow && it.pointer == "/id"));
     /// ```
     pub fn check(&self, catalog: &Catalog) -> Diagnostics {
-        check_value(serde_json::to_value(self), |value, report| {
-            agents(value, catalog, report);
-        })
+        let mut report = Report::default();
+        if let Some(workflow) = checked(self, &schemas::AGENTS, AGENT_CODES, &mut report) {
+            rules::agent::check(&workflow, catalog, &mut report);
+        }
+        without_places(report)
     }
 }
 
-fn check_value(
-    value: serde_json::Result<Value>,
-    check: impl FnOnce(&Value, &mut Report),
-) -> Diagnostics {
-    let mut report = Report::default();
+/// What is right of a definition that was not read from a text.
+fn checked<T: Serialize + DeserializeOwned>(
+    definition: &T,
+    schema: &Schema,
+    codes: Codes,
+    report: &mut Report,
+) -> Option<T> {
     // Only maps with other keys than texts cannot be written, and the types have none.
-    check(&value.unwrap_or_default(), &mut report);
-    Diagnostics::new(
-        report
-            .0
-            .into_iter()
-            .map(petalflow_source::Finding::into_diagnostic)
-            .collect(),
-    )
+    let value = serde_json::to_value(definition).unwrap_or_default();
+    let checked = schema::check(schema.value(), &value, &Pointer::root(), codes, report);
+    serde_json::from_value(checked).ok()
+}
+
+fn without_places(report: Report) -> Diagnostics {
+    let findings = report.0.into_iter();
+    Diagnostics::new(findings.map(Finding::into_diagnostic).collect())
 }
 
 /// Decides by the kind, or else by the fields, what the document is, and checks it.
-fn definition(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<Definition> {
-    let has = |name: &str| value.get(name).is_some();
-    let kind = value
-        .get("kind")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+fn definition(content: Content<'_>, catalog: &Catalog, report: &mut Report) -> Option<Read> {
+    let has = |name: &str| content.get(name).is_some();
+    let kind = content.get("kind").map(Content::to_value);
+    let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     let is_agents = match kind {
         "agent_workflow" | "agent-workflow" => true,
         "graph" => false,
@@ -211,41 +291,44 @@ fn definition(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<D
         }
     };
     if is_agents {
-        agents(value, catalog, report).map(Definition::Agents)
+        let workflow: AgentWorkflow = read(content, &schemas::AGENTS, AGENT_CODES, report)?;
+        rules::agent::check(&workflow, catalog, report);
+        Some(Read::Agents(workflow))
     } else {
-        graph(value, catalog, report).map(Definition::Graph)
+        let graph: GraphDefinition = read(content, &schemas::GRAPH, GRAPH_CODES, report)?;
+        let settings = rules::graph::check(&graph, catalog, report);
+        Some(Read::Graph(graph, settings))
     }
 }
 
-fn graph(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<GraphDefinition> {
-    const CODES: Codes = Codes {
-        name: "field",
-        unknown: Code::UnknownField,
-        missing: Code::MissingField,
-        wrong: |pointer| match pointer {
-            "/kind" | "/schema_version" => Code::BadGraphFormat,
-            _ => Code::WrongValue,
-        },
-    };
-    let checked = schema::check(&schemas::GRAPH, value, &Pointer::root(), CODES, report);
-    let graph: GraphDefinition = serde_json::from_value(checked).ok()?;
-    rules::graph::check(&graph, catalog, report);
-    Some(graph)
+/// What is right of a document.
+fn read<T: DeserializeOwned>(
+    content: Content<'_>,
+    schema: &Schema,
+    codes: Codes,
+    report: &mut Report,
+) -> Option<T> {
+    let read = content.read(schema, codes, report);
+    read.or_else(|| content.repaired(schema, codes))
 }
 
-fn agents(value: &Value, catalog: &Catalog, report: &mut Report) -> Option<AgentWorkflow> {
-    const CODES: Codes = Codes {
-        name: "field",
-        unknown: Code::UnknownField,
-        missing: Code::MissingInWorkflow,
-        wrong: |pointer| match pointer {
-            "/kind" | "/schema_version" => Code::BadWorkflowFormat,
-            "/execution/strategy" => Code::UnknownStrategy,
-            _ => Code::WrongValue,
-        },
-    };
-    let checked = schema::check(&schemas::AGENTS, value, &Pointer::root(), CODES, report);
-    let workflow: AgentWorkflow = serde_json::from_value(checked).ok()?;
-    rules::agent::check(&workflow, catalog, report);
-    Some(workflow)
-}
+const GRAPH_CODES: Codes = Codes {
+    name: "field",
+    unknown: Code::UnknownField,
+    missing: Code::MissingField,
+    wrong: |pointer| match pointer {
+        "/kind" | "/schema_version" => Code::BadGraphFormat,
+        _ => Code::WrongValue,
+    },
+};
+
+const AGENT_CODES: Codes = Codes {
+    name: "field",
+    unknown: Code::UnknownField,
+    missing: Code::MissingInWorkflow,
+    wrong: |pointer| match pointer {
+        "/kind" | "/schema_version" => Code::BadWorkflowFormat,
+        "/execution/strategy" => Code::UnknownStrategy,
+        _ => Code::WrongValue,
+    },
+};

@@ -1,6 +1,8 @@
 //! Graph definitions, rows P195 to P201.
 
-use petalflow_documents::{Catalog, Code, Definition, GraphDefinition, Severity, Source, ToolMode};
+use petalflow_documents::{
+    Catalog, Code, Definition, GraphDefinition, NodeDefinition, Severity, Source, ToolMode,
+};
 use serde_json::{Value, json};
 
 use super::kit::{codes, definition, edge, graph, inspect};
@@ -346,4 +348,24 @@ fn settings_are_checked_with_the_types_of_the_nodes() {
         expected.sort();
         assert_eq!(found, expected, "{kind} {settings}");
     }
+}
+
+#[test]
+fn settings_that_a_check_has_read_are_those_of_the_node() {
+    let text = r#"{ "id": "g", "version": "1", "kind": "graph",
+      "nodes": [
+        { "id": "a", "type": "transform", "config": { "transform": "template", "template": "{{.x}}", "output_var": "y" } },
+        { "id": "b", "type": "merge" },
+        { "id": "c", "type": "cache", "config": { "cache_key": "{{.y}}", "wrapped_binding": { "type": "noop" } } }
+      ],
+      "edges": [{ "source": "a", "target": "b" }, { "source": "b", "target": "c" }] }"#;
+    let catalog = Catalog::default();
+    let source = Source::new("g.json", text);
+    let read = source.read_graph(&catalog).expect("it is right");
+    let document = source.check(&catalog).expect("it is right");
+    assert_eq!(read.definition, document.graph(&catalog));
+    let nodes = read.definition.nodes.iter();
+    let settings: Vec<_> = nodes.map(NodeDefinition::settings).collect();
+    assert_eq!(read.settings, settings);
+    assert_eq!(settings[0]["template"], "{{ x }}");
 }

@@ -8,7 +8,7 @@ use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::messages;
 use crate::rule::Rule;
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{SortedMap, SortedSet, sort};
 
 /// PF001: START has an edge.
 #[inline]
@@ -136,12 +136,19 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnos
 /// The nodes whose name an earlier node has, with that node.
 #[inline]
 fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<NodeIdx, NodeIdx> {
-    let mut first = SortedMap::new();
+    let named = cx.graph.node_indices().map(|node| (cx.name(node), node));
+    let mut named: Vec<(&str, NodeIdx)> = named.collect();
+    sort(&mut named);
     let mut repeated = SortedMap::new();
-    for (node_idx, node) in cx.graph.node_indices().zip(&*cx.graph.nodes) {
-        let first = *first.get_or(&node.name, || node_idx);
-        if first != node_idx {
-            repeated.insert(node_idx, first);
+    let mut first = named.first().copied();
+    for (name, node) in named {
+        match first {
+            Some((known, first)) if known == name => {
+                if first != node {
+                    repeated.insert(node, first);
+                }
+            }
+            _ => first = Some((name, node)),
         }
     }
     repeated
@@ -192,6 +199,9 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// PF008: every node has an edge.
 #[inline]
 pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    if !cx.graph.node_indices().any(|node| cx.is_unused(node)) {
+        return;
+    }
     let repeated = repeated_nodes(cx);
     for node in cx.graph.node_indices() {
         if cx.is_unused(node) && !repeated.contains_key(&node) {

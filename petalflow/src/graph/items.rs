@@ -21,7 +21,7 @@ pub(super) fn items_match<S: State>(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (number, edge) in graph.edges().iter().enumerate() {
-        let from = match edge.from {
+        let from = || match edge.from {
             Source::Join(join) => {
                 let sides = graph.sides(join).into_iter();
                 let names: Vec<&str> = sides.map(|side| name(nodes, side.from)).collect();
@@ -48,7 +48,12 @@ fn name<S: State>(nodes: &[Entry<S>], source: Source) -> &str {
     }
 }
 
-fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Option<Text> {
+/// What is wrong with an edge. `from` returns the name of its source, which only messages need.
+fn item_mismatch<S: State>(
+    edge: &Edge,
+    from: &dyn Fn() -> String,
+    nodes: &[Entry<S>],
+) -> Option<Text> {
     let target = match edge.to {
         Target::Node(to) => Some(&nodes[to.index()]),
         _ => None,
@@ -77,12 +82,12 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     // The type of the item, if it is known.
     let sent = match &edge.via {
         Via::Plain if takes && source.is_some_and(|source| source.spec.sends) => {
-            return Some(messages::each_edge_forgotten(name, from));
+            return Some(messages::each_edge_forgotten(name, &from()));
         }
-        Via::Plain => return takes.then(|| messages::needs_item(name, from)),
+        Via::Plain => return takes.then(|| messages::needs_item(name, &from())),
         Via::Each => {
             if !source.is_some_and(|source| source.spec.sends) {
-                return Some(messages::sends_no_items(from, takes));
+                return Some(messages::sends_no_items(&from(), takes));
             }
             source.and_then(|source| source.item_types.sent)
         }
@@ -91,13 +96,13 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
             let (source, at) = find_route(route)?;
             if !source.spec.payloads.get(at).copied().unwrap_or(false) {
                 if each {
-                    return Some(messages::carries_no_items(from, route, takes));
+                    return Some(messages::carries_no_items(&from(), route, takes));
                 }
-                return takes.then(|| messages::needs_item(name, from));
+                return takes.then(|| messages::needs_item(name, &from()));
             }
             match (source.item_types.payload)(at) {
                 Some(carried) if each && carried.items.is_none() => {
-                    return Some(messages::carries_no_list(from, route, carried.whole.1));
+                    return Some(messages::carries_no_list(&from(), route, carried.whole.1));
                 }
                 Some(carried) if each => carried.items,
                 Some(carried) => Some(carried.whole),
@@ -111,12 +116,12 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     let target = target?;
     if !takes {
         return Some(match target.kind {
-            EntryKind::Node => messages::takes_no_item(name, from),
-            EntryKind::Closure => messages::cannot_take_item(name, from, CLOSURE),
-            EntryKind::Subflow => messages::cannot_take_item(name, from, SUBFLOW),
+            EntryKind::Node => messages::takes_no_item(name, &from()),
+            EntryKind::Closure => messages::cannot_take_item(name, &from(), CLOSURE),
+            EntryKind::Subflow => messages::cannot_take_item(name, &from(), SUBFLOW),
         });
     }
     let (ty, sends) = sent?;
     (ty != target.item_types.taken.0)
-        .then(|| messages::other_item(name, target.item_types.taken.1, from, sends))
+        .then(|| messages::other_item(name, target.item_types.taken.1, &from(), sends))
 }

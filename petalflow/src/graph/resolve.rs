@@ -1,6 +1,6 @@
 //! Resolves the names of a builder to indices.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use petalflow_graph::{
     Diagnostic, Edge, Graph, JoinIdx, Location, Node, NodeIdx, Rule, Source, Target, Via, When,
@@ -8,7 +8,6 @@ use petalflow_graph::{
 };
 
 use super::builder::{GraphBuilder, Trigger};
-use super::gate::NamedGate;
 use super::node::{Entry, EntryKind};
 use super::{END, START};
 use crate::state::State;
@@ -24,14 +23,10 @@ pub(super) fn resolve<S: State>(
     };
     let mut edges = resolver.edges(builder);
     let joins = resolver.joins(builder, &mut edges);
-    let joins = resolver.merges(&builder.merges, &mut edges, joins);
+    let joins = resolver.merges(builder, &mut edges, joins);
     resolver.settings(builder);
     let mut graph = Graph {
-        nodes: builder
-            .nodes
-            .iter()
-            .map(|node| described(builder, node))
-            .collect(),
+        nodes: described(builder, &resolver.indices).into(),
         edges: edges.into(),
         joins,
     };
@@ -58,52 +53,70 @@ fn indices<'a, S: State>(
     indices
 }
 
-/// A node with its settings.
-fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
-    let when = |after| {
-        let of_node = |gate: &&NamedGate<S>| gate.node == node.name && gate.after == after;
-        match builder.gates.iter().find(of_node) {
-            Some(gate) if gate.guard.is_some() => When::Guarded,
-            Some(_) => When::Always,
-            None => When::Never,
-        }
-    };
-    let mut ids = builder.ids.iter().rev();
-    let stored = ids.find(|(name, _)| *name == node.name);
-    Node {
+/// The nodes, with what the settings say of them.
+fn described<S: State>(builder: &GraphBuilder<S>, indices: &HashMap<&str, NodeIdx>) -> Vec<Node> {
+    let plain = builder.nodes.iter().map(|node| Node {
         name: node.name.clone().into(),
-        deferred: builder.deferred.contains(&node.name),
+        deferred: false,
         many: node.spec.facts.many,
         subflow: node.kind == EntryKind::Subflow,
-        merge: builder.merges.contains(&node.name),
-        before: when(false),
-        after: when(true),
-        stored: stored.map(|(_, id)| id.clone().into()),
+        merge: false,
+        before: When::Never,
+        after: When::Never,
+        stored: None,
+    });
+    let mut nodes: Vec<Node> = plain.collect();
+    let mut set = |name: &str, set: &dyn Fn(&mut Node)| {
+        if let Some(node) = indices.get(name) {
+            set(&mut nodes[node.index()]);
+        }
+    };
+    for name in &builder.deferred {
+        set(name, &|node| node.deferred = true);
     }
+    for name in &builder.merges {
+        set(name, &|node| node.merge = true);
+    }
+    for (name, id) in &builder.ids {
+        set(name, &|node| node.stored = Some(id.clone().into()));
+    }
+    // The first of several counts.
+    for gate in builder.gates.iter().rev() {
+        let when = match gate.guard {
+            Some(_) => When::Guarded,
+            None => When::Always,
+        };
+        set(&gate.node, &|node| {
+            let side = if gate.after {
+                &mut node.after
+            } else {
+                &mut node.before
+            };
+            *side = when;
+        });
+    }
+    nodes
 }
 
 /// Adds the edges that may be omitted: from START to a single source, and from the sinks to END.
 #[inline]
 fn complete(graph: &mut Graph) {
-    let nodes = graph.node_indices();
-    let leaves = |edges: &[Edge], node: NodeIdx| {
-        edges
-            .iter()
-            .any(|edge| edge.from == Source::Node(node) && edge.via != Via::Catch)
-    };
-    // An edge of a node to itself does not count.
-    let entered = |edges: &[Edge], node: NodeIdx| {
-        edges
-            .iter()
-            .any(|edge| edge.to == Target::Node(node) && edge.from != Source::Node(node))
-    };
+    let (nodes, count) = (graph.node_indices(), graph.nodes.len());
+    let (mut leaves, mut entered) = (vec![false; count], vec![false; count]);
     let edges = graph.edges.to_mut();
+    for edge in &*edges {
+        if let Source::Node(node) = edge.from {
+            leaves[node.index()] |= edge.via != Via::Catch;
+        }
+        // An edge of a node to itself does not count.
+        if let Target::Node(node) = edge.to {
+            entered[node.index()] |= edge.from != Source::Node(node);
+        }
+    }
     if !edges.iter().any(|edge| edge.from == Source::Start) {
-        let sources: Vec<NodeIdx> = nodes
-            .clone()
-            .filter(|node| !entered(edges, *node))
-            .collect();
-        if let [source] = sources[..] {
+        let mut sources = nodes.clone().filter(|node| !entered[node.index()]);
+        if let (Some(source), None) = (sources.next(), sources.next()) {
+            entered[source.index()] = true;
             edges.insert(
                 0,
                 Edge {
@@ -116,7 +129,7 @@ fn complete(graph: &mut Graph) {
     }
     for node in nodes {
         // A node without edges is reported as unused.
-        if !leaves(edges, node) && entered(edges, node) {
+        if !leaves[node.index()] && entered[node.index()] {
             edges.push(Edge {
                 from: Source::Node(node),
                 via: Via::Plain,
@@ -163,6 +176,7 @@ impl Resolver<'_> {
     /// Adds the edges into the joins and out of them. Returns the number of joins.
     fn joins<S: State>(&mut self, builder: &GraphBuilder<S>, edges: &mut Vec<Edge>) -> u32 {
         let mut joins = 0;
+        let merges: HashSet<&String> = builder.merges.iter().collect();
         // A join without sources never fires.
         for (sources, to) in builder
             .joins
@@ -175,7 +189,7 @@ impl Resolver<'_> {
                 .filter_map(|name| self.join_source(name))
                 .collect();
             let Some(target) = target else { continue };
-            if builder.merges.contains(to) {
+            if merges.contains(to) {
                 edges.extend(sources.into_iter().map(|from| Edge {
                     from,
                     via: Via::Plain,
@@ -200,32 +214,35 @@ impl Resolver<'_> {
     }
 
     /// Adds a join before each merge with several edges: these are its sides. Returns the number of all joins.
-    fn merges(&mut self, merges: &[String], edges: &mut Vec<Edge>, mut joins: u32) -> u32 {
-        let is_side = |edge: &Edge| matches!(edge.via, Via::Plain | Via::Route(_));
-        for name in merges {
-            let Some(merge) = self.node("`merge`", name).map(Target::Node) else {
+    fn merges<S: State>(
+        &mut self,
+        builder: &GraphBuilder<S>,
+        edges: &mut Vec<Edge>,
+        mut joins: u32,
+    ) -> u32 {
+        let mut sides: Vec<Vec<usize>> = vec![Vec::new(); builder.nodes.len()];
+        for (number, edge) in edges.iter().enumerate() {
+            if let (Target::Node(to), Via::Plain | Via::Route(_)) = (edge.to, &edge.via) {
+                sides[to.index()].push(number);
+            }
+        }
+        for name in &builder.merges {
+            let Some(merge) = self.node("`merge`", name) else {
                 continue;
             };
-            let sides = || {
-                edges
-                    .iter()
-                    .filter(|edge| edge.to == merge && is_side(edge))
-            };
-            if sides().count() < 2 {
+            let sides = std::mem::take(&mut sides[merge.index()]);
+            if sides.len() < 2 {
                 continue;
             }
             let join = JoinIdx::new(joins);
             joins += 1;
-            for edge in edges
-                .iter_mut()
-                .filter(|edge| edge.to == merge && is_side(edge))
-            {
-                edge.to = Target::Join(join);
+            for side in sides {
+                edges[side].to = Target::Join(join);
             }
             edges.push(Edge {
                 from: Source::Join(join),
                 via: Via::Plain,
-                to: merge,
+                to: Target::Node(merge),
             });
         }
         joins

@@ -1,5 +1,7 @@
 //! The rules that need more than the graph: the routes of the nodes, and the settings.
 
+use std::collections::{HashMap, HashSet};
+
 use petalflow_graph::{
     Diagnostic, Graph, Location, NodeFacts, NodeIdx, Rule, Source, Target, Via, messages,
     route_diagnostics,
@@ -65,9 +67,9 @@ pub(super) fn interrupts_once<S: State>(
     gates: &[NamedGate<S>],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    for (i, gate) in gates.iter().enumerate() {
-        let same = |other: &NamedGate<S>| other.node == gate.node && other.after == gate.after;
-        if gates[..i].iter().any(same) {
+    let mut known = HashSet::new();
+    for gate in gates {
+        if !known.insert((&gate.node, gate.after)) {
             let side = if gate.after { "after" } else { "before" };
             let text = messages::interrupted_twice(side, &gate.node);
             let at = graph
@@ -104,17 +106,23 @@ pub(super) fn routes_listed_once<S: State>(
     listed: &[(String, Vec<String>)],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
+    let mut by_node: HashMap<&str, Vec<&[String]>> = HashMap::new();
+    for (name, names) in listed {
+        by_node.entry(name).or_default().push(names);
+    }
     for (index, node) in NodeIdx::all(nodes.len()).zip(nodes) {
-        let mut lists = listed.iter().filter(|(name, _)| *name == node.name);
-        let list = lists.next();
-        let repeated = list.and_then(|(_, names)| {
+        let lists = by_node.get(node.name.as_str());
+        let list = lists.map(|lists| lists[0]);
+        let repeated = list.and_then(|names| {
             let mut places = names.iter().enumerate();
             places.find_map(|(at, name)| names[..at].contains(name).then_some(name))
         });
         let text = match (node.spec.named, list) {
             (true, None) => messages::routes_not_listed(&node.name),
             (false, Some(_)) => messages::routes_of_type(&node.name),
-            _ if lists.next().is_some() => messages::routes_listed_twice(&node.name),
+            _ if lists.is_some_and(|lists| lists.len() > 1) => {
+                messages::routes_listed_twice(&node.name)
+            }
             _ => match repeated {
                 Some(route) => messages::route_listed_twice(&node.name, route),
                 None => continue,

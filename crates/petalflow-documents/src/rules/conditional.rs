@@ -5,23 +5,20 @@ use serde_json::Value;
 use super::patterns::Patterns;
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
-use crate::graph::{GraphDefinition, NodeDefinition};
+use crate::graph::{EdgeDefinition, NodeDefinition};
 use petalflow_source::{Pointer, names::shown};
 
 /// Names that are outputs of other meaning in PetalFlow.
 const RESERVED: [&str; 2] = ["error", "_metadata"];
 
-/// Checks the conditions of a conditional node.
+/// Checks the conditions of a conditional node with these edges from it.
 pub(crate) fn check(
     node: &NodeDefinition,
-    graph: &GraphDefinition,
+    leaving: &[&EdgeDefinition],
     at: &Pointer,
     patterns: &mut Patterns,
     report: &mut Report,
 ) {
-    if node.kind != "conditional" {
-        return;
-    }
     let config = at.name("config");
     let list_at = config.name("conditions");
     let id = shown(&node.id);
@@ -38,11 +35,6 @@ pub(crate) fn check(
             return;
         }
     };
-    let leaving: Vec<_> = graph
-        .edges
-        .iter()
-        .filter(|edge| edge.source == node.id)
-        .collect();
     for (index, condition) in conditions.iter().enumerate() {
         let at = list_at.item(index);
         let name = condition

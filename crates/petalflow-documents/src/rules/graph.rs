@@ -7,11 +7,17 @@ use super::{conditional, cycle, format, settings, templates};
 use crate::catalog::{self, Catalog, NODE_TYPES, ToolMode};
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
-use crate::graph::{GraphDefinition, NodeDefinition};
+use crate::graph::{EdgeDefinition, GraphDefinition, NodeDefinition};
 use petalflow_source::{Pointer, names::shown, names::suggestion};
+use serde_json::{Map, Value};
 
-/// Checks everything that the fields of the document do not say.
-pub(crate) fn check(graph: &GraphDefinition, catalog: &Catalog, report: &mut Report) {
+/// Checks everything that the fields of the document do not say. The settings of the nodes are returned, as
+/// [`settings::normalized`] has them.
+pub(crate) fn check(
+    graph: &GraphDefinition,
+    catalog: &Catalog,
+    report: &mut Report,
+) -> Vec<Map<String, Value>> {
     format::check(
         &graph.kind,
         &graph.schema_version,
@@ -26,16 +32,27 @@ pub(crate) fn check(graph: &GraphDefinition, catalog: &Catalog, report: &mut Rep
     if !report.has(Code::UnknownNode) {
         no_cycles(graph, report);
     }
+    let mut leaving: HashMap<&str, Vec<&EdgeDefinition>> = HashMap::new();
+    for edge in &graph.edges {
+        leaving.entry(&edge.source).or_default().push(edge);
+    }
     let mut patterns = Patterns::default();
+    let mut checked = Vec::with_capacity(graph.nodes.len());
+    let nodes_at = Pointer::root().name("nodes");
     for (index, node) in graph.nodes.iter().enumerate() {
-        let at = Pointer::root().name("nodes").item(index);
+        let at = nodes_at.item(index);
+        let config_at = at.name("config");
         type_is_known(node, &at, catalog, report);
-        settings::check(node, &at.name("config"), report);
-        templates::check(node, &at.name("config"), report);
-        conditional::check(node, graph, &at, &mut patterns, report);
+        checked.push(settings::check(node, &config_at, report));
+        templates::check(node, &config_at, report);
+        if node.kind == "conditional" {
+            let leaving = leaving.get(node.id.as_str()).map_or(&[][..], Vec::as_slice);
+            conditional::check(node, leaving, &at, &mut patterns, report);
+        }
     }
     handles_exist(graph, &nodes, report);
     triggers_begin(graph, report);
+    checked
 }
 
 type Nodes<'g> = HashMap<&'g str, &'g NodeDefinition>;

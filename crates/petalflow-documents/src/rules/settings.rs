@@ -20,9 +20,13 @@ const CODES: Codes = Codes {
 /// The deepest nesting of nodes in nodes.
 const MAX_BINDINGS: usize = 8;
 
-/// Checks the settings of a node.
-pub(crate) fn check(node: &NodeDefinition, at: &Pointer, report: &mut Report) {
-    settings(&node.kind, &node.config, at, report, 0);
+/// Checks the settings of a node. They are returned as by [`normalized`].
+pub(crate) fn check(
+    node: &NodeDefinition,
+    at: &Pointer,
+    report: &mut Report,
+) -> Map<String, Value> {
+    settings(&node.kind, &node.config, at, report, 0)
 }
 
 /// Checks some settings of a node that a workflow is compiled to.

@@ -1,5 +1,7 @@
 //! The branches of a graph: the nodes between a fork and the merge after it.
 
+use std::collections::HashSet;
+
 use super::graph::EnvelopeGraph;
 use crate::NodeKind;
 use crate::kinds::EnvelopeNode;
@@ -127,21 +129,24 @@ fn meet(above: &[Option<usize>], rank: &[usize], mut a: usize, mut b: usize) -> 
     a
 }
 
-/// The nodes on paths from the fork to the merge.
+/// The nodes on paths from the fork to the merge. The time is that of these paths and not of the whole graph.
 fn between(graph: &EnvelopeGraph, fork: usize, merge: usize) -> Vec<usize> {
-    let walk = |next: &dyn Fn(usize) -> Vec<usize>, from: usize| {
-        let mut seen = vec![false; graph.nodes.len()];
-        let mut stack = next(from);
-        while let Some(node) = stack.pop() {
-            if node != fork && node != merge && !std::mem::replace(&mut seen[node], true) {
-                stack.extend(next(node));
-            }
+    // All paths to the merge go through the fork, so the way back ends there.
+    let mut before = HashSet::new();
+    let mut stack = graph.nodes[merge].previous.clone();
+    while let Some(node) = stack.pop() {
+        if node != fork && node != merge && before.insert(node) {
+            stack.extend(&graph.nodes[node].previous);
         }
-        seen
-    };
-    let after = walk(&|node| graph.targets(node), fork);
-    let before = walk(&|node| graph.nodes[node].previous.clone(), merge);
-    (0..graph.nodes.len())
-        .filter(|node| after[*node] && before[*node])
-        .collect()
+    }
+    let mut nodes = Vec::with_capacity(before.len());
+    let mut stack = graph.targets(fork);
+    while let Some(node) = stack.pop() {
+        if before.remove(&node) {
+            nodes.push(node);
+            stack.extend(graph.targets(node));
+        }
+    }
+    nodes.sort_unstable();
+    nodes
 }

@@ -53,6 +53,7 @@ use crate::kinds::NoopNode;
 use edges::Edges;
 pub use error::LoadError;
 pub use schemas::settings_schemas;
+use serde_json::{Map, Value};
 pub use services::Services;
 
 /// What the code of [`flow_from!`](crate::flow_from) names.
@@ -74,9 +75,8 @@ pub mod __private {
 ///
 /// As [`Source::check`] and [`load`]: all problems.
 pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow, LoadError> {
-    let catalog = Catalog::default();
-    match source.check(&catalog) {
-        Ok(document) => load(&document.graph(&catalog), services),
+    match source.read_graph(&Catalog::default()) {
+        Ok(read) => load_nodes(&read.definition, read.settings, services),
         Err(diagnostics) => Err(LoadError {
             graph: source.name().into(),
             problems: diagnostics.errors().map(ToString::to_string).collect(),
@@ -107,17 +107,27 @@ pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow,
 ///
 /// All problems at once: missing models, tools, handlers or functions, settings that are wrong, edges that do not fit.
 pub fn load(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow, LoadError> {
+    let settings = graph.nodes.iter().map(NodeDefinition::settings);
+    load_nodes(graph, settings, services)
+}
+
+/// As [`load`], with the settings of each node in the form of the types.
+fn load_nodes(
+    graph: &GraphDefinition,
+    settings: impl IntoIterator<Item = Map<String, Value>>,
+    services: &Services,
+) -> Result<EnvelopeFlow, LoadError> {
     let edges = Edges::new(graph);
     let mut problems = Vec::new();
     let mut result = EnvelopeGraph::new(&graph.id);
-    for node in &graph.nodes {
+    for (node, settings) in graph.nodes.iter().zip(settings) {
         let site = nodes::Site {
             graph,
             id: &node.id,
             edges: &edges,
             services,
         };
-        let added = nodes::build(node, &site).and_then(|built| {
+        let added = nodes::build(node, settings, &site).and_then(|built| {
             let added = result.add_node(&node.id, built);
             added.map_err(|error| error.to_string())
         });

@@ -33,9 +33,12 @@ impl Site<'_> {
     }
 }
 
-/// Makes the node of a definition.
-pub(super) fn build(node: &NodeDefinition, site: &Site<'_>) -> Result<AnyNode, String> {
-    let settings = node.settings();
+/// Makes the node of a definition and its [settings](NodeDefinition::settings).
+pub(super) fn build(
+    node: &NodeDefinition,
+    settings: Map<String, Value>,
+    site: &Site<'_>,
+) -> Result<AnyNode, String> {
     Ok(match node.kind.as_str() {
         "merge" => AnyNode::new(MergeNode::new(read(settings)?)),
         "conditional" => {
