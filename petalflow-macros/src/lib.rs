@@ -13,6 +13,7 @@ mod state;
 mod tests;
 #[cfg(feature = "tool")]
 mod tool;
+mod twice;
 mod types;
 
 use proc_macro::TokenStream;

@@ -264,12 +264,13 @@ pub(crate) fn retries(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Resu
 
 /// An expression of type `Retry` from a number of attempts or an expression of that type.
 fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
-    let Expr::Lit(literal) = types::ungroup_expr(value) else {
-        return Ok(quote!(#value));
-    };
-    let attempts = match &literal.lit {
-        Lit::Int(count) if count.suffix().is_empty() => count.base10_parse::<u32>().ok(),
-        _ => None,
+    let attempts = match types::ungroup_expr(value) {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(count) if count.suffix().is_empty() => count.base10_parse::<u32>().ok(),
+            _ => None,
+        },
+        Expr::Unary(unary) if matches!(*unary.expr, Expr::Lit(_)) => None,
+        _ => return Ok(quote!(#value)),
     };
     match attempts {
         Some(attempts) if attempts > 0 => Ok(quote!(#runtime::policy::Retry::times(#attempts))),

@@ -26,6 +26,7 @@
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
 pub use crate::Graph;
 pub use crate::graph::{END, START};
+pub use crate::interrupt::Ask;
 pub use crate::node::Key;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]

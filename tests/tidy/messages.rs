@@ -88,11 +88,6 @@ const SEVERAL: &[(&str, usize, &str)] = &[
     ),
     ("node/fail/option_with_colon", 3, "three mistakes"),
     ("node/fail/several_mistakes", 4, "four mistakes"),
-    (
-        "node/fail/two_of_one_name",
-        3,
-        "rustc also compares what both types implement",
-    ),
     ("state/fail/option_in_parentheses", 4, "four mistakes"),
     ("state/fail/option_of_option", 2, "two mistakes"),
     ("state/fail/reference", 2, "two mistakes"),

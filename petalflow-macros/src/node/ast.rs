@@ -45,6 +45,10 @@ impl NodeArgs {
                 );
             }
             if !input.is_empty() && !starts_with_option(input) {
+                if input.peek(Token![&]) {
+                    errors.push(input.error("the state is named without `&`: `#[node(Essay)]`"));
+                    input.parse::<Token![&]>()?;
+                }
                 parsed.state = Some(input.parse()?);
                 if !input.is_empty() {
                     input.parse::<Token![,]>()?;

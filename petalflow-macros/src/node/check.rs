@@ -143,6 +143,7 @@ pub(crate) fn report_parameters(misuses: &[Misuse], errors: &mut Errors) {
             Problem::KeyWithoutType => errors.at(at, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`"),
             Problem::KeyAndItem => errors.at(at, "a parameter reads a key or takes the item, not both: remove `#[key(..)]` or `#[item]`"),
             Problem::ImplTrait => errors.at(at, "a node cannot take `impl Trait`, because its parameters select what it reads: name a type"),
+            Problem::Static => errors.at(at, "a node borrows what it reads until it ends: write `&`, without `'static`"),
             Problem::MutableItem => errors.at(at, "the item is shared with other tasks: take it by `&`"),
             Problem::MutableKey => errors.at(at, "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"),
             Problem::ItemByValue => errors.at(at, "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`"),

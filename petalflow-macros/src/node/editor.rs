@@ -15,6 +15,8 @@ pub(super) struct Cx<'a> {
     pub(super) args: &'a NodeArgs,
     pub(super) node: &'a Node,
     pub(super) runtime: &'a Runtime,
+    /// The name of the function.
+    pub(super) name: &'a Ident,
     /// The type that implements `Node`.
     pub(super) ty: TokenStream,
     pub(super) generics: Option<&'a Generics>,

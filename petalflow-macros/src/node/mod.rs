@@ -14,10 +14,15 @@ use self::check::Form;
 use self::model::Node;
 use crate::errors::Errors;
 use crate::paths::Runtime;
+use crate::twice;
 
 /// Expands `#[node(args)] item`.
 pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    read(args.clone(), item.clone(), |_, code| code)
+    let finish: Finish = |cx, code| {
+        let second = cx.generics.is_none() && twice::is_second("node", cx.name);
+        if second { TokenStream::new() } else { code }
+    };
+    read(args.clone(), item.clone(), finish)
 }
 
 /// Expands the same for rust-analyzer.
@@ -56,6 +61,7 @@ fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors)
         args,
         node: &node,
         runtime: &runtime,
+        name: &item.sig.ident,
         ty: item.sig.ident.to_token_stream(),
         generics: None,
     };
@@ -72,6 +78,7 @@ fn block(args: &NodeArgs, item: &NodeImpl, finish: Finish, errors: &mut Errors) 
             args,
             node: &node,
             runtime: &runtime,
+            name: &method.sig.ident,
             ty: item.ty.to_token_stream(),
             generics: Some(&item.generics),
         };

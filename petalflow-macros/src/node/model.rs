@@ -48,6 +48,8 @@ pub(crate) enum Problem {
     KeyWithoutType,
     KeyAndItem,
     ImplTrait,
+    /// `&'static str`.
+    Static,
     MutableItem,
     MutableKey,
     ItemByValue,
@@ -353,6 +355,12 @@ fn plain_source(
 
 /// Whether a key can be read by this reference.
 fn shared(reference: &TypeReference, misuse: &mut Record<'_>) -> bool {
+    if let Some(lifetime) = &reference.lifetime
+        && lifetime.ident == "static"
+    {
+        misuse(lifetime, Problem::Static);
+        return false;
+    }
     if let Some(mutability) = &reference.mutability {
         misuse(mutability, Problem::MutableKey);
         return false;

@@ -84,7 +84,13 @@ impl StateAst {
 /// Parses the item. If that fails, it parses the item without the fields that are incomplete.
 fn read(item: TokenStream) -> syn::Result<DeriveInput> {
     let parsed = syn::parse2(item.clone());
-    parsed.or_else(|error| syn::parse2(complete_fields(item).ok_or(error)?))
+    parsed.or_else(|error| {
+        if error.to_string().starts_with("expected one of: `struct`") {
+            let text = "only a struct can be a state: `#[state] struct Essay { topic: String }`";
+            return Err(syn::Error::new(error.span(), text));
+        }
+        syn::parse2(complete_fields(item).ok_or(error)?)
+    })
 }
 
 /// The item without its incomplete fields. rustc has parsed the item before and reports them; the types of the other keys are

@@ -6,16 +6,26 @@ mod expand;
 mod model;
 mod nil;
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
 use self::model::State;
 use crate::errors::Errors;
 use crate::paths::Runtime;
+use crate::twice;
 
 /// Expands `#[state(args)] item`.
 pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
+    expand_unless(args, item, |name| twice::is_second("state", name))
+}
+
+/// Expands the item, and generates nothing for a name that `is_second`.
+fn expand_unless(
+    args: &TokenStream,
+    item: &TokenStream,
+    is_second: fn(&Ident) -> bool,
+) -> TokenStream {
     let mut errors = Errors::default();
     let parsed = StateArgs::parse(args.clone(), &mut errors);
     if ast::has_cfg(item) {
@@ -27,13 +37,13 @@ pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
             #item
         };
     }
-    expand_parsed(&parsed, item, errors, true)
+    expand_parsed(&parsed, item, errors, Some(is_second))
 }
 
 /// Expands the same for rust-analyzer, which does not rename the generated types: their names have another text.
 pub(crate) fn in_editor(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let words: Vec<String> = words(item.clone()).collect();
-    derived_names(expand(args, item), &words)
+    derived_names(expand_unless(args, item, |_| false), &words)
 }
 
 /// The identifiers of the user.
@@ -68,15 +78,15 @@ fn derived_names(tokens: TokenStream, words: &[String]) -> TokenStream {
 pub(crate) fn expand_after_cfg(item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = StateArgs::parse(ast::args_of(item), &mut errors);
-    expand_parsed(&args, item, errors, false)
+    expand_parsed(&args, item, errors, None)
 }
 
-/// `emits_item`: whether the item itself is part of the expansion. A derive cannot emit it.
+/// `is_second`: whether an earlier state has this name. A derive has `None`: it cannot emit the item itself.
 fn expand_parsed(
     args: &StateArgs,
     item: &TokenStream,
     mut errors: Errors,
-    emits_item: bool,
+    is_second: Option<fn(&Ident) -> bool>,
 ) -> TokenStream {
     let ast = match StateAst::parse(item.clone(), &mut errors) {
         Ok(ast) => ast,
@@ -86,6 +96,10 @@ fn expand_parsed(
             return quote!(#item #errors);
         }
     };
+    if is_second.is_some_and(|is_second| is_second(&ast.item.ident)) {
+        let item = &ast.item;
+        return quote!(#item);
+    }
     let state = State::build(&ast, args, &mut errors);
     let cx = check::Cx {
         args,
@@ -96,7 +110,7 @@ fn expand_parsed(
     let runtime = Runtime::new(args.krate.as_ref());
     // The keys of a generic state would be types with unknown parameters.
     let code = (!ast.is_generic()).then(|| expand::state(&state, &runtime));
-    let item = emits_item.then_some(&ast.item);
+    let item = is_second.is_some().then_some(&ast.item);
     let errors = errors.into_tokens();
     quote!(#item #code #errors)
 }

@@ -1,6 +1,6 @@
 //! The model of a state: its names and its keys.
 
-use petalflow_graph::MAX_KEYS;
+use petalflow_graph::{MAX_KEYS, Rule};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
@@ -345,6 +345,11 @@ impl Key {
 fn reducer(name: &str, option: &Opt, errors: &mut Errors) -> Reducer {
     if name == "reduce" {
         let function = option.expr(errors, "function");
+        if let Some(Expr::Lit(literal)) = &function {
+            let text = "option `reduce` takes a function: write `reduce = function`; a reducer of petalflow is an option of its own: `#[key(append)]`";
+            errors.rule(Rule::Option, literal, text);
+            return Reducer::Replace;
+        }
         return function.map_or(Reducer::Replace, Reducer::Custom);
     }
     option.flag(errors);

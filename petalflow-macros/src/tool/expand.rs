@@ -409,7 +409,7 @@ fn value(index: usize) -> Ident {
 fn nameable(ty: &Type) -> TokenStream {
     let tokens = ty.to_token_stream();
     if has_impl(tokens.clone()) {
-        quote!(_)
+        quote_spanned!(ty.span()=> _)
     } else {
         tokens
     }

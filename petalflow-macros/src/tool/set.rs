@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Token, Type, bracketed};
+use syn::{Token, Type, bracketed, token};
 
 use crate::errors::Errors;
 use crate::options::skip_to_comma;
@@ -27,7 +27,12 @@ impl Parse for Input {
                 Ok(tool) if input.is_empty() || input.peek(Token![,]) => tools.push(tool),
                 result => {
                     let span = result.map_or_else(|error| error.span(), |_| input.span());
-                    errors.push(syn::Error::new(span, "`tools!` takes the names of functions with `#[tool]`: `tools![search, fetch]`; add a tool that is a value with `.with(..)`"));
+                    let text = if input.peek(token::Paren) {
+                        "a tool is named here, not called: remove the parentheses"
+                    } else {
+                        "`tools!` takes the names of functions with `#[tool]`: `tools![search, fetch]`; add a tool that is a value with `.with(..)`"
+                    };
+                    errors.push(syn::Error::new(span, text));
                     skip_to_comma(input);
                 }
             }

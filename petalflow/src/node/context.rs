@@ -336,7 +336,11 @@ impl Context {
     /// # Cancel safety
     ///
     /// If the future is dropped, the question stays open, and the node waits for the answer unless it ends first.
-    pub fn ask<A: Ask>(&self, question: A) -> BoxFuture<'_, Result<A::Answer, BoxError>> {
+    pub fn ask<T>(&self, question: impl Ask<Answer = T>) -> BoxFuture<'_, Result<T, BoxError>> {
+        self.answer_to(question)
+    }
+
+    fn answer_to<A: Ask>(&self, question: A) -> BoxFuture<'_, Result<A::Answer, BoxError>> {
         // Boxed, so that a type that is not a question is reported once: in a future that names the type, `.await`
         // would report it again.
         Box::pin(async move {

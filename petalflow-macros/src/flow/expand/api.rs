@@ -176,10 +176,13 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
         }
     });
     let (gate, exists) = (gates::method(cx), cx.exists());
+    // rustc reports a private state of a public flow here.
+    let at = Span::call_site().located_at(state.span());
+    let over = quote_spanned!(at=> type State = #state;);
     quote! {
         #[automatically_derived]
         impl #krate::Flow for #name #exists {
-            type State = #state;
+            #over
 
             fn name(&self) -> &str {
                 __GRAPH.flow

@@ -133,6 +133,8 @@ pub(super) fn arms(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<V
     Ok(arms)
 }
 
+const NO_CONDITION: &str = "an arm has no condition: let the node return another route for it";
+
 fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
     reject_attributes(input, &mut mistakes.errors);
     let mut routes = vec![route_name(input)?];
@@ -143,9 +145,7 @@ fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
         return Err(input.error("an arm is written `=>`"));
     }
     if begins_condition(input) {
-        return Err(
-            input.error("an arm has no condition: let the node return another route for it")
-        );
+        return Err(input.error(NO_CONDITION));
     }
     if !input.peek(Token![=>]) {
         return Err(input.error(format_args!(
@@ -170,6 +170,9 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
         return Err(input.error(
             "`_` is not a route: name every route, so that the compiler reports a new one",
         ));
+    }
+    if begins_condition(input) && !input.peek2(Token![=>]) && !input.peek2(Token![|]) {
+        return Err(input.error(NO_CONDITION));
     }
     if !input.peek(Ident::peek_any) {
         return Err(input.error("expected a route: the name of a variant, `true` or `false`"));

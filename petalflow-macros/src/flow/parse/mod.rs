@@ -37,6 +37,10 @@ impl Parse for FlowAst {
             );
         }
         let name: Ident = input.parse()?;
+        if name == "public" && input.peek(Ident) {
+            let text = "a flow that other crates can name begins with `pub`";
+            return Err(syn::Error::new(name.span(), text));
+        }
         if !input.peek(token::Paren) {
             return Err(input.error(format_args!(
                 "expected the state of `{name}` in parentheses: `{name}(State) {{ .. }}`"
@@ -152,6 +156,9 @@ fn unexpected(input: ParseStream) -> syn::Error {
     }
     if input.peek(Token![.]) && !input.peek(Token![..]) {
         return input.error("a node has no methods here: write its options in a statement, `with write { retry: 3, timeout: 30s };`");
+    }
+    if input.peek(Token![!]) {
+        return input.error("`flow!` does not expand macros inside: write the statements here, or let the macro write the whole `flow!`");
     }
     if input.peek(Token![<-]) {
         return input.error("an edge is written from left to right: `START -> write`");

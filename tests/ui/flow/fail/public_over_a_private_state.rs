@@ -1,0 +1,24 @@
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    pub topic: String,
+    pub draft: String,
+    #[key(append)]
+    pub notes: Vec<String>,
+    #[key(sum)]
+    pub rounds: u32,
+    pub subtitle: Option<String>,
+}
+
+#[node(Essay)]
+pub async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    pub Write(Essay) { START -> write; }
+}
+
+fn main() {}

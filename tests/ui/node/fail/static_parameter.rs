@@ -1,0 +1,26 @@
+use petalflow::prelude::*;
+
+#[state]
+pub struct Essay {
+    #[key(input)]
+    pub topic: String,
+    pub draft: String,
+    #[key(append)]
+    pub notes: Vec<String>,
+    #[key(sum)]
+    pub rounds: u32,
+    pub subtitle: Option<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &'static str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    Write(Essay) {
+        START -> write;
+    }
+}
+
+fn main() {}

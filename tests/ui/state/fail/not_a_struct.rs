@@ -1,0 +1,6 @@
+use petalflow::prelude::*;
+
+#[state]
+fn essay() {}
+
+fn main() {}
