@@ -173,7 +173,10 @@ async fn events_that_were_removed_are_read_from_the_checkpoints() {
         let agent = agent.remove_cut_events();
         let threads = agent.store(&store).durability(durability);
         let thread = threads.thread("t");
-        assert_eq!(StoredEvents::of(&thread).await.unwrap(), Default::default());
+        assert_eq!(
+            StoredEvents::of(&thread).await.unwrap(),
+            StoredEvents::default()
+        );
         let mut expected: Vec<String> = Vec::new();
         let mut halfway = None;
         for turn in 0..100 {
