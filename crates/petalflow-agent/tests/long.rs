@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::error::message_with_sources;
 use petalflow::thread::{Durability, Retention};
-use petalflow_agent::compaction::{ContextSize, StoredEvents, Summary, TokenWindow};
-use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Limits};
+use petalflow_agent::compaction::{ContextSize, LastMessages, StoredEvents, Summary, TokenWindow};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, History, Limits, Mode};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel, TokenUsage};
 use petalflow_testing::{CountingStore, StoreTraffic};
 use serde_json::json;
@@ -225,4 +225,79 @@ async fn events_whose_checkpoints_were_removed_are_counted_as_missing() {
     let left = StoredEvents::of(&thread).await.unwrap();
     assert!(left.missing > 0);
     assert_eq!(left.events.len() as u64 + left.missing, 400);
+}
+
+#[tokio::test]
+async fn a_call_that_is_open_keeps_the_events_since_its_turn() {
+    let replies = |request: &LlmRequest| match &*request.messages.last().unwrap().text() {
+        "build" => Reply::call("build", json!({})),
+        _ => format!("{}", request.messages.len()).into(),
+    };
+    let model = Arc::new(ScriptedModel::from_fn(replies));
+    let build = returns("build", json!(null)).long_running();
+    let agent = Agent::new(Arc::clone(&model)).tool(build);
+    let agent = agent.compaction(LastMessages::new(6)).remove_cut_events();
+    let store = InMemoryStore::new();
+    let thread = agent.store(&store).thread("t");
+    let run = async |input: ConversationInput| {
+        let talk = thread.run(input).await.unwrap();
+        talk.into_finished().unwrap()
+    };
+    for _ in 0..20 {
+        run("hello".into()).await;
+    }
+    let talk = run("build".into()).await;
+    let id = talk.pending()[0].id().to_string();
+    for _ in 0..20 {
+        run("hello".into()).await;
+    }
+    let talk = run("hello".into()).await;
+    let removed = talk.removed_events();
+    assert!(
+        (20..=40).contains(&removed),
+        "{removed} of 40 events before"
+    );
+    assert_eq!(talk.pending()[0].id(), id);
+
+    run(ConversationInput::default().result(&*id, "four rooms")).await;
+    let read = model.last_request().unwrap();
+    let results = read.messages.iter().flat_map(ChatMessage::tool_results);
+    let results: Vec<_> = results.map(|result| &result.content).collect();
+    assert_eq!(results, ["four rooms"], "the call came back with it");
+    for _ in 0..20 {
+        run("hello".into()).await;
+    }
+    let talk = run("hello".into()).await;
+    assert!(talk.pending().is_empty() && talk.events.len() < 20);
+    let whole = StoredEvents::of(&thread).await.unwrap();
+    let built = whole.events.iter().filter(|event| {
+        let mut calls = event.message.iter().flat_map(ChatMessage::calls);
+        calls.any(|call| call.id == id)
+    });
+    assert_eq!((built.count(), whole.missing), (1, 0));
+}
+
+#[tokio::test]
+async fn what_an_agent_without_a_cut_reads_is_not_removed() {
+    let counts =
+        || ScriptedModel::from_fn(|request: &LlmRequest| request.messages.len().to_string());
+    let team = |below: Agent| {
+        let agent = Agent::new(counts()).compaction(LastMessages::new(6));
+        agent.sub_agent(below.model(counts())).remove_cut_events()
+    };
+    // A call of this one has its own conversation.
+    let called = team(Agent::named("called").mode(Mode::SingleTurn));
+    let peer = team(Agent::named("peer"));
+    let reads_turns = team(Agent::named("peer").history(History::Turn));
+    for (agent, removes) in [(called, true), (peer, false), (reads_turns, true)] {
+        // Without a store, the conversation is passed on by hand.
+        let mut talk = agent.run("hello").await.unwrap();
+        for turn in 2..40 {
+            talk = agent.run(talk.next_input("hello")).await.unwrap();
+            let read: usize = talk.answer().parse().unwrap();
+            assert!(read <= 6, "{read}");
+            assert_eq!(talk.removed_events() + talk.events.len() as u64, 2 * turn);
+        }
+        assert_eq!(talk.removed_events() > 0, removes);
+    }
 }
