@@ -5,7 +5,30 @@ use petalflow::Flow;
 use petalflow::thread::{CheckpointInfo, HistoryQuery, Snapshot, Thread, ThreadError};
 
 /// All events of a stored conversation: those that it has, and before them those that
-/// [`Agent::remove_cut_events`](crate::Agent::remove_cut_events) has removed. That method has an example.
+/// [`Agent::remove_cut_events`](crate::Agent::remove_cut_events) has removed.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_agent::compaction::{LastMessages, StoredEvents};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = petalflow::checkpoint::InMemoryStore::new();
+/// # let model = ScriptedModel::from_fn(|request| request.messages.len().to_string());
+/// let agent = Agent::new(model).compaction(LastMessages::new(10)).remove_cut_events();
+/// let thread = agent.store(&store).thread("ann");
+/// for number in 1..=100 {
+///     thread.run(number.to_string()).await?.into_finished()?;
+/// }
+/// let talk = thread.run("the last one").await?.into_finished()?;
+/// assert!(talk.events.len() < 30);
+/// let whole = StoredEvents::of(&thread).await?;
+/// assert_eq!(whole.events[0].text(), "1");
+/// assert_eq!(whole.events.len() as u64, talk.removed_events() + talk.events.len() as u64);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StoredEvents {
