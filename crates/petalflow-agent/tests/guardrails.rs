@@ -498,3 +498,83 @@ async fn an_answer_that_is_given_with_a_tool_is_checked() {
         "{error:?}"
     );
 }
+
+/// The result of a task is an answer, as text or as JSON.
+#[tokio::test]
+async fn the_result_of_a_task_is_checked() {
+    let team = |typed: bool, guard: ClosureGuardrail| {
+        let result = if typed {
+            json!({ "word": "secret" })
+        } else {
+            json!({ "result": "a secret" })
+        };
+        let (worker, _) = scripted([Reply::call("finish_task", result)]);
+        let worker = worker.name("worker").mode(Mode::Task).guardrail(guard);
+        let worker = if typed {
+            worker.output::<Word>()
+        } else {
+            worker
+        };
+        let give = Reply::call("worker", json!({ "request": "go" }));
+        let (agent, model) = scripted([give, "done".into()]);
+        (agent.name("root").sub_agent(worker), model)
+    };
+    let seen = |text: &str, new: &str| {
+        let (text, new) = (text.to_string(), new.to_string());
+        on_output("no secrets", move |message: ChatMessage| {
+            assert_eq!(message.text(), text);
+            let verdict = match &*new {
+                "" => Verdict::block("I cannot tell."),
+                new => Verdict::Rewrite(ChatMessage::assistant(new)),
+            };
+            async move { Ok(verdict) }
+        })
+    };
+    let (text, json) = ("a secret", r#"{"word":"secret"}"#);
+    for (typed, guard, expected) in [
+        (false, seen(text, "a ***"), json!({ "result": "a ***" })),
+        (false, seen(text, ""), json!({ "result": "I cannot tell." })),
+        (
+            true,
+            seen(json, r#"{"word":"***"}"#),
+            json!({ "word": "***" }),
+        ),
+        (true, seen(json, ""), json!({ "result": "I cannot tell." })),
+    ] {
+        let (agent, model) = team(typed, guard);
+        let talk = agent.run("go").await.unwrap();
+        assert_eq!(talk.answer(), "done");
+        let read = model.requests().pop().unwrap();
+        let result = read.messages.last().unwrap().tool_results().next().unwrap();
+        assert_eq!((&*result.name, &result.content), ("worker", &expected));
+        let finished = talk.events.iter().find(|event| event.output.is_some());
+        let finished = finished.unwrap();
+        assert_eq!(finished.output, Some(expected));
+        let (guardrail, stage, _) = blocked(finished);
+        assert_eq!((guardrail, stage), ("no secrets", &GuardrailStage::Output));
+    }
+    let fails = on_output("no secrets", |_| async { Ok(Verdict::fail("leak")) });
+    let error = team(false, fails).0.run("go").await.unwrap_err();
+    assert_eq!(failure(&error).1, "leak");
+}
+
+/// What a callback makes of the arguments is checked, and is the answer.
+#[tokio::test]
+async fn an_answer_that_a_callback_has_changed_is_checked_and_used() {
+    let sees = on_output("no secrets", |message: ChatMessage| async move {
+        assert_eq!(message.text(), r#"{"word":"open"}"#);
+        Ok(Verdict::Pass)
+    });
+    let answer = Reply::call("set_model_response", json!({ "word": "secret" }));
+    let (agent, _) = scripted([answer]);
+    let agent = agent
+        .tool(returns("t", json!(1)))
+        .output::<Word>()
+        .guardrail(sees)
+        .before_tool(|step| {
+            step.arguments = json!({ "word": "open" });
+            Ok(None)
+        });
+    let talk = agent.run("go").await.unwrap();
+    assert_eq!(talk.output::<Word>().unwrap().word, "open");
+}

@@ -1,4 +1,5 @@
-//! A process that is killed again and again while an agent talks and its conversation is summarized.
+//! A process that is killed again and again while an agent talks, its conversation is summarized, and what was summarized is
+//! removed.
 //!
 //! The killed process is this test binary again, controlled by environment variables.
 
@@ -9,8 +10,8 @@ use std::sync::Arc;
 use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow::thread::OnBusy;
 use petalflow::tool::FuncTool;
-use petalflow_agent::compaction::{LastMessages, Summary};
-use petalflow_agent::{Agent, AgentEvent, Conversation};
+use petalflow_agent::compaction::{LastMessages, StoredEvents, Summary};
+use petalflow_agent::{Agent, Conversation};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_sqlite::SqliteStore;
 use petalflow_test_support::ends_before_kill;
@@ -39,10 +40,8 @@ fn agent() -> (Agent, Arc<ScriptedModel>) {
     }));
     let look = FuncTool::new("look", "Looks.", |_: Value| async { Ok("found") });
     let agent = Agent::new(Arc::clone(&model)).tool(look);
-    (
-        agent.compaction(Summary::new(summaries, LastMessages::new(8))),
-        model,
-    )
+    let agent = agent.compaction(Summary::new(summaries, LastMessages::new(8)));
+    (agent.remove_cut_events(), model)
 }
 
 /// Begins or resumes turns until all have ended.
@@ -64,12 +63,10 @@ async fn work(store: &(impl Store + Clone)) -> Conversation {
     }
 }
 
-/// How often the user has said something.
+/// How many turns have ended: each has a message, a call, a result and an answer.
 fn said(talk: &Conversation) -> usize {
-    let events = talk.events.iter();
-    events
-        .filter(|event| event.author == AgentEvent::USER)
-        .count()
+    let removed = usize::try_from(talk.removed_events()).expect("they are few");
+    (removed + talk.events.len()) / 4
 }
 
 /// The words of the conversation, and what the model reads in one more turn.
@@ -82,7 +79,10 @@ async fn left(store: &(impl Store + Clone)) -> (Vec<String>, Vec<String>) {
         .expect("it runs")
         .into_finished()
         .expect("it ends");
-    let events = talk
+    assert!(talk.removed_events() > 0);
+    let all = StoredEvents::of(&thread).await.expect("it can be read");
+    assert_eq!(all.missing, 0);
+    let events = all
         .events
         .iter()
         .map(|event| format!("{} {}", event.author, event.text()));

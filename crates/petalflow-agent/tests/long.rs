@@ -1,148 +1,18 @@
 //! A conversation of 10,000 messages: its requests stay within a window, its limits hold, and a turn costs as much as an early one.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use petalflow::async_trait;
-use petalflow::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
-};
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::error::message_with_sources;
-use petalflow_agent::compaction::{ContextSize, Summary, TokenWindow};
-use petalflow_agent::{Agent, AgentEvent, ConversationInput, Limits};
+use petalflow::thread::{Durability, Retention};
+use petalflow_agent::compaction::{ContextSize, LastMessages, StoredEvents, Summary, TokenWindow};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, History, Limits, Mode};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel, TokenUsage};
+use petalflow_testing::{CountingStore, StoreTraffic};
 use serde_json::json;
 
 use super::kit::returns;
-
-/// What the program has written to the store.
-#[derive(Clone, Default)]
-struct CountingStore {
-    store: InMemoryStore,
-    counts: Arc<Counts>,
-}
-
-#[derive(Default)]
-struct Counts {
-    appended: AtomicU64,
-    written: AtomicU64,
-    bytes: AtomicU64,
-    read: AtomicU64,
-}
-
-/// The checkpoints, the records beside them and their bytes that were written, and the calls that read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Traffic {
-    appended: u64,
-    written: u64,
-    bytes: u64,
-    read: u64,
-}
-
-impl CountingStore {
-    /// What was counted since the last call.
-    fn take(&self) -> Traffic {
-        let Counts {
-            appended,
-            written,
-            bytes,
-            read,
-        } = &*self.counts;
-        let take = |count: &AtomicU64| count.swap(0, SeqCst);
-        Traffic {
-            appended: take(appended),
-            written: take(written),
-            bytes: take(bytes),
-            read: take(read),
-        }
-    }
-}
-
-#[async_trait]
-impl Store for CountingStore {
-    async fn append(
-        &self,
-        address: Address<'_>,
-        checkpoint: &StoredCheckpoint,
-        after: Option<u64>,
-        settled: Range<u64>,
-    ) -> Result<(), StoreError> {
-        self.counts.appended.fetch_add(1, SeqCst);
-        let bytes = checkpoint.bytes.len() as u64;
-        self.counts.bytes.fetch_add(bytes, SeqCst);
-        self.store.append(address, checkpoint, after, settled).await
-    }
-
-    async fn write(
-        &self,
-        address: Address<'_>,
-        seq: u64,
-        writes: &[StoredWrite],
-    ) -> Result<(), StoreError> {
-        let bytes = writes.iter().map(|write| write.bytes.len() as u64);
-        self.counts.written.fetch_add(writes.len() as u64, SeqCst);
-        self.counts.bytes.fetch_add(bytes.sum(), SeqCst);
-        self.store.write(address, seq, writes).await
-    }
-
-    async fn read(
-        &self,
-        address: Address<'_>,
-        seq: Option<u64>,
-    ) -> Result<Option<Stored>, StoreError> {
-        self.counts.read.fetch_add(1, SeqCst);
-        self.store.read(address, seq).await
-    }
-
-    async fn writes(
-        &self,
-        address: Address<'_>,
-        seqs: Range<u64>,
-    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
-        self.counts.read.fetch_add(1, SeqCst);
-        self.store.writes(address, seqs).await
-    }
-
-    async fn history(
-        &self,
-        address: Address<'_>,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
-        self.counts.read.fetch_add(1, SeqCst);
-        self.store.history(address, before, limit).await
-    }
-
-    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
-        self.store.namespaces(thread).await
-    }
-
-    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
-        self.store.threads(query).await
-    }
-
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
-        self.store.describe(thread, change).await
-    }
-
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
-        self.store.prune(address, seq).await
-    }
-
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.store.delete(thread).await
-    }
-
-    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
-        self.store.claim(thread, owner).await
-    }
-
-    fn release(&self, thread: &str, owner: &str) {
-        self.store.release(thread, owner);
-    }
-}
 
 const WINDOW: u64 = 600;
 
@@ -194,12 +64,16 @@ fn history(messages: usize) -> Vec<AgentEvent> {
     (0..messages).map(event).collect()
 }
 
-/// The traffic of each of these turns, in a thread that begins with this many messages. Each turn is in a new process.
-async fn turns(messages: usize, turns: usize) -> Vec<Traffic> {
+/// The traffic of each of these turns, and the conversation of the last, in a thread that begins with this many messages.
+/// Each turn is in a new process.
+async fn turns(messages: usize, turns: usize, removes: bool) -> (Vec<StoreTraffic>, Conversation) {
     let store = CountingStore::default();
-    let mut traffic = Vec::new();
+    let (mut traffic, mut last) = (Vec::new(), None);
     for turn in 0..=turns {
-        let (agent, _) = agent(Limits::new());
+        let (mut agent, _) = agent(Limits::new());
+        if removes {
+            agent = agent.remove_cut_events();
+        }
         let thread = agent.store(&store).thread("t");
         let input = ConversationInput {
             events: if turn == 0 {
@@ -210,19 +84,23 @@ async fn turns(messages: usize, turns: usize) -> Vec<Traffic> {
             ..ConversationInput::from("no?")
         };
         let talk = thread.run(input).await.unwrap().into_finished().unwrap();
-        assert_eq!(talk.events.len(), messages + 4 * (turn + 1));
+        let all = talk.events.len() as u64 + talk.removed_events();
+        assert_eq!(all, (messages + 4 * (turn + 1)) as u64);
         traffic.push(store.take());
+        last = Some(talk);
     }
     // The first turn stores the history.
-    traffic.split_off(1)
+    (traffic.split_off(1), last.unwrap())
 }
 
 #[tokio::test]
 async fn a_turn_after_ten_thousand_messages_writes_as_much_as_one_after_a_hundred() {
-    let (early, late) = (turns(100, 40).await, turns(10_000, 40).await);
-    let records = |turns: &[Traffic]| {
+    let (early, _) = turns(100, 40, false).await;
+    let (late, talk) = turns(10_000, 40, false).await;
+    assert_eq!(talk.removed_events(), 0, "all events stay by default");
+    let records = |turns: &[StoreTraffic]| {
         let records = turns.iter();
-        let records = records.map(|turn| (turn.appended, turn.written, turn.read));
+        let records = records.map(|turn| (turn.appends, turn.writes, turn.reads.len()));
         let mut records: Vec<_> = records.collect();
         // The turns with a compaction are others.
         records.sort_unstable();
@@ -230,13 +108,35 @@ async fn a_turn_after_ten_thousand_messages_writes_as_much_as_one_after_a_hundre
     };
     assert_eq!(records(&early), records(&late));
     // The numbers of checkpoints and events get longer.
-    let most = |turns: &[Traffic]| turns.iter().map(|turn| turn.bytes).max().unwrap();
+    let most = |turns: &[StoreTraffic]| turns.iter().map(|turn| turn.written_bytes).max().unwrap();
     assert!(
         most(&late) < most(&early) + 100,
         "{} bytes of a turn, and {}",
         most(&early),
         most(&late)
     );
+}
+
+#[tokio::test]
+async fn without_events_that_were_cut_a_turn_reads_as_much_after_ten_thousand_messages() {
+    let (early, _) = turns(100, 80, true).await;
+    let (late, talk) = turns(10_000, 80, true).await;
+    let (removed, events) = (talk.removed_events(), talk.events.len());
+    assert!(removed > 10_000 && events < 200, "{removed} and {events}");
+    // The first turns remove the history, and write the checkpoint on which the later ones build.
+    let most = |turns: &[StoreTraffic]| {
+        let turns = &turns[20..];
+        assert!(turns.iter().all(|turn| turn.reads == ["read"]));
+        let most = |bytes: fn(&StoreTraffic) -> u64| turns.iter().map(bytes).max().unwrap();
+        (
+            most(|turn| turn.read_bytes),
+            most(|turn| turn.written_bytes),
+        )
+    };
+    let (early, late) = (most(&early), most(&late));
+    // The numbers of checkpoints and events get longer, and the turns that remove events are others.
+    assert!(late.0 < early.0 * 5 / 4, "{late:?} bytes, and {early:?}");
+    assert!(late.1 < early.1 * 5 / 4, "{late:?} bytes, and {early:?}");
 }
 
 #[tokio::test]
@@ -258,4 +158,146 @@ async fn a_budget_is_kept_to_the_last_request_over_ten_thousand_messages() {
     let text = message_with_sources(&error);
     let expected = format!("{budget} requests to models in one thread: {budget} are used");
     assert!(text.contains(&expected), "{text}");
+}
+
+/// The ids of the events of `talk`, in order.
+fn ids(events: &[AgentEvent]) -> Vec<&str> {
+    events.iter().map(|event| &*event.id).collect()
+}
+
+#[tokio::test]
+async fn events_that_were_removed_are_read_from_the_checkpoints() {
+    for durability in [Durability::Sync, Durability::Exit] {
+        let store = InMemoryStore::new();
+        let (agent, _) = agent(Limits::new());
+        let agent = agent.remove_cut_events();
+        let threads = agent.store(&store).durability(durability);
+        let thread = threads.thread("t");
+        assert_eq!(
+            StoredEvents::of(&thread).await.unwrap(),
+            StoredEvents::default()
+        );
+        let mut expected: Vec<String> = Vec::new();
+        let mut halfway = None;
+        for turn in 0..100 {
+            let talk = thread.run("no?").await.unwrap().into_finished().unwrap();
+            // The last turn is never removed.
+            let new = ids(&talk.events[talk.events.len() - 4..]);
+            expected.extend(new.into_iter().map(String::from));
+            if turn == 50 {
+                halfway = thread.snapshot().await.unwrap();
+            }
+        }
+        let whole = StoredEvents::of(&thread).await.unwrap();
+        assert_eq!(
+            (ids(&whole.events), whole.missing),
+            (expected.iter().map(|id| &**id).collect(), 0)
+        );
+        let talk = thread.snapshot().await.unwrap().unwrap().state;
+        let (removed, events) = (talk.removed_events(), talk.events.len());
+        assert!(removed >= 200 && events < 200, "{removed} and {events}");
+
+        // A fork has the events of its own branch.
+        let halfway = halfway.unwrap().info.checkpoint;
+        thread.fork(halfway).await.unwrap();
+        for _ in 0..40 {
+            thread.run("no?").await.unwrap().into_finished().unwrap();
+        }
+        let forked = StoredEvents::of(&thread).await.unwrap();
+        assert_eq!((forked.events.len(), forked.missing), (4 * (51 + 40), 0));
+        let forked = ids(&forked.events);
+        assert_eq!(forked[..4 * 51], expected[..4 * 51]);
+        assert!(!forked.contains(&&*expected[4 * 51]));
+    }
+}
+
+#[tokio::test]
+async fn events_whose_checkpoints_were_removed_are_counted_as_missing() {
+    let (agent, _) = agent(Limits::new());
+    let store = InMemoryStore::new();
+    let threads = agent.remove_cut_events().store(&store);
+    let thread = threads
+        .retention(Retention::max_checkpoints(20))
+        .thread("t");
+    for _ in 0..100 {
+        thread.run("no?").await.unwrap().into_finished().unwrap();
+    }
+    let left = StoredEvents::of(&thread).await.unwrap();
+    assert!(left.missing > 0);
+    assert_eq!(left.events.len() as u64 + left.missing, 400);
+}
+
+#[tokio::test]
+async fn a_call_that_is_open_keeps_the_events_since_its_turn() {
+    let replies = |request: &LlmRequest| match &*request.messages.last().unwrap().text() {
+        "build" => Reply::call("build", json!({})),
+        _ => format!("{}", request.messages.len()).into(),
+    };
+    let model = Arc::new(ScriptedModel::from_fn(replies));
+    let build = returns("build", json!(null)).long_running();
+    let agent = Agent::new(Arc::clone(&model)).tool(build);
+    let agent = agent.compaction(LastMessages::new(6)).remove_cut_events();
+    let store = InMemoryStore::new();
+    let thread = agent.store(&store).thread("t");
+    let run = async |input: ConversationInput| {
+        let talk = thread.run(input).await.unwrap();
+        talk.into_finished().unwrap()
+    };
+    for _ in 0..20 {
+        run("hello".into()).await;
+    }
+    let talk = run("build".into()).await;
+    let id = talk.pending()[0].id().to_string();
+    for _ in 0..20 {
+        run("hello".into()).await;
+    }
+    let talk = run("hello".into()).await;
+    let removed = talk.removed_events();
+    assert!(
+        (20..=40).contains(&removed),
+        "{removed} of 40 events before"
+    );
+    assert_eq!(talk.pending()[0].id(), id);
+
+    run(ConversationInput::default().result(&*id, "four rooms")).await;
+    let read = model.last_request().unwrap();
+    let results = read.messages.iter().flat_map(ChatMessage::tool_results);
+    let results: Vec<_> = results.map(|result| &result.content).collect();
+    assert_eq!(results, ["four rooms"], "the call came back with it");
+    for _ in 0..20 {
+        run("hello".into()).await;
+    }
+    let talk = run("hello".into()).await;
+    assert!(talk.pending().is_empty() && talk.events.len() < 20);
+    let whole = StoredEvents::of(&thread).await.unwrap();
+    let built = whole.events.iter().filter(|event| {
+        let mut calls = event.message.iter().flat_map(ChatMessage::calls);
+        calls.any(|call| call.id == id)
+    });
+    assert_eq!((built.count(), whole.missing), (1, 0));
+}
+
+#[tokio::test]
+async fn what_an_agent_without_a_cut_reads_is_not_removed() {
+    let counts =
+        || ScriptedModel::from_fn(|request: &LlmRequest| request.messages.len().to_string());
+    let team = |below: Agent| {
+        let agent = Agent::new(counts()).compaction(LastMessages::new(6));
+        agent.sub_agent(below.model(counts())).remove_cut_events()
+    };
+    // A call of this one has its own conversation.
+    let called = team(Agent::named("called").mode(Mode::SingleTurn));
+    let peer = team(Agent::named("peer"));
+    let reads_turns = team(Agent::named("peer").history(History::Turn));
+    for (agent, removes) in [(called, true), (peer, false), (reads_turns, true)] {
+        // Without a store, the conversation is passed on by hand.
+        let mut talk = agent.run("hello").await.unwrap();
+        for turn in 2..40 {
+            talk = agent.run(talk.next_input("hello")).await.unwrap();
+            let read: usize = talk.answer().parse().unwrap();
+            assert!(read <= 6, "{read}");
+            assert_eq!(talk.removed_events() + talk.events.len() as u64, 2 * turn);
+        }
+        assert_eq!(talk.removed_events() > 0, removes);
+    }
 }

@@ -9,6 +9,7 @@ mod credentials;
 mod delegation_replays;
 mod delegations;
 mod durable;
+mod families;
 mod guardrails;
 mod history;
 mod killed;

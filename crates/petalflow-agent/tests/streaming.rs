@@ -289,3 +289,38 @@ async fn an_agent_that_streams_inside_of_a_run_streams_the_agents_that_its_tools
     let above = Agent::new(after(call)).name("above").sub_agent(called);
     assert_eq!(heard(above.events("go")).await, expected);
 }
+
+#[tokio::test]
+async fn an_agent_that_got_the_conversation_streams_the_agents_that_its_tools_run() {
+    let transfer = |name: &str| Reply::call("transfer_to_agent", json!({"agent_name": name}));
+    let help = || Reply::call("help", json!({}));
+    let team = |inner_streams: bool| {
+        let inner = ScriptedModel::new([help(), transfer("outer")]);
+        let inner = Agent::new(inner)
+            .name("inner")
+            .tool(runs("help", below(Mode::Chat)));
+        let inner = if inner_streams {
+            inner.streaming()
+        } else {
+            inner
+        };
+        // The conversation comes back, and then nothing is streamed any more.
+        let replies = [transfer("inner"), help(), Reply::chunks(["t", "wo"])];
+        Agent::new(ScriptedModel::new(replies))
+            .name("outer")
+            .tool(runs("help", below(Mode::Chat)))
+            .sub_agent(inner)
+    };
+    let expected = ["below: o", "below: ne"];
+    assert_eq!(heard(team(true).events("go")).await, expected);
+    assert!(heard(team(false).events("go")).await.is_empty());
+
+    // Within another run.
+    let above = |inner: Agent| {
+        let replies = [Reply::call("ask", json!({})), "done".into()];
+        Agent::new(ScriptedModel::new(replies)).tool(runs("ask", inner))
+    };
+    assert_eq!(heard(above(team(true)).events("go")).await, expected);
+    let all = heard(above(team(true)).streaming().events("go")).await;
+    assert!(all.contains(&"outer: wo".to_string()), "{all:?}");
+}

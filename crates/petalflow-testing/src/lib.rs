@@ -4,6 +4,7 @@
 //! * [`assert_flow_lock!`] checks that stored threads can resume after a change of their flow.
 //! * [`check_reducer`] checks the laws of a reducer.
 //! * [`store_contract!`] tests a store.
+//! * [`CountingStore`] counts what a run reads and writes.
 //! * [`FailureScript`] makes the n-th call of a node fail, panic or hang.
 //!
 //! A node needs none of this: it is called as the function that it is. A flow runs under paused time
@@ -28,11 +29,13 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod contract;
+mod counting_store;
 mod crash;
 mod flow_lock;
 mod reducer;
 
 pub use contract::StoreUnderTest;
+pub use counting_store::{CountingStore, StoreTraffic};
 pub use crash::{
     Crashed, Crashes, FailureScript, Fault, FaultTarget, FaultyStore, Window, crashes,
 };

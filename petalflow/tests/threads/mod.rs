@@ -4,7 +4,6 @@ mod bulk;
 mod busy;
 mod event_log;
 mod json;
-mod reads;
 mod recovered;
 mod retention;
 mod status;

@@ -160,7 +160,8 @@ impl Agent {
     /// tools run with [`run_in`](Self::run_in), also within prebuilt flows. [`AgentEvent::author`](crate::AgentEvent::author)
     /// names the agent of a piece.
     ///
-    /// An agent that is itself run with `run_in` streams for itself and the agents below it.
+    /// An agent that is itself run with `run_in` streams for itself and the agents below it. So does an agent to which the
+    /// conversation was transferred, while it has the conversation.
     ///
     /// ```
     /// use petalflow_agent::{Agent, Mode, stream::AgentEventKind};
@@ -239,6 +240,45 @@ impl Agent {
     #[must_use]
     pub fn compaction(self, compactor: impl Compactor) -> Self {
         self.edit(|agent| agent.compactor = Some(Arc::new(compactor)))
+    }
+
+    /// Removes events that no model reads any more from the conversation, after a [`compaction`](Self::compaction). So a
+    /// turn of a stored conversation takes the same time after 10,000 messages as after 100. Without this, the
+    /// conversation keeps all events.
+    ///
+    /// The events that are removed stay in the earlier checkpoints of the thread, and
+    /// [`StoredEvents`](crate::compaction::StoredEvents) reads them from there. They are lost if the conversation is not
+    /// stored, or if the [`Retention`](petalflow::thread::Retention) of the threads removes those checkpoints.
+    ///
+    /// Events are removed when a turn begins. The last turn stays, and so does every turn with a call, task or question
+    /// that is open, and what an agent with this conversation that has no compaction still reads. A person's answer to a
+    /// request that was removed is an error, also if it repeats an earlier answer.
+    ///
+    /// It holds for the whole conversation, whichever of its agents sets it.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_agent::compaction::{LastMessages, StoredEvents};
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let store = petalflow::checkpoint::InMemoryStore::new();
+    /// # let model = ScriptedModel::from_fn(|request| request.messages.len().to_string());
+    /// let agent = Agent::new(model).compaction(LastMessages::new(4)).remove_cut_events();
+    /// let thread = agent.store(&store).thread("ann");
+    /// for number in 0..50 {
+    ///     let talk = thread.run(number.to_string()).await?.into_finished()?;
+    ///     assert!(talk.events.len() < 12);
+    /// }
+    /// let whole = StoredEvents::of(&thread).await?;
+    /// assert_eq!((whole.events.len(), whole.missing), (100, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn remove_cut_events(self) -> Self {
+        self.edit(|agent| agent.removes_cut_events = true)
     }
 
     /// Limits what one turn uses: requests, tokens, money and tool calls of this agent and the agents below it. The runs

@@ -3,7 +3,7 @@
 use super::Agent;
 use crate::Conversation;
 use crate::stream::AgentEvents;
-use crate::turn::{AgentFlow, StreamsBelow, launch_of};
+use crate::turn::{AgentFlow, CallerStreams, StreamsBelow, launch_of};
 use petalflow::checkpoint::Store;
 use petalflow::middleware::BoxFuture;
 use petalflow::state::InputOf;
@@ -50,7 +50,11 @@ impl Agent {
         cx: &'a Context,
         input: impl InputOf<Conversation>,
     ) -> BoxFuture<'a, Result<Conversation, BoxError>> {
-        self.launch_within().run_in(cx, &self.0.name, input)
+        let mut launch = self.launch_within();
+        if CallerStreams::is_set(cx) {
+            launch = launch.manage(StreamsBelow);
+        }
+        launch.run_in(cx, &self.0.name, input)
     }
 
     /// A launch with what also counts inside of other runs.

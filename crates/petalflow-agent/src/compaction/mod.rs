@@ -23,7 +23,9 @@
 //! # }
 //! ```
 //!
-//! The conversation keeps all events: only the messages that the model reads are cut. A call and its result stay
+//! The conversation keeps all events: only the messages that the model reads are cut. With
+//! [`Agent::remove_cut_events`](crate::Agent::remove_cut_events), events that no model reads any more stay in the
+//! checkpoints only. A call and its result stay
 //! together. The instructions and the tools are not part of the messages, and always stay. So does the last request, even
 //! if many calls come after it. A result that comes after its call was cut brings the call back.
 //!
@@ -33,6 +35,7 @@
 mod compactor;
 mod event;
 mod replaced;
+mod stored;
 mod summary;
 mod windows;
 
@@ -40,5 +43,6 @@ pub(crate) use compactor::Requests;
 pub use compactor::{CompactionContext, Compactor, ContextSize};
 pub use event::CompactionEvent;
 pub use replaced::Replaced;
+pub use stored::StoredEvents;
 pub use summary::Summary;
 pub use windows::{LastMessages, TokenWindow};

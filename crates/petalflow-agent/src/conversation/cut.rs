@@ -42,6 +42,17 @@ impl Cut {
         self.from <= self.at && last.is_some_and(|last| last.id == self.last)
     }
 
+    /// The cut in a conversation without its first events. `None` if it was made before these events ended.
+    pub(crate) fn without(&self, events: usize) -> Option<Cut> {
+        Some(Cut {
+            from: self.from.checked_sub(events)?,
+            at: self.at.checked_sub(events).filter(|at| *at > 0)?,
+            read: self.read.saturating_sub(events),
+            request: self.request.and_then(|request| request.checked_sub(events)),
+            ..self.clone()
+        })
+    }
+
     /// What differs between two cuts of one conversation.
     pub(super) fn identity(&self) -> (usize, usize) {
         (self.from, self.at)

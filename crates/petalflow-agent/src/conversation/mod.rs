@@ -13,8 +13,8 @@ pub use pending::Pending;
 pub use state::{Conversation, ConversationInput};
 pub(crate) use state::{
     ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
-    ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
-    ConversationSpent, ConversationState, ConversationTemp, ConversationThoughts,
-    ConversationTurnSpent, ConversationUnfinished, ConversationWaiting, Outcome, PendingCall,
-    Speaker, Waiting,
+    ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationRemoved,
+    ConversationSpeakers, ConversationSpent, ConversationState, ConversationTemp,
+    ConversationThoughts, ConversationTurnSpent, ConversationUnfinished, ConversationWaiting,
+    Outcome, PendingCall, Speaker, Waiting,
 };

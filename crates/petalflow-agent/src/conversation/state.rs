@@ -39,7 +39,9 @@ pub struct Conversation {
     /// The new message to the agent.
     #[key(input, turn, default)]
     pub message: Option<ChatMessage>,
-    /// The events, in order. The list only grows. To start with other events, create a [`ConversationInput`].
+    /// The events, in order. The list only grows, unless the agent
+    /// [removes events](crate::Agent::remove_cut_events) that no model reads any more. To start with other events, create a
+    /// [`ConversationInput`].
     #[key(input, append)]
     pub events: Vec<AgentEvent>,
     /// The state that tools and callbacks write. Instructions can name its keys.
@@ -83,6 +85,10 @@ pub struct Conversation {
     #[key(input, skip_zero, default)]
     #[doc(hidden)]
     pub(crate) cuts: Vec<Cut>,
+    /// The number of events before the first one in `events`.
+    #[key(input, sum, skip_zero)]
+    #[doc(hidden)]
+    pub(crate) removed: u64,
     /// The outcomes of the calls in the previous superstep. A turn after one that broke off begins with those of the calls
     /// that had finished.
     #[key(append, ephemeral, recover)]
@@ -171,7 +177,8 @@ pub(crate) struct Outcome {
     /// What the called agent used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) spent: Option<Usage>,
-    /// What replaces the answer that the call gives, after a guardrail has rewritten or blocked it.
+    /// What replaces the answer that the call gives, after a guardrail has rewritten or blocked it, or a callback has changed
+    /// the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
 }
@@ -225,6 +232,12 @@ impl Conversation {
         last.error.as_deref()
     }
 
+    /// The number of events that were removed from the start of [`events`](Self::events): see
+    /// [`Agent::remove_cut_events`](crate::Agent::remove_cut_events).
+    pub fn removed_events(&self) -> u64 {
+        self.removed
+    }
+
     /// What the conversation used in all turns: requests, tokens, money and tool calls. Those of agents that were called
     /// are included.
     pub fn usage(&self) -> Usage {
@@ -251,6 +264,7 @@ impl Conversation {
             spent: self.spent,
             turn_spent: Usage::default(),
             cuts: self.cuts,
+            removed: self.removed,
             view: self.view,
         }
     }

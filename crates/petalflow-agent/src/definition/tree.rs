@@ -62,6 +62,7 @@ pub(crate) struct Definition {
     pub(crate) max_repairs: u32,
     pub(crate) guardrails: Vec<Arc<dyn Guardrail>>,
     pub(crate) compactor: Option<Arc<dyn Compactor>>,
+    pub(crate) removes_cut_events: bool,
     pub(crate) turn_limits: Limits,
     pub(crate) thread_limits: Limits,
     pub(crate) prices: Prices,
@@ -107,6 +108,7 @@ impl Definition {
             max_repairs: 2,
             guardrails: Vec::new(),
             compactor: None,
+            removes_cut_events: false,
             turn_limits: Limits::default(),
             thread_limits: Limits::default(),
             prices: Prices::new(),
@@ -126,6 +128,12 @@ impl Definition {
                 .map(|tool| Arc::clone(tool.spec()))
                 .collect()
         })
+    }
+
+    /// Whether an agent below this one streams and this one does not.
+    pub(crate) fn streams_in_part(&self) -> bool {
+        let streams = |agent: &Arc<Self>| agent.streaming || agent.streams_in_part();
+        !self.streaming && self.agents.iter().any(streams)
     }
 
     /// The roster: the agent and the agents below it.

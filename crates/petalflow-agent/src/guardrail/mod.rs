@@ -26,7 +26,7 @@
 //! | check | content | blocked |
 //! | --- | --- | --- |
 //! | input | the message that begins a turn, also that of an agent that was called | the message is the answer of the turn; no model reads the turn later |
-//! | output | each answer of the model that has text, or that it gives with a tool for structured answers | the message replaces the answer and its calls, and ends the turn |
+//! | output | each answer of the model that has text, or that it gives with a tool for structured answers, and the result of a task: its text, or its JSON if the agent has an [output type](crate::Agent::output) | the message replaces the answer and its calls, and ends the turn, or the task with it as the result |
 //! | tool call | each call, with its arguments | the call is not made, and the model reads the message as its error |
 //!
 //! The checks of an input run before the model is asked, one after the other. A guardrail that

@@ -48,7 +48,7 @@ struct SideEffects {
     spent: Option<Usage>,
     /// What guardrails have done.
     guardrails: Vec<GuardrailEvent>,
-    /// What replaces the answer that the call gives.
+    /// What replaces the answer that the call gives, if a guardrail or a callback has changed it.
     answer: Option<String>,
 }
 
@@ -66,9 +66,12 @@ pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Result<Outcome,
         outcome => outcome,
     };
     let call = &pending.call;
-    if call.name == answer_tool::NAME && outcome.is_ok() && answer_tool::is_used(ctx) {
-        let text = call.arguments.to_string();
-        effects.answer = guarded::answer(ctx, text, &mut effects.guardrails).await?;
+    if outcome.is_ok()
+        && let Some(text) = answer_in(ctx, &call.name, &step.arguments)
+    {
+        let replaced = guarded::answer(ctx, &text, &mut effects.guardrails).await?;
+        let is_changed = step.arguments != call.arguments;
+        effects.answer = replaced.or_else(|| is_changed.then_some(text));
     }
     let spec = ctx
         .agent()
@@ -102,6 +105,17 @@ pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Result<Outcome,
         spent: effects.spent,
         answer: effects.answer,
     })
+}
+
+/// The answer that a call of this tool gives, if it gives one.
+fn answer_in(ctx: Ctx<'_>, tool: &str, arguments: &Value) -> Option<String> {
+    match tool {
+        delegation::FINISH if ctx.agent().mode == Mode::Task => {
+            Some(delegation::answer(ctx.agent(), arguments))
+        }
+        answer_tool::NAME if answer_tool::is_used(ctx) => Some(arguments.to_string()),
+        _ => None,
+    }
 }
 
 /// The event of a result.

@@ -46,6 +46,23 @@ pub(super) fn finish(agent: &Definition) -> Arc<ToolSpec> {
     Arc::new(ToolSpec::new(FINISH, description, parameters))
 }
 
+/// The answer in the arguments of [`FINISH`]: their JSON if the agent has an output type, and otherwise the text.
+pub(super) fn answer(agent: &Definition, arguments: &Value) -> String {
+    match (&agent.output, &arguments["result"]) {
+        (None, Value::String(text)) => text.clone(),
+        _ => arguments.to_string(),
+    }
+}
+
+/// The output of a task with this answer: the JSON if it fits the agent's output type, and otherwise the text.
+fn output(agent: &Definition, answer: &str) -> Value {
+    let typed = agent.output.as_ref().and_then(|output| {
+        let value = serde_json::from_str(answer).ok()?;
+        (output.check)(&value).is_ok().then_some(value)
+    });
+    typed.unwrap_or_else(|| json!({ "result": answer }))
+}
+
 /// The first task without an answer among the last calls of the agent at `index`.
 pub(super) fn open_task<'e>(
     roster: &Roster,
@@ -88,7 +105,12 @@ pub(super) fn finished_task(ctx: Ctx<'_>, results: &mut AgentEvent) -> Option<Fi
         .results()
         .filter(|result| result.name == FINISH && !result.is_error)
         .last()?;
-    let output = ctx.call(&finished.call_id)?.arguments.clone();
+    let mut outcomes = ctx.conversation.outcomes.iter();
+    let outcome = outcomes.find(|outcome| outcome.call == finished.call_id);
+    let output = match outcome.and_then(|outcome| outcome.answer.as_deref()) {
+        Some(replaced) => output(ctx.agent(), replaced),
+        None => ctx.call(&finished.call_id)?.arguments.clone(),
+    };
     results.output = Some(output.clone());
     let event = AgentEvent {
         author: AgentEvent::USER.into(),

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::ask::{self, Next};
 use super::ctx::Ctx;
-use super::model::StreamsBelow;
+use super::removal::StartedEvents;
+use super::streams::{CallerStreams, StreamsBelow};
 use super::turn_start::TurnStep;
 use super::{begin, call, code, compact, gather, guard, requirements, spend};
 use crate::conversation::{
@@ -21,6 +22,7 @@ use crate::limits::{Called, Usage};
 use crate::{AgentError, ConversationInput};
 use petalflow::flow::WithPlan;
 use petalflow::middleware::BoxFuture;
+use petalflow::node::ManagedProvider;
 use petalflow::{BoxError, Context, Launch, Route, flow, node};
 
 /// The first step of a turn: the model call, or the tool calls that a person has decided about. None if the input only
@@ -83,7 +85,7 @@ impl Begin {
         (
             Option<ConversationMessage>,
             ConversationInvocation,
-            ConversationEvents,
+            StartedEvents,
             ConversationSpeakers,
             Option<(ConversationState, ConversationTemp)>,
             Option<ConversationDecided>,
@@ -108,7 +110,7 @@ impl Begin {
         Ok((
             message,
             ConversationInvocation(start.invocation),
-            ConversationEvents(start.events),
+            StartedEvents::of(&roster, conversation, start.events),
             ConversationSpeakers(start.speakers),
             state,
             changes.then_some(ConversationDecided(start.decided)),
@@ -207,6 +209,7 @@ impl Call {
         let ctx = ctx(&roster, conversation, &cx, called.as_deref())?;
         cx.events_received().await;
         spend::check_calls(ctx)?;
+        CallerStreams::note(ctx);
         let outcome = Box::pin(call::call(ctx, pending)).await?;
         Ok(ConversationOutcomes(vec![outcome]))
     }
@@ -353,7 +356,7 @@ pub type AgentFlow = WithPlan<Turn>;
 /// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
 /// there is no limit of supersteps.
 pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
-    let launch = Turn::new()
+    let mut launch = Turn::new()
         .begin(Begin(Arc::clone(agent)))
         .ask(Ask(Arc::clone(agent)))
         .compact(Compact(Arc::clone(agent)))
@@ -364,5 +367,8 @@ pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
         .limit(u64::MAX)
         // An agent that a tool of a called agent runs is not called by an agent.
         .manage(Called(None));
+    if agent.streams_in_part() {
+        launch = launch.manage_with(ManagedProvider::each_run(CallerStreams::default));
+    }
     launch.with_retry("ask", agent.retry.clone())
 }

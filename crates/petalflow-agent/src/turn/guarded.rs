@@ -124,7 +124,7 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
 /// Checks an answer that was given with a tool. Returns the text that replaces it, if one does.
 pub(super) async fn answer(
     ctx: Ctx<'_>,
-    text: String,
+    text: &str,
     done: &mut Vec<GuardrailEvent>,
 ) -> Result<Option<String>, BoxError> {
     let checked = output(ctx, LlmResponse::text_only(text)).await?;

@@ -14,11 +14,13 @@ mod guard;
 mod guarded;
 mod merge;
 mod model;
+mod removal;
 mod repair;
 mod requirements;
 mod spans;
 mod spend;
 mod steps;
+mod streams;
 mod sub_agent;
 mod transfer;
 mod turn_start;
@@ -33,4 +35,4 @@ pub(crate) mod names {
 
 pub use flow::AgentFlow;
 pub(crate) use flow::launch_of;
-pub(crate) use model::StreamsBelow;
+pub(crate) use streams::{CallerStreams, StreamsBelow};

@@ -1,6 +1,7 @@
 //! Model calls, with their callbacks and the streaming of pieces.
 
 use super::ctx::Ctx;
+use super::streams::StreamsBelow;
 use super::{guard, spans, spend, steps};
 use crate::extension::ModelCall;
 use crate::{AgentError, AgentEvent};
@@ -8,9 +9,6 @@ use petalflow::BoxError;
 use petalflow_llm::response::Status;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role};
-
-/// A managed value of the runs of agents that stream: agents that their tools run stream as well.
-pub(crate) struct StreamsBelow;
 
 /// Calls the model, or the callback that replaces it, and processes the answer.
 pub(super) async fn respond(
