@@ -196,11 +196,11 @@ impl CacheNode {
     }
 
     /// Runs the inner node and stores its changes.
-    async fn miss(&self, call: Call<'_>, key: &str) -> Result<CacheEntry, BoxError> {
+    async fn compute(&self, call: Call<'_>, key: &str) -> Result<CacheEntry, BoxError> {
         let Some(node) = &self.node else {
             let name = call.name;
             return Err(format!(
-                "cache node `{name}` has no entry `{key}`, and no node to make one"
+                "cache node `{name}` has no entry `{key}`, and no inner node that could compute one"
             )
             .into());
         };
@@ -225,10 +225,10 @@ impl CacheNode {
             let key = render(template, MissingVariable::Error, values)?;
             return Ok(format!("{}:{key}", call.name));
         }
-        let chosen = |name: &String| {
+        let is_included = |name: &String| {
             self.config.input_vars.is_empty() || self.config.input_vars.contains(name)
         };
-        let vars = envelope.vars.iter().filter(|(name, _)| chosen(name));
+        let vars = envelope.vars.iter().filter(|(name, _)| is_included(name));
         let vars: Map<String, Value> = vars.map(|(a, b)| (a.clone(), b.clone())).collect();
         let mut hashed = Map::from_iter([("vars".to_owned(), Value::Object(vars))]);
         if self.config.include_input {
@@ -259,7 +259,7 @@ impl EnvelopeNode for CacheNode {
         let hit = found.is_some();
         let entry = match found {
             Some(entry) => entry,
-            None => self.miss(call, &key).await?,
+            None => self.compute(call, &key).await?,
         };
         let Some(output) = &self.config.output_var else {
             return Ok(entry.changes);

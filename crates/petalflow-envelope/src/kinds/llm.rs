@@ -421,7 +421,7 @@ impl LlmNode {
     fn value(&self, response: &LlmResponse) -> Result<Value, BoxError> {
         match &self.request.json_schema {
             None => Ok(Value::from(response.text())),
-            Some(schema) => conforming(schema, response),
+            Some(schema) => validated_json(schema, response),
         }
     }
 }
@@ -447,7 +447,7 @@ impl EnvelopeNode for LlmNode {
             self.budget.check(&response.usage)?;
             (response, vec![ChatMessage::user(prompt)])
         } else {
-            self.converse(&*client, prompt, call).await?
+            self.ask_with_tools(&*client, prompt, call).await?
         };
         let value = self.value(&response)?;
         let output = self.call.output_name(call);
@@ -458,7 +458,7 @@ impl EnvelopeNode for LlmNode {
             for message in messages {
                 changes = changes.message(message.with_name(call.name));
             }
-            changes = changes.message(recorded(&response, call.name));
+            changes = changes.message(answer_message(&response, call.name));
         }
         Ok(changes)
     }
@@ -467,7 +467,7 @@ impl EnvelopeNode for LlmNode {
 impl LlmNode {
     /// Asks the model, and calls the tools that it asks for, until it answers. Returns the answer, with the usage of all
     /// answers, and the messages before it.
-    async fn converse(
+    async fn ask_with_tools(
         &self,
         client: &dyn LlmClient,
         prompt: String,
@@ -529,7 +529,7 @@ impl Retryable for LlmError {
 }
 
 /// The message that records an answer.
-fn recorded(response: &LlmResponse, node: &str) -> ChatMessage {
+fn answer_message(response: &LlmResponse, node: &str) -> ChatMessage {
     let mut answer = ChatMessage::assistant(response.text()).with_name(node);
     answer
         .meta
@@ -549,7 +549,7 @@ struct TemplateValues<'a> {
 }
 
 /// Returns the JSON object of an answer if it conforms to the schema.
-fn conforming(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError> {
+fn validated_json(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError> {
     let json = match &response.json {
         Some(json) => json.clone(),
         None => serde_json::from_str(&response.text()).map_err(|error| {

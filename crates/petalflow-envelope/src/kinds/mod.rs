@@ -73,7 +73,7 @@ pub use map::{MapConfig, MapNode};
 pub(crate) use merge::changes_of;
 pub use merge::{Conflict, MergeConfig, MergeNode};
 pub use noop::NoopNode;
-pub use routed::{Chosen, Decide, Routed};
+pub use routed::{ChosenRoutes, Decide, Routed};
 pub use rule_router::{RouteCondition, RouteOp, RouteRule, RuleRouter, RuleRouterConfig};
 pub use tool::{ToolConfig, ToolNode};
 pub use transform::{DeepOrShallow, ParseFormat, StringifyFormat, TransformConfig, TransformNode};

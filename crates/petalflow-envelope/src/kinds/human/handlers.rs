@@ -1,4 +1,4 @@
-//! Ways to ask a person.
+//! The trait `HumanHandler`, and its implementations: the ways to ask a person.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -203,21 +203,21 @@ impl HumanHandler for FuncHandler {
 /// assert!(handler.respond("17", HumanResponse::default()).is_err());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct QueuedHandler(Arc<Mutex<BTreeMap<String, Open>>>);
+pub struct QueuedHandler(Arc<Mutex<BTreeMap<String, OpenRequest>>>);
 
 #[derive(Debug)]
-struct Open {
+struct OpenRequest {
     request: HumanRequest,
     /// `None` after the response.
     respond: Option<oneshot::Sender<HumanResponse>>,
 }
 
-/// Removes a request when the node does not wait any more.
-struct Closing<'h>(&'h QueuedHandler, String);
+/// Removes a request from the queue when the node no longer waits for it.
+struct RemoveOnDrop<'h>(&'h QueuedHandler, String);
 
-impl Drop for Closing<'_> {
+impl Drop for RemoveOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.open().remove(&self.1);
+        self.0.lock().remove(&self.1);
     }
 }
 
@@ -227,14 +227,14 @@ impl QueuedHandler {
         Self::default()
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Open>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, OpenRequest>> {
         // No code that can panic runs while it is locked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The identifiers of the open requests, sorted.
     pub fn pending(&self) -> Vec<String> {
-        self.open().keys().cloned().collect()
+        self.lock().keys().cloned().collect()
     }
 
     /// An open request.
@@ -245,7 +245,7 @@ impl QueuedHandler {
     /// assert_eq!(QueuedHandler::new().get("17"), None);
     /// ```
     pub fn get(&self, id: &str) -> Option<HumanRequest> {
-        self.open().get(id).map(|open| open.request.clone())
+        self.lock().get(id).map(|open| open.request.clone())
     }
 
     /// Responds to a request.
@@ -254,7 +254,7 @@ impl QueuedHandler {
     ///
     /// If there is no open request with this identifier, or it already has a response.
     pub fn respond(&self, id: &str, mut response: HumanResponse) -> Result<(), BoxError> {
-        let mut open = self.open();
+        let mut open = self.lock();
         let Some(open) = open.get_mut(id) else {
             return Err(format!("there is no open request `{id}`").into());
         };
@@ -266,17 +266,17 @@ impl QueuedHandler {
             response.responded_at = rfc3339(now_ms());
         }
         let sent = respond.send(response);
-        sent.map_err(|_| format!("the node of request `{id}` does not wait any more").into())
+        sent.map_err(|_| format!("the node of request `{id}` no longer waits").into())
     }
 
     async fn wait(&self, request: HumanRequest) -> Result<Option<HumanResponse>, BoxError> {
         let (respond, response) = oneshot::channel();
-        let closing = Closing(self, request.id.clone());
-        let open = Open {
+        let guard = RemoveOnDrop(self, request.id.clone());
+        let open = OpenRequest {
             request,
             respond: Some(respond),
         };
-        self.open().insert(closing.1.clone(), open);
+        self.lock().insert(guard.1.clone(), open);
         // The sender is in the map until the response or the end of this function.
         Ok(response.await.ok())
     }

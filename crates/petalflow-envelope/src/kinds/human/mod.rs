@@ -160,9 +160,9 @@ impl HumanNode {
                 render(template, MissingVariable::Error, values)?
             }
         };
-        let shown =
+        let is_included =
             |name: &String| config.input_vars.is_empty() || config.input_vars.contains(name);
-        let data = envelope.vars.iter().filter(|(name, _)| shown(name));
+        let data = envelope.vars.iter().filter(|(name, _)| is_included(name));
         Ok(HumanRequest {
             id: request::new_id(),
             kind: config.mode,
@@ -178,7 +178,7 @@ impl HumanNode {
     }
 
     /// The response after the timeout.
-    fn timed_out(&self, id: String) -> Result<HumanResponse, BoxError> {
+    fn timeout_response(&self, id: String) -> Result<HumanResponse, BoxError> {
         let config = &self.config;
         let (choice, reason) = match config.on_timeout {
             TimeoutAction::Fail => {
@@ -210,17 +210,17 @@ impl HumanNode {
             .ok_or("it has no handler: set one with `.handler(..)`")?;
         let request = self.request(call)?;
         let (id, timeout) = (request.id.clone(), self.config.timeout.0);
-        let asked = handler.request(request, call.cx);
+        let response = handler.request(request, call.cx);
         let response = if timeout.is_zero() {
-            asked.await
+            response.await
         } else {
-            tokio::time::timeout(timeout, asked)
+            tokio::time::timeout(timeout, response)
                 .await
                 .unwrap_or(Ok(None))
         };
         let response = response.map_err(|error| format!("the handler failed: {error}"))?;
         let skipped = response.is_none() && self.config.on_timeout == TimeoutAction::Skip;
-        let response = response.map_or_else(|| self.timed_out(id), Ok)?;
+        let response = response.map_or_else(|| self.timeout_response(id), Ok)?;
         let mut changes = Changes::new();
         let output = &self.config.output_var;
         if !output.is_empty() {
