@@ -1,4 +1,4 @@
-//! Documents as files, and their kinds.
+//! Reads documents from files, and finds out which kind they are.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Result};
 
-/// More than a document may have: the checks say that it is too large.
+/// One byte more than a document may have, so that the checks report a file that is too large.
 const MAX_BYTES: u64 = (2 << 20) + 1;
 
 /// The text of a file, with its name.
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 }
 
 impl File {
-    /// Reads a file. `-` is stdin; it is YAML unless it begins as JSON does.
+    /// Reads a file. `-` is stdin; its text is YAML unless it begins with a brace or bracket.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let is_stdin = path == Path::new("-");
         let mut text = String::new();
@@ -70,27 +70,28 @@ impl File {
     }
 
     /// The text as a graph or an agent workflow.
-    pub(crate) fn graph(&self) -> documents::Source {
+    pub(crate) fn graph_source(&self) -> documents::Source {
         documents::Source::new(&self.name, &self.text).format(self.format)
     }
 
     /// The text as a conversation flow, or as plain data.
-    pub(crate) fn source(&self) -> conversation::Source {
+    pub(crate) fn conversation_source(&self) -> conversation::Source {
         conversation::Source::new(&self.name, &self.text).format(self.format)
     }
 
     /// Finds out what the document describes, by its fields.
     pub(crate) fn kind(&self) -> Kind {
         let (kind, _) = self
-            .source()
-            .inspect(|value, _: &mut Report<Plain>| Some(kind_of(value)));
+            .conversation_source()
+            .inspect(|value, _: &mut Report<DataCode>| Some(kind_of(value)));
         kind.unwrap_or(Kind::Graph)
     }
 
     /// The value of a text that is data, such as variables.
     pub(crate) fn value(&self) -> Result<Value> {
-        let (value, found): (_, Diagnostics<Plain>) =
-            self.source().inspect(|value, _| Some(value.clone()));
+        let (value, found): (_, Diagnostics<DataCode>) = self
+            .conversation_source()
+            .inspect(|value, _| Some(value.clone()));
         match value {
             Some(value) if !found.has_errors() => Ok(value),
             _ => Err(Failure::new(Exit::Input, found)),
@@ -119,27 +120,27 @@ fn kind_of(value: &Value) -> Kind {
     }
 }
 
-/// What can be wrong with plain data.
+/// The codes of mistakes in plain data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Plain {
+enum DataCode {
     Syntax,
     TooLarge,
     WrongValue,
     DuplicateName,
 }
 
-impl Code for Plain {
-    const SYNTAX: Self = Plain::Syntax;
-    const TOO_LARGE: Self = Plain::TooLarge;
-    const WRONG_VALUE: Self = Plain::WrongValue;
-    const DUPLICATE_NAME: Self = Plain::DuplicateName;
+impl Code for DataCode {
+    const SYNTAX: Self = DataCode::Syntax;
+    const TOO_LARGE: Self = DataCode::TooLarge;
+    const WRONG_VALUE: Self = DataCode::WrongValue;
+    const DUPLICATE_NAME: Self = DataCode::DuplicateName;
 
     fn as_str(&self) -> &'static str {
         match self {
-            Plain::Syntax => "DC-001",
-            Plain::DuplicateName => "DC-002",
-            Plain::TooLarge => "DC-003",
-            Plain::WrongValue => "DC-007",
+            DataCode::Syntax => "DC-001",
+            DataCode::DuplicateName => "DC-002",
+            DataCode::TooLarge => "DC-003",
+            DataCode::WrongValue => "DC-007",
         }
     }
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant, SystemTime};
 use indicatif::{ProgressBar, ProgressStyle};
 use petalflow::State;
 use petalflow::event::{Event, EventKind, TaskId};
-use petalflow_envelope::RouteDecision;
 use petalflow_envelope::run::RunEventKind;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -15,11 +14,23 @@ use crate::answers;
 use crate::exit::Result;
 use crate::terminal;
 
+/// How the events of a run are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ViewMode {
+    /// Lines of JSON on stdout.
+    JsonLines,
+    /// A progress bar on stderr, if that is a terminal.
+    Progress,
+    /// Not at all.
+    Quiet,
+}
+
 /// Shows the events of a run.
 pub(crate) struct View {
     thread: String,
+    mode: ViewMode,
+    /// The number of the last line of JSON.
     seq: u64,
-    lines: bool,
     bar: Option<ProgressBar>,
     started: HashMap<TaskId, Instant>,
     running: Vec<String>,
@@ -49,9 +60,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl View {
-    /// Shows lines of JSON, or progress if stderr is a terminal and nothing forbids it.
-    pub(crate) fn new(thread: &str, lines: bool, quiet: bool) -> Self {
-        let bar = (!lines && !quiet).then(|| {
+    pub(crate) fn new(thread: &str, mode: ViewMode) -> Self {
+        let bar = (mode == ViewMode::Progress).then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -60,8 +70,8 @@ impl View {
         });
         View {
             thread: thread.into(),
+            mode,
             seq: 0,
-            lines,
             bar,
             started: HashMap::new(),
             running: Vec::new(),
@@ -70,11 +80,11 @@ impl View {
 
     /// Shows an event.
     pub(crate) fn event<S: State>(&mut self, event: &Event<S>) -> Result<()> {
-        self.progress(event);
-        if !self.lines {
+        self.update_progress(event);
+        if self.mode != ViewMode::JsonLines {
             return Ok(());
         }
-        let (kind, data) = match &event.kind {
+        let (name, data) = match &event.kind {
             EventKind::RunStarted => ("run.started", Value::Null),
             EventKind::NodeStarted => ("node.started", Value::Null),
             EventKind::NodeFinished { cached, .. } => {
@@ -93,37 +103,21 @@ impl View {
                 ("checkpoint", json!({ "checkpoint": checkpoint }))
             }
             EventKind::Custom(custom) => {
-                let value = custom
-                    .value()
-                    .ok()
-                    .and_then(|it| serde_json::to_value(it).ok());
-                let mut data = object(value.unwrap_or_default());
-                let kind = if custom.downcast_ref::<RouteDecision>().is_some() {
-                    RunEventKind::RouteDecision
-                } else {
-                    let named = data
-                        .get("kind")
-                        .and_then(Value::as_str)
-                        .and_then(RunEventKind::parse);
-                    if named.is_some() {
-                        data.remove("kind");
-                    }
-                    named.unwrap_or(RunEventKind::NodeOutput)
-                };
-                (kind.as_str(), Value::Object(data))
+                let (kind, payload) = RunEventKind::of(custom);
+                (kind.as_str(), payload.into())
             }
             EventKind::Interrupted { interrupts, .. } => {
                 let questions: Vec<Value> = interrupts.iter().map(answers::as_json).collect();
                 ("run.paused", json!({ "questions": questions }))
             }
             EventKind::Failed { error } => ("run.failed", json!({ "error": error.to_string() })),
-            // Its line has the result, which the command adds.
+            // The command prints the line of a finished run, because that line has the result.
             _ => return Ok(()),
         };
-        self.line(kind, event.superstep, event.node(), data)
+        self.line(name, event.superstep, event.node(), data)
     }
 
-    /// Prints a line of JSON, if lines are wanted.
+    /// Prints a line of JSON in the mode for that.
     pub(crate) fn line(
         &mut self,
         event: &str,
@@ -131,7 +125,7 @@ impl View {
         node: Option<&str>,
         data: Value,
     ) -> Result<()> {
-        if !self.lines {
+        if self.mode != ViewMode::JsonLines {
             return Ok(());
         }
         self.seq += 1;
@@ -146,7 +140,7 @@ impl View {
         })
     }
 
-    fn progress<S: State>(&mut self, event: &Event<S>) {
+    fn update_progress<S: State>(&mut self, event: &Event<S>) {
         let Some(bar) = &self.bar else { return };
         let Some(task) = &event.task else { return };
         let end = |mark: &str, started: Option<Instant>| {
@@ -166,28 +160,29 @@ impl View {
             _ => return,
         }
         if !matches!(event.kind, EventKind::NodeStarted)
-            && let Some(at) = self.running.iter().position(|it| **it == *task.node)
+            && let Some(index) = self.running.iter().position(|it| **it == *task.node)
         {
-            self.running.remove(at);
+            self.running.remove(index);
         }
         bar.set_message(self.running.join(", "));
     }
 
-    /// Removes the progress from the terminal, before something else is printed.
+    /// Removes the progress bar from the terminal, before something else is printed.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
-    /// Shows the progress again.
-    pub(crate) fn go_on(&self) {
+    /// Shows the progress bar again.
+    pub(crate) fn restart(&self) {
         if let Some(bar) = &self.bar {
             bar.reset();
         }
     }
 }
 
+/// A value as the fields of a line.
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,

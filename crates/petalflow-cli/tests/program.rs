@@ -53,10 +53,11 @@ impl Ran {
     }
 }
 
-/// The program, with a clean environment.
+/// The program, with a clean environment, in the folder of the documents of these tests.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_petalflow"));
     command
+        .current_dir(document(""))
         .env_remove("PETALFLOW_STORE")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
@@ -64,8 +65,23 @@ pub(crate) fn program() -> Command {
     command
 }
 
+/// Runs the program with a line of arguments: the format of `format!`, and words and quotation marks as in a shell.
+macro_rules! petalflow {
+    ($($line:tt)+) => {
+        $crate::program::run_program($crate::program::words(&format!($($line)+)))
+    };
+}
+pub(crate) use petalflow;
+
+/// The words of a line, as a shell splits it.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    shlex::split(line).expect("all quotation marks are closed")
+}
+
 /// Runs the program with these arguments.
-pub(crate) fn petalflow<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
+pub(crate) fn run_program<S: AsRef<std::ffi::OsStr>>(
+    arguments: impl IntoIterator<Item = S>,
+) -> Ran {
     Ran::of(
         &program()
             .args(arguments)
@@ -75,7 +91,7 @@ pub(crate) fn petalflow<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<
 }
 
 /// Runs the program with these arguments and this input.
-pub(crate) fn petalflow_with<'a>(input: &str, arguments: impl IntoIterator<Item = &'a str>) -> Ran {
+pub(crate) fn run_with_input<'a>(input: &str, arguments: impl IntoIterator<Item = &'a str>) -> Ran {
     let mut child = program()
         .args(arguments)
         .stdin(Stdio::piped())

@@ -88,8 +88,5 @@ fn p209_the_end_of_the_input_leaves_a_question_open() {
         return;
     };
     assert!(ran.code(7).out.contains("petalflow threads resume r"));
-    petalflow([
-        "threads", "resume", "r", "--store", &store, "--answer", "yes",
-    ])
-    .code(0);
+    petalflow!("threads resume r --store {store} --answer yes").code(0);
 }

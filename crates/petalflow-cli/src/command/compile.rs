@@ -6,7 +6,7 @@ use petalflow_documents::Definition;
 
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
-use crate::{loaded, terminal};
+use crate::{load, terminal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -35,7 +35,7 @@ Examples:
 
 pub(crate) fn run(args: Args) -> Result {
     let catalog = ServiceArgs::default().catalog();
-    let (file, definition) = loaded::graph(&args.file, &catalog)?;
+    let (file, definition) = load::read_graph(&args.file, &catalog)?;
     let Definition::Agents(workflow) = definition else {
         return Err(Failure::new(
             Exit::WrongKind,

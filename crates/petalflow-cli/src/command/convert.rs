@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Result};
-use crate::loaded;
+use crate::load;
 use crate::terminal::{WARNING, note, output, pretty};
 
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ enum Form {
 }
 
 pub(crate) fn run(args: Args) -> Result {
-    let (file, checked) = loaded::conversation(&args.file)?;
+    let (file, checked) = load::read_conversation(&args.file)?;
     let json = |document: serde_json::Result<Value>| {
         document.map_err(|error| Failure::new(Exit::Failed, error))
     };

@@ -1,11 +1,11 @@
-//! Goes on with a thread.
+//! Resumes a thread.
 
 use petalflow::run::CancelToken;
 
 use super::open::ThreadArgs;
 use crate::answers::AnswerArgs;
 use crate::command::run::{RunArgs, finish};
-use crate::drive::stop_on_ctrl_c;
+use crate::drive::{FirstStop, stop_on_ctrl_c};
 use crate::envelope::ResultArgs;
 use crate::exit::Result;
 use crate::services::ServiceArgs;
@@ -46,7 +46,7 @@ pub(crate) async fn run(args: Args) -> Result {
         .launch(&flow, &token)
         .store(&store)
         .thread(info.id.as_str());
-    stop_on_ctrl_c(&token, true);
+    stop_on_ctrl_c(&token, FirstStop::Drain);
     let run = thread.resume(());
     finish(
         &thread,
