@@ -35,7 +35,7 @@ pub(crate) async fn answer(
         Refusal::new(StatusCode::BAD_REQUEST, text)
     })?;
     let begun = begin(Arc::clone(&server), thread.clone(), id, response);
-    server.finish(begun).await?;
+    server.run_detached(begun).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
 }
 
@@ -47,7 +47,7 @@ async fn begin(
     response: HumanResponse,
 ) -> Result<(), Refusal> {
     let threads = &server.owner(&thread)?.threads;
-    let place = server.place()?;
+    let permit = server.acquire_run()?;
     let snapshot = threads.snapshot(&thread).await?;
     let snapshot = snapshot.ok_or_else(|| Refusal::not_found("there is no such thread"))?;
     let mut open = snapshot.interrupts.iter();
@@ -65,7 +65,7 @@ async fn begin(
         Some(_) => Resume::new().decide(id, decision(response)),
     };
     let run = threads.resume(&thread, resume).await?;
-    server.follow(thread, run, place);
+    server.drive(thread, run, permit);
     Ok(())
 }
 
