@@ -119,7 +119,7 @@ impl DatabaseFile {
         )))
     }
 
-    /// The error of an operation. `thread` is the thread whose data it used, if it was one.
+    /// The error of an operation. `thread` is the thread whose data it used, if it used the data of one thread.
     pub(crate) fn store_error(
         &self,
         failure: TransactionError,

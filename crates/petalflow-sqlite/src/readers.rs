@@ -123,7 +123,7 @@ impl Thread {
             }
             // If opening failed it is tried again with the next read: the cause may be gone.
             if connection.is_none() {
-                match connection::reader(&self.shared.file) {
+                match connection::open_reader(&self.shared.file) {
                     Ok(opened) => connection = Some(opened),
                     Err(failure) => {
                         read(Err(failure));

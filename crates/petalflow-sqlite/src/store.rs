@@ -475,7 +475,7 @@ impl Store for SqliteStore {
         self.write_on_thread(None, work).await
     }
 
-    /// Gives the free pages of the file back to the file system, some at a time, and empties the log. Other writes go on in
+    /// Returns the free pages of the file to the file system, some at a time, and empties the log. Other writes go on in
     /// between. A file that an unreleased version of this crate has created keeps its free pages.
     async fn reclaim(&self) -> Result<(), StoreError> {
         if self.0.readers.is_none() {
@@ -483,7 +483,7 @@ impl Store for SqliteStore {
         }
         let mut left = i64::MAX;
         loop {
-            let free = self.write_on_thread(None, listing::give_back_pages).await?;
+            let free = self.write_on_thread(None, listing::reclaim_pages).await?;
             // Pages may become free at the same time.
             if free == 0 || free >= left {
                 break;
