@@ -82,7 +82,8 @@ impl<F: Flow<State: Stored>, B: Backend> Worker<F, B> {
 
     /// Takes part in a run until it ends, and returns its final state. All workers pass the same name and input.
     ///
-    /// A worker that begins again after a crash or a failure commits the supersteps whose results are there, and runs only its own tasks without a result.
+    /// A worker that restarts after a crash or a failure commits the supersteps whose results are in the backend, and runs only
+    /// its own tasks without a result.
     /// [`Backend::clear`] removes the results after the run.
     ///
     /// # Errors

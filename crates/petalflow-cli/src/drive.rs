@@ -92,7 +92,7 @@ impl Driver<'_> {
             let response = match given.find(&interrupt.node, interrupts) {
                 Some(answer) => Some(answers::response(&request, answer)?),
                 None if terminal::can_ask() => match answers::ask(&request).await {
-                    // Ctrl-C at a question: it stays open.
+                    // Ctrl-C at a question leaves the question open.
                     Err(failure) if failure.exit == Exit::Stopped => None,
                     asked => asked?,
                 },

@@ -338,7 +338,7 @@ fn p209_a_killed_run_can_be_resumed() {
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let is_second = |line: String| line.contains("node.started") && line.contains("\"count\"");
     assert!(lines.by_ref().any(|line| is_second(line.expect("a line"))));
-    // A run that goes on elsewhere is left alone.
+    // A run in progress in another process is not disturbed.
     let ran =
         petalflow!("threads resume l --store {store} --tool find=false --tool 'count=echo {{}}'")
             .code(8);

@@ -73,7 +73,7 @@ pub enum ContextStrategy {
     Reset,
     /// Replaces them by a summary that the model writes.
     ResetWithSummary {
-        /// What the model is told to summarize.
+        /// The instruction to the model for the summary.
         prompt: String,
     },
 }

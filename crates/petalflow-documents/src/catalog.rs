@@ -78,7 +78,7 @@ pub(crate) struct ToolEntry {
 
 /// What documents can name beside the node types of petalflow: tools and providers.
 ///
-/// A catalog without tools accepts any tool of an agent, because who runs the document supplies the tools.
+/// A catalog without tools accepts any tool of an agent, because the program that runs the document supplies the tools.
 ///
 /// ```
 /// use petalflow_documents::{Catalog, ToolMode};

@@ -51,7 +51,7 @@ impl Source {
         self.0.name()
     }
 
-    /// Sets the name that diagnostics use. The format stays.
+    /// Sets the name that diagnostics use. The format does not change.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Source(self.0.named(name))

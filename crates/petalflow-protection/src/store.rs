@@ -216,7 +216,7 @@ impl Store for ProtectedStore {
     }
 }
 
-/// The location of a checkpoint: everything that a store knows of it. So it cannot be moved, and it cannot be read with
+/// The location of a checkpoint: all that a store records about it. So it cannot be moved, and it cannot be read with
 /// another base, which would turn changes into values.
 fn checkpoint_context(address: Address<'_>, checkpoint: &StoredCheckpoint) -> Vec<u8> {
     context([

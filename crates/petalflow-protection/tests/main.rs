@@ -148,7 +148,7 @@ fn keys_are_changed_without_losing_what_was_sealed() {
                 key(2).id()
             )
         );
-        // The newest seals: who has only that one reads what is written now.
+        // The newest key seals, so a reader with only that key reads what is written now.
         let sealed = seal(&**with);
         assert_eq!(without.open(b"here", sealed.clone()).unwrap(), b"old");
         refusal(&**old, b"here", &sealed);

@@ -98,7 +98,7 @@ async fn replace(
     }
 }
 
-/// Changes what stands in the store behind the archive's back.
+/// Changes bytes directly in the inner store.
 async fn tamper(
     store: &InMemoryStore,
     change: impl FnOnce(&mut Vec<StoredCheckpoint>, &mut Vec<(u64, StoredWrite)>),

@@ -58,7 +58,7 @@ async fn begin(
                 format!("the question `{name}` is not one of a human node: the program answers it"),
             ));
         }
-        // An unknown one was answered by another caller, or never asked: the store knows.
+        // The question is not open: another caller answered it, or it was never asked. The store decides which.
         Some(InterruptKind::Ask { .. }) | None => {
             Resume::from(Answer::new::<HumanQuestion>(id, &Some(response))?)
         }

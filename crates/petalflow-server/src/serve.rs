@@ -42,7 +42,7 @@ impl Server {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes the listener and all connections. Runs go on until the runtime ends. Call
+    /// Dropping the future closes the listener and all connections. Runs continue until the runtime ends. Call
     /// [`drain`](Self::drain) to stop them.
     pub async fn serve(
         self,

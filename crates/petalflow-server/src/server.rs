@@ -94,7 +94,7 @@ impl Server {
     }
 
     /// Continues the threads that an earlier process has left, and those whose questions have expired. Returns how many. Their
-    /// runs go on in the background. While [`max_runs`](crate::Limits::max_runs) runs are in progress, it waits.
+    /// runs continue in the background. While [`max_runs`](crate::Limits::max_runs) runs are in progress, it waits.
     ///
     /// [`serve`](Self::serve) calls it. Call it at the start of a server of your own, and from time to time, because another
     /// machine may have failed. A thread that is running, here or in another process, is not changed.

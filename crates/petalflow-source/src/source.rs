@@ -69,7 +69,7 @@ impl Source {
         &self.name
     }
 
-    /// Sets the name that diagnostics use. The format stays.
+    /// Sets the name that diagnostics use. The format does not change.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

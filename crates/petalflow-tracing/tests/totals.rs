@@ -105,7 +105,7 @@ async fn calls_outside_nodes_and_calls_of_other_totals_count_once() {
     launch.run(()).await.unwrap();
     assert_eq!(mine.total().usage.input, 10);
     assert_eq!(theirs.total().usage.input, 3);
-    // A stream that breaks off is a failed call.
+    // An interrupted stream is a failed call.
     assert_eq!(theirs.report().node("report").unwrap().failed, 1);
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// The name of the conversation. With a store, one that exists goes on
+    /// The name of the conversation. With a store, a conversation that exists continues
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
 

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// The name of the thread. With a store, a thread that exists goes on with this input
+    /// The name of the thread. With a store, a thread that exists continues with this input
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
 
@@ -78,7 +78,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NODES", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
 
-    /// Record failures of nodes in the result, and go on
+    /// Record failures of nodes in the result, and continue
     #[arg(long)]
     continue_on_error: bool,
 
