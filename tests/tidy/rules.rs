@@ -67,7 +67,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer(
         "petalflow-documents-macros",
-        &["petalflow-documents"],
+        &["petalflow-documents", "petalflow-source"],
         &["petalflow-envelope"],
     ),
     layer(
