@@ -1,4 +1,4 @@
-//! What a store lists of threads, and which of them.
+//! The description of a thread in a store, and queries for threads.
 
 use std::collections::BTreeMap;
 use std::fmt;

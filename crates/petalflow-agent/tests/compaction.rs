@@ -1,4 +1,4 @@
-//! What a model reads of a long conversation.
+//! Compaction: the part of a long conversation that a model reads.
 
 use std::collections::HashSet;
 use std::sync::Arc;

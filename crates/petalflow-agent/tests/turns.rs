@@ -1,4 +1,4 @@
-//! How a turn goes from the user's words to an answer.
+//! The steps of a turn, from the message of the user to the answer.
 
 use petalflow::tool::Actions;
 use petalflow_agent::stream::AgentEventKind;

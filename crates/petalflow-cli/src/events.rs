@@ -1,4 +1,4 @@
-//! What happens in a run: lines of JSON for programs, progress for people.
+//! Shows the events of a run: lines of JSON for programs, a progress bar for people.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};

@@ -1,4 +1,4 @@
-//! The editor's form.
+//! Documents of the editor.
 
 use petalflow_conversation_document::decision::Operator;
 use petalflow_conversation_document::editor::{

@@ -1,4 +1,4 @@
-//! The static forms.
+//! Documents in the two older static forms.
 
 use petalflow_conversation_document::legacy::StaticFlow;
 use petalflow_conversation_document::{Conversation, Handler, Next};

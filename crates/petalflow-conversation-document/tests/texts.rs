@@ -1,4 +1,4 @@
-//! Documents as texts.
+//! Texts of documents: formats, forms and limits.
 
 use std::fmt::Write as _;
 

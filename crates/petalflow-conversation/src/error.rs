@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of conversation flows.
 
 use std::fmt;
 use std::time::Duration;

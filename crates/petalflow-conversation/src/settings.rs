@@ -1,4 +1,4 @@
-//! What a conversation flow is built from.
+//! The settings of a conversation flow.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What happens when a node is entered.
+//! The entry of a node.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What documents can name: node types, tools, providers.
+//! The catalog of names that documents can use: node types, tools, providers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

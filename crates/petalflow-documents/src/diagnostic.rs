@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! The diagnostics of documents, with their codes.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Documents as texts.
+//! The text of a graph document: it is read and checked.
 
 use std::path::Path;
 

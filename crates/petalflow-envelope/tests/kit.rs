@@ -1,4 +1,4 @@
-//! What the tests of node kinds share.
+//! Shared helpers for the tests of node kinds.
 
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;

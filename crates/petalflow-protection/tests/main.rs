@@ -1,4 +1,4 @@
-//! What both protections promise.
+//! The promises of both protections.
 
 mod store;
 

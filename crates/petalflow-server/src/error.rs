@@ -1,4 +1,4 @@
-//! Why a server cannot be built.
+//! The errors of the builder of a server.
 
 use petalflow_envelope::documents::LoadError;
 

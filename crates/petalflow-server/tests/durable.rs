@@ -1,4 +1,4 @@
-//! What a shutdown or a crash leaves.
+//! Recovery after a shutdown or a crash.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

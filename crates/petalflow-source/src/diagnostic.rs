@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! Diagnostics of documents: code, severity, message, and position.
 
 use std::fmt;
 

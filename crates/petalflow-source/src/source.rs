@@ -1,4 +1,4 @@
-//! Documents as texts.
+//! The text of a document, with its name and format.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! How a database file is opened and used.
+//! The options of a database file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

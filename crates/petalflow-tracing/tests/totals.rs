@@ -1,4 +1,4 @@
-//! What models took, by node and by run.
+//! The usage of models, by node and by run.
 
 use petalflow::prelude::*;
 use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};

@@ -1,4 +1,4 @@
-//! What the driver reports to the persistence of a run, as plain data at the points of a superstep.
+//! The interface of the persistence of a run: the driver calls it with plain data at the points of a superstep.
 //!
 //! The driver polls the tasks and decides what happens next; an implementation only reads and writes. The points, in the
 //! order of a superstep:

@@ -1,4 +1,4 @@
-//! What documents cannot contain.
+//! The services that a program supplies to documents: models, tools, functions, a cache, a way to ask people.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What the nodes of a run share: limits, and the controller of steps.
+//! The control of a run with options: the limits of its nodes, and its pauses.
 
 use std::collections::HashMap;
 use std::future::Future;

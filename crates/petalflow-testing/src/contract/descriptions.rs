@@ -1,4 +1,4 @@
-//! What is listed of threads: status, labels and times, and the lists of threads that have them.
+//! Cases about the description of threads: status, labels and times, and queries for them.
 
 use std::collections::BTreeMap;
 
