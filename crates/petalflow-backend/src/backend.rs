@@ -2,7 +2,8 @@
 
 use petalflow::{BoxError, async_trait};
 
-/// The service through which the workers of a run exchange the results of its tasks. Implement it over a message bus or a database.
+/// The service through which the workers of a run exchange the results of its tasks. Implement it over a message bus or a
+/// database.
 ///
 /// Each superstep of each run has a [mailbox](Mailbox). A mailbox holds at most one report per task:
 ///

@@ -59,7 +59,7 @@ impl ProgramTool {
             format!("the program `{}` cannot be used: {error}", self.command[0])
         };
         let mut command = Command::new(&self.command[0]);
-        // Ctrl-C on the terminal stops this program, which lets the tool finish or drops it.
+        // Ctrl-C on the terminal must reach this program only, which then waits for the tool or kills it.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::program::{document, file, folder, path, petalflow, run_with_input, shared};
+use crate::program::{document, file, folder, path, petalflow, run_with_input, test_data};
 
 const REPLIES: &str = r#"[
     "What would you like?",
@@ -13,7 +13,7 @@ const REPLIES: &str = r#"[
 ]"#;
 
 #[test]
-fn p209_a_conversation_goes_on_until_it_ends() {
+fn p209_a_conversation_continues_until_it_ends() {
     let folder = folder();
     let replies = file(&folder, "replies.json", REPLIES);
     let counter = path(&folder, "counter");
@@ -89,7 +89,7 @@ fn p209_the_events_of_a_conversation_are_json_for_programs() {
 }
 
 #[test]
-fn p209_a_stored_conversation_goes_on_in_another_process() {
+fn p209_a_stored_conversation_continues_in_another_process() {
     let folder = folder();
     let store = path(&folder, "chats.db");
     let first = file(&folder, "first.json", r#"["What would you like?"]"#);
@@ -152,7 +152,7 @@ fn p209_a_conversation_says_what_is_missing() {
 
 #[test]
 fn p209_the_editors_own_document_can_be_talked_with() {
-    let Some(minimal) = shared("pipecat/editor/minimal.json") else {
+    let Some(minimal) = test_data("pipecat/editor/minimal.json") else {
         return;
     };
     let folder = folder();

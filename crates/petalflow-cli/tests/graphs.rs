@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{folder, path, petalflow, run_with_input, shared};
+use crate::program::{folder, path, petalflow, run_with_input, test_data};
 
 #[test]
 fn p209_documents_are_drawn_in_three_languages() {
@@ -102,7 +102,7 @@ fn p209_conversations_of_the_test_data_are_converted_and_drawn() {
         "declarative/insurance_quote.flow.yaml",
         "static-legacy/examples_food_ordering.json",
     ] {
-        let Some(file) = shared(&format!("pipecat/{name}")) else {
+        let Some(file) = test_data(&format!("pipecat/{name}")) else {
             continue;
         };
         let file = file.display().to_string();

@@ -142,7 +142,7 @@ pub(crate) fn shell(line: &str, folder: &Path) -> Ran {
         .env_remove("PETALFLOW_STORE")
         .stdin(Stdio::null())
         .output();
-    Ran::of(&output.expect("a shell starts"))
+    Ran::from_output(&output.expect("a shell starts"))
 }
 
 fn has(program: &str) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::program::{
-    document, file, folder, path, petalflow, program, run_program, run_with_input, shared,
+    document, file, folder, path, petalflow, program, run_program, run_with_input, test_data,
 };
 
 #[test]
@@ -291,7 +291,7 @@ fn p209_failures_of_nodes_can_be_recorded() {
 }
 
 #[test]
-fn p209_a_closed_pipe_is_no_error() {
+fn p209_a_closed_pipe_is_not_an_error() {
     use std::io::Read as _;
     let mut child = program()
         .args(["tools", "--json"])
@@ -331,10 +331,10 @@ fn p209_workflows_compile_to_graphs() {
 #[test]
 fn p209_the_golden_workflows_compile() {
     for name in ["custom_dag", "parallel_merge", "sequential_simple"] {
-        let Some(input) = shared(&format!("petalflow/agent/testdata/{name}.input.json")) else {
+        let Some(input) = test_data(&format!("petalflow/agent/testdata/{name}.input.json")) else {
             return;
         };
-        let golden = shared(&format!("petalflow/agent/testdata/{name}.golden.json"))
+        let golden = test_data(&format!("petalflow/agent/testdata/{name}.golden.json"))
             .expect("each input has a result");
         let golden: Value =
             serde_json::from_str(&std::fs::read_to_string(golden).expect("readable"))
@@ -349,7 +349,7 @@ fn p209_the_golden_workflows_compile() {
 
 #[test]
 fn p209_the_example_of_petalflow_runs() {
-    let Some(graph) = shared("petalflow/examples/06_cli_workflow/greeting.graph.json") else {
+    let Some(graph) = test_data("petalflow/examples/06_cli_workflow/greeting.graph.json") else {
         return;
     };
     let ran = run_program([
@@ -366,7 +366,7 @@ fn p209_the_example_of_petalflow_runs() {
 
 #[cfg(not(feature = "providers"))]
 #[test]
-fn p209_a_program_without_providers_says_so() {
+fn p209_a_program_without_providers_reports_it() {
     let ran = petalflow!("run research.agent.yaml -i topic=tulips").code(5);
     assert!(
         ran.err.contains("asks models of anthropic") && ran.err.contains("--features providers"),
@@ -387,7 +387,7 @@ fn p209_models_of_providers_need_a_name_and_a_key() {
             "-i",
             "topic=tulips",
         ]);
-        crate::program::Ran::of(&command.args(model).output().expect("the program starts"))
+        crate::program::Ran::from_output(&command.args(model).output().expect("the program starts"))
     };
     let ran = run(&[]).code(2);
     assert!(ran.err.contains("ANTHROPIC_API_KEY"), "{}", ran.err);

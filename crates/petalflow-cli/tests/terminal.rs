@@ -27,7 +27,7 @@ fn on_a_terminal(arguments: &str, typed: &str) -> Option<Ran> {
     stdin.write_all(typed.as_bytes()).expect("it reads");
     let output = child.wait_with_output().expect("it ends");
     drop(stdin);
-    Some(Ran::of(&output))
+    Some(Ran::from_output(&output))
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! `petalflow threads`: runs that outlive the program.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::json;
 
-use crate::program::{Ran, document, file, folder, path, petalflow, program, run_program};
+use crate::program::{
+    Ran, document, file, folder, path, petalflow, program, run_program, start, words,
+};
 
 #[test]
 fn p209_a_run_pauses_for_a_person_and_resumes_in_another_process() {
@@ -142,36 +144,24 @@ fn p209_a_fork_continues_from_an_old_checkpoint() {
 fn p209_the_store_can_be_a_variable() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let run = |arguments: &[&str]| {
-        Ran::of(
-            &program()
-                .env("PETALFLOW_STORE", &store)
-                .args(arguments)
-                .output()
-                .expect("the program starts"),
-        )
+    let run = |line: &str| {
+        let mut program = program();
+        program.env("PETALFLOW_STORE", &store).args(words(line));
+        Ran::from_output(&program.output().expect("the program starts"))
     };
-    let ran = run(&[
-        "run",
-        &document("review.graph.yaml"),
-        "-i",
-        "name=Ann",
-        "--thread",
-        "r",
-    ])
-    .code(7);
+    let ran = run("run review.graph.yaml -i name=Ann --thread r").code(7);
     assert!(
         ran.err.contains("petalflow threads resume r --answer"),
         "{}",
         ran.err
     );
-    run(&["threads", "resume", "r", "--answer", "yes"]).code(0);
+    run("threads resume r --answer yes").code(0);
     let ran = petalflow!("threads list").code(64);
     assert!(ran.err.contains("PETALFLOW_STORE"), "{}", ran.err);
 }
 
 #[test]
-fn p209_a_thread_goes_on_after_a_failure() {
+fn p209_a_thread_continues_after_a_failure() {
     let folder = folder();
     let store = path(&folder, "runs.db");
     let ran = petalflow!("run lookup.graph.yaml -i city=Rome --store {store} --thread l --tool find=false --tool count=true").code(2);
@@ -206,29 +196,10 @@ fn p209_ctrl_c_ends_a_stored_run_which_can_be_resumed() {
     let store = path(&folder, "runs.db");
     let slow = file(&folder, "slow.sh", "read line; touch \"$1\"; sleep 60");
     let mark = path(&folder, "started");
-    let lookup = document("lookup.graph.yaml");
-    let mut child = program()
-        .args([
-            "run",
-            &lookup,
-            "-i",
-            "city=Rome",
-            "--store",
-            &store,
-            "--thread",
-            "l",
-            "--json",
-        ])
-        .args([
-            "--tool",
-            &format!("find=sh '{slow}' '{mark}'"),
-            "--tool",
-            "count=echo {}",
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = start(&format!(
+        r#"run lookup.graph.yaml -i city=Rome --store {store} --thread l --json
+           --tool "find=sh '{slow}' '{mark}'" --tool 'count=echo {{}}'"#
+    ));
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     assert!(
         lines
@@ -285,12 +256,9 @@ fn p209_each_answer_is_given_once() {
 fn p209_new_input_does_not_discard_a_question() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let review = document("review.graph.yaml");
-    let run = [
-        "run", &review, "-i", "name=Ann", "--store", &store, "--thread", "r",
-    ];
-    run_program(run).code(7);
-    let ran = run_program(run).code(7);
+    let run = || petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread r");
+    run().code(7);
+    let ran = run().code(7);
     assert!(
         ran.err.contains("petalflow threads resume r"),
         "{}",
@@ -298,7 +266,7 @@ fn p209_new_input_does_not_discard_a_question() {
     );
     petalflow!("threads resume r --store {store} --answer yes").code(0);
     // After the end, the same thread takes new input.
-    run_program(run).code(7);
+    run().code(7);
 }
 
 #[test]
@@ -318,23 +286,9 @@ fn p209_a_store_that_does_not_exist_is_not_created_by_reading() {
 fn p209_a_killed_run_can_be_resumed() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let lookup = document("lookup.graph.yaml");
-    let mut child = program()
-        .args([
-            "run",
-            &lookup,
-            "-i",
-            "city=Rome",
-            "--store",
-            &store,
-            "--thread",
-            "l",
-            "--json",
-        ])
-        .args(["--tool", "find=echo 5", "--tool", "count=sleep 60"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = start(&format!(
+        "run lookup.graph.yaml -i city=Rome --store {store} --thread l --json --tool 'find=echo 5' --tool 'count=sleep 60'"
+    ));
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let is_second = |line: String| line.contains("node.started") && line.contains("\"count\"");
     assert!(lines.by_ref().any(|line| is_second(line.expect("a line"))));
@@ -363,12 +317,11 @@ fn p209_several_questions_are_answered_one_after_another() {
         ran.err
     );
     // Which question is meant is not known.
-    let resume = ["threads", "resume", "t", "--store", &store, "--answer"];
-    let ran = run_program(resume.into_iter().chain(["approve"])).code(7);
+    let ran = petalflow!("threads resume t --store {store} --answer approve").code(7);
     assert!(ran.err.contains("cook=approve"), "{}", ran.err);
-    let ran = run_program(resume.into_iter().chain(["table=approve"])).code(7);
+    let ran = petalflow!("threads resume t --store {store} --answer table=approve").code(7);
     assert!(!ran.err.contains("Is the table laid?"), "{}", ran.err);
-    let ran = run_program(resume.into_iter().chain(["reject", "--format", "json"])).code(0);
+    let ran = petalflow!("threads resume t --store {store} --answer reject --format json").code(0);
     let vars = &ran.json()["vars"];
     assert_eq!(
         (&vars["cooked_approved"], &vars["laid_approved"]),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::program::{Ran, document, petalflow, program, run_program, run_with_input, shared};
+use crate::program::{Ran, document, petalflow, program, run_program, run_with_input, test_data};
 
 #[test]
 fn p209_all_diagnostics_are_reported_with_their_places() {
@@ -98,7 +98,7 @@ fn p209_conversations_have_their_own_codes() {
 }
 
 #[test]
-fn p209_what_only_the_loader_sees_is_reported() {
+fn p209_problems_that_only_the_loader_finds_are_reported() {
     let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: human, config: { mode: choice, options: [{ id: x, label: X }, { id: x, label: Y }] } }\nedges: []\n";
     let ran = run_with_input(text, ["validate", "-"]).code(1);
     assert!(
@@ -120,7 +120,7 @@ fn p209_colors_are_only_for_terminals() {
         if no_color {
             command.env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1");
         }
-        Ran::of(&command.output().expect("the program starts"))
+        Ran::from_output(&command.output().expect("the program starts"))
     };
     assert!(forced(false).out.contains('\u{1b}'));
     assert!(!forced(true).out.contains('\u{1b}'));
@@ -145,7 +145,7 @@ fn p209_all_documents_of_the_test_data_are_read() {
         ("pipecat/static-legacy/examples_food_ordering.json", 0),
     ];
     for (path, code) in expected {
-        if let Some(path) = shared(path) {
+        if let Some(path) = test_data(path) {
             run_program(["validate", &path.display().to_string()]).code(code);
         }
     }

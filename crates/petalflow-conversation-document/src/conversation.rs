@@ -1,4 +1,4 @@
-//! The model of a conversation flow, whatever the form of its document.
+//! The model of a conversation flow, independent of the form of its document.
 
 use indexmap::IndexMap;
 use serde::Serialize;

@@ -58,7 +58,8 @@ impl ConversationBuilder {
         self
     }
 
-    /// Sets how long the tool of this name may take in a call. After that the call ends, and the model reads an error. Default: no limit.
+    /// Sets how long the tool of this name may take in a call. After that the call ends, and the model reads an error.
+    /// Default: no limit.
     ///
     /// ```
     /// use std::time::Duration;

@@ -76,7 +76,7 @@ pub(crate) struct ToolEntry {
     pub(crate) inputs: Vec<String>,
 }
 
-/// What documents can name beside the node types of petalflow: tools and providers.
+/// The names that documents can use in addition to the node types of petalflow: tools and providers.
 ///
 /// A catalog without tools accepts any tool of an agent, because the program that runs the document supplies the tools.
 ///

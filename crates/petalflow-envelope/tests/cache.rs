@@ -161,7 +161,7 @@ async fn p167_entries_expire() {
 }
 
 #[tokio::test]
-async fn p168_what_the_cache_did_is_a_variable() {
+async fn p168_the_output_variable_says_whether_the_cache_had_the_result() {
     let (node, ..) = cache(json!({ "cache_key": "k", "ttl": 60, "output_var": "c" }));
     for hit in [false, true] {
         let envelope = run(node.clone(), vars(json!({}))).await.expect("it runs");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 /// A server that answers one request with this text. Returns its address and the request.
 async fn server(response: String) -> (String, tokio::task::JoinHandle<String>) {
@@ -64,7 +64,7 @@ fn problem(config: Value) -> String {
 fn p176_settings() {
     let config: WebhookCallConfig = settings(json!({ "url": "https://example.com/" }));
     assert_eq!(config.method, "POST");
-    assert!(refused::<WebhookCallConfig>(json!({})).contains("url"));
+    assert!(settings_error::<WebhookCallConfig>(json!({})).contains("url"));
     assert_eq!(problem(json!({ "url": " " })), "`url`: it is required");
     assert!(problem(json!({ "url": "example" })).starts_with("`url`: "));
     assert_eq!(

@@ -92,7 +92,8 @@ async fn begin(
     Ok(thread)
 }
 
-/// A claim of the store in addition to that of the thread. With it, only one of several deliveries begins the thread, in any process.
+/// A claim of the store in addition to that of the thread. With it, only one of several deliveries begins the thread, in
+/// any process.
 struct DeliveryLock {
     server: Arc<Inner>,
     name: String,

@@ -291,7 +291,8 @@ impl Inner {
         });
     }
 
-    /// Subscribes to the run of a thread in this process: a message when it has stored events, and the end of the channel when it ends.
+    /// Subscribes to the run of a thread in this process: a message when it has stored events, and the end of the channel
+    /// when it ends.
     pub(crate) fn subscribe(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
         self.running().get(thread).map(broadcast::Sender::subscribe)
     }

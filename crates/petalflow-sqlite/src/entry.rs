@@ -1,7 +1,7 @@
 //! Encodes checkpoints in the rows of the log, and decodes them.
 //!
 //! A row has the end of a checkpoint that began in the row before it, then whole checkpoints, then the beginning of one that ends
-//! in the next row. So rows are full whatever sizes checkpoints have.
+//! in the next row. So all rows but the last are full, for any sizes of checkpoints.
 
 use petalflow::checkpoint::StoredCheckpoint;
 
@@ -96,8 +96,8 @@ impl Row {
     }
 }
 
-/// Decodes the first checkpoint of the bytes. Returns it, whether it is relative to no other, and the bytes after it. `Some(None)` if it is incomplete,
-/// and `None` if the bytes are damaged.
+/// Decodes the first checkpoint of the bytes. Returns it, whether it is relative to no other, and the bytes after it.
+/// `Some(None)` if it is incomplete, and `None` if the bytes are damaged.
 #[expect(clippy::option_option, reason = "damaged, incomplete, or complete")]
 fn decode_one(
     bytes: &[u8],

@@ -65,7 +65,7 @@ pub(crate) struct DatabaseFile {
     pub(crate) opened: Arc<OnceLock<FileId>>,
 }
 
-/// Identifies a file, whatever its path. An open file keeps its number.
+/// Identifies a file independent of its path. An open file keeps its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     #[cfg(unix)]

@@ -26,7 +26,7 @@ const MAX_BYTES_HERE: usize = 64 * 1024;
 /// Stores checkpoints in a SQLite database: a file, which several processes on one machine can share, or memory. Clones share
 /// their connections. When the last clone is dropped, the writes that are queued are still made.
 ///
-/// **Claims** end when the process ends, in whatever way, and when the last clone of the store is dropped. They need no lease:
+/// **Claims** end when the process ends, also if it is killed, and when the last clone of the store is dropped. They need no lease:
 /// a store that claims holds a lock on a file `….db-lock-…` beside the database, which the operating system releases with the
 /// process. Do not delete that file while the process runs. A release that fails, because the disk is full or another process
 /// locks the file for too long, is repeated before the next claim.
@@ -81,8 +81,9 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// [`NewerLayout`](StoreError::NewerLayout) if a newer petalflow has written it. [`Unavailable`](StoreError::Unavailable) if
-    /// it cannot be opened or written at the moment. [`Other`](StoreError::Other) if it is not a database, or that of another program.
+    /// [`NewerLayout`](StoreError::NewerLayout) if a newer petalflow has written it.
+    /// [`Unavailable`](StoreError::Unavailable) if it cannot be opened or written at the moment.
+    /// [`Other`](StoreError::Other) if it is not a database, or that of another program.
     ///
     /// # Cancel safety
     ///

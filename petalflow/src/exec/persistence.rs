@@ -133,7 +133,7 @@ pub(crate) trait Persistence<S: State>: Send {
         Vec::new()
     }
 
-    /// The run has ended, for whatever reason.
+    /// The run has ended: it finished, failed, paused or was stopped.
     fn run_ended(
         &mut self,
         _committed: Committed<'_, S>,

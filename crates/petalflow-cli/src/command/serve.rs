@@ -36,7 +36,8 @@ pub(crate) struct Args {
     threads: bool,
 }
 
-/// The environment variable with the token of the threads. It is not an option, because the list of processes shows options to everyone.
+/// The environment variable with the token of the threads. It is not an option, because the list of processes shows options
+/// to everyone.
 const TOKEN_VARIABLE: &str = "PETALFLOW_TOKEN";
 
 /// The header with the token of the threads.

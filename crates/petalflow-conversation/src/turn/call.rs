@@ -15,7 +15,7 @@ use crate::program::{Offered, Program};
 use crate::step::{Outcome, PendingCall};
 use crate::{ConversationError, ConversationEvent, Interruption, Talk};
 
-/// Lets the conversation continue at this node after the call, whatever the document says.
+/// Lets the conversation continue at this node after the call. It overrides the document.
 ///
 /// A function of the program calls it. Nodes that are chosen by code are checked when the function returns: a name that
 /// does not exist is an error that the model reads.

@@ -28,7 +28,7 @@
 //! applied in the order in which the nodes were added. The number of nodes that run at the same time has no influence on the
 //! result.
 //!
-//! * A node runs once in a superstep, whatever the number of its predecessors. PetalFlow runs it once for each predecessor.
+//! * A node runs once in a superstep, also if it has several predecessors. PetalFlow runs it once for each predecessor.
 //! * A [merge](NodeKind::Merge) waits for the edges that can still fire. So it runs after a router that skips one of its
 //!   branches. In PetalFlow it never runs then. It merges in the order of its edges and not in the order of arrival, and it
 //!   merges also if one node runs at a time.

@@ -29,6 +29,7 @@
 
 mod branch_node;
 mod cache;
+mod cache_store;
 mod call_settings;
 mod conditional;
 mod filter;
@@ -53,7 +54,8 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use branch_node::BranchNode;
-pub use cache::{CacheConfig, CacheEntry, CacheNode, CacheStore, MemoryCacheStore};
+pub use cache::{CacheConfig, CacheNode};
+pub use cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
 pub use call_settings::RetryConfig;
 pub use conditional::{ConditionConfig, ConditionalConfig, ConditionalNode, EvaluationOrder};
 pub use filter::{DuplicateKept, FilterConfig, FilterNode, FilterOp, FilterTarget, SortOrder};

@@ -25,8 +25,8 @@ type Input<F> = <<F as Flow>::State as State>::Input;
 type Answers<F> = dyn Fn(&[Interrupt]) -> Resume<<F as Flow>::State>;
 type Stores = dyn Fn() -> BoxFuture<'static, Arc<dyn Store>>;
 
-/// Runs a flow on a thread, crashes it wherever a crash can make a difference, resumes it as a new process would, and compares the
-/// result with that of a run without faults.
+/// Runs a flow on a thread, crashes it wherever a crash can make a difference, resumes it as a new process would, and
+/// compares the result with that of a run without faults.
 ///
 /// `launch` makes the launch of one process, `input` the input of the thread's first turn. [`FaultKind`] lists the faults. Each is
 /// tried with every [`Durability`]. The check panics unless, after each crash,

@@ -1,7 +1,10 @@
 //! A node that asks a person.
 
-mod handlers;
+mod auto_handler;
+mod handler;
+mod queued_handler;
 mod request;
+mod thread_handler;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,11 +21,11 @@ use crate::wire::{WireTrace, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
 use petalflow::{BoxError, async_trait};
 
-pub use handlers::{
-    AutoHandler, ChannelHandler, FuncHandler, HumanHandler, HumanQuestion, QueuedHandler,
-    ThreadHandler,
-};
+pub use auto_handler::{AutoHandler, FuncHandler};
+pub use handler::HumanHandler;
+pub use queued_handler::{ChannelHandler, QueuedHandler};
 pub use request::{HumanOption, HumanRequest, HumanResponse, RequestType};
+pub use thread_handler::{HumanQuestion, ThreadHandler};
 
 /// The settings of a [`HumanNode`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
