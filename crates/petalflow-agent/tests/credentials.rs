@@ -144,8 +144,8 @@ async fn a_credential_that_is_given_again_after_a_crash_is_used() {
         let given = || ConversationInput::default().credential(&*id, token());
 
         let faulty = FaultyStore::new(&store);
-        let window = FaultKind::TransientErrorBefore;
-        faulty.inject(Fault { window, nth });
+        let kind = FaultKind::TransientErrorBefore;
+        faulty.inject(Fault { kind, nth });
         let _ = agent.store(&faulty).thread("t").run(given()).await;
 
         let (tool, ran) = calendar();
