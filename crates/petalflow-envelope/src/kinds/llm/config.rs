@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(doc)]
+use super::LlmNode;
 use crate::Period;
 use crate::kinds::call_settings::RetryConfig;
 use crate::template::MissingVariable;
 
-/// The settings of an [`LlmNode`](super::LlmNode).
+/// The settings of an [`LlmNode`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LlmConfig {
