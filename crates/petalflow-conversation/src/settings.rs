@@ -1,4 +1,4 @@
-//! The settings of a conversation flow.
+//! What a conversation flow is built from.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The reads of a run from its store before its first node.
+//! What a run reads from its store before its first node.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
