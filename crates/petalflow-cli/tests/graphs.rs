@@ -101,6 +101,41 @@ fn p209_conversations_are_converted() {
 }
 
 #[test]
+fn documents_are_written_as_yaml_to_files_of_yaml() {
+    let folder = folder();
+    let editor = path(&folder, "order.yaml");
+    petalflow([
+        "convert",
+        &document("old_order.json"),
+        "--to",
+        "editor",
+        "-o",
+        &editor,
+    ])
+    .code(0);
+    let text = std::fs::read_to_string(&editor).expect("the document");
+    assert!(!text.starts_with('{'), "{text}");
+    petalflow(["validate", "--strict", &editor]).code(0);
+    let config = |file: &str| {
+        petalflow(["convert", file, "--to", "config"])
+            .code(0)
+            .json()
+    };
+    let json = path(&folder, "order.json");
+    petalflow(["convert", &editor, "--to", "editor", "-o", &json]).code(0);
+    assert_eq!(config(&editor), config(&json));
+
+    let graph = path(&folder, "research.yml");
+    let agents = document("research.agent.yaml");
+    petalflow(["compile", &agents, "-o", &graph]).code(0);
+    let text = std::fs::read_to_string(&graph).expect("the graph");
+    assert!(!text.starts_with('{'), "{text}");
+    petalflow(["validate", &graph]).code(0);
+    let drawn = |file: &str| petalflow(["graph", file]).code(0).out;
+    assert_eq!(drawn(&graph), drawn(&agents));
+}
+
+#[test]
 fn p209_conversations_of_the_test_data_are_converted_and_drawn() {
     for name in [
         "editor/food_ordering.json",

@@ -16,7 +16,7 @@ use crate::envelope::{InputArgs, ResultArgs};
 use crate::events::View;
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
-use crate::store::{StoreArgs, quoted};
+use crate::store::StoreArgs;
 use crate::{loaded, terminal};
 
 /// The label of a thread with the path of its document.
@@ -122,6 +122,7 @@ pub(crate) async fn run(args: Args) -> Result {
         terminal::line("The document is valid and can be loaded.")?;
         return Ok(Exit::Done);
     }
+    args.answers.check(&graph)?;
     let mut envelope = args.input.envelope()?;
     let services = args.services.services(&graph)?;
     let flow = loaded::flow(&graph, &services)?;
@@ -140,6 +141,10 @@ pub(crate) async fn run(args: Args) -> Result {
         if args.thread.is_none() && !args.settings.quiet {
             terminal::note(format_args!("thread {id}"));
         }
+    } else if args.thread.is_some() && !args.settings.quiet {
+        terminal::note(format_args!(
+            "thread {id} is not stored: there is no `--store`"
+        ));
     }
     stop_on_ctrl_c(&token, is_stored);
     let run = thread.run(envelope);
@@ -200,11 +205,8 @@ pub(crate) async fn remember<F: Flow>(thread: &Thread<F>, file: &Path) -> Result
 
 /// Says that there is no such thread.
 pub(crate) fn unknown(id: &str, store: &StoreArgs) -> Failure {
-    Failure::new(
-        Exit::Thread,
-        format_args!("there is no thread {}", quoted(id)),
-    )
-    .hint(format_args!("petalflow threads list{}", store.option()))
+    Failure::new(Exit::Thread, format_args!("there is no thread `{id}`"))
+        .hint(format_args!("petalflow threads list{}", store.option()))
 }
 
 /// A new name of a thread.
