@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use petalflow::interrupt::Interrupt;
+use petalflow_documents::GraphDefinition;
 use petalflow_envelope::kinds::{HumanQuestion, HumanRequest, HumanResponse, RequestType};
+use petalflow_source::names;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{self, NOTE, STRONG};
+use crate::terminal::{self, NOTE, STRONG, WARNING};
 
 /// The answers that a command was given.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -27,6 +29,35 @@ pub(crate) fn request_of(interrupt: &Interrupt) -> Option<HumanRequest> {
 }
 
 impl AnswerArgs {
+    /// Fails if an answer names a node that the graph does not have: its question would be asked, or approved, without it.
+    pub(crate) fn check(&self, graph: &GraphDefinition) -> Result<()> {
+        let nodes = || graph.nodes.iter().map(|node| node.id.as_str());
+        for name in self
+            .answers
+            .iter()
+            .filter_map(|answer| split_node(answer).0)
+        {
+            if !nodes().any(|node| node == name) {
+                let suggestion = names::suggestion(name, nodes());
+                return Err(Failure::new(
+                    Exit::Input,
+                    format_args!("`--answer {name}=..`: there is no node `{name}`{suggestion}"),
+                )
+                .hint("a text with `=` that is the answer itself is written as JSON: '\"a=b\"'"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says which answers no question needed.
+    pub(crate) fn note_unused(&self) {
+        for answer in &self.answers {
+            terminal::note(format_args!(
+                "{WARNING}unused:{WARNING:#} `--answer {answer}`: no question needed it"
+            ));
+        }
+    }
+
     /// The answer to a question: the one with the name of its node, or one without a name if there is no other question.
     pub(crate) fn find(&self, node: &str, open: &[Interrupt]) -> Option<&str> {
         let mut all = self.answers.iter().map(|answer| split_node(answer));

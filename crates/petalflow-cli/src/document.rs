@@ -5,10 +5,11 @@ use std::path::Path;
 
 use petalflow_conversation_document as conversation;
 use petalflow_documents as documents;
-use petalflow_source::{Code, Diagnostics, Format, Report, Severity};
+use petalflow_source::{Code, Diagnostics, Format, Pointer, Report, Severity};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Result};
+use crate::terminal;
 
 /// One byte more than a document may have, so that the checks report a file that is too large.
 const MAX_BYTES: u64 = (2 << 20) + 1;
@@ -50,9 +51,7 @@ impl File {
         let is_yaml = if is_stdin {
             !text.trim_start().starts_with(['{', '['])
         } else {
-            let extension = path.extension().and_then(|it| it.to_str());
-            extension
-                .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
+            terminal::is_yaml(path)
         };
         Ok(File {
             name: if is_stdin {
@@ -87,6 +86,19 @@ impl File {
         kind.unwrap_or(Kind::Graph)
     }
 
+    /// What the loader refuses, each at the node that it names.
+    pub(crate) fn located(&self, problems: &[String]) -> Diagnostics<DataCode> {
+        let (_, found) =
+            self.conversation_source()
+                .inspect(|value, report: &mut Report<DataCode>| {
+                    for problem in problems {
+                        report.add(DataCode::Load, node_of(value, problem), problem);
+                    }
+                    Some(())
+                });
+        found
+    }
+
     /// The value of a text that is data, such as variables.
     pub(crate) fn value(&self) -> Result<Value> {
         let (value, found): (_, Diagnostics<DataCode>) = self
@@ -99,7 +111,24 @@ impl File {
     }
 }
 
+/// The first node of a graph that a message names, or the document.
+fn node_of(value: &Value, message: &str) -> Pointer {
+    let nodes = value["nodes"].as_array();
+    let index = |name: &str| nodes?.iter().position(|node| node["id"] == name);
+    let quoted = message.split('`').skip(1).step_by(2);
+    quoted
+        .filter_map(index)
+        .next()
+        .map_or_else(Pointer::root, |node| {
+            Pointer::root().name("nodes").item(node)
+        })
+}
+
 fn kind_of(value: &Value) -> Kind {
+    // Graphs and agent workflows say what they are, in whatever form their nodes are.
+    if value.get("kind").is_some() && value.get("initial_node").is_none() {
+        return Kind::Graph;
+    }
     let Some(nodes) = value.get("nodes") else {
         return if value.get("initial_node").is_some() {
             Kind::Conversation
@@ -120,13 +149,15 @@ fn kind_of(value: &Value) -> Kind {
     }
 }
 
-/// The codes of mistakes in plain data.
+/// The codes of mistakes in plain data, and of problems that only the loader finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum DataCode {
+pub(crate) enum DataCode {
     Syntax,
     TooLarge,
     WrongValue,
     DuplicateName,
+    /// The loader refuses the graph.
+    Load,
 }
 
 impl Code for DataCode {
@@ -141,6 +172,7 @@ impl Code for DataCode {
             DataCode::DuplicateName => "DC-002",
             DataCode::TooLarge => "DC-003",
             DataCode::WrongValue => "DC-007",
+            DataCode::Load => "CL-001",
         }
     }
 

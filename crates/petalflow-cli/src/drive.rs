@@ -38,7 +38,10 @@ impl Driver<'_> {
         loop {
             let interrupts = match self.run_until_stop(run).await? {
                 End::Waiting(interrupts) => interrupts,
-                finished @ End::Finished(_) => return Ok(finished),
+                finished @ End::Finished(_) => {
+                    given.note_unused();
+                    return Ok(finished);
+                }
             };
             let Some(resume) = self.collect_answers(&interrupts, &given).await? else {
                 return Ok(End::Waiting(interrupts));
@@ -168,12 +171,12 @@ impl Driver<'_> {
             (Exit::Stopped, _) => {
                 Failure::new(exit, format_args!("the run of thread `{id}` was stopped"))
             }
-            (_, Some(ThreadError::Waiting { waiting, .. })) => {
-                return self.waiting_failure(waiting);
-            }
             (_, Some(ThreadError::Busy { .. } | ThreadError::BusyElsewhere { .. })) => {
                 return Failure::new(exit, format_args!("thread `{id}` is busy with another run"))
                     .hint("wait for it, or stop it in its process");
+            }
+            (_, Some(ThreadError::Waiting { waiting, .. })) => {
+                return self.waiting_failure(waiting);
             }
             _ => Failure::new(exit, error),
         };

@@ -6,13 +6,15 @@ use std::time::{Duration, Instant, SystemTime};
 use indicatif::{ProgressBar, ProgressStyle};
 use petalflow::State;
 use petalflow::event::{Event, EventKind, TaskId};
+use petalflow::interrupt::Interrupt;
+use petalflow::thread::ThreadError;
 use petalflow_envelope::run::RunEventKind;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers;
 use crate::exit::Result;
-use crate::terminal;
+use crate::terminal::{self, NOTE};
 
 /// How the events of a run are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub(crate) struct View {
     bar: Option<ProgressBar>,
     started: HashMap<TaskId, Instant>,
     running: Vec<String>,
+    /// The last line of the text that a model streams, until it is complete.
+    streamed: HashMap<TaskId, String>,
 }
 
 /// An event as a line of JSON.
@@ -75,6 +79,7 @@ impl View {
             bar,
             started: HashMap::new(),
             running: Vec::new(),
+            streamed: HashMap::new(),
         }
     }
 
@@ -106,11 +111,12 @@ impl View {
                 let (kind, payload) = RunEventKind::of(custom);
                 (kind.as_str(), payload.into())
             }
-            EventKind::Interrupted { interrupts, .. } => {
-                let questions: Vec<Value> = interrupts.iter().map(answers::as_json).collect();
-                ("run.paused", json!({ "questions": questions }))
-            }
-            EventKind::Failed { error } => ("run.failed", json!({ "error": error.to_string() })),
+            EventKind::Interrupted { interrupts, .. } => paused(interrupts),
+            EventKind::Failed { error } => match error.thread_error() {
+                // A new input of a thread that waits is refused: the thread is paused as before.
+                Some(ThreadError::Waiting { waiting, .. }) => paused(waiting),
+                _ => ("run.failed", json!({ "error": error.to_string() })),
+            },
             // The command prints the line of a finished run, because that line has the result.
             _ => return Ok(()),
         };
@@ -147,6 +153,12 @@ impl View {
             let took = started.map_or(0.0, |it| it.elapsed().as_secs_f64());
             bar.println(format!("{mark} {} ({took:.1} s)", task.node));
         };
+        if !matches!(event.kind, EventKind::Custom(_))
+            && let Some(line) = self.streamed.remove(&task.id)
+            && !line.is_empty()
+        {
+            bar.println(text_of(&task.node, &line));
+        }
         match &event.kind {
             EventKind::NodeStarted => {
                 self.started.entry(task.id).or_insert_with(Instant::now);
@@ -156,6 +168,19 @@ impl View {
             EventKind::NodeFailed { .. } => end("✗", self.started.remove(&task.id)),
             EventKind::Retry { error, .. } => {
                 bar.println(format!("↻ {}: {}", task.node, error.message));
+            }
+            EventKind::Custom(custom) => {
+                let Some(piece) = custom.value().ok().and_then(streamed_text) else {
+                    return;
+                };
+                let line = self.streamed.entry(task.id).or_default();
+                line.push_str(&piece);
+                while let Some((complete, rest)) = line.split_once('\n') {
+                    bar.println(text_of(&task.node, complete));
+                    *line = rest.into();
+                }
+                bar.set_message(text_of(&task.node, last_part(line)));
+                return;
             }
             _ => return,
         }
@@ -182,7 +207,31 @@ impl View {
     }
 }
 
-/// A value as the fields of a line.
+/// A piece of the text that a model streams.
+fn streamed_text(value: impl Serialize) -> Option<String> {
+    let value = serde_json::to_value(value).ok()?;
+    let is_piece = value["kind"] == RunEventKind::NodeOutputDelta.as_str();
+    is_piece.then(|| value["delta"].as_str().map(str::to_owned))?
+}
+
+fn text_of(node: &str, line: &str) -> String {
+    // A model may write what a terminal obeys.
+    let line: String = line.chars().filter(|it| !it.is_control()).collect();
+    format!("  {NOTE}{node}:{NOTE:#} {line}")
+}
+
+/// What fits into a line of a terminal.
+fn last_part(line: &str) -> &str {
+    const LONGEST: usize = 60;
+    let from = line.char_indices().rev().nth(LONGEST - 1);
+    from.map_or(line, |(at, _)| &line[at..])
+}
+
+fn paused(interrupts: &[Interrupt]) -> (&'static str, Value) {
+    let questions: Vec<Value> = interrupts.iter().map(answers::as_json).collect();
+    ("run.paused", json!({ "questions": questions }))
+}
+
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -104,8 +105,27 @@ pub(crate) async fn read_line() -> Result<Option<String>> {
         .map_err(|error| Failure::new(Exit::Input, format_args!("stdin cannot be read: {error}")))
 }
 
+/// A document for a file: YAML if the name of the file says so, and JSON otherwise.
+pub(crate) fn document(file: Option<&Path>, value: &impl Serialize) -> Result<String> {
+    if !file.is_some_and(is_yaml) {
+        return pretty(value);
+    }
+    serde_saphyr::to_string(value).map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format_args!("the result cannot be written as YAML: {error}"),
+        )
+    })
+}
+
+/// Whether the name of a file ends as those of YAML do.
+pub(crate) fn is_yaml(file: &Path) -> bool {
+    let extension = file.extension().and_then(|it| it.to_str());
+    extension.is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
+}
+
 /// Writes a result to a file, or to stdout.
-pub(crate) fn output(file: Option<&std::path::Path>, text: &str) -> Result<()> {
+pub(crate) fn output(file: Option<&Path>, text: &str) -> Result<()> {
     let ended = text.trim_end_matches('\n');
     match file {
         None => line(ended),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{folder, path, petalflow, run_with_input, test_data};
+use crate::program::{document, folder, path, petalflow, run_program, run_with_input, test_data};
 
 #[test]
 fn p209_documents_are_drawn_in_three_languages() {
@@ -93,6 +93,41 @@ fn p209_conversations_are_converted() {
     let ran = petalflow!("convert {editor} --to config --strict").code(1);
     assert_eq!(ran.out, "");
     petalflow!("convert greeting.graph.json --to editor").code(6);
+}
+
+#[test]
+fn documents_are_written_as_yaml_to_files_of_yaml() {
+    let folder = folder();
+    let editor = path(&folder, "order.yaml");
+    run_program([
+        "convert",
+        &document("old_order.json"),
+        "--to",
+        "editor",
+        "-o",
+        &editor,
+    ])
+    .code(0);
+    let text = std::fs::read_to_string(&editor).expect("the document");
+    assert!(!text.starts_with('{'), "{text}");
+    run_program(["validate", "--strict", &editor]).code(0);
+    let config = |file: &str| {
+        run_program(["convert", file, "--to", "config"])
+            .code(0)
+            .json()
+    };
+    let json = path(&folder, "order.json");
+    run_program(["convert", &editor, "--to", "editor", "-o", &json]).code(0);
+    assert_eq!(config(&editor), config(&json));
+
+    let graph = path(&folder, "research.yml");
+    let agents = document("research.agent.yaml");
+    run_program(["compile", &agents, "-o", &graph]).code(0);
+    let text = std::fs::read_to_string(&graph).expect("the graph");
+    assert!(!text.starts_with('{'), "{text}");
+    run_program(["validate", &graph]).code(0);
+    let drawn = |file: &str| run_program(["graph", file]).code(0).out;
+    assert_eq!(drawn(&graph), drawn(&agents));
 }
 
 #[test]

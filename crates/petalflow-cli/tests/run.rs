@@ -404,3 +404,52 @@ fn p209_models_of_providers_need_a_name_and_a_key() {
         ran.err
     );
 }
+
+#[test]
+fn an_answer_for_an_unknown_node_is_refused_before_the_run() {
+    // Without a terminal and a store, the question would be approved.
+    let review = document("review.graph.yaml");
+    let ran = run_program([
+        "run",
+        &review,
+        "-i",
+        "name=Ann",
+        "--answer",
+        "reviw=reject: too short",
+    ])
+    .code(4);
+    assert_eq!(ran.out, "");
+    assert!(
+        ran.err
+            .contains("there is no node `reviw`; did you mean `review`?"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn answers_that_no_question_needed_are_named() {
+    let review = document("review.graph.yaml");
+    let mut arguments = vec!["run", &review, "-i", "name=Ann", "--var", "output"];
+    arguments.extend(["--answer", "no", "--answer", "yes"]);
+    let ran = run_program(arguments).code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: false)\n");
+    assert!(
+        ran.err.contains("unused: `--answer yes`") && !ran.err.contains("--answer no"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_thread_without_a_store_is_said_to_be_lost() {
+    let graph = document("greeting.graph.json");
+    let ran = run_program(["run", &graph, "-i", "name=Ann", "--thread", "t"]).code(0);
+    assert_eq!(ran.err, "thread t is not stored: there is no `--store`\n");
+}
+
+#[test]
+fn a_missing_variable_is_named() {
+    let ran = run_program(["run", &document("greeting.graph.json")]).code(2);
+    assert!(ran.err.contains("`name` has no value"), "{}", ran.err);
+}

@@ -116,7 +116,7 @@ fn p209_threads_are_listed_and_shown() {
     petalflow!("threads show a-1 --store {store} --checkpoint 99").code(8);
     let ran = petalflow!("threads show a --store {store}").code(8);
     assert!(
-        ran.err.contains("there is no thread a") && ran.err.contains("threads list"),
+        ran.err.contains("there is no thread `a`") && ran.err.contains("threads list"),
         "{}",
         ran.err
     );
@@ -327,4 +327,33 @@ fn p209_several_questions_are_answered_one_after_another() {
         (&vars["cooked_approved"], &vars["laid_approved"]),
         (&json!(false), &json!(true))
     );
+}
+
+#[test]
+fn new_input_for_a_thread_that_waits_is_a_pause_in_json() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let review = document("review.graph.yaml");
+    let run = [
+        "run", &review, "-i", "name=Ann", "--store", &store, "--thread", "r", "--json",
+    ];
+    let first = run_program(run).code(7).lines();
+    let again = run_program(run).code(7).lines();
+    let questions = |lines: &[serde_json::Value]| {
+        let last = lines.last().expect("a line");
+        assert_eq!(last["event"], "run.paused", "{last}");
+        last["questions"].clone()
+    };
+    assert_eq!(questions(&first)[0]["node"], "review");
+    assert_eq!(questions(&first)[0]["id"], questions(&again)[0]["id"]);
+    let ran = run_program([
+        "threads",
+        "resume",
+        "r",
+        "--store",
+        &store,
+        "--answer",
+        "reviw=yes",
+    ]);
+    assert!(ran.code(4).err.contains("did you mean `review`?"));
 }

@@ -15,7 +15,10 @@ fn p209_node_types_are_listed_with_their_settings() {
     }
     let ran = petalflow!("tools human").code(0);
     assert!(
-        ran.out.contains("default_option") && !ran.out.contains("[`"),
+        ran.out.contains("default_option")
+            && ran.out.contains("{{.name}}")
+            && !ran.out.contains("[`")
+            && !ran.out.contains("::"),
         "{}",
         ran.out
     );

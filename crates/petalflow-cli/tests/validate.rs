@@ -102,10 +102,17 @@ fn p209_problems_that_only_the_loader_finds_are_reported() {
     let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: human, config: { mode: choice, options: [{ id: x, label: X }, { id: x, label: Y }] } }\nedges: []\n";
     let ran = run_with_input(text, ["validate", "-"]).code(1);
     assert!(
-        ran.out.contains("error[CL-001]") && ran.out.contains("identifier `x`"),
-        "{}",
+        ran.out.starts_with("<stdin>:5:5: error[CL-001]") && ran.out.contains("identifier `x`"),
+        "the node has a place: {}",
         ran.out
     );
+}
+
+#[test]
+fn a_document_with_a_kind_is_no_conversation() {
+    let text = "id: g\nversion: '1'\nkind: graf\nnodes:\n  a: { type: noop }\nedges: []\n";
+    let ran = run_with_input(text, ["validate", "-"]).code(1);
+    assert!(!ran.out.contains("CV-"), "{}", ran.out);
 }
 
 #[test]

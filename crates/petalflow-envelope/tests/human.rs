@@ -213,6 +213,25 @@ async fn p174_the_request_has_the_selected_variables() {
     );
 }
 
+#[tokio::test]
+async fn a_prompt_names_variables_with_and_without_vars() {
+    let prompt = async |template: &str, values: Value| {
+        let (handler, requests) = recording();
+        let node = human(json!({ "prompt_template": template })).handler(handler);
+        run(node, vars(values).with_input("the input")).await?;
+        let requests = requests.lock().expect("no test panics here");
+        Ok::<_, String>(requests[0].prompt.clone())
+    };
+    let both = prompt("{{ name }} {{ vars.name }}", json!({ "name": "ann" })).await;
+    assert_eq!(both.as_deref(), Ok("ann ann"));
+    // A variable does not hide a part of the envelope.
+    let part = prompt("{{ input }} {{ vars.input }}", json!({ "input": "mine" })).await;
+    assert_eq!(part.as_deref(), Ok("the input mine"));
+    let error = prompt("{{ nmae }}", json!({ "name": "ann" })).await;
+    let error = error.expect_err("it has no value");
+    assert!(error.ends_with("`nmae` has no value"), "{error}");
+}
+
 /// Waits until a request is open.
 async fn wait_for_request(queue: &QueuedHandler) -> String {
     loop {

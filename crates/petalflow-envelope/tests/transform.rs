@@ -222,7 +222,16 @@ async fn p148_functions_of_templates() {
         assert_eq!(envelope.get_var_string("y"), expected, "{template}");
     }
     let missing = |missing: &str| json!({ "transform": "template", "template": "[{{ gone }}]", "missing": missing });
-    assert!(transform(missing("error"), json!({})).await.is_err());
+    let error = transform(missing("error"), json!({})).await;
+    let error = error.expect_err("a variable is missing").to_string();
+    assert!(
+        error.ends_with("the template cannot be filled: `gone` has no value"),
+        "{error}"
+    );
+    let several = json!({ "transform": "template", "template": "{{ coalesce(user.name, b) }}{{ user.age }}{{ a }}{{ b }}" });
+    let error = transform(several, json!({ "user": { "name": "ann" }, "a": 1 })).await;
+    let error = error.expect_err("two values are missing").to_string();
+    assert!(error.ends_with("`b`, `user.age` have no values"), "{error}");
     assert_eq!(done(missing("empty"), json!({})).await, json!("[]"));
 }
 

@@ -68,7 +68,19 @@ pub(crate) fn tokens(text: &str) -> std::result::Result<Vec<(Token, usize)>, Par
 fn lex_error(text: &str, position: usize) -> ParseError {
     match text[position..].chars().next() {
         Some('"') => ParseError::new("unterminated string", position),
-        Some(character) => ParseError::new(format!("unexpected character `{character}`"), position),
+        Some(character) => {
+            let hint = match character {
+                '\'' => " (texts are in double quotes)",
+                '=' => " (`==` compares)",
+                '&' => " (`&&` is and)",
+                '|' => " (`||` is or)",
+                _ => "",
+            };
+            ParseError::new(
+                format!("unexpected character `{character}`{hint}"),
+                position,
+            )
+        }
         None => ParseError::new("unexpected end of the expression", position),
     }
 }

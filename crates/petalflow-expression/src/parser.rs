@@ -74,7 +74,15 @@ impl Parser {
     }
 
     fn unexpected(&self) -> ParseError {
-        ParseError::new(format!("unexpected {}", self.peek()), self.position())
+        let is_call = *self.peek() == Token::Symbol("(")
+            && self.index > 0
+            && matches!(self.tokens[self.index - 1].0, Token::Word(_));
+        let hint = if is_call {
+            " (there are no functions; a length is `name.length`)"
+        } else {
+            ""
+        };
+        ParseError::new(format!("unexpected {}{hint}", self.peek()), self.position())
     }
 
     fn take(&mut self, symbol: &'static str) -> bool {

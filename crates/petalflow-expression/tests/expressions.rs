@@ -68,7 +68,15 @@ fn p186_operators_and_values() {
         ("(n)", json!(7)),
         ("-3 < n", json!(true)),
     ]);
-    assert_eq!(problem("a = b"), "unexpected character `=` at position 2");
+    assert_eq!(
+        problem("a = b"),
+        "unexpected character `=` (`==` compares) at position 2"
+    );
+    assert_eq!(
+        problem("len(tags) > 0"),
+        "unexpected `(` (there are no functions; a length is `name.length`) at position 3"
+    );
+    assert_eq!(problem("1 (2)"), "unexpected `(` at position 2");
     assert_eq!(
         problem(""),
         "unexpected end of the expression at position 0"
@@ -230,7 +238,7 @@ fn p193_texts_and_their_escapes() {
     assert_eq!(problem(r#""end\"#), "unterminated string at position 0");
     assert_eq!(
         problem("'single'"),
-        "unexpected character `'` at position 0"
+        "unexpected character `'` (texts are in double quotes) at position 0"
     );
 }
 

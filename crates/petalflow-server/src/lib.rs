@@ -49,7 +49,7 @@
 //!
 //! | status | reason |
 //! | --- | --- |
-//! | 400 | the body is not the JSON that its content type announces, or not an answer |
+//! | 400 | the body is not the JSON that its content type announces, or not an answer, also if a field is unknown |
 //! | 401 | the token is missing or wrong |
 //! | 404 | there is no such trigger, thread or address |
 //! | 405 | the trigger does not allow the method; the header `Allow` has those that it does |

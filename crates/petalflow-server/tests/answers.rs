@@ -49,6 +49,13 @@ async fn one_of_two_people_answers() {
     )
     .await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{wrong:?}");
+    // Neither is a rejection: the question would take no other answer.
+    let misspelt = json!({ "approvd": true });
+    let wrong = answer(&router, &thread, &question, misspelt).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{wrong:?}");
+    let silent = json!({ "responded_by": "Ann" });
+    let wrong = answer(&router, &thread, &question, silent).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong:?}");
     let wrong = answer(&router, &thread, "7", json!({ "approved": true })).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong:?}");
     let other = answer(
@@ -186,7 +193,7 @@ async fn the_status_names_the_node_that_failed() {
     );
     let error = failed["errors"][0]["error"].as_str().unwrap_or_default();
     assert!(
-        failed["errors"][0]["node"] == "fail" && error.contains("undefined value"),
+        failed["errors"][0]["node"] == "fail" && error.contains("`missing` has no value"),
         "{failed}"
     );
 }

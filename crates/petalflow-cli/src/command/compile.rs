@@ -31,7 +31,10 @@ const AFTER: &str = "\
 Examples:
   petalflow compile research.agent.yaml
   petalflow compile research.agent.yaml -o research.graph.json
-  petalflow compile research.agent.yaml --pretty=false | petalflow validate -";
+  petalflow compile research.agent.yaml -o research.graph.yaml
+  petalflow compile research.agent.yaml --pretty=false | petalflow validate -
+
+The graph is JSON, and YAML in a file `.yaml` or `.yml`.";
 
 pub(crate) fn run(args: Args) -> Result {
     let catalog = ServiceArgs::default().catalog();
@@ -48,11 +51,12 @@ pub(crate) fn run(args: Args) -> Result {
         return Ok(Exit::Done);
     }
     let graph = workflow.compile(&catalog);
+    let file = args.output.as_deref();
     let text = if args.pretty {
-        terminal::pretty(&graph)?
+        terminal::document(file, &graph)?
     } else {
         serde_json::to_string(&graph).map_err(|error| Failure::new(Exit::Failed, error))?
     };
-    terminal::output(args.output.as_deref(), &text)?;
+    terminal::output(file, &text)?;
     Ok(Exit::Done)
 }

@@ -16,7 +16,7 @@ use crate::envelope::{InputArgs, ResultArgs};
 use crate::events::{View, ViewMode};
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
-use crate::store::{StoreArgs, shell_quoted};
+use crate::store::StoreArgs;
 use crate::{load, terminal};
 
 /// The label of a thread that has the path of its document.
@@ -122,6 +122,7 @@ pub(crate) async fn run(args: Args) -> Result {
         terminal::line("The document is valid and can be loaded.")?;
         return Ok(Exit::Done);
     }
+    args.answers.check(&graph)?;
     let mut envelope = args.input.envelope()?;
     let services = args.services.services(&graph)?;
     let flow = load::build(&graph, &services)?;
@@ -140,6 +141,10 @@ pub(crate) async fn run(args: Args) -> Result {
         if args.thread.is_none() && !args.settings.quiet {
             terminal::note(format_args!("thread {id}"));
         }
+    } else if args.thread.is_some() && !args.settings.quiet {
+        terminal::note(format_args!(
+            "thread {id} is not stored: there is no `--store`"
+        ));
     }
     stop_on_ctrl_c(
         &token,
@@ -212,11 +217,8 @@ pub(crate) async fn label_with_document<F: Flow>(thread: &Thread<F>, file: &Path
 
 /// The failure for a thread that does not exist.
 pub(crate) fn unknown_thread(id: &str, store: &StoreArgs) -> Failure {
-    Failure::new(
-        Exit::Thread,
-        format_args!("there is no thread {}", shell_quoted(id)),
-    )
-    .hint(format_args!("petalflow threads list{}", store.option()))
+    Failure::new(Exit::Thread, format_args!("there is no thread `{id}`"))
+        .hint(format_args!("petalflow threads list{}", store.option()))
 }
 
 /// A random name for a new thread.

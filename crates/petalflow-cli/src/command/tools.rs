@@ -74,7 +74,7 @@ fn list(schemas: &Map<String, Value>) -> Result<()> {
 fn show(name: &str, schema: &Value) -> Result<()> {
     terminal::line(format_args!("{STRONG}{name}{STRONG:#}: {}", summary(name)))?;
     let definitions = &schema["$defs"];
-    match schema["oneOf"].as_array() {
+    let shown = match schema["oneOf"].as_array() {
         None => properties(schema, definitions, "It has no settings."),
         // One setting decides which others there are.
         Some(variants) => variants.iter().try_for_each(|variant| {
@@ -86,7 +86,13 @@ fn show(name: &str, schema: &Value) -> Result<()> {
             }
             properties(variant, definitions, "  It has no other settings.")
         }),
+    };
+    shown?;
+    // The descriptions are those of the Rust types, whose templates are of Jinja.
+    if schema.to_string().contains("{{") {
+        terminal::line("\nTemplates in documents are those of Go: `{{.name}}`, `{{.user.name}}`.")?;
     }
+    Ok(())
 }
 
 /// The setting that selects this variant, with its value.

@@ -92,10 +92,7 @@ fn check(file: &File, catalog: &Catalog) -> Findings {
             let mut findings = Findings::of(&document.warnings);
             // What only the loader sees, such as nodes that cannot be reached.
             if let Err(problems) = load::build_without_services(&document.graph(catalog)) {
-                let name = file.name();
-                problems
-                    .iter()
-                    .for_each(|problem| findings.add_error(name, "CL-001", problem));
+                findings.append(Findings::of(&file.located(&problems)));
             }
             findings
         }

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
 use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
-use crate::template::{MissingVariable, check, render};
+use crate::template::{MissingVariable, check, render, with_variables};
 use crate::values::canonical;
 use crate::wire::{artifact_to_wire, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
@@ -22,8 +22,8 @@ use petalflow::{BoxError, async_trait};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {
-    /// A template for the key: `{{ vars.name }}` is a variable, `{{ input }}` the input of the flow. Without it, the key is a
-    /// hash.
+    /// A template for the key: `{{ name }}` or `{{ vars.name }}` is a variable, `{{ input }}` the input of the flow. Without
+    /// it, the key is a hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_key: Option<String>,
     /// The variables in the hash. An empty list means all.
@@ -161,7 +161,11 @@ impl CacheNode {
         let envelope = call.envelope;
         let input = envelope.input.as_deref();
         if let Some(template) = &self.config.cache_key {
-            let values = json!({ "vars": envelope.vars, "input": input });
+            let parts = [
+                ("vars".into(), json!(envelope.vars)),
+                ("input".into(), json!(input)),
+            ];
+            let values = with_variables(&envelope.vars, parts);
             let key = render(template, MissingVariable::Error, values)?;
             return Ok(format!("{}:{key}", call.name));
         }

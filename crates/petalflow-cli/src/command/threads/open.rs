@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use petalflow::checkpoint::{Store, ThreadInfo, ThreadQuery};
 use petalflow_conversation::ConversationFlow;
+use petalflow_documents::GraphDefinition;
 use petalflow_envelope::builder::EnvelopeFlow;
 
 use crate::command::chat;
@@ -51,8 +52,12 @@ impl ThreadArgs {
         }
     }
 
-    /// The graph of the document.
-    pub(super) fn flow(&self, info: &ThreadInfo, services: &ServiceArgs) -> Result<EnvelopeFlow> {
+    /// The graph of the document, and the flow that runs it.
+    pub(super) fn flow(
+        &self,
+        info: &ThreadInfo,
+        services: &ServiceArgs,
+    ) -> Result<(GraphDefinition, EnvelopeFlow)> {
         let file = self.file(info).ok_or_else(|| {
             Failure::new(
                 Exit::File,
@@ -63,7 +68,8 @@ impl ThreadArgs {
         let catalog = services.catalog();
         let (_, definition) = load::read_graph(&file, &catalog)?;
         let graph = definition.graph(&catalog);
-        load::build(&graph, &services.services(&graph)?)
+        let flow = load::build(&graph, &services.services(&graph)?)?;
+        Ok((graph, flow))
     }
 
     /// The graph of the document, to read the thread. `None` if the document is not known.

@@ -39,7 +39,8 @@ A thread that has ended is not run again: its result is printed.";
 
 pub(crate) async fn run(args: Args) -> Result {
     let (store, info) = args.thread.find().await?;
-    let flow = args.thread.flow(&info, &args.services)?;
+    let (graph, flow) = args.thread.flow(&info, &args.services)?;
+    args.answers.check(&graph)?;
     let token = CancelToken::new();
     let thread = args
         .settings

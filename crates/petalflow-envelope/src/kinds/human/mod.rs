@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
-use crate::template::{MissingVariable, check, render};
+use crate::template::{MissingVariable, check, render, with_variables};
 use crate::wire::{WireTrace, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
 use petalflow::{BoxError, async_trait};
@@ -33,10 +33,11 @@ pub use thread_handler::{HumanQuestion, ThreadHandler};
 pub struct HumanConfig {
     /// What is asked.
     pub mode: RequestType,
-    /// The text for the person.
+    /// The text for the person. It is no template.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// A template for the text, instead of `prompt`: `{{ vars.name }}`, `{{ input }}`, `{{ trace.run_id }}`.
+    /// A template for the text, instead of `prompt`: `{{ name }}` or `{{ vars.name }}`, `{{ input }}`,
+    /// `{{ trace.run_id }}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
     /// The variables that the person sees. An empty list means all.
@@ -55,7 +56,7 @@ pub struct HumanConfig {
     pub timeout: Period,
     /// What happens after the timeout.
     pub on_timeout: TimeoutAction,
-    /// The choice after the timeout, for [`TimeoutAction::Default`]. `approve` and `yes` approve.
+    /// The choice after the timeout, for `on_timeout: default`. `approve` and `yes` approve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_option: Option<String>,
 }
@@ -155,11 +156,12 @@ impl HumanNode {
         let prompt = match &config.prompt_template {
             None => config.prompt.clone(),
             Some(template) => {
-                let values = json!({
-                    "input": envelope.input.as_deref(),
-                    "vars": envelope.vars,
-                    "trace": WireTrace::from(&envelope.trace),
-                });
+                let parts = [
+                    ("input".into(), json!(envelope.input.as_deref())),
+                    ("vars".into(), json!(envelope.vars)),
+                    ("trace".into(), json!(WireTrace::from(&envelope.trace))),
+                ];
+                let values = with_variables(&envelope.vars, parts);
                 render(template, MissingVariable::Error, values)?
             }
         };
