@@ -111,7 +111,7 @@ fn chain(nodes: u32) -> EnvelopeFlow {
 }
 
 /// A document, read from its text.
-fn loaded(
+fn load_document(
     nodes: &[String],
     edges: &[(String, String)],
     kind: impl Fn(&str) -> &'static str,
@@ -138,7 +138,7 @@ fn chain_of_document(nodes: u32) -> EnvelopeFlow {
     let edges = names
         .windows(2)
         .map(|pair| (pair[0].clone(), pair[1].clone()));
-    loaded(&names, &edges.collect::<Vec<_>>(), |_| r#""noop""#)
+    load_document(&names, &edges.collect::<Vec<_>>(), |_| r#""noop""#)
 }
 
 /// A chain of nodes with templates.
@@ -147,7 +147,7 @@ fn templates_of_document(nodes: u32) -> EnvelopeFlow {
     let edges = names
         .windows(2)
         .map(|pair| (pair[0].clone(), pair[1].clone()));
-    loaded(
+    load_document(
         &names,
         &edges.collect::<Vec<_>>(),
         |_| r#""transform", "config": { "transform": "template", "template": "{{.a}} and {{.b}}", "output_var": "c" }"#,
@@ -167,7 +167,7 @@ fn diamonds_of_document(count: u32) -> EnvelopeFlow {
         }
         names.extend([fork, left, right, merge]);
     }
-    loaded(&names, &edges, |id| {
+    load_document(&names, &edges, |id| {
         if id.starts_with("merge") {
             r#""merge", "config": { "strategy": "json_merge" }"#
         } else {

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use petalflow_benches::table::wanted;
+use petalflow_benches::table::is_selected;
 use petalflow_benches::{chain, chat, counter, fork, sleep};
 use tokio::runtime::{Builder, Runtime};
 
@@ -21,10 +21,10 @@ fn main() {
         "{:<44} {:>12} {:>12} {:>8}  allocations per unit",
         "work (unit)", "by hand", "petalflow", "ratio"
     );
-    if wanted("chain") {
+    if is_selected("chain") {
         chains(&runtime);
     }
-    if wanted("loop") {
+    if is_selected("loop") {
         let hand = || async { black_box(counter::by_hand(0).await) };
         let flow = || async {
             black_box(
@@ -45,7 +45,7 @@ fn main() {
             flow,
         );
     }
-    if wanted("fork") {
+    if is_selected("fork") {
         let hand = || async { black_box(fork::by_hand().await) };
         let flow = || async {
             black_box(
@@ -67,7 +67,7 @@ fn main() {
         );
         waiting_fork(&runtime);
     }
-    if wanted("chat") {
+    if is_selected("chat") {
         for messages in [100, 1_000, 10_000] {
             let hand = || async { black_box(chat::by_hand(messages).await.len()) };
             let flow = || async {
@@ -91,7 +91,7 @@ fn main() {
             );
         }
     }
-    if wanted("concurrent") {
+    if is_selected("concurrent") {
         concurrent();
     }
 }

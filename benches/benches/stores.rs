@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use petalflow::checkpoint::{Address, Store, StoredCheckpoint};
 use petalflow_benches::chat::{MESSAGE, Talk};
 use petalflow_benches::counter::Count;
-use petalflow_benches::table::wanted;
+use petalflow_benches::table::is_selected;
 use petalflow_sqlite::{SqliteStore, Synchronous};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
@@ -41,7 +41,7 @@ fn main() {
         ("normal", Synchronous::Normal, 30, 2_000),
         ("full", Synchronous::Full, 30, 20),
     ] {
-        if wanted(name) {
+        if is_selected(name) {
             for size in [200, 4_096] {
                 one_by_one(&one, name, synchronous, rounds, (each, size));
             }
@@ -49,7 +49,7 @@ fn main() {
             at_once(&many, name, synchronous, rounds.min(10), each);
         }
     }
-    if wanted("disk") {
+    if is_selected("disk") {
         on_disk(&one);
     }
 }

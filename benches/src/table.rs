@@ -11,7 +11,7 @@ pub fn row(what: &str, measured: &str, limit: &str) {
 }
 
 /// Whether the bench with this name runs. Without arguments all run, otherwise those whose name contains an argument.
-pub fn wanted(name: &str) -> bool {
+pub fn is_selected(name: &str) -> bool {
     let mut parts = std::env::args()
         .skip(1)
         .filter(|argument| !argument.starts_with("--"))

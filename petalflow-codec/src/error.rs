@@ -1,4 +1,4 @@
-//! Why a value cannot be encoded or decoded.
+//! The error of a value that cannot be encoded or decoded.
 
 use super::depth::MAX_DEPTH;
 

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_does_not_have_is_shown_as_it_can_be() {
+    fn values_without_a_json_form_are_shown_approximately() {
         assert_eq!(
             text(&BTreeMap::from([(2, 'b'), (1, 'a')])),
             r#"{"1":"a","2":"b"}"#

@@ -1,8 +1,8 @@
 //! What petalflow stores: the records of checkpoints, and values as MessagePack. An implementation detail of `petalflow`:
 //! depend on that instead.
 //!
-//! [`Record`] is a checkpoint, and [`Outline`] is the part of it that describes the program. `docs/reference/checkpoint-format.md`
-//! describes the bytes.
+//! [`Record`] is a checkpoint, and [`Outline`] is the part of it that describes the program.
+//! `docs/reference/checkpoint-format.md` describes the bytes.
 //!
 //! [`encode`] and [`decode`] are for values of users' types, through serde: structs are maps of field names, so stored bytes
 //! describe themselves. [`pack`] and [`Unpack`] write and read petalflow's own records without serde, which takes less time to
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn values_that_do_not_fit_are_refused() {
         let mut bytes = Vec::new();
         encode(&"text", &mut bytes).unwrap();
         assert!(matches!(decode::<u8>(&bytes), Err(CodecError::Decode(_))));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_an_empty_list_at_the_last_level_is_read_again() {
+    fn an_empty_list_at_the_last_level_is_read_back() {
         let nested =
             (0..MAX_DEPTH).fold(serde_json::json!([]), |inner, _| serde_json::json!([inner]));
         round_trip(&nested);

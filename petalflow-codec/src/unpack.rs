@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_serde_writes_is_read() {
+    fn values_that_serde_writes_are_read() {
         for edge in [0, 1, 31, 32, 127, 128, 255, 256, 65_535, 65_536_u32] {
             assert_eq!(unpack(&packed(&edge), Unpack::number::<u32>).unwrap(), edge);
             assert_eq!(

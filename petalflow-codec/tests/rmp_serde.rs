@@ -266,7 +266,7 @@ proptest! {
     }
 
     #[test]
-    fn what_they_read_is_read(value in shapes(), place: prop::sample::Index, byte: u8) {
+    fn values_that_rmp_serde_reads_are_read(value in shapes(), place: prop::sample::Index, byte: u8) {
         let mut bytes = theirs(&value);
         let at = place.index(bytes.len());
         bytes[at] = byte;

@@ -1,4 +1,4 @@
-//! How many of a thread's checkpoints are retained.
+//! The number, age and size of checkpoints that a thread retains.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a store lists of threads, and which of them.
+//! The description of a thread in a store, and queries for threads.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -145,8 +145,8 @@ pub enum ThreadChange<'a> {
         /// When the thread has to be resumed, in milliseconds since 1970 (UTC). Below 2^63.
         due_ms: Option<u64>,
     },
-    /// These labels take the place of all others. Names and values have at most 255 bytes and no NUL. The caller of a store ensures
-    /// this.
+    /// These labels take the place of all others. Names and values have at most 255 bytes and no NUL. The caller of a store
+    /// ensures this.
     Labels(&'a BTreeMap<String, String>),
 }
 

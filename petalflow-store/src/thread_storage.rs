@@ -228,8 +228,8 @@ impl ThreadStorage {
     }
 }
 
-/// What the checksum of a checkpoint covers beside its bytes. The thread and the namespace are left out, so that a person can
-/// rename a thread in the store.
+/// The values that the checksum of a checkpoint covers in addition to its bytes. The thread and the namespace are left out,
+/// so that a person can rename a thread in the store.
 #[inline]
 fn checkpoint_numbers(checkpoint: &StoredCheckpoint) -> [u8; 24] {
     let mut numbers = [0; 24];
@@ -240,7 +240,7 @@ fn checkpoint_numbers(checkpoint: &StoredCheckpoint) -> [u8; 24] {
     numbers
 }
 
-/// What the checksum of a write covers beside its bytes.
+/// The values that the checksum of a write covers in addition to its bytes.
 #[inline]
 fn write_key(seq: u64, write: &StoredWrite) -> Vec<u8> {
     [

@@ -1,4 +1,4 @@
-//! What the macros write for rust-analyzer only.
+//! Items that the macros generate for rust-analyzer only.
 
 /// A node, and the type of its routes.
 pub trait Chooses<S> {

@@ -1,4 +1,4 @@
-//! What a stored run does for its tasks: questions to people, effects that run once, and requests to the driver.
+//! The services of a stored run for its tasks: questions to people, effects that run once, and requests to the driver.
 
 mod records;
 

@@ -1,4 +1,4 @@
-//! What the tests of the crates over models share: servers that act as providers, and recordings of real providers.
+//! Shared support for the tests of crates over models: servers that act as providers, and recordings of real providers.
 
 pub mod httprr;
 pub mod replay;

@@ -215,7 +215,7 @@ async fn a_node_that_reads_the_whole_state_is_cached_by_the_whole_state() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_stored_is_not_cached() {
+async fn results_that_cannot_be_stored_are_not_cached() {
     both!(Unkept, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());

@@ -1,4 +1,4 @@
-//! How many nodes are in flight at once.
+//! The limit on nodes that run at the same time.
 
 use std::time::Duration;
 

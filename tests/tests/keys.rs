@@ -1,4 +1,4 @@
-//! What the options of a key mean while a flow runs.
+//! The options of keys while a flow runs.
 
 use petalflow::prelude::*;
 use petalflow::state::{KeyFlag, KeyMeta, Reducer, Update as _};

@@ -1,4 +1,4 @@
-//! How many supersteps a run makes, and how it stays fair.
+//! The limit on supersteps, and fairness to other tasks of the runtime.
 
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;

@@ -1,4 +1,4 @@
-//! What the caller lends to a run.
+//! Managed values: values that the program supplies to a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

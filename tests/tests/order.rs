@@ -117,7 +117,7 @@ async fn third() -> LogXs {
 twin! { AfterSends(Log) { first -> each second -> third; } nodes: first, second, third }
 
 #[tokio::test]
-async fn c04_what_follows_the_items_fires_once() {
+async fn c04_a_node_after_the_items_runs_once() {
     let xs = both!(AfterSends, |launch| launch
         .run(list(["0"]))
         .await

@@ -1,4 +1,4 @@
-//! What the reducers of keys do, one by one and in a run.
+//! The reducers of keys, alone and in a run.
 
 use std::collections::{BTreeMap, HashMap};
 

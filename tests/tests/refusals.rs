@@ -77,7 +77,7 @@ fn c38c_g018_p034_p036_edges_from_an_unknown_node_and_to_an_unknown_entry() {
 }
 
 #[test]
-fn a_join_of_nothing_is_no_edge() {
+fn a_join_of_nothing_is_not_an_edge() {
     let builder = graph()
         .node(a {})
         .node(b {})

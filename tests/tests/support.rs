@@ -1,4 +1,4 @@
-//! What the tests share: both forms of a flow, and a trace of what ran and what was dropped.
+//! Shared helpers for the tests: both forms of a flow, and a trace of what ran and what was dropped.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! What a guardrail has done.
+//! The event of a guardrail: the check, and its effect.
 
 use std::fmt;
 

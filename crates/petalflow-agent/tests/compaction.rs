@@ -1,4 +1,4 @@
-//! What a model reads of a long conversation.
+//! Compaction: the part of a long conversation that a model reads.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -244,7 +244,7 @@ async fn a_limit_holds_for_the_summary_too() {
 }
 
 #[tokio::test]
-async fn a_function_replaces_what_is_cut_and_a_listener_is_told() {
+async fn a_function_replaces_what_is_cut_and_a_listener_gets_an_event() {
     let window = Replaced::new(
         LastMessages::new(4).keep(1),
         |cut: Vec<ChatMessage>| async move {

@@ -94,7 +94,7 @@ async fn a049_nothing_is_asked_about_calls_that_the_model_did_not_make() {
 }
 
 #[tokio::test]
-async fn a050_what_is_confirmed_runs_and_what_is_refused_says_so_also_after_a_restart() {
+async fn a050_confirmed_calls_run_and_refused_calls_are_errors_also_after_a_restart() {
     let store = InMemoryStore::new();
     let script = || {
         Reply::from(call("1", "wipe", json!({"disk": "a"}))).and(Part::Call(call(

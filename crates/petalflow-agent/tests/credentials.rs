@@ -8,7 +8,7 @@ use petalflow::tool::{Confirmation, CredentialRequest, FuncTool, ToolResult};
 use petalflow_agent::human::CREDENTIAL;
 use petalflow_agent::{AgentEvent, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, Role};
-use petalflow_testing::{Fault, FaultyStore, Window};
+use petalflow_testing::{Fault, FaultKind, FaultyStore};
 use serde_json::{Value, json};
 
 use super::kit::{
@@ -144,8 +144,8 @@ async fn a_credential_that_is_given_again_after_a_crash_is_used() {
         let given = || ConversationInput::default().credential(&*id, token());
 
         let faulty = FaultyStore::new(&store);
-        let window = Window::HiccupBefore;
-        faulty.inject(Fault { window, nth });
+        let kind = FaultKind::TransientErrorBefore;
+        faulty.inject(Fault { kind, nth });
         let _ = agent.store(&faulty).thread("t").run(given()).await;
 
         let (tool, ran) = calendar();

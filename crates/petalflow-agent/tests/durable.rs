@@ -8,7 +8,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::{Agent, ConversationInput};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
-use petalflow_testing::{Fault, FaultyStore, Window, crashes};
+use petalflow_testing::{Fault, FaultKind, FaultyStore, crashes};
 use serde_json::{Value, json};
 
 use super::kit::{asked, results, scripted, tool};
@@ -186,7 +186,7 @@ async fn a_new_message_after_any_crash_finds_every_call_with_its_result() {
         let store = InMemoryStore::new();
         let faulty = FaultyStore::new(&store);
         faulty.inject(Fault {
-            window: Window::HiccupBefore,
+            kind: FaultKind::TransientErrorBefore,
             nth: point,
         });
         let thread = steady_agent().store(&faulty).thread("t");

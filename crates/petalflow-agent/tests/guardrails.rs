@@ -445,7 +445,7 @@ async fn guardrails_hold_for_the_agents_below() {
 }
 
 #[tokio::test]
-async fn a_decision_of_a_person_is_no_input_to_check() {
+async fn a_decision_of_a_person_is_not_an_input_to_check() {
     let counts: Arc<[AtomicUsize; 3]> = Arc::default();
     let (agent, _) = scripted([Reply::call("t", json!({})), "done".into()]);
     let asks = returns("t", json!("deleted")).confirm_if(|_| Some("sure?".into()));

@@ -1,4 +1,4 @@
-//! What the tests of agents share.
+//! Shared helpers for the tests of agents.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Once};

@@ -118,7 +118,7 @@ async fn a_turn_is_counted_anew_and_a_thread_is_not() {
 }
 
 #[tokio::test]
-async fn without_a_store_the_count_goes_on_with_the_next_input() {
+async fn without_a_store_the_count_continues_with_the_next_input() {
     let (agent, _) = scripted([
         Reply::text("a").with_usage(used(3, 1)),
         Reply::text("b").with_usage(used(5, 1)),
@@ -334,7 +334,7 @@ fn team(limits: Limits) -> (Agent, Arc<ScriptedModel>) {
 }
 
 #[tokio::test]
-async fn what_called_agents_use_counts_for_their_caller() {
+async fn the_usage_of_called_agents_counts_for_their_caller() {
     let (lead, model) = team(Limits::new());
     let talk = lead.run("go").await.unwrap();
     assert_eq!((talk.answer(), model.requests().len()), ("done".into(), 6));
@@ -387,7 +387,7 @@ async fn a_callback_that_answers_makes_no_request() {
 }
 
 #[tokio::test]
-async fn a_limit_of_money_that_is_no_number_allows_nothing() {
+async fn a_cost_limit_that_is_nan_allows_nothing() {
     let (agent, model) = scripted(["never"]);
     let agent = agent.prices(Prices::new().with("", Price::default()));
     let agent = agent.turn_limits(Limits::new().cost(f64::NAN));

@@ -191,7 +191,7 @@ async fn an_empty_answer_is_repaired_and_one_that_the_provider_stopped_is_not() 
 }
 
 #[tokio::test]
-async fn an_answer_that_was_cut_off_says_so() {
+async fn an_answer_that_was_cut_off_is_reported_as_such() {
     let cut = Reply::text(r#"{"name": "ro"#).with_finish(FinishReason::Length);
     let (agent, _) = scripted([cut, ROSE.into()]);
     let (events, _) = events(&agent.output::<Flower>(), "?").await;
@@ -330,7 +330,7 @@ async fn a_called_agent_repairs_its_answer_before_it_returns_it() {
 }
 
 #[tokio::test]
-async fn what_a_callback_answers_is_not_repaired() {
+async fn an_answer_of_a_callback_is_not_repaired() {
     let (agent, model) = scripted(["not asked"]);
     let agent = agent
         .output::<Flower>()

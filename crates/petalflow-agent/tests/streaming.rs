@@ -166,7 +166,7 @@ async fn the_progress_of_a_tool_is_in_the_same_stream() {
 }
 
 #[tokio::test]
-async fn a_failed_run_says_so_in_its_stream() {
+async fn a_failed_run_ends_its_stream_with_the_error() {
     let agent = Agent::new(Arc::new(ScriptedModel::new(Vec::<Reply>::new())));
     let mut stream = agent.events("go");
     let mut last = None;

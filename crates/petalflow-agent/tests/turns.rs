@@ -1,4 +1,4 @@
-//! How a turn goes from the user's words to an answer.
+//! The steps of a turn, from the message of the user to the answer.
 
 use petalflow::tool::Actions;
 use petalflow_agent::stream::AgentEventKind;
@@ -57,7 +57,7 @@ async fn a002_dropping_the_events_ends_the_run() {
 }
 
 #[tokio::test]
-async fn a003_a020_an_answer_without_content_is_no_event_and_ends_the_turn() {
+async fn a003_a020_an_answer_without_content_is_not_an_event_and_ends_the_turn() {
     let (agent, model) = scripted([LlmResponse::default()]);
     let (events, talk) = events(&agent, "hello?").await;
     assert!(events.is_empty());
@@ -147,7 +147,7 @@ async fn a006_a_stream_that_ends_early_is_an_error() {
 }
 
 #[test]
-fn a007_what_ends_a_turn() {
+fn a007_a_final_answer_ends_a_turn() {
     assert!(said("guide", "hello").is_final());
     assert!(!called("guide", [call("1", "search", json!({}))]).is_final());
     assert!(!returned("guide", "1", "search", json!({})).is_final());

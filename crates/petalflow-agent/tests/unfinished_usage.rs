@@ -1,4 +1,4 @@
-//! What was used by steps that did not finish counts nevertheless.
+//! The usage of steps that did not finish is counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

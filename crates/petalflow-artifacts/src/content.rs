@@ -29,7 +29,7 @@ pub(crate) fn decode(name: &str, mut stored: Vec<u8>) -> Result<(String, Vec<u8>
     Ok((media_type, bytes))
 }
 
-/// The most that the stored form has beside the bytes.
+/// The largest size of the stored form without the bytes of the artifact.
 pub(crate) const OVERHEAD: u64 = LONGEST as u64 + 1;
 
 pub(crate) fn check(media_type: &str) -> Result<(), ArtifactError> {

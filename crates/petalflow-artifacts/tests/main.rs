@@ -208,7 +208,7 @@ async fn writers_at_the_same_time_get_different_versions() {
 }
 
 #[tokio::test]
-async fn what_a_dead_process_left_is_no_version() {
+async fn a_file_of_a_dead_process_is_not_a_version() {
     let dir = tempfile::tempdir().unwrap();
     let files = Artifacts::new(Folder::new(dir.path())).thread("t").unwrap();
     files.write("a", "text/plain", b"x").await.unwrap();

@@ -1,8 +1,9 @@
-//! The place where workers exchange results.
+//! The trait `Backend`: the service through which workers exchange results.
 
 use petalflow::{BoxError, async_trait};
 
-/// Where the workers of a run exchange the results of its tasks. Implement it over a message bus or a database.
+/// The service through which the workers of a run exchange the results of its tasks. Implement it over a message bus or a
+/// database.
 ///
 /// Each superstep of each run has a [mailbox](Mailbox). A mailbox holds at most one report per task:
 ///

@@ -5,7 +5,7 @@
 //! [`InMemoryBackend`] is one for tests and for several tasks of one process.
 //!
 //! Planning and committing are pure, so all workers of a run reach the same states without exchanging them. A worker that
-//! begins late, or again after a crash, commits the supersteps whose results are there, and runs no node again.
+//! starts late, or restarts after a crash, commits the supersteps whose results are in the backend, and repeats no node.
 //!
 //! Use a [store](petalflow::checkpoint) where one process runs a thread at a time: it also has questions to people, history
 //! and forks. Use this crate where a superstep has more work than one process can do, or where a service of your own keeps

@@ -70,12 +70,12 @@ impl Backend for InMemoryBackend {
     async fn send(&self, to: &Mailbox, report: TaskReport) -> Result<(), BackendError> {
         let TaskReport { task, result } = report;
         let mut mailboxes = self.lock()?;
-        let known = mailboxes.reports.entry(to.clone()).or_default();
-        if known
+        let stored = mailboxes.reports.entry(to.clone()).or_default();
+        if stored
             .get(&task)
-            .is_none_or(|known| known.is_err() && result.is_ok())
+            .is_none_or(|first| first.is_err() && result.is_ok())
         {
-            known.insert(task, result);
+            stored.insert(task, result);
         }
         drop(mailboxes);
         self.0.changed.notify_waiters();
@@ -88,7 +88,7 @@ impl Backend for InMemoryBackend {
         seen: Option<usize>,
     ) -> Result<Vec<TaskReport>, BackendError> {
         loop {
-            // Before the look at the mailbox, so that no change in between is missed.
+            // Subscribe before reading the mailbox, so that no change in between is missed.
             let changed = self.0.changed.notified();
             let reports = self.reports(from)?;
             let results = reports

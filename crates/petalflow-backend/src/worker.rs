@@ -82,7 +82,8 @@ impl<F: Flow<State: Stored>, B: Backend> Worker<F, B> {
 
     /// Takes part in a run until it ends, and returns its final state. All workers pass the same name and input.
     ///
-    /// A worker that begins again after a crash or a failure commits what is there, and runs only its tasks without a result.
+    /// A worker that restarts after a crash or a failure commits the supersteps whose results are in the backend, and runs only
+    /// its own tasks without a result.
     /// [`Backend::clear`] removes the results after the run.
     ///
     /// # Errors
@@ -103,9 +104,9 @@ impl<F: Flow<State: Stored>, B: Backend> Worker<F, B> {
             let mut results = Results::new(steps.tasks().len());
             // A failure that is already there was sent before this worker began: its task may be run again.
             results.add(self.backend.receive(&mailbox, None).await?);
-            let own = results.missing().filter(|task| self.share.contains(*task));
-            let sent = own.map(|task| self.run_task(&steps, &mailbox, task));
-            try_join_all(sent).await?;
+            let mine = results.missing().filter(|task| self.share.contains(*task));
+            let running = mine.map(|task| self.run_task(&steps, &mailbox, task));
+            try_join_all(running).await?;
             while results.missing().next().is_some() {
                 let seen = results.len();
                 let failed = results.add(self.backend.receive(&mailbox, Some(seen)).await?);
@@ -156,15 +157,15 @@ impl Results {
         tasks.filter_map(|(task, result)| result.is_none().then_some(task))
     }
 
-    /// Adds what has arrived. Returns a failure, if there is one.
+    /// Adds the results. Returns the first failure among the reports.
     fn add(&mut self, reports: Vec<TaskReport>) -> Option<(usize, String)> {
         let mut failed = None;
         for TaskReport { task, result } in reports {
-            let Some(place) = self.0.get_mut(task) else {
+            let Some(slot) = self.0.get_mut(task) else {
                 continue;
             };
             match result {
-                Ok(bytes) => *place = Some(bytes),
+                Ok(bytes) => *slot = Some(bytes),
                 Err(message) => failed = failed.or(Some((task, message))),
             }
         }

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use petalflow::interrupt::Interrupt;
+use petalflow_documents::GraphDefinition;
 use petalflow_envelope::kinds::{HumanQuestion, HumanRequest, HumanResponse, RequestType};
+use petalflow_source::names;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{self, NOTE, STRONG};
+use crate::terminal::{self, NOTE, STRONG, WARNING};
 
 /// The answers that a command was given.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -27,23 +29,52 @@ pub(crate) fn request_of(interrupt: &Interrupt) -> Option<HumanRequest> {
 }
 
 impl AnswerArgs {
+    /// Fails if an answer names a node that the graph does not have: its question would be asked, or approved, without it.
+    pub(crate) fn check(&self, graph: &GraphDefinition) -> Result<()> {
+        let nodes = || graph.nodes.iter().map(|node| node.id.as_str());
+        for name in self
+            .answers
+            .iter()
+            .filter_map(|answer| split_node(answer).0)
+        {
+            if !nodes().any(|node| node == name) {
+                let suggestion = names::suggestion(name, nodes());
+                return Err(Failure::new(
+                    Exit::Input,
+                    format_args!("`--answer {name}=..`: there is no node `{name}`{suggestion}"),
+                )
+                .hint("a text with `=` that is the answer itself is written as JSON: '\"a=b\"'"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says which answers no question needed.
+    pub(crate) fn note_unused(&self) {
+        for answer in &self.answers {
+            terminal::note(format_args!(
+                "{WARNING}unused:{WARNING:#} `--answer {answer}`: no question needed it"
+            ));
+        }
+    }
+
     /// The answer to a question: the one with the name of its node, or one without a name if there is no other question.
     pub(crate) fn find(&self, node: &str, open: &[Interrupt]) -> Option<&str> {
-        let mut all = self.answers.iter().map(|answer| named(answer));
-        let fits = |(name, _): &(Option<&str>, &str)| match name {
+        let mut all = self.answers.iter().map(|answer| split_node(answer));
+        let is_for = |(name, _): &(Option<&str>, &str)| match name {
             Some(name) => *name == node,
             None => open.len() == 1,
         };
-        all.find(fits).map(|(_, answer)| answer)
+        all.find(is_for).map(|(_, answer)| answer)
     }
 
     /// Removes the answers that were given, so that each answers one question.
-    pub(crate) fn forget(&mut self, answered: &[Interrupt]) {
+    pub(crate) fn remove_used(&mut self, answered: &[Interrupt]) {
         for interrupt in answered {
             let given = self
                 .answers
                 .iter()
-                .position(|answer| match named(answer).0 {
+                .position(|answer| match split_node(answer).0 {
                     Some(name) => name == interrupt.node,
                     None => answered.len() == 1,
                 });
@@ -53,7 +84,7 @@ impl AnswerArgs {
 }
 
 /// The name of the node and the answer. A name is a word, so that texts and JSON with `=` are answers.
-fn named(answer: &str) -> (Option<&str>, &str) {
+fn split_node(answer: &str) -> (Option<&str>, &str) {
     let is_word = |name: &str| {
         let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
         !name.is_empty() && name.chars().all(is_part)
@@ -67,7 +98,7 @@ fn named(answer: &str) -> (Option<&str>, &str) {
 /// The response of a person, from a text.
 pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanResponse> {
     let text = text.trim();
-    let wrong = |problem: String| {
+    let invalid = |problem: String| {
         Err(Failure::new(
             Exit::Input,
             format_args!("node `{}`: {problem}", request.node),
@@ -85,7 +116,7 @@ pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanRespon
             response.approved = match word.trim().to_ascii_lowercase().as_str() {
                 "approve" | "approved" | "yes" | "y" | "true" => true,
                 "reject" | "rejected" | "no" | "n" | "false" => false,
-                _ => return wrong(format!("`{text}` is neither an approval nor a rejection")),
+                _ => return invalid(format!("`{text}` is neither an approval nor a rejection")),
             };
             response.choice = if response.approved {
                 "approve"
@@ -108,7 +139,7 @@ pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanRespon
             match option.or_else(by_number) {
                 Some(option) => response.choice.clone_from(&option.id),
                 None if request.options.is_empty() => response.choice = text.into(),
-                None => return wrong(format!("there is no option `{text}`")),
+                None => return invalid(format!("there is no option `{text}`")),
             }
             response.approved = true;
         }
@@ -117,7 +148,7 @@ pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanRespon
                 response.data = Some(data);
                 response.approved = true;
             }
-            _ => return wrong("an edit is a JSON object with the changed variables".into()),
+            _ => return invalid("an edit is a JSON object with the changed variables".into()),
         },
         RequestType::Input => {
             response.data = Some(serde_json::from_str(text).unwrap_or_else(|_| text.into()));
@@ -131,7 +162,7 @@ pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanRespon
     Ok(response)
 }
 
-/// The approval of a run that nobody watches.
+/// The response to an approval when no person can be asked: approve. `None` for other questions.
 pub(crate) fn approval(request: &HumanRequest) -> Option<HumanResponse> {
     (request.kind == RequestType::Approval).then(|| HumanResponse {
         approved: true,
@@ -142,11 +173,11 @@ pub(crate) fn approval(request: &HumanRequest) -> Option<HumanResponse> {
     })
 }
 
-/// A question as text.
-pub(crate) fn shown(request: &HumanRequest) -> String {
+/// A question as text, with its data and its options.
+pub(crate) fn question_text(request: &HumanRequest) -> String {
     let mut text = format!("{STRONG}{}:{STRONG:#} {}", request.node, prompt(request));
     for (name, value) in &request.data {
-        let _ = write!(text, "\n  {name}: {}", cut(&plain(value)));
+        let _ = write!(text, "\n  {name}: {}", truncate(&plain(value)));
     }
     for (index, option) in request.options.iter().enumerate() {
         let label = if option.label.is_empty() {
@@ -178,11 +209,12 @@ pub(crate) fn as_json(interrupt: &Interrupt) -> Value {
     json
 }
 
-/// Asks a person until the answer fits. `None` if the input ends.
+/// Asks a person until the answer is_for. `None` if the input ends.
 pub(crate) async fn ask(request: &HumanRequest) -> Result<Option<HumanResponse>> {
-    terminal::note(shown(request));
+    terminal::note(question_text(request));
     loop {
-        let Some(text) = terminal::ask(format_args!("{NOTE}{}{NOTE:#} ", short(request))).await?
+        let Some(text) =
+            terminal::ask(format_args!("{NOTE}{}{NOTE:#} ", input_prompt(request))).await?
         else {
             return Ok(None);
         };
@@ -193,7 +225,7 @@ pub(crate) async fn ask(request: &HumanRequest) -> Result<Option<HumanResponse>>
     }
 }
 
-/// How an answer looks.
+/// Says which answers a question accepts.
 pub(crate) fn how_to_answer(request: &HumanRequest) -> String {
     match request.kind {
         RequestType::Approval => {
@@ -215,7 +247,7 @@ pub(crate) fn how_to_answer(request: &HumanRequest) -> String {
     }
 }
 
-/// An answer to put into an example.
+/// An answer for the example command in a hint.
 pub(crate) fn example(request: &HumanRequest) -> String {
     match request.kind {
         RequestType::Approval => "approve".into(),
@@ -229,7 +261,7 @@ pub(crate) fn example(request: &HumanRequest) -> String {
     }
 }
 
-fn short(request: &HumanRequest) -> &'static str {
+fn input_prompt(request: &HumanRequest) -> &'static str {
     match request.kind {
         RequestType::Approval => "approve or reject?",
         RequestType::Choice => "option?",
@@ -258,7 +290,7 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     const LONGEST: usize = 300;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}..", &text[..end]),

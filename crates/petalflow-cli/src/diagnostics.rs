@@ -1,4 +1,4 @@
-//! What is wrong with documents, for people and for programs.
+//! Prints the diagnostics of documents, as text or as JSON.
 
 use std::fmt;
 

@@ -1,16 +1,17 @@
-//! Documents as files, and their kinds.
+//! Reads documents from files, and finds out which kind they are.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use petalflow_conversation_document as conversation;
 use petalflow_documents as documents;
-use petalflow_source::{Code, Diagnostics, Format, Report, Severity};
+use petalflow_source::{Code, Diagnostics, Format, Pointer, Report, Severity};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Result};
+use crate::terminal;
 
-/// More than a document may have: the checks say that it is too large.
+/// One byte more than a document may have, so that the checks report a file that is too large.
 const MAX_BYTES: u64 = (2 << 20) + 1;
 
 /// The text of a file, with its name.
@@ -31,7 +32,7 @@ pub(crate) enum Kind {
 }
 
 impl File {
-    /// Reads a file. `-` is stdin; it is YAML unless it begins as JSON does.
+    /// Reads a file. `-` is stdin; its text is YAML unless it begins with a brace or bracket.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let is_stdin = path == Path::new("-");
         let mut text = String::new();
@@ -50,9 +51,7 @@ impl File {
         let is_yaml = if is_stdin {
             !text.trim_start().starts_with(['{', '['])
         } else {
-            let extension = path.extension().and_then(|it| it.to_str());
-            extension
-                .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
+            terminal::is_yaml(path)
         };
         Ok(File {
             name: if is_stdin {
@@ -70,27 +69,41 @@ impl File {
     }
 
     /// The text as a graph or an agent workflow.
-    pub(crate) fn graph(&self) -> documents::Source {
+    pub(crate) fn graph_source(&self) -> documents::Source {
         documents::Source::new(&self.name, &self.text).format(self.format)
     }
 
     /// The text as a conversation flow, or as plain data.
-    pub(crate) fn source(&self) -> conversation::Source {
+    pub(crate) fn conversation_source(&self) -> conversation::Source {
         conversation::Source::new(&self.name, &self.text).format(self.format)
     }
 
     /// Finds out what the document describes, by its fields.
     pub(crate) fn kind(&self) -> Kind {
         let (kind, _) = self
-            .source()
-            .inspect(|value, _: &mut Report<Plain>| Some(kind_of(value)));
+            .conversation_source()
+            .inspect(|value, _: &mut Report<DataCode>| Some(kind_of(value)));
         kind.unwrap_or(Kind::Graph)
+    }
+
+    /// What the loader refuses, each at the node that it names.
+    pub(crate) fn located(&self, problems: &[String]) -> Diagnostics<DataCode> {
+        let (_, found) =
+            self.conversation_source()
+                .inspect(|value, report: &mut Report<DataCode>| {
+                    for problem in problems {
+                        report.add(DataCode::Load, node_of(value, problem), problem);
+                    }
+                    Some(())
+                });
+        found
     }
 
     /// The value of a text that is data, such as variables.
     pub(crate) fn value(&self) -> Result<Value> {
-        let (value, found): (_, Diagnostics<Plain>) =
-            self.source().inspect(|value, _| Some(value.clone()));
+        let (value, found): (_, Diagnostics<DataCode>) = self
+            .conversation_source()
+            .inspect(|value, _| Some(value.clone()));
         match value {
             Some(value) if !found.has_errors() => Ok(value),
             _ => Err(Failure::new(Exit::Input, found)),
@@ -98,7 +111,24 @@ impl File {
     }
 }
 
+/// The first node of a graph that a message names, or the document.
+fn node_of(value: &Value, message: &str) -> Pointer {
+    let nodes = value["nodes"].as_array();
+    let index = |name: &str| nodes?.iter().position(|node| node["id"] == name);
+    let quoted = message.split('`').skip(1).step_by(2);
+    quoted
+        .filter_map(index)
+        .next()
+        .map_or_else(Pointer::root, |node| {
+            Pointer::root().name("nodes").item(node)
+        })
+}
+
 fn kind_of(value: &Value) -> Kind {
+    // Graphs and agent workflows say what they are, in whatever form their nodes are.
+    if value.get("kind").is_some() && value.get("initial_node").is_none() {
+        return Kind::Graph;
+    }
     let Some(nodes) = value.get("nodes") else {
         return if value.get("initial_node").is_some() {
             Kind::Conversation
@@ -119,27 +149,30 @@ fn kind_of(value: &Value) -> Kind {
     }
 }
 
-/// What can be wrong with plain data.
+/// The codes of mistakes in plain data, and of problems that only the loader finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Plain {
+pub(crate) enum DataCode {
     Syntax,
     TooLarge,
     WrongValue,
     DuplicateName,
+    /// The loader refuses the graph.
+    Load,
 }
 
-impl Code for Plain {
-    const SYNTAX: Self = Plain::Syntax;
-    const TOO_LARGE: Self = Plain::TooLarge;
-    const WRONG_VALUE: Self = Plain::WrongValue;
-    const DUPLICATE_NAME: Self = Plain::DuplicateName;
+impl Code for DataCode {
+    const SYNTAX: Self = DataCode::Syntax;
+    const TOO_LARGE: Self = DataCode::TooLarge;
+    const WRONG_VALUE: Self = DataCode::WrongValue;
+    const DUPLICATE_NAME: Self = DataCode::DuplicateName;
 
     fn as_str(&self) -> &'static str {
         match self {
-            Plain::Syntax => "DC-001",
-            Plain::DuplicateName => "DC-002",
-            Plain::TooLarge => "DC-003",
-            Plain::WrongValue => "DC-007",
+            DataCode::Syntax => "DC-001",
+            DataCode::DuplicateName => "DC-002",
+            DataCode::TooLarge => "DC-003",
+            DataCode::WrongValue => "DC-007",
+            DataCode::Load => "CL-001",
         }
     }
 

@@ -12,47 +12,50 @@ use crate::answers::{self, AnswerArgs};
 use crate::events::View;
 use crate::exit::{Exit, Failure, Result};
 use crate::stop::StopRequests;
-use crate::store::quoted;
+use crate::store::shell_quoted;
 use crate::terminal;
 
-/// How a thread stops.
+/// How a run stops without a failure.
 pub(crate) enum End {
     Finished(Box<Envelope>),
-    /// It waits for these answers.
+    /// It waits for answers to these questions.
     Waiting(Vec<Interrupt>),
 }
 
-/// A thread that is driven.
+/// Drives the runs of one thread.
 pub(crate) struct Driver<'a> {
     pub(crate) thread: &'a Thread<Graph<Envelope>>,
     pub(crate) view: View,
     pub(crate) answers: &'a AnswerArgs,
-    /// The options of the store, if the thread outlives the program.
-    pub(crate) stored: Option<String>,
+    /// The options that name the store in a hint. `None` if the thread ends with the program.
+    pub(crate) store_options: Option<String>,
 }
 
 impl Driver<'_> {
-    /// Runs until the end, or until nobody answers a question.
+    /// Runs until the end, or until a question stays without an answer.
     pub(crate) async fn drive(&mut self, mut run: ThreadRun<Graph<Envelope>>) -> Result<End> {
         let mut given = self.answers.clone();
         loop {
-            let interrupts = match self.once(run).await? {
+            let interrupts = match self.run_until_stop(run).await? {
                 End::Waiting(interrupts) => interrupts,
-                finished @ End::Finished(_) => return Ok(finished),
+                finished @ End::Finished(_) => {
+                    given.note_unused();
+                    return Ok(finished);
+                }
             };
-            let Some(resume) = self.answered(&interrupts, &given).await? else {
+            let Some(resume) = self.collect_answers(&interrupts, &given).await? else {
                 return Ok(End::Waiting(interrupts));
             };
-            given.forget(&interrupts);
-            self.view.go_on();
+            given.remove_used(&interrupts);
+            self.view.restart();
             run = self.thread.resume(resume);
         }
     }
 
-    async fn once(&mut self, run: ThreadRun<Graph<Envelope>>) -> Result<End> {
+    async fn run_until_stop(&mut self, run: ThreadRun<Graph<Envelope>>) -> Result<End> {
         let mut events = run.events();
         while let Some(event) = events.next().await {
-            // If nobody reads the events, the run has not ended.
+            // A closed stdout ends the program quietly, but the run has not finished.
             self.view
                 .event(&event)
                 .map_err(|failure| match failure.exit {
@@ -70,7 +73,7 @@ impl Driver<'_> {
                 }
                 EventKind::Failed { error } => {
                     self.view.clear();
-                    return Err(self.failed(&error));
+                    return Err(self.run_failure(&error));
                 }
                 _ => {}
             }
@@ -78,8 +81,8 @@ impl Driver<'_> {
         unreachable!("the last event of a run is one of those above")
     }
 
-    /// The answers to the questions: those of the command, then those of a person. `None` if there is not one.
-    async fn answered(
+    /// The answers to the questions: those of the command, then those of a person. Returns `None` if there is none.
+    async fn collect_answers(
         &self,
         interrupts: &[Interrupt],
         given: &AnswerArgs,
@@ -92,12 +95,12 @@ impl Driver<'_> {
             let response = match given.find(&interrupt.node, interrupts) {
                 Some(answer) => Some(answers::response(&request, answer)?),
                 None if terminal::can_ask() => match answers::ask(&request).await {
-                    // Ctrl-C at a question: it stays open.
+                    // Ctrl-C at a question leaves the question open.
                     Err(failure) if failure.exit == Exit::Stopped => None,
                     asked => asked?,
                 },
-                // As PetalFlow does: without a store nobody can answer later.
-                None if self.stored.is_none() => {
+                // Without a store nobody can answer later. PetalFlow does the same.
+                None if self.store_options.is_none() => {
                     let response = answers::approval(&request);
                     if response.is_some() {
                         terminal::note(format_args!(
@@ -118,29 +121,29 @@ impl Driver<'_> {
         Ok(is_answered.then_some(resume))
     }
 
-    /// Says what the thread waits for, and how to answer.
-    pub(crate) fn waiting(&self, interrupts: &[Interrupt]) -> Failure {
+    /// The failure of a run that waits. It says how to answer.
+    pub(crate) fn waiting_failure(&self, interrupts: &[Interrupt]) -> Failure {
         let mut hints = Vec::new();
         for interrupt in interrupts {
             let Some(request) = answers::request_of(interrupt) else {
                 terminal::note(interrupt);
                 continue;
             };
-            terminal::note(answers::shown(&request));
+            terminal::note(answers::question_text(&request));
             hints.push(format!(
                 "--answer {}",
-                quoted(&format!("{}={}", request.node, answers::example(&request)))
+                shell_quoted(&format!("{}={}", request.node, answers::example(&request)))
             ));
         }
         let id = self.thread.id();
-        match &self.stored {
+        match &self.store_options {
             Some(store) => Failure::new(
                 Exit::Waiting,
                 format_args!("thread `{id}` waits for an answer"),
             )
             .hint(format_args!(
                 "petalflow threads resume {}{store} {}",
-                quoted(id),
+                shell_quoted(id),
                 hints.join(" ")
             )),
             None => Failure::new(
@@ -154,7 +157,7 @@ impl Driver<'_> {
         }
     }
 
-    fn failed(&self, error: &RunError) -> Failure {
+    fn run_failure(&self, error: &RunError) -> Failure {
         let id = self.thread.id();
         let exit = match error.kind() {
             RunErrorKind::Timeout {
@@ -168,18 +171,20 @@ impl Driver<'_> {
             (Exit::Stopped, _) => {
                 Failure::new(exit, format_args!("the run of thread `{id}` was stopped"))
             }
-            (_, Some(ThreadError::Waiting { waiting, .. })) => return self.waiting(waiting),
             (_, Some(ThreadError::Busy { .. } | ThreadError::BusyElsewhere { .. })) => {
                 return Failure::new(exit, format_args!("thread `{id}` is busy with another run"))
                     .hint("wait for it, or stop it in its process");
             }
+            (_, Some(ThreadError::Waiting { waiting, .. })) => {
+                return self.waiting_failure(waiting);
+            }
             _ => Failure::new(exit, error),
         };
-        match (&self.stored, exit) {
+        match (&self.store_options, exit) {
             (Some(store), Exit::Stopped | Exit::Timeout | Exit::Failed) => {
                 failure.hint(format_args!(
                     "continue it with `petalflow threads resume {}{store}`",
-                    quoted(id)
+                    shell_quoted(id)
                 ))
             }
             _ => failure,
@@ -187,19 +192,28 @@ impl Driver<'_> {
     }
 }
 
-/// Stops runs with this token when the user presses Ctrl-C, or the process is asked to end: a stored run after its current
-/// nodes, any run at the second time. Then the process ends.
-pub(crate) fn stop_on_ctrl_c(token: &CancelToken, is_stored: bool) {
+/// What the first request to end the process does to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstStop {
+    /// The run stops after its current nodes. The second request cancels it.
+    Drain,
+    /// The run is cancelled.
+    Cancel,
+}
+
+/// Stops the runs with this token when the user presses Ctrl-C, or the process is asked to end. If they do not stop, one
+/// more request ends the process.
+pub(crate) fn stop_on_ctrl_c(token: &CancelToken, first: FirstStop) {
     let (token, mut requests) = (token.clone(), StopRequests::new());
     tokio::spawn(async move {
-        if is_stored {
+        if first == FirstStop::Drain {
             requests.next().await;
             token.drain();
             terminal::note("stopping after the current nodes; press Ctrl-C again to stop them");
         }
         requests.next().await;
         token.cancel();
-        // A run whose nodes do not give up their thread.
+        // A node that blocks its OS thread cannot be cancelled.
         requests.next().await;
         std::process::exit(Exit::Stopped as i32);
     });

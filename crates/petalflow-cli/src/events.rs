@@ -1,4 +1,4 @@
-//! What happens in a run: lines of JSON for programs, progress for people.
+//! Shows the events of a run: lines of JSON for programs, a progress bar for people.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
@@ -6,23 +6,38 @@ use std::time::{Duration, Instant, SystemTime};
 use indicatif::{ProgressBar, ProgressStyle};
 use petalflow::State;
 use petalflow::event::{Event, EventKind, TaskId};
-use petalflow_envelope::RouteDecision;
+use petalflow::interrupt::Interrupt;
+use petalflow::thread::ThreadError;
 use petalflow_envelope::run::RunEventKind;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers;
 use crate::exit::Result;
-use crate::terminal;
+use crate::terminal::{self, NOTE};
+
+/// How the events of a run are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ViewMode {
+    /// Lines of JSON on stdout.
+    JsonLines,
+    /// A progress bar on stderr, if that is a terminal.
+    Progress,
+    /// Not at all.
+    Quiet,
+}
 
 /// Shows the events of a run.
 pub(crate) struct View {
     thread: String,
+    mode: ViewMode,
+    /// The number of the last line of JSON.
     seq: u64,
-    lines: bool,
     bar: Option<ProgressBar>,
     started: HashMap<TaskId, Instant>,
     running: Vec<String>,
+    /// The last line of the text that a model streams, until it is complete.
+    streamed: HashMap<TaskId, String>,
 }
 
 /// An event as a line of JSON.
@@ -49,9 +64,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl View {
-    /// Shows lines of JSON, or progress if stderr is a terminal and nothing forbids it.
-    pub(crate) fn new(thread: &str, lines: bool, quiet: bool) -> Self {
-        let bar = (!lines && !quiet).then(|| {
+    pub(crate) fn new(thread: &str, mode: ViewMode) -> Self {
+        let bar = (mode == ViewMode::Progress).then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -60,21 +74,22 @@ impl View {
         });
         View {
             thread: thread.into(),
+            mode,
             seq: 0,
-            lines,
             bar,
             started: HashMap::new(),
             running: Vec::new(),
+            streamed: HashMap::new(),
         }
     }
 
     /// Shows an event.
     pub(crate) fn event<S: State>(&mut self, event: &Event<S>) -> Result<()> {
-        self.progress(event);
-        if !self.lines {
+        self.update_progress(event);
+        if self.mode != ViewMode::JsonLines {
             return Ok(());
         }
-        let (kind, data) = match &event.kind {
+        let (name, data) = match &event.kind {
             EventKind::RunStarted => ("run.started", Value::Null),
             EventKind::NodeStarted => ("node.started", Value::Null),
             EventKind::NodeFinished { cached, .. } => {
@@ -93,37 +108,22 @@ impl View {
                 ("checkpoint", json!({ "checkpoint": checkpoint }))
             }
             EventKind::Custom(custom) => {
-                let value = custom
-                    .value()
-                    .ok()
-                    .and_then(|it| serde_json::to_value(it).ok());
-                let mut data = object(value.unwrap_or_default());
-                let kind = if custom.downcast_ref::<RouteDecision>().is_some() {
-                    RunEventKind::RouteDecision
-                } else {
-                    let named = data
-                        .get("kind")
-                        .and_then(Value::as_str)
-                        .and_then(RunEventKind::parse);
-                    if named.is_some() {
-                        data.remove("kind");
-                    }
-                    named.unwrap_or(RunEventKind::NodeOutput)
-                };
-                (kind.as_str(), Value::Object(data))
+                let (kind, payload) = RunEventKind::of(custom);
+                (kind.as_str(), payload.into())
             }
-            EventKind::Interrupted { interrupts, .. } => {
-                let questions: Vec<Value> = interrupts.iter().map(answers::as_json).collect();
-                ("run.paused", json!({ "questions": questions }))
-            }
-            EventKind::Failed { error } => ("run.failed", json!({ "error": error.to_string() })),
-            // Its line has the result, which the command adds.
+            EventKind::Interrupted { interrupts, .. } => paused(interrupts),
+            EventKind::Failed { error } => match error.thread_error() {
+                // A new input of a thread that waits is refused: the thread is paused as before.
+                Some(ThreadError::Waiting { waiting, .. }) => paused(waiting),
+                _ => ("run.failed", json!({ "error": error.to_string() })),
+            },
+            // The command prints the line of a finished run, because that line has the result.
             _ => return Ok(()),
         };
-        self.line(kind, event.superstep, event.node(), data)
+        self.line(name, event.superstep, event.node(), data)
     }
 
-    /// Prints a line of JSON, if lines are wanted.
+    /// Prints a line of JSON in the mode for that.
     pub(crate) fn line(
         &mut self,
         event: &str,
@@ -131,7 +131,7 @@ impl View {
         node: Option<&str>,
         data: Value,
     ) -> Result<()> {
-        if !self.lines {
+        if self.mode != ViewMode::JsonLines {
             return Ok(());
         }
         self.seq += 1;
@@ -146,13 +146,19 @@ impl View {
         })
     }
 
-    fn progress<S: State>(&mut self, event: &Event<S>) {
+    fn update_progress<S: State>(&mut self, event: &Event<S>) {
         let Some(bar) = &self.bar else { return };
         let Some(task) = &event.task else { return };
         let end = |mark: &str, started: Option<Instant>| {
             let took = started.map_or(0.0, |it| it.elapsed().as_secs_f64());
             bar.println(format!("{mark} {} ({took:.1} s)", task.node));
         };
+        if !matches!(event.kind, EventKind::Custom(_))
+            && let Some(line) = self.streamed.remove(&task.id)
+            && !line.is_empty()
+        {
+            bar.println(text_of(&task.node, &line));
+        }
         match &event.kind {
             EventKind::NodeStarted => {
                 self.started.entry(task.id).or_insert_with(Instant::now);
@@ -163,29 +169,67 @@ impl View {
             EventKind::Retry { error, .. } => {
                 bar.println(format!("↻ {}: {}", task.node, error.message));
             }
+            EventKind::Custom(custom) => {
+                let Some(piece) = custom.value().ok().and_then(streamed_text) else {
+                    return;
+                };
+                let line = self.streamed.entry(task.id).or_default();
+                line.push_str(&piece);
+                while let Some((complete, rest)) = line.split_once('\n') {
+                    bar.println(text_of(&task.node, complete));
+                    *line = rest.into();
+                }
+                bar.set_message(text_of(&task.node, last_part(line)));
+                return;
+            }
             _ => return,
         }
         if !matches!(event.kind, EventKind::NodeStarted)
-            && let Some(at) = self.running.iter().position(|it| **it == *task.node)
+            && let Some(index) = self.running.iter().position(|it| **it == *task.node)
         {
-            self.running.remove(at);
+            self.running.remove(index);
         }
         bar.set_message(self.running.join(", "));
     }
 
-    /// Removes the progress from the terminal, before something else is printed.
+    /// Removes the progress bar from the terminal, before something else is printed.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
-    /// Shows the progress again.
-    pub(crate) fn go_on(&self) {
+    /// Shows the progress bar again.
+    pub(crate) fn restart(&self) {
         if let Some(bar) = &self.bar {
             bar.reset();
         }
     }
+}
+
+/// A piece of the text that a model streams.
+fn streamed_text(value: impl Serialize) -> Option<String> {
+    let value = serde_json::to_value(value).ok()?;
+    let is_piece = value["kind"] == RunEventKind::NodeOutputDelta.as_str();
+    is_piece.then(|| value["delta"].as_str().map(str::to_owned))?
+}
+
+fn text_of(node: &str, line: &str) -> String {
+    // A model may write what a terminal obeys.
+    let line: String = line.chars().filter(|it| !it.is_control()).collect();
+    format!("  {NOTE}{node}:{NOTE:#} {line}")
+}
+
+/// What fits into a line of a terminal.
+fn last_part(line: &str) -> &str {
+    const LONGEST: usize = 60;
+    let from = line.char_indices().rev().nth(LONGEST - 1);
+    from.map_or(line, |(at, _)| &line[at..])
+}
+
+fn paused(interrupts: &[Interrupt]) -> (&'static str, Value) {
+    let questions: Vec<Value> = interrupts.iter().map(answers::as_json).collect();
+    ("run.paused", json!({ "questions": questions }))
 }
 
 fn object(value: Value) -> Map<String, Value> {

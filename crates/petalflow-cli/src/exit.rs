@@ -3,20 +3,32 @@
 use std::fmt;
 use std::process::ExitCode;
 
-/// The exit codes. 0 to 6 and 10 are those of PetalFlow.
+/// The exit codes. 0 to 6 and 10 are those of PetalFlow. The documentation of the crate has a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
+    /// The command succeeded.
     Done = 0,
+    /// The document has errors.
     Invalid = 1,
+    /// The run failed.
     Failed = 2,
+    /// A file cannot be read or written.
     File = 3,
+    /// The input, a script or an answer is wrong.
     Input = 4,
+    /// A model, a tool or a function is missing.
     Missing = 5,
+    /// The document is of another kind than the command needs.
     WrongKind = 6,
+    /// The run waits for the answer of a person.
     Waiting = 7,
+    /// The store or the thread cannot be used.
     Thread = 8,
+    /// The run took too long.
     Timeout = 10,
+    /// The command line is wrong.
     Usage = 64,
+    /// The run was stopped with Ctrl-C.
     Stopped = 130,
 }
 
@@ -26,7 +38,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command ends early. The message is empty if everything has been said.
+/// Why a command ends early. Nothing is printed for an empty message.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,

@@ -31,7 +31,7 @@
 //!
 //! | code | meaning |
 //! | --- | --- |
-//! | 0 | it is done |
+//! | 0 | success |
 //! | 1 | a document has errors, or with `--strict` warnings |
 //! | 2 | the run failed |
 //! | 3 | a file cannot be read or written |
@@ -54,7 +54,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answers;
-mod code;
 mod command;
 mod diagnostics;
 mod document;
@@ -62,7 +61,8 @@ mod drive;
 mod envelope;
 mod events;
 mod exit;
-mod loaded;
+mod handlers;
+mod load;
 mod program_tool;
 mod script;
 mod services;
@@ -86,7 +86,7 @@ pub fn main() -> ExitCode {
     let cli = match command::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // That nobody reads the help changes nothing.
+            // The help is best effort: a closed pipe is no error.
             let _ = error.print();
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done.into(),
@@ -107,10 +107,10 @@ pub fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    let done = runtime.block_on(command::run(cli));
-    // A thread that still reads stdin does not keep the program.
+    let result = runtime.block_on(command::run(cli));
+    // Do not wait for an OS thread that still reads stdin.
     runtime.shutdown_background();
-    match done {
+    match result {
         Ok(exit) => exit.into(),
         Err(failure) => {
             terminal::failure(&failure);

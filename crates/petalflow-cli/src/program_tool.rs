@@ -53,13 +53,13 @@ impl ProgramTool {
         )
     }
 
-    /// Runs the program. It ends with the future.
+    /// Runs the program. Dropping the future kills it.
     pub(crate) async fn call(&self, arguments: &Value) -> Result<Value, BoxError> {
-        let of = |error: std::io::Error| {
+        let io_failure = |error: std::io::Error| {
             format!("the program `{}` cannot be used: {error}", self.command[0])
         };
         let mut command = Command::new(&self.command[0]);
-        // Ctrl-C on the terminal stops this program, which lets the tool finish or drops it.
+        // Ctrl-C on the terminal must reach this program only, which then waits for the tool or kills it.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command
@@ -69,13 +69,13 @@ impl ProgramTool {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(of)?;
+            .map_err(io_failure)?;
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = format!("{arguments}\n");
         let write = async {
             if let Some(mut stdin) = stdin {
-                // A program that does not read its arguments is in order.
+                // A program need not read its arguments, so a closed pipe is no error.
                 let _ = stdin.write_all(input.as_bytes()).await;
             }
         };
@@ -93,7 +93,7 @@ impl ProgramTool {
             Ok::<_, std::io::Error>(())
         };
         let ((), read, read_errors) = tokio::join!(write, read, read_errors);
-        read.and(read_errors).map_err(of)?;
+        read.and(read_errors).map_err(io_failure)?;
         if printed.len() as u64 > MAX_BYTES {
             return Err(format!(
                 "the program `{}` printed more than {MAX_BYTES} bytes",
@@ -101,7 +101,7 @@ impl ProgramTool {
             )
             .into());
         }
-        let status = child.wait().await.map_err(of)?;
+        let status = child.wait().await.map_err(io_failure)?;
         if !status.success() {
             let errors = String::from_utf8_lossy(&errors);
             return Err(format!(

@@ -1,4 +1,4 @@
-//! What documents cannot contain, from the options of a command: models and tools.
+//! The models, tools and functions that documents name, from the options of a command.
 
 use std::path::PathBuf;
 
@@ -41,13 +41,13 @@ impl ServiceArgs {
         })
     }
 
-    /// The services of a graph. People are asked by pauses of the thread.
+    /// The services of a graph. A question pauses the thread.
     pub(crate) fn services(&self, graph: &GraphDefinition) -> Result<Services> {
         let needs = graph.needs();
         let mut services = Services::new().human(ThreadHandler);
         for tool in &self.tools {
             if needs.functions.contains(&tool.name) {
-                services = services.function(&tool.name, function(tool.clone()));
+                services = services.function(&tool.name, program_node(tool.clone()));
             } else {
                 services = services.tool(tool.tool());
             }
@@ -78,7 +78,7 @@ impl ServiceArgs {
         mut services: Services,
     ) -> Result<Services> {
         for provider in &needs.providers {
-            let model = model_of(graph, provider)
+            let model = model_for_provider(graph, provider)
                 .or(self.model.as_deref())
                 .ok_or_else(|| {
                     Failure::new(
@@ -107,12 +107,12 @@ impl ServiceArgs {
     )]
     fn providers(&self, _: &GraphDefinition, needs: &Needs, _: Services) -> Result<Services> {
         let names: Vec<&str> = needs.providers.iter().map(String::as_str).collect();
-        let whom = if names.is_empty() {
+        let models = if names.is_empty() {
             "a model".into()
         } else {
             format!("models of {}", names.join(", "))
         };
-        Err(without_providers(&whom))
+        Err(missing_providers(&models))
     }
 
     /// The model of a conversation.
@@ -127,15 +127,15 @@ impl ServiceArgs {
                 .hint("name it with `--model MODEL`, or give its replies with `--script FILE`")),
         };
         #[cfg(not(feature = "providers"))]
-        Err(without_providers("a model"))
+        Err(missing_providers("a model"))
     }
 }
 
 #[cfg(not(feature = "providers"))]
-fn without_providers(whom: &str) -> Failure {
+fn missing_providers(models: &str) -> Failure {
     Failure::new(
         Exit::Missing,
-        format_args!("the document asks {whom}, and this program was built without models of providers"),
+        format_args!("the document asks {models}, and this program was built without models of providers"),
     )
     .hint("install it with `cargo install petalflow-cli --features providers`, or give the replies with `--script FILE`")
 }
@@ -147,7 +147,7 @@ fn provider_model(name: &str) -> Result<petalflow_llm::ProviderModel> {
 
 /// The model that the first node of a provider names.
 #[cfg(feature = "providers")]
-fn model_of<'g>(graph: &'g GraphDefinition, provider: &str) -> Option<&'g str> {
+fn model_for_provider<'g>(graph: &'g GraphDefinition, provider: &str) -> Option<&'g str> {
     graph.nodes.iter().find_map(|node| {
         let text = |name: &str| node.config.get(name).and_then(Value::as_str);
         text("model").filter(|_| text("provider") == Some(provider))
@@ -155,12 +155,12 @@ fn model_of<'g>(graph: &'g GraphDefinition, provider: &str) -> Option<&'g str> {
 }
 
 /// A node that runs a program: it reads the variables and the input, and prints the variables that it sets.
-fn function(program: ProgramTool) -> FuncNode {
+fn program_node(program: ProgramTool) -> FuncNode {
     FuncNode::new(move |envelope| {
         let program = program.clone();
         async move {
-            let given = json!({ "input": envelope.input.as_deref(), "vars": envelope.vars });
-            match program.call(&given).await? {
+            let input = json!({ "input": envelope.input.as_deref(), "vars": envelope.vars });
+            match program.call(&input).await? {
                 Value::Object(vars) => Ok(vars
                     .into_iter()
                     .fold(Changes::new(), |changes, (name, value)| changes.var(name, value))),
@@ -170,15 +170,15 @@ fn function(program: ProgramTool) -> FuncNode {
     })
 }
 
-/// Services that let any graph be loaded, and no graph be run: for pictures and checks.
+/// Placeholders with which any graph can be loaded, to draw or check it. It cannot run.
 pub(crate) fn placeholders(needs: &Needs) -> Services {
     let model = ScriptedModel::new([] as [&str; 0]);
     let mut services = Services::new()
         .any_model(model)
         .human(AutoHandler::approve());
     for tool in &needs.tools {
-        let nothing = FuncTool::new(tool, "", |_: Value| async { Ok(Map::new()) });
-        services = services.tool(nothing);
+        let placeholder = FuncTool::new(tool, "", |_: Value| async { Ok(Map::new()) });
+        services = services.tool(placeholder);
     }
     for node in &needs.functions {
         services = services.function(node, FuncNode::noop());

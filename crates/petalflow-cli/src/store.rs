@@ -1,4 +1,4 @@
-//! Stores of threads, by their addresses.
+//! Opens stores of threads by their addresses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use petalflow::checkpoint::{InMemoryStore, Store, StoreError};
 use crate::exit::{Exit, Failure, Result};
 
 /// The environment variable with the address of the store.
-pub(crate) const VARIABLE: &str = "PETALFLOW_STORE";
+pub(crate) const STORE_VARIABLE: &str = "PETALFLOW_STORE";
 
 /// Where threads are stored.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct StoreArgs {
     /// Store the run as a thread: a file, `sqlite:FILE`, `postgres://..` or `redis://..`
-    #[arg(long, value_name = "STORE", env = VARIABLE, hide_env_values = true)]
+    #[arg(long, value_name = "STORE", env = STORE_VARIABLE, hide_env_values = true)]
     pub(crate) store: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl StoreArgs {
             }
             None => Err(
                 Failure::new(Exit::Usage, "there is no store").hint(format_args!(
-                    "name it with `--store FILE` or the variable `{VARIABLE}`"
+                    "name it with `--store FILE` or the variable `{STORE_VARIABLE}`"
                 )),
             ),
         }
@@ -53,18 +53,18 @@ impl StoreArgs {
     pub(crate) fn option(&self) -> String {
         match &self.store {
             // With the variable the option is not needed. An address may have a password, which is not printed.
-            Some(address) if std::env::var(VARIABLE).is_ok_and(|it| it == *address) => {
+            Some(address) if std::env::var(STORE_VARIABLE).is_ok_and(|it| it == *address) => {
                 String::new()
             }
             Some(address) if address.contains("://") => " --store STORE".into(),
-            Some(address) => format!(" --store {}", quoted(address)),
+            Some(address) => format!(" --store {}", shell_quoted(address)),
             None => String::new(),
         }
     }
 }
 
-/// A text as a word of a shell.
-pub(crate) fn quoted(text: &str) -> String {
+/// A text as one word of a shell command, quoted if needed.
+pub(crate) fn shell_quoted(text: &str) -> String {
     shlex::try_quote(text).map_or_else(|_| text.into(), Into::into)
 }
 
@@ -82,11 +82,11 @@ fn sqlite_file(address: &str) -> Option<&str> {
 
 async fn open(address: &str) -> Result<Arc<dyn Store>> {
     if let Some(file) = sqlite_file(address) {
-        return sqlite(file).await;
+        return open_sqlite(file).await;
     }
     match address.split_once("://").map(|(scheme, _)| scheme) {
-        Some("postgres" | "postgresql") => postgres(address).await,
-        Some("redis" | "rediss") => redis(address).await,
+        Some("postgres" | "postgresql") => open_postgres(address).await,
+        Some("redis" | "rediss") => open_redis(address).await,
         other => Err(Failure::new(
             Exit::Thread,
             format_args!(
@@ -99,40 +99,40 @@ async fn open(address: &str) -> Result<Arc<dyn Store>> {
 }
 
 #[cfg(feature = "sqlite")]
-async fn sqlite(file: &str) -> Result<Arc<dyn Store>> {
-    opened(petalflow_sqlite::SqliteStore::open(file).await, file)
+async fn open_sqlite(file: &str) -> Result<Arc<dyn Store>> {
+    boxed_store(petalflow_sqlite::SqliteStore::open(file).await, file)
 }
 
 #[cfg(not(feature = "sqlite"))]
-async fn sqlite(_: &str) -> Result<Arc<dyn Store>> {
+async fn open_sqlite(_: &str) -> Result<Arc<dyn Store>> {
     Err(not_built("sqlite"))
 }
 
 #[cfg(feature = "postgres")]
-async fn postgres(address: &str) -> Result<Arc<dyn Store>> {
-    opened(
+async fn open_postgres(address: &str) -> Result<Arc<dyn Store>> {
+    boxed_store(
         petalflow_postgres::PostgresStore::connect(address).await,
         "PostgreSQL",
     )
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn postgres(_: &str) -> Result<Arc<dyn Store>> {
+async fn open_postgres(_: &str) -> Result<Arc<dyn Store>> {
     Err(not_built("postgres"))
 }
 
 #[cfg(feature = "redis")]
-async fn redis(address: &str) -> Result<Arc<dyn Store>> {
-    opened(petalflow_redis::RedisStore::connect(address).await, "Redis")
+async fn open_redis(address: &str) -> Result<Arc<dyn Store>> {
+    boxed_store(petalflow_redis::RedisStore::connect(address).await, "Redis")
 }
 
 #[cfg(not(feature = "redis"))]
-async fn redis(_: &str) -> Result<Arc<dyn Store>> {
+async fn open_redis(_: &str) -> Result<Arc<dyn Store>> {
     Err(not_built("redis"))
 }
 
 #[allow(dead_code, reason = "without the features of stores nothing is opened")]
-fn opened<S: Store>(
+fn boxed_store<S: Store>(
     store: std::result::Result<S, StoreError>,
     name: &str,
 ) -> Result<Arc<dyn Store>> {

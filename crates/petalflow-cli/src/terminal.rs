@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -14,10 +15,10 @@ pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const NOTE: Style = AnsiColor::Cyan.on_default();
 pub(crate) const STRONG: Style = Style::new().bold();
 
-/// Prints to stdout. If nobody reads it any more, the program ends quietly.
+/// Prints to stdout. A closed pipe ends the program without a message.
 pub(crate) fn print(text: impl Display) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    written(write!(out, "{text}").and_then(|()| out.flush()))
+    check_written(write!(out, "{text}").and_then(|()| out.flush()))
 }
 
 /// Prints a line to stdout.
@@ -27,7 +28,7 @@ pub(crate) fn line(text: impl Display) -> Result<()> {
 
 /// Prints a value as one line of JSON.
 pub(crate) fn json_line(value: &impl Serialize) -> Result<()> {
-    line(serde_json::to_string(value).map_err(not_json)?)
+    line(serde_json::to_string(value).map_err(json_failure)?)
 }
 
 /// Prints a value as JSON for people.
@@ -37,17 +38,17 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
 
 /// A value as JSON for people.
 pub(crate) fn pretty(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string_pretty(value).map_err(not_json)
+    serde_json::to_string_pretty(value).map_err(json_failure)
 }
 
-fn not_json(error: serde_json::Error) -> Failure {
+fn json_failure(error: serde_json::Error) -> Failure {
     Failure::new(
         Exit::Failed,
         format_args!("the result cannot be written as JSON: {error}"),
     )
 }
 
-fn written(result: io::Result<()>) -> Result<()> {
+fn check_written(result: io::Result<()>) -> Result<()> {
     result.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::silent(Exit::Done),
         _ => Failure::new(
@@ -57,7 +58,7 @@ fn written(result: io::Result<()>) -> Result<()> {
     })
 }
 
-/// Prints a line to stderr. That it cannot be printed changes nothing.
+/// Prints a line to stderr. A failure to print is ignored.
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
@@ -79,11 +80,11 @@ pub(crate) fn can_ask() -> bool {
 
 /// Prints a question to stderr and reads a line. `None` at the end of the input.
 pub(crate) async fn ask(question: impl Display) -> Result<Option<String>> {
-    show(question);
+    print_question(question);
     read_line().await
 }
 
-fn show(question: impl Display) {
+fn print_question(question: impl Display) {
     let mut out = anstream::stderr().lock();
     let _ = write!(out, "{question}").and_then(|()| out.flush());
 }
@@ -104,8 +105,27 @@ pub(crate) async fn read_line() -> Result<Option<String>> {
         .map_err(|error| Failure::new(Exit::Input, format_args!("stdin cannot be read: {error}")))
 }
 
+/// A document for a file: YAML if the name of the file says so, and JSON otherwise.
+pub(crate) fn document(file: Option<&Path>, value: &impl Serialize) -> Result<String> {
+    if !file.is_some_and(is_yaml) {
+        return pretty(value);
+    }
+    serde_saphyr::to_string(value).map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format_args!("the result cannot be written as YAML: {error}"),
+        )
+    })
+}
+
+/// Whether the name of a file ends as those of YAML do.
+pub(crate) fn is_yaml(file: &Path) -> bool {
+    let extension = file.extension().and_then(|it| it.to_str());
+    extension.is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
+}
+
 /// Writes a result to a file, or to stdout.
-pub(crate) fn output(file: Option<&std::path::Path>, text: &str) -> Result<()> {
+pub(crate) fn output(file: Option<&Path>, text: &str) -> Result<()> {
     let ended = text.trim_end_matches('\n');
     match file {
         None => line(ended),

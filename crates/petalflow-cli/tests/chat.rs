@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::program::{document, file, folder, path, petalflow, petalflow_with, shared};
+use crate::program::{document, file, folder, path, petalflow, run_with_input, test_data};
 
 const REPLIES: &str = r#"[
     "What would you like?",
@@ -13,7 +13,7 @@ const REPLIES: &str = r#"[
 ]"#;
 
 #[test]
-fn p209_a_conversation_goes_on_until_it_ends() {
+fn p209_a_conversation_continues_until_it_ends() {
     let folder = folder();
     let replies = file(&folder, "replies.json", REPLIES);
     let counter = path(&folder, "counter");
@@ -24,7 +24,7 @@ fn p209_a_conversation_goes_on_until_it_ends() {
     );
     let tool = format!("check_order=sh '{check}' '{counter}'");
     let order = document("food_order.json");
-    let ran = petalflow_with(
+    let ran = run_with_input(
         "Soup.\nThen a salad.\nNobody reads this.\n",
         [
             "chat",
@@ -58,7 +58,7 @@ fn p209_the_events_of_a_conversation_are_json_for_programs() {
         "replies.json",
         r#"["Hello.", {"calls": [{"name": "check_order"}]}, "Bye."]"#,
     );
-    let ran = petalflow_with(
+    let ran = run_with_input(
         "Soup.\n",
         [
             "chat",
@@ -89,7 +89,7 @@ fn p209_the_events_of_a_conversation_are_json_for_programs() {
 }
 
 #[test]
-fn p209_a_stored_conversation_goes_on_in_another_process() {
+fn p209_a_stored_conversation_continues_in_another_process() {
     let folder = folder();
     let store = path(&folder, "chats.db");
     let first = file(&folder, "first.json", r#"["What would you like?"]"#);
@@ -105,18 +105,18 @@ fn p209_a_stored_conversation_goes_on_in_another_process() {
         "ann",
         "--script",
     ];
-    let ran = petalflow_with("", chat.into_iter().chain([first.as_str()])).code(0);
+    let ran = run_with_input("", chat.into_iter().chain([first.as_str()])).code(0);
     assert_eq!(ran.out, "What would you like?\n");
     assert!(ran.err.contains("--thread ann"), "{}", ran.err);
 
-    let shown = petalflow(["threads", "show", "ann", "--store", &store, "--json"])
+    let shown = petalflow!("threads show ann --store {store} --json")
         .code(0)
         .json();
     assert_eq!(
         (&shown["node"], &shown["ended"]),
         (&json!("start"), &json!(false))
     );
-    let ran = petalflow(["threads", "resume", "ann", "--store", &store]).code(6);
+    let ran = petalflow!("threads resume ann --store {store}").code(6);
     assert!(ran.err.contains("petalflow chat"), "{}", ran.err);
 
     let second = file(
@@ -124,9 +124,9 @@ fn p209_a_stored_conversation_goes_on_in_another_process() {
         "second.json",
         r#"[{"calls": [{"name": "check_order"}]}, "Bye."]"#,
     );
-    let ran = petalflow_with("Salad.\n", chat.into_iter().chain([second.as_str()])).code(0);
+    let ran = run_with_input("Salad.\n", chat.into_iter().chain([second.as_str()])).code(0);
     assert_eq!(ran.out, "What would you like?\nOne moment.\nBye.\n");
-    let ran = petalflow_with("More.\n", chat.into_iter().chain([second.as_str()])).code(8);
+    let ran = run_with_input("More.\n", chat.into_iter().chain([second.as_str()])).code(8);
     assert!(ran.err.contains("has ended"), "{}", ran.err);
 }
 
@@ -134,47 +134,25 @@ fn p209_a_stored_conversation_goes_on_in_another_process() {
 fn p209_a_conversation_says_what_is_missing() {
     let folder = folder();
     let replies = file(&folder, "replies.json", r#"["Hello."]"#);
-    let order = document("food_order.json");
-    petalflow(["chat", &order]).code(5);
-    let ran = petalflow([
-        "chat",
-        &order,
-        "--script",
-        &replies,
-        "--result",
-        "chek_order=1",
-    ])
-    .code(4);
+    petalflow!("chat food_order.json").code(5);
+    let ran = petalflow!("chat food_order.json --script {replies} --result chek_order=1").code(4);
     assert!(
         ran.err.contains("no function `chek_order`") && ran.err.contains("check_order"),
         "{}",
         ran.err
     );
-    let ran = petalflow([
-        "chat",
-        &order,
-        "--script",
-        &replies,
-        "--result",
-        "check_order={",
-    ])
-    .code(64);
+    let ran =
+        petalflow!("chat food_order.json --script {replies} --result 'check_order={{'").code(64);
     assert!(ran.err.contains("not JSON"), "{}", ran.err);
-    petalflow([
-        "chat",
-        &document("greeting.graph.json"),
-        "--script",
-        &replies,
-    ])
-    .code(6);
+    petalflow!("chat greeting.graph.json --script {replies}").code(6);
     // The prompt of the first node needs the name of the guest.
-    let ran = petalflow(["chat", &order, "--script", &replies]).code(2);
+    let ran = petalflow!("chat food_order.json --script {replies}").code(2);
     assert!(ran.err.contains("guest"), "{}", ran.err);
 }
 
 #[test]
 fn p209_the_editors_own_document_can_be_talked_with() {
-    let Some(minimal) = shared("pipecat/editor/minimal.json") else {
+    let Some(minimal) = test_data("pipecat/editor/minimal.json") else {
         return;
     };
     let folder = folder();
@@ -183,7 +161,7 @@ fn p209_the_editors_own_document_can_be_talked_with() {
         "replies.yaml",
         "- Hello!\n- calls: [{ name: done }]\n- Goodbye.\n",
     );
-    let ran = petalflow_with(
+    let ran = run_with_input(
         "Done.\n",
         ["chat", &minimal.display().to_string(), "--script", &replies],
     )

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::program::{Ran, document, petalflow};
+use crate::program::{Ran, document, petalflow, run_program};
 
 const COMMANDS: [&[&str]; 15] = [
     &[],
@@ -26,7 +26,7 @@ const COMMANDS: [&[&str]; 15] = [
 #[test]
 fn p209_each_command_has_help_with_examples() {
     for command in COMMANDS {
-        let ran = petalflow(command.iter().copied().chain(["--help"])).code(0);
+        let ran = run_program(command.iter().copied().chain(["--help"])).code(0);
         assert!(
             ran.out.contains("Usage: petalflow") && !examples(&ran.out).is_empty(),
             "{command:?}: {}",
@@ -35,7 +35,7 @@ fn p209_each_command_has_help_with_examples() {
         assert!(ran.err.is_empty());
     }
     assert!(
-        petalflow(["--version"])
+        petalflow!("--version")
             .code(0)
             .out
             .starts_with("petalflow 0.")
@@ -56,7 +56,7 @@ fn examples(help: &str) -> Vec<String> {
 fn p209_the_examples_of_the_help_run() {
     let mut count = 0;
     for command in COMMANDS {
-        let help = petalflow(command.iter().copied().chain(["--help"]))
+        let help = run_program(command.iter().copied().chain(["--help"]))
             .code(0)
             .out;
         for example in examples(&help) {
@@ -142,7 +142,7 @@ pub(crate) fn shell(line: &str, folder: &Path) -> Ran {
         .env_remove("PETALFLOW_STORE")
         .stdin(Stdio::null())
         .output();
-    Ran::of(&output.expect("a shell starts"))
+    Ran::from_output(&output.expect("a shell starts"))
 }
 
 fn has(program: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use crate::program::{file, folder, petalflow};
+use crate::program::{file, folder, petalflow, run_program};
 
 /// Far more than any of them takes, on a machine that does other things too.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -66,7 +66,7 @@ fn p209_hostile_documents_are_refused_in_bounded_time() {
         let path = file(&folder, name, &text);
         for command in [&["validate"][..], &["run"], &["graph"]] {
             let start = Instant::now();
-            let ran = petalflow(command.iter().copied().chain([path.as_str()])).code(1);
+            let ran = run_program(command.iter().copied().chain([path.as_str()])).code(1);
             assert!(
                 start.elapsed() < LONGEST,
                 "{command:?} of {name} took {:?}",
@@ -93,14 +93,14 @@ fn p209_hostile_conversations_are_refused_in_bounded_time() {
     );
     let path = file(&folder, "many.json", &text);
     let start = Instant::now();
-    let ran = petalflow(["validate", &path]).code(1);
+    let ran = petalflow!("validate {path}").code(1);
     assert!(
         start.elapsed() < LONGEST && ran.out.lines().count() == 2_000,
         "{:?}",
         start.elapsed()
     );
     let start = Instant::now();
-    petalflow(["chat", &path]).code(1);
+    petalflow!("chat {path}").code(1);
     assert!(start.elapsed() < LONGEST);
 }
 
@@ -121,7 +121,7 @@ fn p209_a_large_graph_is_checked_drawn_and_run() {
     let path = file(&folder, "large.json", &text);
     for command in ["validate", "graph", "run"] {
         let start = Instant::now();
-        petalflow([command, &path]).code(0);
+        petalflow!("{command} {path}").code(0);
         assert!(
             start.elapsed() < LONGEST,
             "{command} took {:?}",
@@ -135,22 +135,22 @@ fn p209_hostile_input_and_scripts_are_refused() {
     let folder = folder();
     let graph = crate::program::document("greeting.graph.json");
     let deep = file(&folder, "deep.json", &"[".repeat(100_000));
-    petalflow(["run", &graph, "-f", &deep]).code(4);
-    petalflow(["run", &graph, "--envelope", &deep]).code(4);
-    petalflow([
+    petalflow!("run {graph} -f {deep}").code(4);
+    petalflow!("run {graph} --envelope {deep}").code(4);
+    run_program([
         "run",
         &graph,
         "-i",
         &format!("{{\"a\": {}", "[".repeat(100_000)),
     ])
     .code(4);
-    petalflow([
+    run_program([
         "chat",
         &crate::program::document("food_order.json"),
         "--script",
         &deep,
     ])
     .code(4);
-    petalflow(["run", "/dev/null"]).code(1);
-    petalflow(["run", "/"]).code(3);
+    petalflow!("run /dev/null").code(1);
+    petalflow!("run /").code(3);
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -16,7 +16,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    pub(crate) fn of(output: &Output) -> Self {
+    pub(crate) fn from_output(output: &Output) -> Self {
         Ran {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -53,10 +53,11 @@ impl Ran {
     }
 }
 
-/// The program, with a clean environment.
+/// The program, with a clean environment, in the folder of the documents of these tests.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_petalflow"));
     command
+        .current_dir(document(""))
         .env_remove("PETALFLOW_STORE")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
@@ -64,9 +65,24 @@ pub(crate) fn program() -> Command {
     command
 }
 
+/// Runs the program with a line of arguments: the format of `format!`, and words and quotation marks as in a shell.
+macro_rules! petalflow {
+    ($($line:tt)+) => {
+        $crate::program::run_program($crate::program::words(&format!($($line)+)))
+    };
+}
+pub(crate) use petalflow;
+
+/// The words of a line, as a shell splits it.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    shlex::split(line).expect("all quotation marks are closed")
+}
+
 /// Runs the program with these arguments.
-pub(crate) fn petalflow<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
-    Ran::of(
+pub(crate) fn run_program<S: AsRef<std::ffi::OsStr>>(
+    arguments: impl IntoIterator<Item = S>,
+) -> Ran {
+    Ran::from_output(
         &program()
             .args(arguments)
             .output()
@@ -74,8 +90,18 @@ pub(crate) fn petalflow<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<
     )
 }
 
+/// Starts the program with a line of arguments. Its output is piped.
+pub(crate) fn start(line: &str) -> Child {
+    program()
+        .args(words(line))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
+}
+
 /// Runs the program with these arguments and this input.
-pub(crate) fn petalflow_with<'a>(input: &str, arguments: impl IntoIterator<Item = &'a str>) -> Ran {
+pub(crate) fn run_with_input<'a>(input: &str, arguments: impl IntoIterator<Item = &'a str>) -> Ran {
     let mut child = program()
         .args(arguments)
         .stdin(Stdio::piped())
@@ -87,7 +113,7 @@ pub(crate) fn petalflow_with<'a>(input: &str, arguments: impl IntoIterator<Item 
     // A program that has ended reads nothing.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
-    Ran::of(&child.wait_with_output().expect("the program ends"))
+    Ran::from_output(&child.wait_with_output().expect("the program ends"))
 }
 
 /// The path of a document of these tests.
@@ -113,7 +139,7 @@ pub(crate) fn path(folder: &TempDir, name: &str) -> String {
 }
 
 /// A file of the test data, if the data is there.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn test_data(path: &str) -> Option<PathBuf> {
     let data = std::env::var_os("PETALFLOW_TEST_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
         PathBuf::from,

@@ -2,26 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{document, file, folder, path, petalflow, petalflow_with, program, shared};
+use crate::program::{
+    document, file, folder, path, petalflow, program, run_program, run_with_input, test_data,
+};
 
 #[test]
 fn p209_a_graph_runs_with_variables() {
-    let graph = document("greeting.graph.json");
-    let ran = petalflow(["run", &graph, "--input", "name=Ann"]).code(0);
+    let ran = petalflow!("run greeting.graph.json --input name=Ann").code(0);
     assert_eq!(ran.out, "greeting: Hello, Ann!\nname: Ann\n");
     assert_eq!(ran.err, "", "no progress without a terminal");
 
-    let ran = petalflow([
-        "run",
-        &graph,
-        "-i",
-        r#"{"name": "Bo"}"#,
-        "--var",
-        "greeting",
-    ])
-    .code(0);
+    let ran = petalflow!(r#"run greeting.graph.json -i '{{"name": "Bo"}}' --var greeting"#).code(0);
     assert_eq!(ran.out, "Hello, Bo!\n");
-    let ran = petalflow(["run", &graph, "-i", "name=7", "--format", "json"]).code(0);
+    let ran = petalflow!("run greeting.graph.json -i name=7 --format json").code(0);
     assert_eq!(
         ran.json()["vars"],
         json!({ "greeting": "Hello, 7!", "name": 7 })
@@ -32,9 +25,9 @@ fn p209_a_graph_runs_with_variables() {
 fn p209_input_comes_from_files_and_stdin() {
     let (graph, folder) = (document("greeting.graph.json"), folder());
     let input = file(&folder, "input.yaml", "name: Cy\n");
-    let ran = petalflow(["run", &graph, "-f", &input, "--var", "greeting"]).code(0);
+    let ran = petalflow!("run greeting.graph.json -f {input} --var greeting").code(0);
     assert_eq!(ran.out, "Hello, Cy!\n");
-    let ran = petalflow_with(
+    let ran = run_with_input(
         r#"{"name": "Di"}"#,
         ["run", &graph, "-f", "-", "--var", "greeting"],
     )
@@ -45,22 +38,19 @@ fn p209_input_comes_from_files_and_stdin() {
         "envelope.json",
         r#"{"vars": {"name": "Ed"}, "messages": [{"role": "user", "content": "Hi."}]}"#,
     );
-    let ran = petalflow(["run", &graph, "--envelope", &envelope, "--format", "json"]).code(0);
+    let ran = petalflow!("run greeting.graph.json --envelope {envelope} --format json").code(0);
     assert_eq!(ran.json()["messages"][0]["content"], "Hi.");
     assert_eq!(ran.json()["vars"]["greeting"], "Hello, Ed!");
     let text = std::fs::read_to_string(&graph).expect("the graph");
-    let ran = petalflow_with(&text, ["run", "-", "-i", "name=Fi", "--var", "greeting"]).code(0);
+    let ran = run_with_input(&text, ["run", "-", "-i", "name=Fi", "--var", "greeting"]).code(0);
     assert_eq!(ran.out, "Hello, Fi!\n");
 }
 
 #[test]
 fn p209_the_result_goes_to_a_file() {
-    let (graph, folder) = (document("greeting.graph.json"), folder());
+    let folder = folder();
     let result = path(&folder, "result.json");
-    let ran = petalflow([
-        "run", &graph, "-i", "name=Ann", "--format", "json", "-o", &result,
-    ])
-    .code(0);
+    let ran = petalflow!("run greeting.graph.json -i name=Ann --format json -o {result}").code(0);
     assert_eq!(ran.out, "");
     let written: Value =
         serde_json::from_str(&std::fs::read_to_string(result).expect("the result")).expect("JSON");
@@ -69,18 +59,9 @@ fn p209_the_result_goes_to_a_file() {
 
 #[test]
 fn p209_text_is_the_variable_output() {
-    let review = document("review.graph.yaml");
-    let ran = petalflow(["run", &review, "-i", "name=Ann", "--format", "text"]).code(0);
+    let ran = petalflow!("run review.graph.yaml -i name=Ann --format text").code(0);
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
-    let ran = petalflow([
-        "run",
-        &document("greeting.graph.json"),
-        "-i",
-        "name=Ann",
-        "--format",
-        "text",
-    ])
-    .code(2);
+    let ran = petalflow!("run greeting.graph.json -i name=Ann --format text").code(2);
     assert!(
         ran.err.contains("no variable `output`") && ran.err.contains("greeting, name"),
         "{}",
@@ -90,16 +71,7 @@ fn p209_text_is_the_variable_output() {
 
 #[test]
 fn p209_events_are_lines_of_json() {
-    let ran = petalflow([
-        "run",
-        &document("greeting.graph.json"),
-        "-i",
-        "name=Ann",
-        "--thread",
-        "t",
-        "--json",
-    ])
-    .code(0);
+    let ran = petalflow!("run greeting.graph.json -i name=Ann --thread t --json").code(0);
     let lines = ran.lines();
     let names: Vec<&str> = lines
         .iter()
@@ -129,20 +101,13 @@ fn p209_events_are_lines_of_json() {
 
 #[test]
 fn p209_a_dry_run_runs_nothing() {
-    let ran = petalflow(["run", &document("greeting.graph.json"), "--dry-run"]).code(0);
+    let ran = petalflow!("run greeting.graph.json --dry-run").code(0);
     assert_eq!(ran.out, "The document is valid and can be loaded.\n");
-    let ran = petalflow(["run", &document("wrong.graph.json"), "--dry-run"]).code(1);
+    let ran = petalflow!("run wrong.graph.json --dry-run").code(1);
     assert_eq!(ran.out, "");
     // Neither a model nor a tool is needed.
-    petalflow(["run", &document("research.agent.yaml"), "--dry-run"]).code(0);
-    petalflow([
-        "run",
-        &document("lookup.graph.yaml"),
-        "--dry-run",
-        "--tool",
-        "find=true",
-    ])
-    .code(0);
+    petalflow!("run research.agent.yaml --dry-run").code(0);
+    petalflow!("run lookup.graph.yaml --dry-run --tool find=true").code(0);
 }
 
 #[test]
@@ -163,27 +128,19 @@ fn p209_a_slow_run_ends_after_its_timeout() {
         "--thread",
         "slow",
     ];
-    let ran = petalflow(run.into_iter().chain(tools)).code(10);
+    let ran = run_program(run.into_iter().chain(tools)).code(10);
     assert!(
         ran.err.contains("petalflow threads resume slow --store"),
         "{}",
         ran.err
     );
     // The default is five minutes.
-    assert!(petalflow(["run", "--help"]).out.contains("[default: 5m]"));
+    assert!(petalflow!("run --help").out.contains("[default: 5m]"));
 }
 
 #[test]
 fn p209_without_a_terminal_approvals_are_given_and_other_questions_fail() {
-    let ran = petalflow([
-        "run",
-        &document("review.graph.yaml"),
-        "-i",
-        "name=Ann",
-        "--format",
-        "json",
-    ])
-    .code(0);
+    let ran = petalflow!("run review.graph.yaml -i name=Ann --format json").code(0);
     let sent = &ran.json()["vars"]["sent"];
     assert_eq!(
         (&sent["approved"], &sent["responded_by"]),
@@ -195,7 +152,7 @@ fn p209_without_a_terminal_approvals_are_given_and_other_questions_fail() {
         ran.err
     );
 
-    let ran = petalflow(["run", &document("questions.graph.yaml")]).code(2);
+    let ran = petalflow!("run questions.graph.yaml").code(2);
     assert!(
         ran.err.contains("nobody can be asked") && ran.err.contains("--answer 'size=small'"),
         "{}",
@@ -205,33 +162,16 @@ fn p209_without_a_terminal_approvals_are_given_and_other_questions_fail() {
 
 #[test]
 fn p209_answers_can_be_given_before() {
-    let ran = petalflow([
-        "run",
-        &document("questions.graph.yaml"),
-        "--format",
-        "json",
-        "--answer",
-        "size=large",
-        "--answer",
-        r#"change={"colour": "red"}"#,
-        "--answer",
-        "name=Ann",
-        "--answer",
-        "notes=fine",
-    ])
-    .code(0);
+    let ran = petalflow!(
+        r#"run questions.graph.yaml --format json --answer size=large --answer 'change={{"colour": "red"}}'
+           --answer name=Ann --answer notes=fine"#
+    ).code(0);
     let vars = &ran.json()["vars"];
     assert_eq!(vars["size"]["choice"], "large");
     assert_eq!(vars["colour"], "red");
     assert_eq!(vars["name"]["data"], "Ann");
     assert_eq!(vars["notes"]["notes"], "fine");
-    let ran = petalflow([
-        "run",
-        &document("questions.graph.yaml"),
-        "--answer",
-        "size=huge",
-    ])
-    .code(4);
+    let ran = petalflow!("run questions.graph.yaml --answer size=huge").code(4);
     assert!(
         ran.err.contains("there is no option `huge`") && ran.err.contains("`small`, `large`"),
         "{}",
@@ -248,7 +188,7 @@ fn p209_tools_and_functions_are_programs() {
         "read line; printf '{\"asked\": %s}' \"$line\"",
     );
     let count = file(&folder, "count.sh", "cat > /dev/null; echo '{\"n\": 3}'");
-    let ran = petalflow([
+    let ran = run_program([
         "run",
         &document("lookup.graph.yaml"),
         "-i",
@@ -264,14 +204,14 @@ fn p209_tools_and_functions_are_programs() {
     assert_eq!(ran.json()["vars"]["found"]["asked"]["city"], "Rome");
     assert_eq!(ran.json()["vars"]["n"], 3);
 
-    let ran = petalflow(["run", &document("lookup.graph.yaml"), "-i", "city=Rome"]).code(5);
+    let ran = petalflow!("run lookup.graph.yaml -i city=Rome").code(5);
     assert!(
         ran.err.contains("no tool `find`") && ran.err.contains("--tool NAME=COMMAND"),
         "{}",
         ran.err
     );
     let broken = file(&folder, "broken.sh", "echo no such city >&2; exit 3");
-    let ran = petalflow([
+    let ran = run_program([
         "run",
         &document("lookup.graph.yaml"),
         "-i",
@@ -293,17 +233,8 @@ fn p209_models_can_be_scripted() {
         "replies.json",
         r#"["Tulips are red.", "A report on tulips."]"#,
     );
-    let ran = petalflow([
-        "run",
-        &document("research.agent.yaml"),
-        "-i",
-        "topic=tulips",
-        "--script",
-        &script,
-        "--format",
-        "json",
-    ])
-    .code(0);
+    let ran = petalflow!("run research.agent.yaml -i topic=tulips --script {script} --format json")
+        .code(0);
     assert!(
         ran.json()["vars"]
             .to_string()
@@ -312,26 +243,10 @@ fn p209_models_can_be_scripted() {
         ran.out
     );
     let short = file(&folder, "short.json", r#"["Tulips are red."]"#);
-    let ran = petalflow([
-        "run",
-        &document("research.agent.yaml"),
-        "-i",
-        "topic=tulips",
-        "--script",
-        &short,
-    ])
-    .code(2);
+    let ran = petalflow!("run research.agent.yaml -i topic=tulips --script {short}").code(2);
     assert!(ran.err.contains("add a reply"), "{}", ran.err);
     let wrong = file(&folder, "wrong.json", r#"[{"cals": []}]"#);
-    let ran = petalflow([
-        "run",
-        &document("research.agent.yaml"),
-        "-i",
-        "topic=tulips",
-        "--script",
-        &wrong,
-    ])
-    .code(4);
+    let ran = petalflow!("run research.agent.yaml -i topic=tulips --script {wrong}").code(4);
     assert!(
         ran.err.contains("reply 1 has the wrong form"),
         "{}",
@@ -341,58 +256,42 @@ fn p209_models_can_be_scripted() {
 
 #[test]
 fn p209_failures_have_exit_codes() {
-    let ran = petalflow(["run", "missing.json"]).code(3);
+    let ran = petalflow!("run missing.json").code(3);
     assert!(
         ran.err.contains("`missing.json` cannot be read"),
         "{}",
         ran.err
     );
-    let greeting = document("greeting.graph.json");
-    let ran = petalflow(["run", &greeting, "--input", "name"]).code(4);
+    let ran = petalflow!("run greeting.graph.json --input name").code(4);
     assert!(
         ran.err.contains("write `--input NAME=VALUE`"),
         "{}",
         ran.err
     );
-    let ran = petalflow(["run", &greeting]).code(2);
+    let ran = petalflow!("run greeting.graph.json").code(2);
     assert!(ran.err.contains("greet"), "{}", ran.err);
-    let ran = petalflow(["run", &greeting, "-i", "name=A", "--store", "mysql://x"]).code(8);
+    let ran = petalflow!("run greeting.graph.json -i name=A --store mysql://x").code(8);
     assert!(
         ran.err.contains("no store of the kind `mysql`"),
         "{}",
         ran.err
     );
-    let ran = petalflow(["run", &document("food_order.json")]).code(6);
+    let ran = petalflow!("run food_order.json").code(6);
     assert!(ran.err.contains("petalflow chat"), "{}", ran.err);
-    petalflow([
-        "run",
-        &greeting,
-        "-i",
-        "name=A",
-        "-o",
-        "/nonexistent/result",
-    ])
-    .code(3);
-    let ran = petalflow(["run", &greeting, "--colour"]).code(64);
+    petalflow!("run greeting.graph.json -i name=A -o /nonexistent/result").code(3);
+    let ran = petalflow!("run greeting.graph.json --colour").code(64);
     assert!(ran.err.contains("--colour"), "{}", ran.err);
-    assert_eq!(petalflow([] as [&str; 0]).code, 64);
+    assert_eq!(run_program([] as [&str; 0]).code, 64);
 }
 
 #[test]
 fn p209_failures_of_nodes_can_be_recorded() {
-    let ran = petalflow([
-        "run",
-        &document("greeting.graph.json"),
-        "--continue-on-error",
-        "--format",
-        "json",
-    ])
-    .code(0);
+    let ran = petalflow!("run greeting.graph.json --continue-on-error --format json").code(0);
     assert_eq!(ran.json()["errors"][0]["node_id"], "greet");
 }
 
 #[test]
-fn p209_a_closed_pipe_is_no_error() {
+fn p209_a_closed_pipe_is_not_an_error() {
     use std::io::Read as _;
     let mut child = program()
         .args(["tools", "--json"])
@@ -414,33 +313,33 @@ fn p209_a_closed_pipe_is_no_error() {
 
 #[test]
 fn p209_workflows_compile_to_graphs() {
-    let (research, folder) = (document("research.agent.yaml"), folder());
+    let folder = folder();
     let graph = path(&folder, "research.graph.json");
-    petalflow(["compile", &research, "-o", &graph]).code(0);
-    petalflow(["validate", &graph]).code(0);
-    let ran = petalflow(["compile", &research, "--pretty=false"]).code(0);
+    petalflow!("compile research.agent.yaml -o {graph}").code(0);
+    petalflow!("validate {graph}").code(0);
+    let ran = petalflow!("compile research.agent.yaml --pretty=false").code(0);
     assert_eq!(
         (ran.out.lines().count(), ran.json()["id"].as_str()),
         (1, Some("research"))
     );
-    petalflow(["compile", &research, "--validate-only"]).code(0);
-    let ran = petalflow(["compile", &document("greeting.graph.json")]).code(6);
+    petalflow!("compile research.agent.yaml --validate-only").code(0);
+    let ran = petalflow!("compile greeting.graph.json").code(6);
     assert!(ran.err.contains("is a graph already"), "{}", ran.err);
-    petalflow(["compile", &document("wrong.graph.json")]).code(1);
+    petalflow!("compile wrong.graph.json").code(1);
 }
 
 #[test]
 fn p209_the_golden_workflows_compile() {
     for name in ["custom_dag", "parallel_merge", "sequential_simple"] {
-        let Some(input) = shared(&format!("petalflow/agent/testdata/{name}.input.json")) else {
+        let Some(input) = test_data(&format!("petalflow/agent/testdata/{name}.input.json")) else {
             return;
         };
-        let golden = shared(&format!("petalflow/agent/testdata/{name}.golden.json"))
+        let golden = test_data(&format!("petalflow/agent/testdata/{name}.golden.json"))
             .expect("each input has a result");
         let golden: Value =
             serde_json::from_str(&std::fs::read_to_string(golden).expect("readable"))
                 .expect("JSON");
-        let compiled = petalflow(["compile", &input.display().to_string()])
+        let compiled = run_program(["compile", &input.display().to_string()])
             .code(0)
             .json();
         assert_eq!(compiled["nodes"], golden["nodes"], "{name}");
@@ -450,10 +349,10 @@ fn p209_the_golden_workflows_compile() {
 
 #[test]
 fn p209_the_example_of_petalflow_runs() {
-    let Some(graph) = shared("petalflow/examples/06_cli_workflow/greeting.graph.json") else {
+    let Some(graph) = test_data("petalflow/examples/06_cli_workflow/greeting.graph.json") else {
         return;
     };
-    let ran = petalflow([
+    let ran = run_program([
         "run",
         &graph.display().to_string(),
         "-i",
@@ -467,14 +366,8 @@ fn p209_the_example_of_petalflow_runs() {
 
 #[cfg(not(feature = "providers"))]
 #[test]
-fn p209_a_program_without_providers_says_so() {
-    let ran = petalflow([
-        "run",
-        &document("research.agent.yaml"),
-        "-i",
-        "topic=tulips",
-    ])
-    .code(5);
+fn p209_a_program_without_providers_reports_it() {
+    let ran = petalflow!("run research.agent.yaml -i topic=tulips").code(5);
     assert!(
         ran.err.contains("asks models of anthropic") && ran.err.contains("--features providers"),
         "{}",
@@ -494,7 +387,7 @@ fn p209_models_of_providers_need_a_name_and_a_key() {
             "-i",
             "topic=tulips",
         ]);
-        crate::program::Ran::of(&command.args(model).output().expect("the program starts"))
+        crate::program::Ran::from_output(&command.args(model).output().expect("the program starts"))
     };
     let ran = run(&[]).code(2);
     assert!(ran.err.contains("ANTHROPIC_API_KEY"), "{}", ran.err);
@@ -504,10 +397,59 @@ fn p209_models_of_providers_need_a_name_and_a_key() {
         "{}",
         ran.err
     );
-    let ran = petalflow(["chat", &document("food_order.json"), "--model", "qwen3"]).code(5);
+    let ran = petalflow!("chat food_order.json --model qwen3").code(5);
     assert!(
         ran.err.contains("does not identify a provider"),
         "{}",
         ran.err
     );
+}
+
+#[test]
+fn an_answer_for_an_unknown_node_is_refused_before_the_run() {
+    // Without a terminal and a store, the question would be approved.
+    let review = document("review.graph.yaml");
+    let ran = run_program([
+        "run",
+        &review,
+        "-i",
+        "name=Ann",
+        "--answer",
+        "reviw=reject: too short",
+    ])
+    .code(4);
+    assert_eq!(ran.out, "");
+    assert!(
+        ran.err
+            .contains("there is no node `reviw`; did you mean `review`?"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn answers_that_no_question_needed_are_named() {
+    let review = document("review.graph.yaml");
+    let mut arguments = vec!["run", &review, "-i", "name=Ann", "--var", "output"];
+    arguments.extend(["--answer", "no", "--answer", "yes"]);
+    let ran = run_program(arguments).code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: false)\n");
+    assert!(
+        ran.err.contains("unused: `--answer yes`") && !ran.err.contains("--answer no"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_thread_without_a_store_is_said_to_be_lost() {
+    let graph = document("greeting.graph.json");
+    let ran = run_program(["run", &graph, "-i", "name=Ann", "--thread", "t"]).code(0);
+    assert_eq!(ran.err, "thread t is not stored: there is no `--store`\n");
+}
+
+#[test]
+fn a_missing_variable_is_named() {
+    let ran = run_program(["run", &document("greeting.graph.json")]).code(2);
+    assert!(ran.err.contains("`name` has no value"), "{}", ran.err);
 }

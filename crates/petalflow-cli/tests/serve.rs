@@ -98,33 +98,23 @@ fn p209_a_request_to_a_webhook_starts_a_stored_run() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(server.stop("-INT"), Some(0));
-    let ran = petalflow([
-        "threads", "show", &thread, &orders, "--store", &store, "--json",
-    ])
-    .code(0);
+    let ran = petalflow!("threads show {thread} orders.graph.yaml --store {store} --json").code(0);
     assert_eq!(ran.json()["envelope"]["vars"]["output"], "Order 7.");
 }
 
 #[test]
 fn p209_a_server_says_why_it_cannot_start() {
-    let ran = petalflow([
-        "serve",
-        &document("greeting.graph.json"),
-        "--listen",
-        "127.0.0.1:0",
-    ])
-    .code(5);
+    let ran = petalflow!("serve greeting.graph.json --listen 127.0.0.1:0").code(5);
     assert!(
         ran.err.contains("greeting") && ran.err.contains("trigger"),
         "{}",
         ran.err
     );
-    let orders = document("orders.graph.yaml");
-    let ran = petalflow(["serve", &orders, "--listen", "nowhere"]).code(2);
+    let ran = petalflow!("serve orders.graph.yaml --listen nowhere").code(2);
     assert!(ran.err.contains("`nowhere`"), "{}", ran.err);
-    let ran = petalflow(["serve", &orders, "--threads", "--listen", "127.0.0.1:0"]).code(64);
+    let ran = petalflow!("serve orders.graph.yaml --threads --listen 127.0.0.1:0").code(64);
     assert!(ran.err.contains("PETALFLOW_TOKEN"), "{}", ran.err);
-    petalflow(["serve", &document("wrong.graph.json")]).code(1);
+    petalflow!("serve wrong.graph.json").code(1);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::program::{Ran, document, folder, path, petalflow};
+use crate::program::{Ran, document, file, folder, path, petalflow};
 
 /// Runs the program on a terminal, with these lines typed. `None` if there is no `script`.
 fn on_a_terminal(arguments: &str, typed: &str) -> Option<Ran> {
@@ -27,7 +27,7 @@ fn on_a_terminal(arguments: &str, typed: &str) -> Option<Ran> {
     stdin.write_all(typed.as_bytes()).expect("it reads");
     let output = child.wait_with_output().expect("it ends");
     drop(stdin);
-    Some(Ran::of(&output))
+    Some(Ran::from_output(&output))
 }
 
 #[test]
@@ -88,8 +88,31 @@ fn p209_the_end_of_the_input_leaves_a_question_open() {
         return;
     };
     assert!(ran.code(7).out.contains("petalflow threads resume r"));
-    petalflow([
-        "threads", "resume", "r", "--store", &store, "--answer", "yes",
-    ])
-    .code(0);
+    petalflow!("threads resume r --store {store} --answer yes").code(0);
+}
+
+#[test]
+fn a_terminal_shows_the_text_of_models_line_by_line() {
+    let folder = folder();
+    let replies = file(
+        &folder,
+        "replies.json",
+        r#"["First line.\nSecond \u001b[31mline.", "A report."]"#,
+    );
+    let line = format!(
+        "run {} -i topic=tulips --script {replies} -o {}",
+        document("research.agent.yaml"),
+        path(&folder, "result.txt")
+    );
+    let Some(ran) = on_a_terminal(&line, "") else {
+        return;
+    };
+    let ran = ran.code(0);
+    assert!(
+        ran.out.contains("First line.") && ran.out.contains("Second [31mline."),
+        "what the model writes reaches no terminal as control characters: {}",
+        ran.out
+    );
+    let quiet = on_a_terminal(&format!("{line} --quiet"), "").expect("it was there before");
+    assert!(!quiet.code(0).out.contains("First line."));
 }

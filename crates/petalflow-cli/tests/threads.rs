@@ -1,27 +1,19 @@
 //! `petalflow threads`: runs that outlive the program.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::json;
 
-use crate::program::{Ran, document, file, folder, path, petalflow, program};
+use crate::program::{
+    Ran, document, file, folder, path, petalflow, program, run_program, start, words,
+};
 
 #[test]
 fn p209_a_run_pauses_for_a_person_and_resumes_in_another_process() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let ran = petalflow([
-        "run",
-        &document("review.graph.yaml"),
-        "-i",
-        "name=Ann",
-        "--store",
-        &store,
-        "--thread",
-        "r",
-    ])
-    .code(7);
+    let ran = petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread r").code(7);
     assert_eq!(ran.out, "");
     assert!(
         ran.err.contains("Send the letter?") && ran.err.contains("Dear Ann, Bo"),
@@ -36,26 +28,17 @@ fn p209_a_run_pauses_for_a_person_and_resumes_in_another_process() {
     );
 
     // Without an answer it still waits.
-    petalflow(["threads", "resume", "r", "--store", &store]).code(7);
-    let ran = petalflow([
-        "threads", "resume", "r", "--store", &store, "--answer", "maybe",
-    ])
-    .code(4);
+    petalflow!("threads resume r --store {store}").code(7);
+    let ran = petalflow!("threads resume r --store {store} --answer maybe").code(4);
     assert!(
         ran.err.contains("neither an approval nor a rejection"),
         "{}",
         ran.err
     );
-    let ran = petalflow([
-        "threads", "resume", "r", "--store", &store, "--answer", "approve", "--format", "text",
-    ])
-    .code(0);
+    let ran = petalflow!("threads resume r --store {store} --answer approve --format text").code(0);
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
     // A thread that has ended says its result again.
-    let ran = petalflow([
-        "threads", "resume", "r", "--store", &store, "--format", "text",
-    ])
-    .code(0);
+    let ran = petalflow!("threads resume r --store {store} --format text").code(0);
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
 }
 
@@ -63,16 +46,7 @@ fn p209_a_run_pauses_for_a_person_and_resumes_in_another_process() {
 fn p209_a_pause_is_json_for_programs() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let ran = petalflow([
-        "run",
-        &document("questions.graph.yaml"),
-        "--store",
-        &store,
-        "--thread",
-        "q",
-        "--json",
-    ])
-    .code(7);
+    let ran = petalflow!("run questions.graph.yaml --store {store} --thread q --json").code(7);
     let lines = ran.lines();
     let paused = &lines[lines.len() - 1];
     assert_eq!(paused["event"], "run.paused");
@@ -82,10 +56,7 @@ fn p209_a_pause_is_json_for_programs() {
         (&json!("size"), &json!("choice"))
     );
     assert_eq!(question["request"]["options"][1]["id"], "large");
-    let ran = petalflow([
-        "threads", "resume", "q", "--store", &store, "--answer", "size=2", "--json",
-    ])
-    .code(7);
+    let ran = petalflow!("threads resume q --store {store} --answer size=2 --json").code(7);
     assert!(ran.out.contains("\"node\":\"change\""), "{}", ran.out);
 }
 
@@ -94,25 +65,12 @@ fn p209_threads_are_listed_and_shown() {
     let folder = folder();
     let store = path(&folder, "runs.db");
     for id in ["a-1", "a-2", "b-1"] {
-        petalflow([
-            "run",
-            &document("review.graph.yaml"),
-            "-i",
-            "name=Ann",
-            "--store",
-            &store,
-            "--thread",
-            id,
-        ])
-        .code(7);
+        petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread {id}").code(7);
     }
-    petalflow([
-        "threads", "resume", "a-2", "--store", &store, "--answer", "approve",
-    ])
-    .code(0);
+    petalflow!("threads resume a-2 --store {store} --answer approve").code(0);
     let list = |arguments: &[&str]| {
         let fixed = ["threads", "list", "--json", "--store", &store];
-        let ran = petalflow(fixed.iter().chain(arguments)).code(0);
+        let ran = run_program(fixed.iter().chain(arguments)).code(0);
         let ids = ran
             .lines()
             .iter()
@@ -125,7 +83,7 @@ fn p209_threads_are_listed_and_shown() {
     assert_eq!(list(&["--status", "waiting"]), "a-1 b-1");
     assert_eq!(list(&["--graph", "other"]), "");
     assert_eq!(list(&["--limit", "1"]), "a-1");
-    let ran = petalflow(["threads", "list", "--store", &store]).code(0);
+    let ran = petalflow!("threads list --store {store}").code(0);
     assert!(
         ran.out
             .lines()
@@ -135,17 +93,9 @@ fn p209_threads_are_listed_and_shown() {
         ran.out
     );
 
-    let shown = petalflow([
-        "threads",
-        "show",
-        "a-1",
-        "--store",
-        &store,
-        "--json",
-        "--history",
-    ])
-    .code(0)
-    .json();
+    let shown = petalflow!("threads show a-1 --store {store} --json --history")
+        .code(0)
+        .json();
     assert_eq!(
         (&shown["status"], &shown["next"]),
         (&json!("waiting"), &json!(["review"]))
@@ -153,38 +103,20 @@ fn p209_threads_are_listed_and_shown() {
     assert_eq!(shown["envelope"]["vars"]["letter"], "Dear Ann");
     assert_eq!(shown["questions"][0]["node"], "review");
     assert_eq!(shown["history"].as_array().map(Vec::len), Some(4));
-    let early = petalflow([
-        "threads",
-        "show",
-        "a-1",
-        "--store",
-        &store,
-        "--json",
-        "--checkpoint",
-        "1",
-    ])
-    .code(0)
-    .json();
+    let early = petalflow!("threads show a-1 --store {store} --json --checkpoint 1")
+        .code(0)
+        .json();
     assert_eq!(early["envelope"]["vars"].get("letter"), None);
-    let ran = petalflow(["threads", "show", "a-1", "--store", &store]).code(0);
+    let ran = petalflow!("threads show a-1 --store {store}").code(0);
     assert!(
         ran.out.contains("Waits for review: Send the letter?"),
         "{}",
         ran.out
     );
-    petalflow([
-        "threads",
-        "show",
-        "a-1",
-        "--store",
-        &store,
-        "--checkpoint",
-        "99",
-    ])
-    .code(8);
-    let ran = petalflow(["threads", "show", "a", "--store", &store]).code(8);
+    petalflow!("threads show a-1 --store {store} --checkpoint 99").code(8);
+    let ran = petalflow!("threads show a --store {store}").code(8);
     assert!(
-        ran.err.contains("there is no thread a") && ran.err.contains("threads list"),
+        ran.err.contains("there is no thread `a`") && ran.err.contains("threads list"),
         "{}",
         ran.err
     );
@@ -194,147 +126,53 @@ fn p209_threads_are_listed_and_shown() {
 fn p209_a_fork_continues_from_an_old_checkpoint() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    petalflow([
-        "run",
-        &document("review.graph.yaml"),
-        "-i",
-        "name=Ann",
-        "--store",
-        &store,
-        "--thread",
-        "r",
-    ])
-    .code(7);
-    petalflow([
-        "threads",
-        "resume",
-        "r",
-        "--store",
-        &store,
-        "--answer",
-        "reject: too short",
-    ])
-    .code(0);
-    let ran = petalflow([
-        "threads",
-        "fork",
-        "r",
-        "--store",
-        &store,
-        "--checkpoint",
-        "3",
-        "--to",
-        "again",
-        "--json",
-    ])
-    .code(0);
+    petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread r").code(7);
+    petalflow!("threads resume r --store {store} --answer 'reject: too short'").code(0);
+    let ran = petalflow!("threads fork r --store {store} --checkpoint 3 --to again --json").code(0);
     assert_eq!(ran.json()["id"], "again");
-    let ran = petalflow([
-        "threads", "resume", "again", "--store", &store, "--answer", "approve", "--format", "text",
-    ])
-    .code(0);
+    let ran =
+        petalflow!("threads resume again --store {store} --answer approve --format text").code(0);
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
     // The thread itself goes back.
-    petalflow([
-        "threads",
-        "fork",
-        "r",
-        "--store",
-        &store,
-        "--checkpoint",
-        "3",
-    ])
-    .code(0);
-    let ran = petalflow([
-        "threads", "resume", "r", "--store", &store, "--answer", "approve", "--format", "text",
-    ])
-    .code(0);
+    petalflow!("threads fork r --store {store} --checkpoint 3").code(0);
+    let ran = petalflow!("threads resume r --store {store} --answer approve --format text").code(0);
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
-    petalflow([
-        "threads",
-        "fork",
-        "r",
-        "--store",
-        &store,
-        "--checkpoint",
-        "3",
-        "--to",
-        "again",
-    ])
-    .code(8);
+    petalflow!("threads fork r --store {store} --checkpoint 3 --to again").code(8);
 }
 
 #[test]
 fn p209_the_store_can_be_a_variable() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let run = |arguments: &[&str]| {
-        Ran::of(
-            &program()
-                .env("PETALFLOW_STORE", &store)
-                .args(arguments)
-                .output()
-                .expect("the program starts"),
-        )
+    let run = |line: &str| {
+        let mut program = program();
+        program.env("PETALFLOW_STORE", &store).args(words(line));
+        Ran::from_output(&program.output().expect("the program starts"))
     };
-    let ran = run(&[
-        "run",
-        &document("review.graph.yaml"),
-        "-i",
-        "name=Ann",
-        "--thread",
-        "r",
-    ])
-    .code(7);
+    let ran = run("run review.graph.yaml -i name=Ann --thread r").code(7);
     assert!(
         ran.err.contains("petalflow threads resume r --answer"),
         "{}",
         ran.err
     );
-    run(&["threads", "resume", "r", "--answer", "yes"]).code(0);
-    let ran = petalflow(["threads", "list"]).code(64);
+    run("threads resume r --answer yes").code(0);
+    let ran = petalflow!("threads list").code(64);
     assert!(ran.err.contains("PETALFLOW_STORE"), "{}", ran.err);
 }
 
 #[test]
-fn p209_a_thread_goes_on_after_a_failure() {
+fn p209_a_thread_continues_after_a_failure() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let lookup = document("lookup.graph.yaml");
-    let ran = petalflow([
-        "run",
-        &lookup,
-        "-i",
-        "city=Rome",
-        "--store",
-        &store,
-        "--thread",
-        "l",
-        "--tool",
-        "find=false",
-        "--tool",
-        "count=true",
-    ])
-    .code(2);
+    let ran = petalflow!("run lookup.graph.yaml -i city=Rome --store {store} --thread l --tool find=false --tool count=true").code(2);
     assert!(
         ran.err.contains("petalflow threads resume l"),
         "{}",
         ran.err
     );
-    let ran = petalflow([
-        "threads",
-        "resume",
-        "l",
-        "--store",
-        &store,
-        "--tool",
-        "find=echo 5",
-        "--tool",
-        "count=echo '{\"n\": 1}'",
-        "--var",
-        "found.result",
-    ])
-    .code(0);
+    let ran = petalflow!(
+        r#"threads resume l --store {store} --tool 'find=echo 5' --tool "count=echo '{{\"n\": 1}}'" --var found.result"#
+    ).code(0);
     assert_eq!(ran.out, "5\n");
 }
 
@@ -344,20 +182,11 @@ fn p209_a_moved_document_is_named_again() {
     let store = path(&folder, "runs.db");
     let text = std::fs::read_to_string(document("review.graph.yaml")).expect("the document");
     let first = file(&folder, "first.yaml", &text);
-    petalflow([
-        "run", &first, "-i", "name=Ann", "--store", &store, "--thread", "r",
-    ])
-    .code(7);
+    petalflow!("run {first} -i name=Ann --store {store} --thread r").code(7);
     std::fs::remove_file(&first).expect("it exists");
     let second = file(&folder, "second.yaml", &text);
-    petalflow([
-        "threads", "resume", "r", "--store", &store, "--answer", "yes",
-    ])
-    .code(3);
-    petalflow([
-        "threads", "resume", "r", &second, "--store", &store, "--answer", "yes",
-    ])
-    .code(0);
+    petalflow!("threads resume r --store {store} --answer yes").code(3);
+    petalflow!("threads resume r {second} --store {store} --answer yes").code(0);
 }
 
 #[cfg(unix)]
@@ -367,29 +196,10 @@ fn p209_ctrl_c_ends_a_stored_run_which_can_be_resumed() {
     let store = path(&folder, "runs.db");
     let slow = file(&folder, "slow.sh", "read line; touch \"$1\"; sleep 60");
     let mark = path(&folder, "started");
-    let lookup = document("lookup.graph.yaml");
-    let mut child = program()
-        .args([
-            "run",
-            &lookup,
-            "-i",
-            "city=Rome",
-            "--store",
-            &store,
-            "--thread",
-            "l",
-            "--json",
-        ])
-        .args([
-            "--tool",
-            &format!("find=sh '{slow}' '{mark}'"),
-            "--tool",
-            "count=echo {}",
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = start(&format!(
+        r#"run lookup.graph.yaml -i city=Rome --store {store} --thread l --json
+           --tool "find=sh '{slow}' '{mark}'" --tool 'count=echo {{}}'"#
+    ));
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     assert!(
         lines
@@ -414,20 +224,7 @@ fn p209_ctrl_c_ends_a_stored_run_which_can_be_resumed() {
         rest.contains("was stopped") && rest.contains("petalflow threads resume l"),
         "{rest}"
     );
-    let ran = petalflow([
-        "threads",
-        "resume",
-        "l",
-        "--store",
-        &store,
-        "--tool",
-        "find=echo 5",
-        "--tool",
-        "count=echo {}",
-        "--var",
-        "found.result",
-    ])
-    .code(0);
+    let ran = petalflow!("threads resume l --store {store} --tool 'find=echo 5' --tool 'count=echo {{}}' --var found.result").code(0);
     assert_eq!(ran.out, "5\n");
 }
 
@@ -435,44 +232,19 @@ fn p209_ctrl_c_ends_a_stored_run_which_can_be_resumed() {
 fn p209_each_answer_is_given_once() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let questions = document("questions.graph.yaml");
-    petalflow(["run", &questions, "--store", &store, "--thread", "q"]).code(7);
+    petalflow!("run questions.graph.yaml --store {store} --thread q").code(7);
     // An answer without a name is for the question that is open, and not for the next one.
-    let ran = petalflow([
-        "threads", "resume", "q", "--store", &store, "--answer", "small",
-    ])
-    .code(7);
+    let ran = petalflow!("threads resume q --store {store} --answer small").code(7);
     assert!(ran.err.contains("change"), "{}", ran.err);
     // An answer for another node waits for its question.
-    petalflow([
-        "threads", "resume", "q", "--store", &store, "--answer", "name=Ann",
-    ])
-    .code(7);
-    let ran = petalflow([
-        "threads",
-        "resume",
-        "q",
-        "--store",
-        &store,
-        "--answer",
-        "name=Ann",
-        "--answer",
-        r#"{"a": "b=c"}"#,
-    ])
+    petalflow!("threads resume q --store {store} --answer name=Ann").code(7);
+    let ran = petalflow!(
+        r#"threads resume q --store {store} --answer name=Ann --answer '{{"a": "b=c"}}'"#
+    )
     .code(7);
     assert!(ran.err.contains("notes"), "{}", ran.err);
-    let ran = petalflow([
-        "threads",
-        "resume",
-        "q",
-        "--store",
-        &store,
-        "--answer",
-        "1 + 1 = 2",
-        "--format",
-        "json",
-    ])
-    .code(0);
+    let ran =
+        petalflow!("threads resume q --store {store} --answer '1 + 1 = 2' --format json").code(0);
     let vars = &ran.json()["vars"];
     assert_eq!(
         (&vars["a"], &vars["name"]["data"], &vars["notes"]["notes"]),
@@ -484,34 +256,28 @@ fn p209_each_answer_is_given_once() {
 fn p209_new_input_does_not_discard_a_question() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let review = document("review.graph.yaml");
-    let run = [
-        "run", &review, "-i", "name=Ann", "--store", &store, "--thread", "r",
-    ];
-    petalflow(run).code(7);
-    let ran = petalflow(run).code(7);
+    let run = || petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread r");
+    run().code(7);
+    let ran = run().code(7);
     assert!(
         ran.err.contains("petalflow threads resume r"),
         "{}",
         ran.err
     );
-    petalflow([
-        "threads", "resume", "r", "--store", &store, "--answer", "yes",
-    ])
-    .code(0);
+    petalflow!("threads resume r --store {store} --answer yes").code(0);
     // After the end, the same thread takes new input.
-    petalflow(run).code(7);
+    run().code(7);
 }
 
 #[test]
 fn p209_a_store_that_does_not_exist_is_not_created_by_reading() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let ran = petalflow(["threads", "list", "--store", &store]).code(8);
+    let ran = petalflow!("threads list --store {store}").code(8);
     assert!(ran.err.contains("there is no store"), "{}", ran.err);
     assert!(!folder.path().join("runs.db").exists());
     let file = file(&folder, "text.db", &"This is no database. ".repeat(100));
-    let ran = petalflow(["threads", "list", "--store", &file]).code(8);
+    let ran = petalflow!("threads list --store {file}").code(8);
     assert!(ran.err.contains("text.db"), "{}", ran.err);
 }
 
@@ -520,57 +286,23 @@ fn p209_a_store_that_does_not_exist_is_not_created_by_reading() {
 fn p209_a_killed_run_can_be_resumed() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let lookup = document("lookup.graph.yaml");
-    let mut child = program()
-        .args([
-            "run",
-            &lookup,
-            "-i",
-            "city=Rome",
-            "--store",
-            &store,
-            "--thread",
-            "l",
-            "--json",
-        ])
-        .args(["--tool", "find=echo 5", "--tool", "count=sleep 60"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = start(&format!(
+        "run lookup.graph.yaml -i city=Rome --store {store} --thread l --json --tool 'find=echo 5' --tool 'count=sleep 60'"
+    ));
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let is_second = |line: String| line.contains("node.started") && line.contains("\"count\"");
     assert!(lines.by_ref().any(|line| is_second(line.expect("a line"))));
-    // A run that goes on elsewhere is left alone.
-    let ran = petalflow([
-        "threads",
-        "resume",
-        "l",
-        "--store",
-        &store,
-        "--tool",
-        "find=false",
-        "--tool",
-        "count=echo {}",
-    ])
-    .code(8);
+    // A run in progress in another process is not disturbed.
+    let ran =
+        petalflow!("threads resume l --store {store} --tool find=false --tool 'count=echo {{}}'")
+            .code(8);
     assert!(ran.err.contains("is busy"), "{}", ran.err);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     // The first node does not run again.
-    let ran = petalflow([
-        "threads",
-        "resume",
-        "l",
-        "--store",
-        &store,
-        "--tool",
-        "find=false",
-        "--tool",
-        "count=echo '{\"n\": 3}'",
-        "--var",
-        "n",
-    ])
-    .code(0);
+    let ran = petalflow!(
+        r#"threads resume l --store {store} --tool find=false --tool "count=echo '{{\"n\": 3}}'" --var n"#
+    ).code(0);
     assert_eq!(ran.out, "3\n");
 }
 
@@ -578,23 +310,50 @@ fn p209_a_killed_run_can_be_resumed() {
 fn p209_several_questions_are_answered_one_after_another() {
     let folder = folder();
     let store = path(&folder, "runs.db");
-    let two = document("two.graph.yaml");
-    let ran = petalflow(["run", &two, "--store", &store, "--thread", "t"]).code(7);
+    let ran = petalflow!("run two.graph.yaml --store {store} --thread t").code(7);
     assert!(
         ran.err.contains("Is it cooked?") && ran.err.contains("Is the table laid?"),
         "{}",
         ran.err
     );
     // Which question is meant is not known.
-    let resume = ["threads", "resume", "t", "--store", &store, "--answer"];
-    let ran = petalflow(resume.into_iter().chain(["approve"])).code(7);
+    let ran = petalflow!("threads resume t --store {store} --answer approve").code(7);
     assert!(ran.err.contains("cook=approve"), "{}", ran.err);
-    let ran = petalflow(resume.into_iter().chain(["table=approve"])).code(7);
+    let ran = petalflow!("threads resume t --store {store} --answer table=approve").code(7);
     assert!(!ran.err.contains("Is the table laid?"), "{}", ran.err);
-    let ran = petalflow(resume.into_iter().chain(["reject", "--format", "json"])).code(0);
+    let ran = petalflow!("threads resume t --store {store} --answer reject --format json").code(0);
     let vars = &ran.json()["vars"];
     assert_eq!(
         (&vars["cooked_approved"], &vars["laid_approved"]),
         (&json!(false), &json!(true))
     );
+}
+
+#[test]
+fn new_input_for_a_thread_that_waits_is_a_pause_in_json() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let review = document("review.graph.yaml");
+    let run = [
+        "run", &review, "-i", "name=Ann", "--store", &store, "--thread", "r", "--json",
+    ];
+    let first = run_program(run).code(7).lines();
+    let again = run_program(run).code(7).lines();
+    let questions = |lines: &[serde_json::Value]| {
+        let last = lines.last().expect("a line");
+        assert_eq!(last["event"], "run.paused", "{last}");
+        last["questions"].clone()
+    };
+    assert_eq!(questions(&first)[0]["node"], "review");
+    assert_eq!(questions(&first)[0]["id"], questions(&again)[0]["id"]);
+    let ran = run_program([
+        "threads",
+        "resume",
+        "r",
+        "--store",
+        &store,
+        "--answer",
+        "reviw=yes",
+    ]);
+    assert!(ran.code(4).err.contains("did you mean `review`?"));
 }

@@ -2,16 +2,18 @@
 
 use serde_json::json;
 
-use crate::program::{Ran, document, petalflow, petalflow_with, program, shared};
+use crate::program::{Ran, document, petalflow, program, run_program, run_with_input, test_data};
 
 #[test]
 fn p209_all_diagnostics_are_reported_with_their_places() {
-    let wrong = document("wrong.graph.json");
-    let ran = petalflow(["validate", &wrong]).code(1);
+    let ran = petalflow!("validate wrong.graph.json").code(1);
     let lines: Vec<&str> = ran
         .out
         .lines()
-        .map(|line| line.strip_prefix(&wrong).expect("the file comes first"))
+        .map(|line| {
+            line.strip_prefix("wrong.graph.json")
+                .expect("the file comes first")
+        })
         .collect();
     let starts: Vec<&str> = lines
         .iter()
@@ -35,7 +37,7 @@ fn p209_all_diagnostics_are_reported_with_their_places() {
 
 #[test]
 fn p209_diagnostics_are_json_for_programs() {
-    let ran = petalflow(["validate", "--json", &document("wrong.graph.json")]).code(1);
+    let ran = petalflow!("validate --json wrong.graph.json").code(1);
     let found = ran.json();
     let first = &found[0];
     assert_eq!(
@@ -48,7 +50,7 @@ fn p209_diagnostics_are_json_for_programs() {
             && first["file"].is_string()
     );
     assert_eq!(
-        petalflow(["validate", "--json", &document("greeting.graph.json")])
+        petalflow!("validate --json greeting.graph.json")
             .code(0)
             .json(),
         json!([])
@@ -57,10 +59,9 @@ fn p209_diagnostics_are_json_for_programs() {
 
 #[test]
 fn p209_warnings_fail_only_if_strict() {
-    let warning = document("warning.graph.json");
-    let ran = petalflow(["validate", &warning]).code(0);
+    let ran = petalflow!("validate warning.graph.json").code(0);
     assert!(ran.out.contains("warning[GR-020]"), "{}", ran.out);
-    petalflow(["validate", "--strict", &warning]).code(1);
+    petalflow!("validate --strict warning.graph.json").code(1);
 }
 
 #[test]
@@ -74,11 +75,11 @@ fn p209_several_documents_of_all_kinds_are_checked_together() {
     ];
     let documents: Vec<String> = documents.iter().map(|name| document(name)).collect();
     let arguments = |verb: &'static str| std::iter::once(verb.to_owned()).chain(documents.clone());
-    assert_eq!(petalflow(arguments("validate")).code(0).err, "valid\n");
-    petalflow(arguments("check")).code(0);
-    let ran = petalflow(arguments("validate").chain([document("wrong.graph.json")])).code(1);
+    assert_eq!(run_program(arguments("validate")).code(0).err, "valid\n");
+    run_program(arguments("check")).code(0);
+    let ran = run_program(arguments("validate").chain([document("wrong.graph.json")])).code(1);
     assert!(!ran.out.contains("greeting"), "{}", ran.out);
-    let ran = petalflow(arguments("validate").chain(["missing.json".to_owned()])).code(3);
+    let ran = run_program(arguments("validate").chain(["missing.json".to_owned()])).code(3);
     assert!(
         ran.out.contains("error[CL-002]"),
         "the other documents are checked too: {}",
@@ -89,7 +90,7 @@ fn p209_several_documents_of_all_kinds_are_checked_together() {
 #[test]
 fn p209_conversations_have_their_own_codes() {
     let text = r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [], "functions": [{ "name": "go", "transition_to": "b" }] } } }"#;
-    let ran = petalflow_with(text, ["validate", "--json", "-"]).code(1);
+    let ran = run_with_input(text, ["validate", "--json", "-"]).code(1);
     assert_eq!(
         (&ran.json()[0]["code"], &ran.json()[0]["file"]),
         (&json!("CV-002"), &json!("<stdin>"))
@@ -97,19 +98,26 @@ fn p209_conversations_have_their_own_codes() {
 }
 
 #[test]
-fn p209_what_only_the_loader_sees_is_reported() {
+fn p209_problems_that_only_the_loader_finds_are_reported() {
     let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: human, config: { mode: choice, options: [{ id: x, label: X }, { id: x, label: Y }] } }\nedges: []\n";
-    let ran = petalflow_with(text, ["validate", "-"]).code(1);
+    let ran = run_with_input(text, ["validate", "-"]).code(1);
     assert!(
-        ran.out.contains("error[CL-001]") && ran.out.contains("identifier `x`"),
-        "{}",
+        ran.out.starts_with("<stdin>:5:5: error[CL-001]") && ran.out.contains("identifier `x`"),
+        "the node has a place: {}",
         ran.out
     );
 }
 
 #[test]
+fn a_document_with_a_kind_is_no_conversation() {
+    let text = "id: g\nversion: '1'\nkind: graf\nnodes:\n  a: { type: noop }\nedges: []\n";
+    let ran = run_with_input(text, ["validate", "-"]).code(1);
+    assert!(!ran.out.contains("CV-"), "{}", ran.out);
+}
+
+#[test]
 fn p209_colors_are_only_for_terminals() {
-    let plain = petalflow(["validate", &document("wrong.graph.json")]);
+    let plain = petalflow!("validate wrong.graph.json");
     assert!(!plain.out.contains('\u{1b}'));
     let forced = |no_color: bool| {
         let mut command = program();
@@ -119,7 +127,7 @@ fn p209_colors_are_only_for_terminals() {
         if no_color {
             command.env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1");
         }
-        Ran::of(&command.output().expect("the program starts"))
+        Ran::from_output(&command.output().expect("the program starts"))
     };
     assert!(forced(false).out.contains('\u{1b}'));
     assert!(!forced(true).out.contains('\u{1b}'));
@@ -144,8 +152,8 @@ fn p209_all_documents_of_the_test_data_are_read() {
         ("pipecat/static-legacy/examples_food_ordering.json", 0),
     ];
     for (path, code) in expected {
-        if let Some(path) = shared(path) {
-            petalflow(["validate", &path.display().to_string()]).code(code);
+        if let Some(path) = test_data(path) {
+            run_program(["validate", &path.display().to_string()]).code(code);
         }
     }
 }

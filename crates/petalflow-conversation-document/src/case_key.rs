@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Returns the text by which a value of a result chooses a case of a branch, and by which a case is written.
 ///
-/// Truth values are `true` and `false`, in whatever letters they are written. Numbers and texts are themselves. Lists and
+/// Truth values are `true` and `false`, in upper or lower case. Numbers and texts are themselves. Lists and
 /// objects cannot choose a case.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The model of a conversation flow, whatever the form of its document.
+//! The model of a conversation flow, independent of the form of its document.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -73,7 +73,7 @@ pub enum ContextStrategy {
     Reset,
     /// Replaces them by a summary that the model writes.
     ResetWithSummary {
-        /// What the model is told to summarize.
+        /// The instruction to the model for the summary.
         prompt: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a document.
+//! The findings of the checks, with their codes.
 
 use std::fmt;
 

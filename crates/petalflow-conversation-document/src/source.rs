@@ -1,4 +1,4 @@
-//! Documents as texts.
+//! The text of a conversation document: its form is detected, and it is checked.
 
 use std::sync::LazyLock;
 

@@ -165,7 +165,7 @@ fn each_keyword_is_checked() {
 }
 
 #[test]
-fn what_fits_is_not_refused() {
+fn valid_arguments_are_accepted() {
     let cases = [
         (json!({ "type": "number" }), json!(2)),
         (

@@ -103,7 +103,7 @@ fn f032_in_looks_into_lists_tuples_sets_dictionaries_and_texts() {
 }
 
 #[test]
-fn f032_what_cannot_contain_the_result_is_an_error() {
+fn f032_in_with_a_value_that_cannot_contain_others_is_an_error() {
     assert_eq!(
         holds(json!(1), Operator::In, "'123'")
             .unwrap_err()

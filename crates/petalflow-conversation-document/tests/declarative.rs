@@ -1,4 +1,4 @@
-//! The declarative form.
+//! Declarative documents.
 
 use petalflow_conversation_document::config::FlowConfig;
 use petalflow_conversation_document::{Conversation, Next, Severity, case_key};

@@ -1,4 +1,4 @@
-//! The editor's form.
+//! Documents of the editor.
 
 use petalflow_conversation_document::decision::Operator;
 use petalflow_conversation_document::editor::{
@@ -224,7 +224,7 @@ fn f011_an_edge_without_an_end_is_an_error() {
 }
 
 #[test]
-fn f012_what_the_editor_does_not_check_is_a_warning_and_no_program_runs_it() {
+fn f012_a_mistake_that_the_editor_does_not_check_is_a_warning() {
     let conditions = json!([{ "operator": "==", "value": "1", "next_node_id": "gone" }]);
     let functions = json!([
         function("f", "missing"),

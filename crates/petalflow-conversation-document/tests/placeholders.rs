@@ -54,7 +54,7 @@ fn f092_an_escaped_placeholder_is_text() {
 }
 
 #[test]
-fn f092_what_is_filled_in_is_not_searched() {
+fn f092_inserted_values_are_not_searched_for_placeholders() {
     assert_eq!(
         fill("{{ a }}", json!({ "a": "{{ a }}" })).as_deref(),
         Ok("{{ a }}")
@@ -62,7 +62,7 @@ fn f092_what_is_filled_in_is_not_searched() {
 }
 
 #[test]
-fn f092_what_is_no_name_is_an_error() {
+fn f092_a_placeholder_that_is_not_a_name_is_an_error() {
     for text in [
         "{{ }}",
         "{{ a b }}",

@@ -1,4 +1,4 @@
-//! The static forms.
+//! Documents in the two older static forms.
 
 use petalflow_conversation_document::legacy::StaticFlow;
 use petalflow_conversation_document::{Conversation, Handler, Next};
@@ -92,7 +92,7 @@ fn f098_the_oldest_form() {
 }
 
 #[test]
-fn f098_what_is_wrong_with_a_static_document_is_found_at_once() {
+fn f098_all_mistakes_in_a_static_document_are_reported_at_once() {
     let tool = |function: Value| json!({ "type": "function", "function": function });
     let flow: StaticFlow = serde_json::from_value(json!({
         "initial_node": "nowhere",

@@ -1,4 +1,4 @@
-//! Documents as texts.
+//! Texts of documents: formats, forms and limits.
 
 use std::fmt::Write as _;
 
@@ -138,7 +138,7 @@ fn f094_references_are_checked_when_the_form_is_right() {
 }
 
 #[test]
-fn f012_what_the_editor_accepts_and_a_program_cannot_run_is_an_error() {
+fn f012_a_document_that_only_the_editor_accepts_is_an_error() {
     let text = r#"{ "meta": { "name": "a", "version": "1" }, "edges": [], "nodes": [
         { "id": "a", "type": "initial", "position": { "x": 0, "y": 0 }, "data": { "functions": [
             { "name": "f", "description": "d", "next_node_id": "b" }] } }] }"#;

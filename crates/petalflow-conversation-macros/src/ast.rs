@@ -1,4 +1,4 @@
-//! What was written: `[crate] pub Name("file")`.
+//! The input of the macro: `[crate] pub Name("file")`.
 
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};

@@ -1,4 +1,4 @@
-//! What a document can say, and Rust cannot.
+//! Rules for documents that are valid, but cannot become Rust.
 
 use std::collections::HashMap;
 

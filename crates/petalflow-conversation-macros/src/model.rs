@@ -1,4 +1,4 @@
-//! What is generated, with the names of Rust.
+//! The items to generate, with their names in Rust.
 
 use std::collections::HashSet;
 

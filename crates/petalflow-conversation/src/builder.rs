@@ -63,7 +63,8 @@ impl ConversationBuilder {
         self
     }
 
-    /// Sets how long the tool of this name may take in a call. After that the model is told. Default: no limit.
+    /// Sets how long the tool of this name may take in a call. After that the call ends, and the model reads an error.
+    /// Default: no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -82,8 +83,8 @@ impl ConversationBuilder {
         self
     }
 
-    /// Ends calls of the tool of this name when the person [interrupts](crate::Interruption). The model is told. Default: a
-    /// call goes on.
+    /// Ends calls of the tool of this name when the person [interrupts](crate::Interruption). The model reads an error.
+    /// Default: a call continues.
     pub fn cancel_on_interruption(mut self, tool: impl Into<String>) -> Self {
         self.settings.cancelled.insert(tool.into());
         self

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of conversation flows.
 
 use std::fmt;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub enum BuildError {
     /// An action of the document has no code.
     #[error("{place}: no handler has the name `{handler}`: add `.action(\"{handler}\", ..)`")]
     NoAction {
-        /// Where the action stands.
+        /// The location of the action in the document.
         place: String,
         /// The name or the type.
         handler: String,
@@ -56,7 +56,7 @@ pub enum BuildError {
     /// A decision, a placeholder or a node cannot be used. Documents that were checked have none of these.
     #[error("{place}: {problem}")]
     Document {
-        /// Where it stands.
+        /// The location in the document.
         place: String,
         /// What is wrong.
         problem: String,
@@ -133,7 +133,7 @@ pub enum ConversationError {
     },
 }
 
-/// Why a result leads to no node. The model is told.
+/// Why a result leads to no node. The model reads it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NextError {
     #[error("the result has no field `{0}`, by which the next step is chosen")]

@@ -1,4 +1,4 @@
-//! What happens in a conversation, for the program around it.
+//! The events of a conversation.
 
 use petalflow::event::{Event, EventKind};
 use serde::Serialize;

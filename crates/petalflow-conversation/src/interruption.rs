@@ -4,8 +4,8 @@ use tokio::sync::watch;
 
 /// Tells the functions that run now that the person interrupts.
 ///
-/// A function goes on, unless the program has set
-/// [`cancel_on_interruption`](crate::ConversationBuilder::cancel_on_interruption) for it. The turn goes on in any case. To
+/// A function continues, unless the program has set
+/// [`cancel_on_interruption`](crate::ConversationBuilder::cancel_on_interruption) for it. The turn continues in any case. To
 /// stop it, cancel the run. Each conversation has an interruption of its own: a managed value of its launch.
 ///
 /// ```

@@ -149,7 +149,7 @@ struct Joiner<'b> {
     errors: Vec<BuildError>,
 }
 
-/// A function with what the model is told of it.
+/// A function, with the description of it that the model reads.
 #[derive(Clone)]
 struct Joined {
     spec: Arc<ToolSpec>,

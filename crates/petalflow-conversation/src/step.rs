@@ -1,4 +1,4 @@
-//! What passes from one step of a turn to the next.
+//! The values that steps of a turn pass to each other.
 
 use petalflow::tool::ToolCall;
 use serde::{Deserialize, Serialize};

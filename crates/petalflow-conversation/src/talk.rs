@@ -22,7 +22,7 @@ pub struct Talk {
     /// The values that functions set. Placeholders in prompts and the functions of all nodes read them.
     #[key(input, merge)]
     pub values: Map<String, Value>,
-    /// All messages, in order. The list only grows: what a node removes for the model stays here.
+    /// All messages, in order. The list only grows: messages that a node hides from the model stay in it.
     #[key(input, append)]
     pub messages: Vec<ChatMessage>,
     /// Where the conversation is. An input without it does not change it.

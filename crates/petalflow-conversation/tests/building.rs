@@ -1,4 +1,4 @@
-//! What keeps a conversation from being built.
+//! Errors of the builder of a conversation.
 
 use petalflow::tool::FuncTool;
 use petalflow_conversation::ActionCall;

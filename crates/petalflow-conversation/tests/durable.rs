@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{builder, leads, node, read};
 
 #[tokio::test]
-async fn a_conversation_goes_on_in_another_process() {
+async fn a_conversation_continues_in_another_process() {
     let store = InMemoryStore::new();
     let flow = |replies: Vec<Reply>| {
         let model = Arc::new(ScriptedModel::new(replies));

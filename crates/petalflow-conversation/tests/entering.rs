@@ -1,4 +1,4 @@
-//! What happens when a node is entered.
+//! The entry of a node.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,7 +102,7 @@ async fn f053_the_conversation_has_a_default() {
 }
 
 #[tokio::test]
-async fn what_a_reset_removes_stays_in_the_conversation() {
+async fn messages_before_a_reset_stay_in_the_conversation() {
     let model = ScriptedModel::new([Reply::call("go", json!({})), "Done.".into()]);
     let flow = builder(json!({
         "a": node("Ask.", json!({ "functions": [leads("go", "b")] })),

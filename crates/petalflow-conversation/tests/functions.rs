@@ -126,7 +126,7 @@ async fn f066_no_result_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn f067_an_error_is_told_to_the_model_and_leads_nowhere() {
+async fn f067_an_error_is_read_by_the_model_and_leads_nowhere() {
     let fails = FuncTool::new("f", "Fails.", |_: Value| async {
         Err::<(), _>(petalflow::BoxError::from("no table is free"))
     });
@@ -143,7 +143,7 @@ async fn f067_an_error_is_told_to_the_model_and_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn f067_a_panic_is_told_to_the_model() {
+async fn f067_a_panic_is_read_by_the_model() {
     async fn panics() -> petalflow::Result<Value> {
         panic!("out of paper")
     }
@@ -267,7 +267,8 @@ async fn f088_a_field_of_the_result_chooses_the_node() {
 }
 
 #[tokio::test]
-async fn f089_without_a_case_the_conversation_stays_and_without_the_field_the_model_is_told() {
+async fn f089_without_a_case_the_conversation_stays_in_its_node_and_without_the_field_the_model_reads_an_error()
+ {
     let branch =
         json!({ "name": "f", "transition_to": { "field": "status", "cases": { "free": "b" } } });
     let (result, node, _) = after(returns("f", json!({ "status": "other" })), branch.clone()).await;
@@ -423,7 +424,7 @@ async fn interrupted(
 }
 
 #[tokio::test(start_paused = true)]
-async fn f070_a_function_goes_on_when_the_person_interrupts_unless_it_is_told_otherwise() {
+async fn f070_a_function_continues_when_the_person_interrupts_by_default() {
     let (result, node) = interrupted(|flow| flow).await;
     assert_eq!(
         (result.as_str(), node.as_deref()),

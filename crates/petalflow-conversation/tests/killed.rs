@@ -240,7 +240,7 @@ fn kill_at(points: &[&str], turns: usize, waits: bool) {
 }
 
 #[test]
-fn a_conversation_goes_on_after_a_kill_at_each_point_of_a_turn() {
+fn a_conversation_continues_after_a_kill_at_each_point_of_a_turn() {
     let in_the_middle = ["before ask", "book", "note"];
     let before_the_transition = ["before gather"];
     let before_the_node = ["before action", "first", "second", "before enter"];

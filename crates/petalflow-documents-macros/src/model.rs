@@ -1,4 +1,4 @@
-//! What the document means.
+//! The document, and what the generated type needs for it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

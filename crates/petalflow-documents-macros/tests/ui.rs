@@ -1,4 +1,4 @@
-//! What the compiler says about documents, and about programs with them.
+//! Compile errors about documents, and about programs that use them.
 
 #[test]
 fn ui() {

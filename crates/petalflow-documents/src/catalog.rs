@@ -1,4 +1,4 @@
-//! What documents can name: node types, tools, providers.
+//! The catalog of names that documents can use: node types, tools, providers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,9 +76,9 @@ pub(crate) struct ToolEntry {
     pub(crate) inputs: Vec<String>,
 }
 
-/// What documents can name beside the node types of petalflow: tools and providers.
+/// The names that documents can use in addition to the node types of petalflow: tools and providers.
 ///
-/// A catalog without tools accepts any tool of an agent, because who runs the document supplies the tools.
+/// A catalog without tools accepts any tool of an agent, because the program that runs the document supplies the tools.
 ///
 /// ```
 /// use petalflow_documents::{Catalog, ToolMode};

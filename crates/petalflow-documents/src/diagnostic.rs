@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! The diagnostics of documents, with their codes.
 
 use std::fmt;
 
@@ -59,6 +59,8 @@ codes! {
     WrongValue = "DC-007" Error,
     /// A template cannot be parsed.
     BadTemplate = "DC-008" Error,
+    /// A text that is no template looks like one.
+    NoTemplate = "DC-009" Warning,
     /// An edge names a node that does not exist.
     UnknownNode = "GR-001" Error,
     /// A node has no edge.

@@ -4,7 +4,7 @@
 //! [`Source::check`] reads one and reports everything that is wrong with it at once, with codes, JSON pointers, lines and
 //! columns. [`AgentWorkflow::compile`] makes a graph of a workflow.
 //!
-//! This crate knows no engine, so that the macro `flow_from!` can check documents while a crate compiles. To run a
+//! This crate does not depend on the engine, so that the macro `flow_from!` can check documents while a crate compiles. To run a
 //! document, use `petalflow-envelope` with its feature `documents`.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! What a graph needs to run.
+//! The models, tools and functions that a graph needs to run.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Documents as texts.
+//! The text of a graph document: it is read and checked.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ impl Source {
         self.0.name()
     }
 
-    /// Sets the name that diagnostics use. The format stays.
+    /// Sets the name that diagnostics use. The format does not change.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Source(self.0.named(name))

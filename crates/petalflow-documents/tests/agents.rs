@@ -55,6 +55,10 @@ fn p205_each_rule_of_workflows_has_its_code() {
             changed("/agents/one/tool_config", json!({ "search": { "x": 1 } })),
         ),
         (
+            vec!["DC-007"],
+            changed("/tasks/first/review", json!("humans")),
+        ),
+        (
             vec!["AT-005"],
             changed("/execution/strategy", json!("random")),
         ),

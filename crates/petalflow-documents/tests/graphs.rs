@@ -292,6 +292,13 @@ fn settings_are_checked_with_the_types_of_the_nodes() {
             ],
         ),
         (
+            "human",
+            r#"{"prompt":"Send it, {{.name}}?","prompt_template":"{{.name}}"}"#,
+            vec![
+                "DC-009 /nodes/0/config/prompt node `a`: `prompt` is no template, so people see its `{{`; write `prompt_template` instead",
+            ],
+        ),
+        (
             "llm_prompt",
             r#"{"max_tokens":-1,"temperature":"hot"}"#,
             vec![

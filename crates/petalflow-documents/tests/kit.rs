@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared helpers for the tests.
 
 use petalflow_documents::{Catalog, Definition, Diagnostics, Source};
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use minijinja::value::{Object, Rest, StringInput, Value as Item, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, filters};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::values::canonical;
 use petalflow::BoxError;
@@ -61,14 +61,62 @@ pub(crate) fn render(
         MissingVariable::Empty => &LENIENT,
     };
     let mut output = Limited(Vec::new());
+    let values = Item::from_serialize(values);
     let rendered = environment
         .template_from_str(template)
-        .and_then(|template| template.render_captured_to(values, &mut output).map(drop));
+        .and_then(|template| template.render_captured_to(&values, &mut output).map(drop));
     if output.0.len() > OUTPUT {
         return Err(format!("the template makes more than {OUTPUT} bytes").into());
     }
-    rendered.map_err(|error| format!("the template cannot be filled: {error}"))?;
+    rendered.map_err(|error| match error.kind() {
+        ErrorKind::UndefinedError => missing_values(environment, template, &values, &error),
+        _ => format!("the template cannot be filled: {error}"),
+    })?;
     Ok(String::from_utf8(output.0)?)
+}
+
+/// Names the values that a template reads and that are not there.
+fn missing_values(
+    environment: &Environment<'_>,
+    template: &str,
+    values: &Item,
+    error: &Error,
+) -> String {
+    let is_missing = |path: &String| {
+        let mut parts = path.split('.');
+        let is_function = parts
+            .next()
+            .is_some_and(|name| environment.globals().any(|(global, _)| global == name));
+        let value = path
+            .split('.')
+            .try_fold(values.clone(), |value, name| value.get_attr(name).ok());
+        !is_function && value.is_none_or(|value| value.is_undefined())
+    };
+    let read = environment.template_from_str(template);
+    let read = read.map(|template| template.undeclared_variables(true));
+    let mut missing: Vec<String> = read.unwrap_or_default().into_iter().collect();
+    missing.retain(is_missing);
+    missing.sort_unstable();
+    let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+    match &*names {
+        [] => format!("the template cannot be filled: {error}"),
+        [name] => format!("the template cannot be filled: {name} has no value"),
+        names => format!(
+            "the template cannot be filled: {} have no values",
+            names.join(", ")
+        ),
+    }
+}
+
+/// The values of a template in which `{{ vars.name }}` and `{{ name }}` are the same, unless a part of the envelope has this
+/// name.
+pub(crate) fn with_variables(
+    vars: &Map<String, Value>,
+    parts: impl IntoIterator<Item = (String, Value)>,
+) -> Map<String, Value> {
+    let mut values = vars.clone();
+    values.extend(parts);
+    values
 }
 
 /// What a template writes, up to the limit.

@@ -1,4 +1,4 @@
-//! Variables with types.
+//! Variables of an envelope with static types.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

@@ -30,7 +30,7 @@ pub(crate) fn merge() -> MergeNode {
     MergeNode::new(MergeConfig::default())
 }
 
-pub(crate) fn visited(envelope: &Envelope) -> String {
+pub(crate) fn visited_nodes(envelope: &Envelope) -> String {
     let ids: Vec<String> = envelope.messages.iter().map(ChatMessage::text).collect();
     ids.join(" ")
 }
@@ -177,7 +177,7 @@ async fn p042_an_edge_leads_from_all_current_nodes() {
     assert_eq!(graph.predecessors("d"), ["b", "c"]);
     assert_eq!(graph.predecessors("e"), ["d"]);
     let envelope = graph.build().unwrap().run(Envelope::new()).await.unwrap();
-    assert_eq!(visited(&envelope), "a b c d e");
+    assert_eq!(visited_nodes(&envelope), "a b c d e");
 }
 
 #[test]
@@ -263,7 +263,7 @@ async fn p047_a_merge_expects_the_branches_before_it() {
         .merge_to("m")
         .edge("e", mark("e").1);
     let envelope = built.must_build().run(Envelope::new()).await.unwrap();
-    assert_eq!(visited(&envelope), "a e");
+    assert_eq!(visited_nodes(&envelope), "a e");
     assert_eq!(json!(envelope.vars), json!({ "b": 1, "c": 2, "d": 3 }));
 }
 
@@ -311,7 +311,7 @@ async fn p050_a_conditional_leads_to_its_targets() {
     assert_eq!(graph.successors("pick"), ["b", "c"]);
     assert_eq!(graph.predecessors("d"), ["b", "c"]);
     let envelope = graph.build().unwrap().run(Envelope::new()).await.unwrap();
-    assert_eq!(visited(&envelope), "a b d");
+    assert_eq!(visited_nodes(&envelope), "a b d");
     // A target without an edge is refused, where PetalFlow ignores it.
     let found = errors(
         builder("a")
@@ -352,9 +352,9 @@ async fn p071_a_gate_of_the_builder_redirects() {
         .run(Envelope::new().with_var("open", true))
         .await
         .unwrap();
-    assert_eq!(visited(&open), "a b c");
+    assert_eq!(visited_nodes(&open), "a b c");
     let closed = flow().run(Envelope::new()).await.unwrap();
-    assert_eq!(visited(&closed), "a refuse");
+    assert_eq!(visited_nodes(&closed), "a refuse");
 }
 
 #[tokio::test]
@@ -367,7 +367,7 @@ async fn p051_terminal_ends_the_current_paths() {
         .branch("a")
         .edge("c", mark("c").1);
     let envelope = built.must_build().run(Envelope::new()).await.unwrap();
-    assert_eq!(visited(&envelope), "a b c");
+    assert_eq!(visited_nodes(&envelope), "a b c");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn cache(config: Value) -> (CacheNode, MemoryCacheStore, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn p164_the_key_is_a_template_or_a_hash() {
-    let (node, store, _) = cache(json!({ "cache_key": "{{ vars.q }}/{{ input.page }}" }));
+    let (node, store, _) = cache(json!({ "cache_key": "{{ q }}/{{ input.page }}" }));
     let envelope = vars(json!({ "q": "petals" })).with_input(json!({ "page": 7 }));
     run(node, envelope).await.expect("it runs");
     assert_eq!(store.keys(), ["n:petals/7"]);
@@ -161,7 +161,7 @@ async fn p167_entries_expire() {
 }
 
 #[tokio::test]
-async fn p168_what_the_cache_did_is_a_variable() {
+async fn p168_the_output_variable_says_whether_the_cache_had_the_result() {
     let (node, ..) = cache(json!({ "cache_key": "k", "ttl": 60, "output_var": "c" }));
     for hit in [false, true] {
         let envelope = run(node.clone(), vars(json!({}))).await.expect("it runs");

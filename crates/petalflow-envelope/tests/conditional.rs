@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{ConditionalConfig, ConditionalNode};
 use serde_json::{Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 fn problem(config: Value) -> String {
     let error = ConditionalNode::new(settings(config));
@@ -47,7 +47,7 @@ fn p182_settings_are_checked_when_the_node_is_made() {
         "`conditions[0].expression`: unexpected end of the expression at position 5"
     );
     let order = json!({ "conditions": [condition("a", "x")], "evaluation_order": "random" });
-    assert!(refused::<ConditionalConfig>(order).contains("random"));
+    assert!(settings_error::<ConditionalConfig>(order).contains("random"));
 }
 
 #[tokio::test]

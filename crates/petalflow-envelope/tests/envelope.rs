@@ -39,7 +39,7 @@ fn p003_a_missing_string_or_another_type_reads_as_an_empty_string() {
     assert_eq!(envelope.get_var_string("s"), "text");
 }
 
-fn nested() -> Envelope {
+fn nested_envelope() -> Envelope {
     Envelope::new()
         .with_var("response", json!({ "data": { "id": 7 } }))
         .with_var("simple", "text")
@@ -49,35 +49,47 @@ fn nested() -> Envelope {
 
 #[test]
 fn p004_a_path_reads_nested_maps() {
-    assert_eq!(nested().get_var_nested("response.data.id"), Some(&json!(7)));
-    assert_eq!(nested().get_var_nested("simple"), Some(&json!("text")));
+    assert_eq!(
+        nested_envelope().get_var_nested("response.data.id"),
+        Some(&json!(7))
+    );
+    assert_eq!(
+        nested_envelope().get_var_nested("simple"),
+        Some(&json!("text"))
+    );
 }
 
 #[test]
 fn p005_an_absent_path_is_none() {
-    assert_eq!(nested().get_var_nested("response.missing.path"), None);
+    assert_eq!(
+        nested_envelope().get_var_nested("response.missing.path"),
+        None
+    );
 }
 
 #[test]
 fn p006_a_path_through_a_string_is_none() {
-    assert_eq!(nested().get_var_nested("simple.nested"), None);
+    assert_eq!(nested_envelope().get_var_nested("simple.nested"), None);
 }
 
 #[test]
 fn p007_numbers_do_not_index_lists() {
-    assert_eq!(nested().get_var_nested("a.b.0"), None);
+    assert_eq!(nested_envelope().get_var_nested("a.b.0"), None);
 }
 
 #[test]
 fn p008_a_name_with_a_dot_is_found_only_without_a_path() {
-    assert_eq!(nested().get_var_nested("x.y"), None);
-    assert_eq!(nested().lookup("x.y"), Some(&json!("flat")));
-    assert_eq!(nested().lookup("response.data.id"), Some(&json!(7)));
+    assert_eq!(nested_envelope().get_var_nested("x.y"), None);
+    assert_eq!(nested_envelope().lookup("x.y"), Some(&json!("flat")));
+    assert_eq!(
+        nested_envelope().lookup("response.data.id"),
+        Some(&json!(7))
+    );
 }
 
 #[test]
 fn p009_the_empty_path_is_the_empty_name() {
-    assert_eq!(nested().get_var_nested(""), None);
+    assert_eq!(nested_envelope().get_var_nested(""), None);
     let named = Envelope::new().with_var("", 1);
     assert_eq!(named.get_var_nested(""), Some(&json!(1)));
 }
@@ -93,7 +105,7 @@ fn p010_a_variable_can_always_be_set() {
 }
 
 #[test]
-fn p011_what_is_appended_stays_in_order() {
+fn p011_appended_items_stay_in_order() {
     let mut envelope = Envelope::new();
     assert!(!envelope.has_errors());
     for name in ["one", "two"] {
@@ -178,7 +190,7 @@ fn p015_an_envelope_is_built_in_a_chain() {
 
 #[test]
 fn p016_a_clone_has_its_own_nested_maps() {
-    let original = nested();
+    let original = nested_envelope();
     let mut clone = original.clone();
     clone.vars["response"]["data"]["id"] = json!(8);
     assert_eq!(original.get_var_nested("response.data.id"), Some(&json!(7)));
@@ -186,7 +198,7 @@ fn p016_a_clone_has_its_own_nested_maps() {
 
 #[test]
 fn p017_a_clone_has_its_own_nested_lists() {
-    let original = nested();
+    let original = nested_envelope();
     let mut clone = original.clone();
     clone.vars["a"]["b"][0] = json!(2);
     assert_eq!(original.get_var_nested("a.b"), Some(&json!([1])));

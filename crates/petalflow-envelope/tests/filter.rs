@@ -5,7 +5,7 @@ use petalflow_envelope::{Artifact, Envelope};
 use petalflow_llm::ChatMessage;
 use serde_json::{Map, Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 /// Filters the variable `x`, and returns it.
 async fn filter(filters: Value, items: Value) -> Value {
@@ -280,10 +280,14 @@ async fn p141_errors() {
     let filters = json!([{ "type": "exclude", "field": "a", "pattern": "[" }]);
     assert!(problem(json!({ "filters": filters })).starts_with("`filters[0].pattern`: `[` is not"));
     assert!(
-        refused::<FilterConfig>(json!({ "filters": [{ "type": "dedupe" }] })).contains("field")
+        settings_error::<FilterConfig>(json!({ "filters": [{ "type": "dedupe" }] }))
+            .contains("field")
     );
-    assert!(refused::<FilterConfig>(json!({ "filters": [{ "type": "magic" }] })).contains("magic"));
-    assert!(refused::<FilterConfig>(json!({ "target": "input" })).contains("input"));
+    assert!(
+        settings_error::<FilterConfig>(json!({ "filters": [{ "type": "magic" }] }))
+            .contains("magic")
+    );
+    assert!(settings_error::<FilterConfig>(json!({ "target": "input" })).contains("input"));
     let node = || {
         FilterNode::new(settings(json!({ "target": "var", "input_var": "x" })))
             .expect("they are settings")

@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{GateConfig, GateNode};
 use serde_json::{Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 fn gate(config: Value) -> GateNode {
     GateNode::new(settings(config)).expect("they are settings")
@@ -83,7 +83,7 @@ async fn p129_a_closed_gate_blocks_skips_or_redirects() {
     let redirect = json!({ "condition_var": "x", "on_fail": "redirect", "redirect_node_id": "y" });
     let error = closed(redirect).await.expect_err("it has no routes");
     assert!(error.contains("put it into `Routed"), "{error}");
-    assert!(refused::<GateConfig>(json!({ "on_fail": "explode" })).contains("explode"));
+    assert!(settings_error::<GateConfig>(json!({ "on_fail": "explode" })).contains("explode"));
 }
 
 #[tokio::test]

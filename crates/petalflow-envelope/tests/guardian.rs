@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{GuardianConfig, GuardianNode, PiiType};
 use serde_json::{Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 /// The result of one check of the variable `x`.
 async fn check(check: Value, x: Value) -> Result<Value, String> {
@@ -71,7 +71,7 @@ async fn p152_a_missing_field_fails_only_if_it_is_required() {
 }
 
 #[tokio::test]
-async fn p153_what_is_empty() {
+async fn p153_empty_values() {
     let required = json!({ "type": "required" });
     for empty in [json!(null), json!(""), json!([]), json!({})] {
         assert!(!passes(required.clone(), empty.clone()).await, "{empty}");
@@ -170,7 +170,7 @@ async fn p157_names_of_types() {
             );
         }
     }
-    let error = refused::<GuardianConfig>(
+    let error = settings_error::<GuardianConfig>(
         json!({ "checks": [{ "type": "type", "expected_type": "boolean" }] }),
     );
     assert!(error.contains("unknown variant `boolean`"), "{error}");
@@ -352,7 +352,7 @@ async fn p162_actions() {
             .is_ok()
     );
     let untyped = json!({ "checks": [{ "name": "a" }] });
-    assert!(refused::<GuardianConfig>(untyped).contains("missing field `type`"));
+    assert!(settings_error::<GuardianConfig>(untyped).contains("missing field `type`"));
     let error = GuardianNode::new(settings(json!({ "on_fail": "redirect" })));
     assert_eq!(error.expect_err("no target").field, "redirect_node_id");
 }

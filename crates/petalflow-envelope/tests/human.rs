@@ -14,7 +14,7 @@ use petalflow_envelope::{Envelope, Trace};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 fn human(config: Value) -> HumanNode {
     HumanNode::new(settings(config)).expect("they are settings")
@@ -54,7 +54,7 @@ async fn p169_types_and_the_missing_handler() {
         assert_eq!(config.mode, mode);
     }
     assert_eq!(HumanConfig::default().mode, RequestType::Approval);
-    assert!(refused::<HumanConfig>(json!({ "mode": "guess" })).contains("guess"));
+    assert!(settings_error::<HumanConfig>(json!({ "mode": "guess" })).contains("guess"));
     let error = run(human(json!({})), Envelope::new())
         .await
         .expect_err("no handler");
@@ -171,7 +171,7 @@ async fn p173_a_default_approves_too() {
 }
 
 #[tokio::test]
-async fn p174_what_the_person_sees() {
+async fn p174_the_request_has_the_selected_variables() {
     let (handler, requests) = recording();
     let node = human(json!({
         "mode": "choice",
@@ -213,8 +213,27 @@ async fn p174_what_the_person_sees() {
     );
 }
 
+#[tokio::test]
+async fn a_prompt_names_variables_with_and_without_vars() {
+    let prompt = async |template: &str, values: Value| {
+        let (handler, requests) = recording();
+        let node = human(json!({ "prompt_template": template })).handler(handler);
+        run(node, vars(values).with_input("the input")).await?;
+        let requests = requests.lock().expect("no test panics here");
+        Ok::<_, String>(requests[0].prompt.clone())
+    };
+    let both = prompt("{{ name }} {{ vars.name }}", json!({ "name": "ann" })).await;
+    assert_eq!(both.as_deref(), Ok("ann ann"));
+    // A variable does not hide a part of the envelope.
+    let part = prompt("{{ input }} {{ vars.input }}", json!({ "input": "mine" })).await;
+    assert_eq!(part.as_deref(), Ok("the input mine"));
+    let error = prompt("{{ nmae }}", json!({ "name": "ann" })).await;
+    let error = error.expect_err("it has no value");
+    assert!(error.ends_with("`nmae` has no value"), "{error}");
+}
+
 /// Waits until a request is open.
-async fn opened(queue: &QueuedHandler) -> String {
+async fn wait_for_request(queue: &QueuedHandler) -> String {
     loop {
         if let Some(id) = queue.pending().first() {
             return id.clone();
@@ -228,7 +247,7 @@ async fn p175_queued_requests_are_answered_once() {
     let queue = QueuedHandler::new();
     let node = human(json!({ "output_var": "r" })).handler(queue.clone());
     let answer = async {
-        let id = opened(&queue).await;
+        let id = wait_for_request(&queue).await;
         assert_eq!(queue.get(&id).expect("it is open").node, "n");
         let response = HumanResponse {
             approved: true,

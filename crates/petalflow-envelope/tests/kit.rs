@@ -1,4 +1,4 @@
-//! What the tests of node kinds share.
+//! Shared helpers for the tests of node kinds.
 
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
@@ -26,7 +26,7 @@ pub(crate) fn settings<T: DeserializeOwned>(value: Value) -> T {
 }
 
 /// The error of settings that are refused.
-pub(crate) fn refused<T: DeserializeOwned>(value: Value) -> String {
+pub(crate) fn settings_error<T: DeserializeOwned>(value: Value) -> String {
     match serde_json::from_value::<T>(value.clone()) {
         Ok(_) => panic!("{value} is accepted"),
         Err(error) => error.to_string(),

@@ -8,7 +8,7 @@ use petalflow_llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 fn router(config: Value) -> LlmRouter {
     LlmRouter::new(settings(config)).expect("they are settings")
@@ -50,7 +50,7 @@ async fn p110_the_request() {
     assert_eq!(schema["properties"]["confidence"]["maximum"], json!(1));
     let error = LlmRouter::new(settings(json!({ "allowed_targets": {} })));
     assert_eq!(error.expect_err("no targets").field, "allowed_targets");
-    assert!(refused::<LlmRouterConfig>(json!({})).contains("allowed_targets"));
+    assert!(settings_error::<LlmRouterConfig>(json!({})).contains("allowed_targets"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,7 +17,7 @@ flow!(Ask(Envelope) {
 });
 
 /// A node that asks a scripted model, and the model.
-fn scripted(replies: impl IntoIterator<Item = Reply>) -> (LlmNode, Arc<ScriptedModel>) {
+fn scripted_node(replies: impl IntoIterator<Item = Reply>) -> (LlmNode, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
     (LlmNode::new().model(Arc::clone(&model)), model)
 }
@@ -44,7 +44,7 @@ async fn with_tools(
     replies: impl IntoIterator<Item = Reply>,
     edit: impl FnOnce(LlmNode) -> LlmNode,
 ) -> (Result<Envelope, RunError>, Arc<ScriptedModel>, Vec<String>) {
-    let (node, model) = scripted(replies);
+    let (node, model) = scripted_node(replies);
     let node = node
         .template("{{ question }}")
         .tools(&petalflow::tools![height]);
@@ -148,7 +148,7 @@ async fn p088_the_usage_and_its_limits_are_those_of_all_answers() {
 
 #[tokio::test]
 async fn p088_recorded_answers_and_calls_are_not_repeated() {
-    let (node, model) = scripted([call("Eiffel Tower"), "324 m.".into()]);
+    let (node, model) = scripted_node([call("Eiffel Tower"), "324 m.".into()]);
     let node = node.template("How high?").tools(&petalflow::tools![height]);
     let asked = Arc::new(Asked::default());
     let store = InMemoryStore::new();

@@ -8,7 +8,7 @@ use petalflow_envelope::kinds::{FuncNode, MapConfig, MapNode};
 use petalflow_envelope::{Changes, Envelope, Trace};
 use serde_json::{Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 fn config(value: Value) -> MapConfig {
     settings(value)
@@ -36,8 +36,8 @@ async fn p122_the_input_must_be_a_list() {
         );
     }
     // A node without a mapper cannot be made. Upstream it fails when it runs.
-    assert!(refused::<MapConfig>(json!({ "mapper": "x" })).contains("mapper"));
-    assert!(refused::<MapConfig>(json!({})).contains("input_var"));
+    assert!(settings_error::<MapConfig>(json!({ "mapper": "x" })).contains("mapper"));
+    assert!(settings_error::<MapConfig>(json!({})).contains("input_var"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use petalflow_envelope::{Artifact, Branch, Changes, Envelope, NodeFailure};
 use petalflow_llm::ChatMessage;
 use serde_json::{Value, json};
 
-use crate::kit::{refused, settings, var, vars};
+use crate::kit::{settings, settings_error, var, vars};
 
 /// A branch that sets variables.
 fn set(variables: Value) -> BranchNode {
@@ -45,7 +45,7 @@ async fn merge(node: MergeNode, branches: &[Value], input: Envelope) -> Result<E
     envelope.map_err(|error| error.to_string())
 }
 
-async fn merged(config: Value, branches: &[Value], before: Value) -> Value {
+async fn merge_branches(config: Value, branches: &[Value], before: Value) -> Value {
     let node = MergeNode::new(settings(config));
     let envelope = merge(node, branches, vars(before))
         .await
@@ -81,7 +81,7 @@ async fn p113_defaults_and_few_branches() {
     )
     .await;
     assert_eq!(none.expect("it merges").vars, vars(json!({ "a": 1 })).vars);
-    let one = merged(
+    let one = merge_branches(
         json_merge(json!({ "conflict_policy": "error" })),
         &[json!({ "a": 2 })],
         json!({ "a": 1 }),
@@ -95,15 +95,15 @@ async fn p114_conflicts() {
     let branches = [json!({ "x": 1, "p": 1 }), json!({ "x": 2, "q": 2 })];
     let with = |policy: &str| json_merge(json!({ "conflict_policy": policy }));
     assert_eq!(
-        merged(with("last"), &branches, json!({})).await,
+        merge_branches(with("last"), &branches, json!({})).await,
         json!({ "x": 2, "p": 1, "q": 2 })
     );
     assert_eq!(
-        merged(with("first"), &branches, json!({})).await,
+        merge_branches(with("first"), &branches, json!({})).await,
         json!({ "x": 1, "p": 1, "q": 2 })
     );
     assert_eq!(
-        merged(with("whatever"), &branches, json!({})).await["x"],
+        merge_branches(with("whatever"), &branches, json!({})).await["x"],
         json!(2)
     );
     let error = merge(
@@ -120,15 +120,15 @@ async fn p114_conflicts() {
 }
 
 #[tokio::test]
-async fn p115_what_was_there_before_the_fork_is_no_conflict() {
+async fn p115_a_value_from_before_the_fork_is_not_a_conflict() {
     // Upstream merges whole envelopes, so that every variable from before the fork is a conflict.
     let config = json_merge(json!({ "conflict_policy": "error" }));
     let branches = [json!({ "a": 2, "same": 3 }), json!({ "b": 1, "same": 3 })];
-    let after = merged(config, &branches, json!({ "a": 1, "kept": true })).await;
+    let after = merge_branches(config, &branches, json!({ "a": 1, "kept": true })).await;
     assert_eq!(after, json!({ "a": 2, "b": 1, "same": 3, "kept": true }));
     // The first branch did not touch `a`, so that the change of the second one is used.
     let config = json_merge(json!({ "conflict_policy": "first" }));
-    let after = merged(
+    let after = merge_branches(
         config,
         &[json!({ "b": 1 }), json!({ "a": 2 })],
         json!({ "a": 1 }),
@@ -145,15 +145,15 @@ async fn p116_deep_merge_needs_the_policy_last() {
     ];
     let deep = |policy: &str| json_merge(json!({ "deep_merge": true, "conflict_policy": policy }));
     assert_eq!(
-        merged(deep("last"), &branches, json!({})).await,
+        merge_branches(deep("last"), &branches, json!({})).await,
         json!({ "o": { "a": 1, "b": 2, "n": { "x": 1, "y": 2 } } })
     );
     assert_eq!(
-        merged(deep("first"), &branches, json!({})).await,
+        merge_branches(deep("first"), &branches, json!({})).await,
         branches[0]
     );
     assert_eq!(
-        merged(json_merge(json!({})), &branches, json!({})).await,
+        merge_branches(json_merge(json!({})), &branches, json!({})).await,
         branches[1]
     );
 }
@@ -226,7 +226,7 @@ async fn p119_concat() {
         json!({ "u": 1 }),
         json!({ "t": [3, { "a": 4 }] }),
     ];
-    let after = merged(
+    let after = merge_branches(
         json!({ "strategy": "concat", "var_name": "t" }),
         &branches,
         json!({}),
@@ -235,11 +235,11 @@ async fn p119_concat() {
     assert_eq!(after, json!({ "t": "one\n[3,{\"a\":4}]", "u": 1 }));
     let config =
         json!({ "strategy": "concat", "var_name": "t", "separator": " | ", "output_key": "all" });
-    let after = merged(config, &branches, json!({})).await;
+    let after = merge_branches(config, &branches, json!({})).await;
     assert_eq!(after["all"], json!("one | [3,{\"a\":4}]"));
     // Without a variable, as documents of agents have it: what each branch returned.
     let branches = [json!({ "b1_output": "one" }), json!({ "b2_output": "two" })];
-    let after = merged(json!({ "strategy": "concat" }), &branches, json!({})).await;
+    let after = merge_branches(json!({ "strategy": "concat" }), &branches, json!({})).await;
     assert_eq!(after["m_output"], json!("one\ntwo"));
 }
 
@@ -260,11 +260,11 @@ async fn p120_best_score() {
         json!({ "n": 4 }),
     ];
     assert_eq!(
-        merged(best(json!({})), &branches, json!({})).await["n"],
+        merge_branches(best(json!({})), &branches, json!({})).await["n"],
         json!(2)
     );
     assert_eq!(
-        merged(
+        merge_branches(
             best(json!({ "higher_is_better": false })),
             &branches,
             json!({})
@@ -274,7 +274,7 @@ async fn p120_best_score() {
     );
     let unscored = [json!({ "n": 1 }), json!({ "s": "high", "n": 2 })];
     assert_eq!(
-        merged(best(json!({})), &unscored, json!({ "kept": 1 })).await,
+        merge_branches(best(json!({})), &unscored, json!({ "kept": 1 })).await,
         json!({ "n": 1, "kept": 1 })
     );
 }
@@ -299,7 +299,7 @@ async fn p121_functions_and_all() {
     assert_eq!(envelope.get_var("a"), None);
 
     let branches = [json!({ "a": 1, "b": 1 }), json!({ "a": 2 })];
-    let after = merged(json!({ "strategy": "all" }), &branches, json!({ "c": 0 })).await;
+    let after = merge_branches(json!({ "strategy": "all" }), &branches, json!({ "c": 0 })).await;
     assert_eq!(
         after,
         json!({ "a": 2, "b": 1, "c": 0, "all_inputs": [{ "a": 1, "b": 1, "c": 0 }, { "a": 2, "c": 0 }] })
@@ -308,14 +308,15 @@ async fn p121_functions_and_all() {
         "strategy": "all", "collect_key": "k", "collect_vars": ["a"],
         "inner": { "strategy": "json_merge", "conflict_policy": "first" },
     });
-    let after = merged(config, &branches, json!({})).await;
+    let after = merge_branches(config, &branches, json!({})).await;
     assert_eq!(
         (&after["a"], &after["k"]),
         (&json!(1), &json!([{ "a": 1 }, { "a": 2 }]))
     );
-    assert!(refused::<MergeConfig>(json!({ "strategy": "vote" })).contains("vote"));
+    assert!(settings_error::<MergeConfig>(json!({ "strategy": "vote" })).contains("vote"));
     assert!(
-        refused::<MergeConfig>(json!({ "strategy": "concat", "varname": "x" })).contains("varname")
+        settings_error::<MergeConfig>(json!({ "strategy": "concat", "varname": "x" }))
+            .contains("varname")
     );
 }
 

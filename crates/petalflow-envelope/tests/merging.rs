@@ -7,7 +7,7 @@ use petalflow_envelope::kinds::{AnyNode, FuncNode, MergeNode, NoopNode, RuleRout
 use petalflow_envelope::{Artifact, Changes, Envelope};
 use serde_json::{Value, json};
 
-use crate::builder::{mark, merge, set, visited};
+use crate::builder::{mark, merge, set, visited_nodes};
 use crate::kit::{settings, var};
 
 /// A node that adds one to a variable.
@@ -51,7 +51,7 @@ async fn p064_a_node_after_two_branches_runs_once() {
         .fan_out([mark("b"), mark("c")])
         .edge("d", mark("d").1))
     .await;
-    assert_eq!(visited(&envelope), "b c d");
+    assert_eq!(visited_nodes(&envelope), "b c d");
 }
 
 /// PetalFlow passes one shared envelope through the merge in its sequential mode.
@@ -107,7 +107,7 @@ async fn p074_a_merge_waits_for_its_branches_and_merges_in_their_order() {
             json!(last),
             "the order is that of the edges, not of the arrival"
         );
-        assert_eq!(visited(&envelope), "d");
+        assert_eq!(visited_nodes(&envelope), "d");
     }
 }
 
@@ -137,7 +137,7 @@ async fn p075_a_merge_after_a_router_runs_without_the_skipped_branch() {
         (var(&envelope, "b"), var(&envelope, "c")),
         (json!(1), Value::Null)
     );
-    assert_eq!(visited(&envelope), "d");
+    assert_eq!(visited_nodes(&envelope), "d");
 }
 
 /// In PetalFlow it runs once for each predecessor. Here once for each superstep in which one of them ran.
@@ -231,7 +231,7 @@ async fn a_cycle_begins_new_branches() {
         (var(&envelope, "n"), var(&envelope, "k")),
         (json!(3), json!(3))
     );
-    assert_eq!(visited(&envelope), "z");
+    assert_eq!(visited_nodes(&envelope), "z");
 }
 
 /// What branches have changed is in the checkpoint.

@@ -36,13 +36,13 @@ fn router(config: Value) -> Routed<RuleRouter, Way> {
     Routed::new(RuleRouter::new(settings(config))).expect("its targets are routes")
 }
 
-fn visited(envelope: &Envelope) -> Vec<String> {
+fn visited_nodes(envelope: &Envelope) -> Vec<String> {
     envelope.messages.iter().map(ChatMessage::text).collect()
 }
 
 async fn choose(config: Value) -> Vec<String> {
     let launch = Choose::new().choose(router(config));
-    visited(&launch.run(Envelope::new()).await.expect("it runs"))
+    visited_nodes(&launch.run(Envelope::new()).await.expect("it runs"))
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn p068_another_variable_for_the_decision_does_not_change_the_route() {
     let config = json!({ "default_target": "left", "decision_key": "way" });
     let launch = Choose::new().choose(router(config));
     let envelope = launch.run(Envelope::new()).await.expect("it runs");
-    assert_eq!(visited(&envelope), ["left"]);
+    assert_eq!(visited_nodes(&envelope), ["left"]);
     assert_eq!(
         envelope.get_var_nested("way.targets"),
         Some(&json!(["left"]))
@@ -101,7 +101,7 @@ flow! {
 #[tokio::test]
 async fn p069_routers_can_follow_each_other() {
     let envelope = Chain::run(Envelope::new()).await.expect("it runs");
-    assert_eq!(visited(&envelope), ["right"]);
+    assert_eq!(visited_nodes(&envelope), ["right"]);
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn p071_a_gate_redirects_by_a_route() {
         let envelope = Gated::run(vars(json!({ "open": open })))
             .await
             .expect("it runs");
-        assert_eq!(visited(&envelope), [visits]);
+        assert_eq!(visited_nodes(&envelope), [visits]);
         assert_eq!(envelope.get_var_nested("gate.passed"), Some(&json!(open)));
         assert_eq!(envelope.get_var("__gate_redirect__"), None);
     }
@@ -167,9 +167,9 @@ async fn p072_a_guardian_redirects() {
     let envelope = Guarded::run(vars(json!({ "name": "ann" })))
         .await
         .expect("it runs");
-    assert_eq!(visited(&envelope), ["pass"]);
+    assert_eq!(visited_nodes(&envelope), ["pass"]);
     let envelope = Guarded::run(vars(json!({}))).await.expect("it runs");
-    assert_eq!(visited(&envelope), ["other"]);
+    assert_eq!(visited_nodes(&envelope), ["other"]);
 }
 
 #[tokio::test]
@@ -184,5 +184,5 @@ async fn p066_the_builder_takes_the_same_nodes() {
         .build()
         .expect("it is a graph");
     let envelope = flow.run(Envelope::new()).await.expect("it runs");
-    assert_eq!(visited(&envelope), ["right"]);
+    assert_eq!(visited_nodes(&envelope), ["right"]);
 }

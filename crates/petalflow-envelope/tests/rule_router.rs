@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{RuleRouter, RuleRouterConfig};
 use serde_json::{Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 /// The decision of a router with these settings.
 async fn decide(config: Value, variables: Value) -> Value {
@@ -88,7 +88,7 @@ async fn p107_missing_values_and_operators() {
     let one_of = json!({ "var_path": "a.b", "op": "in", "values": ["x", 3.0] });
     assert!(holds(one_of, present).await);
     // Upstream an unknown operator is false, so that a rule with a typing error never matches. Here it is refused.
-    let error = refused::<RuleRouterConfig>(
+    let error = settings_error::<RuleRouterConfig>(
         json!({ "rules": [{ "target": "t", "conditions": [compare("x", "equals", json!(1))] }] }),
     );
     assert!(error.contains("unknown variant `equals`"), "{error}");

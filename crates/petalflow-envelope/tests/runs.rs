@@ -14,7 +14,7 @@ use petalflow_envelope::run::{
 use petalflow_envelope::{Changes, Envelope, NodeKind, Trace};
 use serde_json::{Value, json};
 
-use crate::builder::{mark, merge, set, visited};
+use crate::builder::{mark, merge, set, visited_nodes};
 use crate::kit::{settings, var};
 
 fn begin() -> EnvelopeBuilder {
@@ -33,7 +33,7 @@ fn panics() -> AnyNode {
 }
 
 /// Options that collect the events.
-fn recorded(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<RunEvent>>>) {
+fn with_recorder(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<RunEvent>>>) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let all = Arc::clone(&events);
     let options = options.on_event(move |event| all.lock().unwrap().push(event.clone()));
@@ -41,7 +41,7 @@ fn recorded(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<RunEvent>>>) {
 }
 
 async fn events(flow: &EnvelopeFlow, options: RunOptions) -> Vec<RunEvent> {
-    let (options, events) = recorded(options);
+    let (options, events) = with_recorder(options);
     let _ = flow.run_with(Envelope::new(), &options).await;
     let events = events.lock().unwrap();
     events.clone()
@@ -105,7 +105,7 @@ async fn p055_a_run_without_an_envelope_creates_one() {
         .run_with(None, &RunOptions::new())
         .await
         .unwrap();
-    assert_eq!(visited(&envelope), "a");
+    assert_eq!(visited_nodes(&envelope), "a");
     assert!(envelope.vars.is_empty() && envelope.trace.started_ms > 0);
 }
 
@@ -180,7 +180,7 @@ async fn p059_a_failed_node_ends_the_run() {
         .edge("b", fail("no line"))
         .edge("c", mark("c").1)
         .must_build();
-    let (options, log) = recorded(RunOptions::new());
+    let (options, log) = with_recorder(RunOptions::new());
     let error = flow.run_with(Envelope::new(), &options).await.unwrap_err();
     let EnvelopeRunError::Failed(error) = error else {
         panic!("{error:?}");
@@ -207,9 +207,9 @@ async fn p060_a_recorded_failure_has_all_fields() {
         .edge("b", fail("no line"))
         .edge("c", mark("c").1)
         .must_build();
-    let (options, log) = recorded(RunOptions::new().continue_on_error(true));
+    let (options, log) = with_recorder(RunOptions::new().continue_on_error(true));
     let envelope = flow.run_with(Envelope::new(), &options).await.unwrap();
-    assert_eq!(visited(&envelope), "a c");
+    assert_eq!(visited_nodes(&envelope), "a c");
     let [error] = &envelope.errors[..] else {
         panic!("{:?}", envelope.errors);
     };
@@ -239,7 +239,7 @@ async fn p061_a_panic_is_a_failure_of_the_node() {
         .fan_out([("b", panics()), ("c", mark("c").1)])
         .must_build();
     for nodes in [1, 6] {
-        let (options, log) = recorded(RunOptions::new().concurrency(nodes));
+        let (options, log) = with_recorder(RunOptions::new().concurrency(nodes));
         let error = flow.run_with(Envelope::new(), &options).await.unwrap_err();
         let EnvelopeRunError::Failed(error) = error else {
             panic!("{error:?}");
@@ -357,7 +357,7 @@ async fn p079_a_failed_merge_uses_its_first_input() {
     let options = RunOptions::new().continue_on_error(true);
     let envelope = flow.run_with(None, &options).await.unwrap();
     assert_eq!(var(&envelope, "x"), json!(1));
-    assert_eq!(visited(&envelope), "a d");
+    assert_eq!(visited_nodes(&envelope), "a d");
     assert_eq!(envelope.errors[0].kind, Some(NodeKind::Merge));
     assert!(flow.run_with(None, &RunOptions::new()).await.is_err());
 }

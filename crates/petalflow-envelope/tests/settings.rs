@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::kit::{refused, settings};
+use crate::kit::{settings, settings_error};
 
 /// Checks the smallest settings of a kind: they read, their written form reads as the same, an unknown field is refused,
 /// and they conform to their schema.
@@ -27,7 +27,7 @@ fn kind<T: DeserializeOwned + Serialize + JsonSchema + PartialEq + std::fmt::Deb
     let mut unknown = smallest.clone();
     unknown["no_such_field"] = json!(1);
     assert!(
-        refused::<T>(unknown.clone()).contains("no_such_field"),
+        settings_error::<T>(unknown.clone()).contains("no_such_field"),
         "{name}"
     );
     let schema = jsonschema::validator_for(&schema_for!(T).to_value()).expect("it is a schema");
@@ -92,7 +92,7 @@ fn p207_durations_are_texts_or_seconds() {
         json!(true),
         json!([]),
     ] {
-        let error = refused::<Period>(value.clone());
+        let error = settings_error::<Period>(value.clone());
         assert!(error.contains("a text such as `1m30s`"), "{value}: {error}");
     }
 }
@@ -101,9 +101,15 @@ fn p207_durations_are_texts_or_seconds() {
 fn p207_integers_are_numbers_without_a_fraction() {
     let config: MapConfig = settings(json!({ "input_var": "x", "concurrency": 4 }));
     assert_eq!(config.concurrency, 4);
-    assert!(refused::<MapConfig>(json!({ "input_var": "x", "concurrency": 1.5 })).contains("1.5"));
     assert!(
-        refused::<MapConfig>(json!({ "input_var": "x", "concurrency": "4" })).contains("string")
+        settings_error::<MapConfig>(json!({ "input_var": "x", "concurrency": 1.5 }))
+            .contains("1.5")
     );
-    assert!(refused::<MapConfig>(json!({ "input_var": "x", "concurrency": -1 })).contains("-1"));
+    assert!(
+        settings_error::<MapConfig>(json!({ "input_var": "x", "concurrency": "4" }))
+            .contains("string")
+    );
+    assert!(
+        settings_error::<MapConfig>(json!({ "input_var": "x", "concurrency": -1 })).contains("-1")
+    );
 }

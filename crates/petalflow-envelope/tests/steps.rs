@@ -12,7 +12,7 @@ use petalflow_envelope::run::{
 use petalflow_envelope::{Artifact, Envelope, NodeFailure, NodeKind};
 use serde_json::{Map, json};
 
-use crate::builder::{mark, merge, set, visited};
+use crate::builder::{mark, merge, set, visited_nodes};
 use crate::kit::{settings, var};
 
 fn chain() -> EnvelopeFlow {
@@ -53,7 +53,7 @@ impl<F: Fn(&StepRequest) -> StepResponse + Send + Sync + 'static> StepController
     }
 }
 
-async fn stepped(
+async fn run_with_controller(
     flow: &EnvelopeFlow,
     envelope: Envelope,
     answer: impl Fn(&StepRequest) -> StepResponse + Send + Sync + 'static,
@@ -82,8 +82,8 @@ async fn stepped(
 #[tokio::test]
 async fn p084_a_run_pauses_before_and_after_nodes() {
     let (envelope, pauses, events) =
-        stepped(&chain(), Envelope::new(), |_| StepResponse::proceed()).await;
-    assert_eq!(visited(&envelope.unwrap()), "a b c");
+        run_with_controller(&chain(), Envelope::new(), |_| StepResponse::proceed()).await;
+    assert_eq!(visited_nodes(&envelope.unwrap()), "a b c");
     assert_eq!(
         pauses,
         [
@@ -122,8 +122,8 @@ async fn p084_a_skipped_node_does_not_run_and_its_successors_do() {
         "b" => StepResponse::Skip,
         _ => StepResponse::proceed(),
     };
-    let (envelope, pauses, events) = stepped(&chain(), Envelope::new(), skip).await;
-    assert_eq!(visited(&envelope.unwrap()), "a c");
+    let (envelope, pauses, events) = run_with_controller(&chain(), Envelope::new(), skip).await;
+    assert_eq!(visited_nodes(&envelope.unwrap()), "a c");
     assert!(!pauses.contains(&"After b".to_owned()));
     assert!(events.contains(&"step.skipped b".to_owned()));
     // All targets of a router run, and the first branch of a merge is used.
@@ -137,7 +137,7 @@ async fn p084_a_skipped_node_does_not_run_and_its_successors_do() {
         "pick" | "m" => StepResponse::Skip,
         _ => StepResponse::proceed(),
     };
-    let (envelope, pauses, _) = stepped(&flow, Envelope::new(), skip).await;
+    let (envelope, pauses, _) = run_with_controller(&flow, Envelope::new(), skip).await;
     assert_eq!(var(&envelope.unwrap(), "n"), json!(1));
     assert!(pauses.contains(&"Before x".to_owned()) && pauses.contains(&"Before y".to_owned()));
 }
@@ -150,7 +150,7 @@ async fn p084_abort_ends_the_run() {
         },
         _ => StepResponse::proceed(),
     };
-    let (result, pauses, events) = stepped(&chain(), Envelope::new(), abort).await;
+    let (result, pauses, events) = run_with_controller(&chain(), Envelope::new(), abort).await;
     let aborted = StepAborted {
         node: "b".into(),
         reason: "seen enough".into(),
@@ -171,8 +171,8 @@ async fn p084_abort_ends_the_run() {
 #[tokio::test]
 async fn p084_run_to_breakpoint_pauses_at_breakpoints_only() {
     let run = |_: &StepRequest| StepResponse::RunToBreakpoint;
-    let (envelope, pauses, _) = stepped(&chain(), Envelope::new(), run).await;
-    assert_eq!(visited(&envelope.unwrap()), "a b c");
+    let (envelope, pauses, _) = run_with_controller(&chain(), Envelope::new(), run).await;
+    assert_eq!(visited_nodes(&envelope.unwrap()), "a b c");
     assert_eq!(pauses, ["Before a", "After c"]);
 }
 
@@ -188,10 +188,10 @@ async fn p084_variables_change_only_before_a_node() {
     };
     let flow = chain();
     let envelope = Envelope::new().with_var("old", 1).with_var("kept", 1);
-    let (envelope, ..) = stepped(&flow, envelope, edit).await;
+    let (envelope, ..) = run_with_controller(&flow, envelope, edit).await;
     let envelope = envelope.unwrap();
     assert_eq!(json!(envelope.vars), json!({ "kept": 1, "set": 1 }));
-    assert_eq!(visited(&envelope), "a b c");
+    assert_eq!(visited_nodes(&envelope), "a b c");
 }
 
 #[tokio::test(start_paused = true)]
@@ -232,7 +232,7 @@ async fn p085_a_request_has_the_envelope_and_the_graph() {
     let mut envelope = Envelope::new().with_var("v", 7);
     envelope.append_artifact(Artifact::new("chunk"));
     envelope.append_error(NodeFailure::new("before", "once"));
-    let (result, ..) = stepped(&flow, envelope, move |request| {
+    let (result, ..) = run_with_controller(&flow, envelope, move |request| {
         requests.lock().unwrap().push(request.clone());
         StepResponse::proceed()
     })
@@ -253,7 +253,7 @@ async fn p085_a_request_has_the_envelope_and_the_graph() {
         ),
         (1, 1)
     );
-    assert_eq!(visited(&before.envelope), "a");
+    assert_eq!(visited_nodes(&before.envelope), "a");
     assert_eq!(before.envelope.trace.run_id, run_id);
     assert_eq!(
         (

@@ -6,7 +6,7 @@ use petalflow_envelope::kinds::{TransformConfig, TransformNode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 /// Transforms with these settings, and returns the variable `y`.
 async fn transform(mut config: Value, variables: Value) -> Result<Value, String> {
@@ -39,7 +39,7 @@ async fn p142_kinds_and_required_settings() {
         )
         .await;
         assert!(result.is_ok(), "{config}: {result:?}");
-        assert!(refused::<TransformConfig>(config).contains("output_var"));
+        assert!(settings_error::<TransformConfig>(config).contains("output_var"));
     }
     let custom = TransformNode::custom("y", |envelope: &Envelope| Ok(envelope.vars.len().into()));
     let envelope = run(custom, vars(json!({ "a": 1 })))
@@ -47,11 +47,11 @@ async fn p142_kinds_and_required_settings() {
         .expect("it counts");
     assert_eq!(var(&envelope, "y"), json!(1));
     assert!(
-        refused::<TransformConfig>(json!({ "transform": "twist", "output_var": "y" }))
+        settings_error::<TransformConfig>(json!({ "transform": "twist", "output_var": "y" }))
             .contains("twist")
     );
     let extra = json!({ "transform": "parse", "input_var": "x", "output_var": "y", "fields": [] });
-    assert!(refused::<TransformConfig>(extra).contains("fields"));
+    assert!(settings_error::<TransformConfig>(extra).contains("fields"));
     let problem = |config: Value| {
         TransformNode::new(settings(config))
             .expect_err("wrong")
@@ -222,12 +222,21 @@ async fn p148_functions_of_templates() {
         assert_eq!(envelope.get_var_string("y"), expected, "{template}");
     }
     let missing = |missing: &str| json!({ "transform": "template", "template": "[{{ gone }}]", "missing": missing });
-    assert!(transform(missing("error"), json!({})).await.is_err());
+    let error = transform(missing("error"), json!({})).await;
+    let error = error.expect_err("a variable is missing").to_string();
+    assert!(
+        error.ends_with("the template cannot be filled: `gone` has no value"),
+        "{error}"
+    );
+    let several = json!({ "transform": "template", "template": "{{ coalesce(user.name, b) }}{{ user.age }}{{ a }}{{ b }}" });
+    let error = transform(several, json!({ "user": { "name": "ann" }, "a": 1 })).await;
+    let error = error.expect_err("two values are missing").to_string();
+    assert!(error.ends_with("`b`, `user.age` have no values"), "{error}");
     assert_eq!(done(missing("empty"), json!({})).await, json!("[]"));
 }
 
 #[tokio::test]
-async fn p148_what_the_functions_of_a_template_make_and_read_is_limited() {
+async fn p148_the_values_that_template_functions_make_and_read_are_limited() {
     let doubled = "{% set x = print(x, x) %}".repeat(60);
     let escaped = "{% set x = x|json %}".repeat(60);
     let copies: Vec<String> = (0..1_000)
@@ -330,7 +339,7 @@ async fn p149_stringify_and_parse() {
     for (kind, format) in [("stringify", "yaml"), ("parse", "yaml"), ("parse", "text")] {
         let config =
             json!({ "transform": kind, "input_var": "x", "output_var": "y", "format": format });
-        assert!(refused::<TransformConfig>(config).contains(format));
+        assert!(settings_error::<TransformConfig>(config).contains(format));
     }
 }
 

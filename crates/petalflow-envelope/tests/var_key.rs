@@ -1,4 +1,4 @@
-//! Variables with types.
+//! Variables of an envelope with static types.
 
 use std::collections::BTreeMap;
 

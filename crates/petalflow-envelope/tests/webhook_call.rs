@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 /// A server that answers one request with this text. Returns its address and the request.
 async fn server(response: String) -> (String, tokio::task::JoinHandle<String>) {
@@ -64,7 +64,7 @@ fn problem(config: Value) -> String {
 fn p176_settings() {
     let config: WebhookCallConfig = settings(json!({ "url": "https://example.com/" }));
     assert_eq!(config.method, "POST");
-    assert!(refused::<WebhookCallConfig>(json!({})).contains("url"));
+    assert!(settings_error::<WebhookCallConfig>(json!({})).contains("url"));
     assert_eq!(problem(json!({ "url": " " })), "`url`: it is required");
     assert!(problem(json!({ "url": "example" })).starts_with("`url`: "));
     assert_eq!(
@@ -175,7 +175,7 @@ async fn p177_the_body() {
     );
     assert_eq!(body["trace"]["run_id"], json!("run-1"));
 
-    let (_, body) = sent(json!({ "template": "{{ vars.a }} {{ input }} {{ vars | json }}" })).await;
+    let (_, body) = sent(json!({ "template": "{{ a }} {{ input }} {{ vars | json }}" })).await;
     assert_eq!(body, r#"1 question {"a":1,"b":[2]}"#);
 }
 

@@ -6,7 +6,7 @@ use petalflow_envelope::kinds::{
 };
 use serde_json::{Value, json};
 
-use crate::kit::{refused, run, settings, var, vars};
+use crate::kit::{run, settings, settings_error, var, vars};
 
 fn trigger(config: Value) -> WebhookTriggerNode {
     WebhookTriggerNode::new(settings(config)).expect("they are settings")
@@ -62,11 +62,12 @@ fn p179_settings() {
     assert_eq!(problem(with_token(" ")), "auth.token");
     assert_eq!(problem(json!({ "body_var": "" })), "body_var");
     assert!(
-        refused::<WebhookTriggerConfig>(json!({ "auth": { "type": "header_token" } }))
+        settings_error::<WebhookTriggerConfig>(json!({ "auth": { "type": "header_token" } }))
             .contains("token")
     );
     assert!(
-        refused::<WebhookTriggerConfig>(json!({ "auth": { "type": "magic" } })).contains("magic")
+        settings_error::<WebhookTriggerConfig>(json!({ "auth": { "type": "magic" } }))
+            .contains("magic")
     );
 }
 

@@ -1,4 +1,4 @@
-//! What an agent did in a turn.
+//! The record of one turn of an agent.
 
 use petalflow::tool::ToolCall;
 use petalflow_agent::Conversation;

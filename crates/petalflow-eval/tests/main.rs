@@ -101,7 +101,7 @@ async fn calls_are_compared_in_order_in_any_order_and_exactly() {
 }
 
 #[tokio::test]
-async fn what_a_turn_does_not_expect_is_not_scored() {
+async fn a_scorer_skips_turns_without_its_expectation() {
     let case = Case::new("x")
         .turn("hello", |turn| turn)
         .turn("bye", |turn| turn.output("bye"));

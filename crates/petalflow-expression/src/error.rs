@@ -1,4 +1,4 @@
-//! What can be wrong with an expression.
+//! The errors of expressions: of parsing, and of evaluation.
 
 /// Why an expression cannot be parsed, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! The value of an expression.
+//! Evaluates an expression, within limits on copies and patterns.
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! From text to tokens.
+//! Splits the text of an expression into tokens.
 
 use std::fmt;
 
@@ -59,16 +59,28 @@ pub(crate) fn tokens(text: &str) -> std::result::Result<Vec<(Token, usize)>, Par
             return Ok(tokens);
         }
         let Ok(token) = token.parse_next(&mut input) else {
-            return Err(unreadable(text, position));
+            return Err(lex_error(text, position));
         };
         tokens.push((token, position));
     }
 }
 
-fn unreadable(text: &str, position: usize) -> ParseError {
+fn lex_error(text: &str, position: usize) -> ParseError {
     match text[position..].chars().next() {
         Some('"') => ParseError::new("unterminated string", position),
-        Some(character) => ParseError::new(format!("unexpected character `{character}`"), position),
+        Some(character) => {
+            let hint = match character {
+                '\'' => " (texts are in double quotes)",
+                '=' => " (`==` compares)",
+                '&' => " (`&&` is and)",
+                '|' => " (`||` is or)",
+                _ => "",
+            };
+            ParseError::new(
+                format!("unexpected character `{character}`{hint}"),
+                position,
+            )
+        }
         None => ParseError::new("unexpected end of the expression", position),
     }
 }

@@ -1,4 +1,4 @@
-//! From tokens to an expression, by precedence climbing.
+//! Parses tokens to an expression, by precedence climbing.
 //!
 //! Each function returns the depth of what it parsed. It is limited, because the evaluation and the destruction of an
 //! expression are recursive.
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 100;
 /// The largest expression, in bytes.
 const MAX_BYTES: usize = 64 << 10;
 
-/// An expression, and what was found in it.
+/// An expression, its variables, and the memory of its patterns.
 pub(crate) struct Parsed {
     pub(crate) root: Expr,
     /// The names of its variables.
@@ -35,7 +35,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, ParseError> {
     }
     let mut parser = Parser {
         tokens: tokens(text)?,
-        at: 0,
+        index: 0,
         nested: 0,
         names: BTreeSet::new(),
         patterns: PATTERN_BUDGET,
@@ -53,7 +53,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, ParseError> {
 
 struct Parser {
     tokens: Vec<(Token, usize)>,
-    at: usize,
+    index: usize,
     /// How deep the parser is in brackets and prefixes.
     nested: usize,
     names: BTreeSet<String>,
@@ -66,21 +66,29 @@ type WithDepth = Result<(Expr, usize), ParseError>;
 
 impl Parser {
     fn peek(&self) -> &Token {
-        &self.tokens[self.at].0
+        &self.tokens[self.index].0
     }
 
     fn position(&self) -> usize {
-        self.tokens[self.at].1
+        self.tokens[self.index].1
     }
 
     fn unexpected(&self) -> ParseError {
-        ParseError::new(format!("unexpected {}", self.peek()), self.position())
+        let is_call = *self.peek() == Token::Symbol("(")
+            && self.index > 0
+            && matches!(self.tokens[self.index - 1].0, Token::Word(_));
+        let hint = if is_call {
+            " (there are no functions; a length is `name.length`)"
+        } else {
+            ""
+        };
+        ParseError::new(format!("unexpected {}{hint}", self.peek()), self.position())
     }
 
     fn take(&mut self, symbol: &'static str) -> bool {
         let found = *self.peek() == Token::Symbol(symbol);
         if found {
-            self.at += 1;
+            self.index += 1;
         }
         found
     }
@@ -137,7 +145,7 @@ impl Parser {
             if op.level() < level {
                 break;
             }
-            self.at += 1;
+            self.index += 1;
             let position = self.position();
             let (right, right_depth) = self.binary(op.level() + 1)?;
             depth = self.deeper(depth.max(right_depth))?;
@@ -190,7 +198,7 @@ impl Parser {
                     let problem = format!("expected a name after `.`, found {}", self.peek());
                     return Err(ParseError::new(problem, self.position()));
                 };
-                self.at += 1;
+                self.index += 1;
                 expr = Expr::Member(Box::new(expr), name);
                 depth = self.deeper(depth)?;
             } else if self.take("[") {
@@ -209,33 +217,33 @@ impl Parser {
         let literal = |value| Ok((Expr::Literal(value), 1));
         match self.peek().clone() {
             Token::Number(text) => {
-                self.at += 1;
+                self.index += 1;
                 literal(Value::Number(number(&text, position)?))
             }
             Token::Text(text) => {
-                self.at += 1;
+                self.index += 1;
                 literal(Value::String(text))
             }
             Token::Word(word) if !KEYWORDS.contains(&word.as_str()) => {
-                self.at += 1;
+                self.index += 1;
                 self.names.insert(word.clone());
                 Ok((Expr::Name(word), 1))
             }
             Token::Word(word) if matches!(word.as_str(), "true" | "false" | "null") => {
-                self.at += 1;
+                self.index += 1;
                 literal(match word.as_str() {
                     "null" => Value::Null,
                     word => Value::Bool(word == "true"),
                 })
             }
             Token::Symbol("(") => {
-                self.at += 1;
+                self.index += 1;
                 let parsed = self.inside(|parser| parser.binary(0))?;
                 self.expect(")")?;
                 Ok(parsed)
             }
             Token::Symbol("[") => {
-                self.at += 1;
+                self.index += 1;
                 self.list()
             }
             _ => Err(self.unexpected()),

@@ -21,19 +21,19 @@ pub(crate) const PATTERN_BUDGET: usize = 4 << 20;
 ///
 /// In words: the text is not a regular expression, or it needs more than 1 MiB when it is compiled.
 pub fn compile(pattern: &str) -> Result<Regex, String> {
-    within(pattern, PATTERN_LIMIT).map_err(|error| problem(pattern, error))
+    compile_with_limit(pattern, PATTERN_LIMIT).map_err(|error| problem(pattern, error))
 }
 
 /// Compiles a regular expression, and takes the memory that it needs from a budget.
 pub(crate) fn compile_within(pattern: &str, budget: &mut usize) -> Result<Regex, String> {
-    // The library does not tell the size, so larger and larger sizes are tried.
+    // `regex` does not report the size of a pattern, so increasing limits are tried.
     for size in [1 << 14, 1 << 16, 1 << 18, PATTERN_LIMIT] {
         if size > *budget {
             return Err(format!(
                 "the regular expressions of the expression need more than {PATTERN_BUDGET} bytes together"
             ));
         }
-        match within(pattern, size) {
+        match compile_with_limit(pattern, size) {
             Err(regex::Error::CompiledTooBig(_)) if size < PATTERN_LIMIT => {}
             compiled => {
                 *budget -= size;
@@ -44,7 +44,7 @@ pub(crate) fn compile_within(pattern: &str, budget: &mut usize) -> Result<Regex,
     unreachable!("the last size is the limit of a pattern")
 }
 
-fn within(pattern: &str, size: usize) -> Result<Regex, regex::Error> {
+fn compile_with_limit(pattern: &str, size: usize) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).size_limit(size).build()
 }
 

@@ -36,8 +36,8 @@ pub fn equal(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
         }
         (Value::Object(a), Value::Object(b)) => {
-            let same = |(name, value)| b.get(name).is_some_and(|other| equal(value, other));
-            a.len() == b.len() && a.iter().all(same)
+            let has_equal = |(name, value)| b.get(name).is_some_and(|other| equal(value, other));
+            a.len() == b.len() && a.iter().all(has_equal)
         }
         _ => a == b,
     }

@@ -28,7 +28,7 @@ fn problem(text: &str) -> String {
     error.expect_err("it cannot be parsed").to_string()
 }
 
-fn all(cases: &[(&str, Value)]) {
+fn assert_values(cases: &[(&str, Value)]) {
     for (text, value) in cases {
         assert_eq!(&eval(text), value, "{text}");
     }
@@ -36,7 +36,7 @@ fn all(cases: &[(&str, Value)]) {
 
 #[test]
 fn p186_operators_and_values() {
-    all(&[
+    assert_values(&[
         ("n == 7", json!(true)),
         ("n != 7", json!(false)),
         ("n > 6 && n >= 7 && n < 8 && n <= 7", json!(true)),
@@ -68,7 +68,15 @@ fn p186_operators_and_values() {
         ("(n)", json!(7)),
         ("-3 < n", json!(true)),
     ]);
-    assert_eq!(problem("a = b"), "unexpected character `=` at position 2");
+    assert_eq!(
+        problem("a = b"),
+        "unexpected character `=` (`==` compares) at position 2"
+    );
+    assert_eq!(
+        problem("len(tags) > 0"),
+        "unexpected `(` (there are no functions; a length is `name.length`) at position 3"
+    );
+    assert_eq!(problem("1 (2)"), "unexpected `(` at position 2");
     assert_eq!(
         problem(""),
         "unexpected end of the expression at position 0"
@@ -87,7 +95,7 @@ fn p186_operators_and_values() {
 
 #[test]
 fn p187_precedence() {
-    all(&[
+    assert_values(&[
         // `f == (n > 6)` would be false, `(f == n) > 6` is false too; with `true` they differ.
         ("t == n > 6", json!(true)),
         ("f || t && f", json!(false)),
@@ -109,7 +117,7 @@ fn p187_precedence() {
 
 #[test]
 fn p188_and_and_or_are_boolean_and_lazy() {
-    all(&[
+    assert_values(&[
         ("n && s", json!(true)),
         ("n && e", json!(false)),
         ("e || n", json!(true)),
@@ -132,7 +140,7 @@ fn p188_and_and_or_are_boolean_and_lazy() {
 }
 
 #[test]
-fn p189_what_is_missing_is_null() {
+fn p189_a_missing_value_is_null() {
     for text in [
         "nothing",
         "nothing.at.all",
@@ -155,7 +163,7 @@ fn p189_what_is_missing_is_null() {
 
 #[test]
 fn p190_equality_and_order() {
-    all(&[
+    assert_values(&[
         (r#"null == """#, json!(false)),
         ("null == 0", json!(false)),
         ("null == nothing", json!(true)),
@@ -205,7 +213,7 @@ fn p191_texts_are_searched_in_texts_only() {
 
 #[test]
 fn p192_keywords_are_names_after_a_dot() {
-    all(&[
+    assert_values(&[
         ("obj.in", json!(5)),
         ("obj.in == 5", json!(true)),
         ("obj.null", json!(null)),
@@ -214,7 +222,7 @@ fn p192_keywords_are_names_after_a_dot() {
 
 #[test]
 fn p193_texts_and_their_escapes() {
-    all(&[
+    assert_values(&[
         (r#""say \"hi\"""#, json!("say \"hi\"")),
         (r#""a\\b""#, json!("a\\b")),
         (r#""a\/b""#, json!("a/b")),
@@ -230,7 +238,7 @@ fn p193_texts_and_their_escapes() {
     assert_eq!(problem(r#""end\"#), "unterminated string at position 0");
     assert_eq!(
         problem("'single'"),
-        "unexpected character `'` at position 0"
+        "unexpected character `'` (texts are in double quotes) at position 0"
     );
 }
 

@@ -3,9 +3,9 @@
 //! | layer | what it does |
 //! | --- | --- |
 //! | [`RateLimit`] | limits the rate of calls; one that exceeds it waits |
-//! | [`CircuitBreaker`] | rejects calls of what keeps failing |
-//! | [`Checked`], [`OnlyIf`] | reject calls by their arguments, or by a condition |
-//! | [`Observed`] | calls a function after each call |
+//! | [`CircuitBreaker`] | rejects calls of a tool or node that keeps failing |
+//! | [`ArgumentCheck`], [`CallCondition`] | reject calls by their arguments, or by a condition |
+//! | [`CallObserver`] | calls a function after each call |
 //!
 //! All are [layers of tools](petalflow::tool::layer::ToolLayer). The first two are also
 //! [middleware](petalflow::Middleware) for nodes. Retries, timeouts and caches of tools are in
@@ -34,11 +34,11 @@
 //! # flow!(Write(Essay) { write });
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
-//! // The last layer is the outermost: it waits its turn once, and then tries up to three times.
-//! let polite = fetch {}
+//! // The last layer is the outermost: it waits for the rate limit once, and then tries up to three times.
+//! let limited = fetch {}
 //!     .layer(RetryLayer::new([Retry::times(3)]))
 //!     .layer(RateLimit::new(10, Duration::from_secs(1)));
-//! let text = polite.call(json!({ "url": "petals.example" }), &ToolContext::new("1")).await.unwrap();
+//! let text = limited.call(json!({ "url": "petals.example" }), &ToolContext::new("1")).await.unwrap();
 //! assert_eq!(text, "the text at petals.example");
 //!
 //! // The same around all nodes of a flow.
@@ -49,14 +49,14 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod breaker;
-mod checked;
-mod observed;
-mod only_if;
+mod argument_check;
+mod call_condition;
+mod call_observer;
+mod circuit_breaker;
 mod rate_limit;
 
-pub use breaker::CircuitBreaker;
-pub use checked::Checked;
-pub use observed::{Observed, Report};
-pub use only_if::OnlyIf;
+pub use argument_check::ArgumentCheck;
+pub use call_condition::CallCondition;
+pub use call_observer::{CallObserver, CallReport};
+pub use circuit_breaker::CircuitBreaker;
 pub use rate_limit::RateLimit;

@@ -1,4 +1,4 @@
-//! A rate limit.
+//! A rate limit for calls of tools and attempts of nodes.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -27,18 +27,18 @@ use tokio::time::Instant;
 /// # async fn main() {
 /// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
 /// let tool = ping.layer(RateLimit::new(2, Duration::from_secs(1)));
-/// let begun = tokio::time::Instant::now();
+/// let started = tokio::time::Instant::now();
 /// for _ in 0..4 {
 ///     tool.call(json!({}), &ToolContext::new("1")).await.unwrap();
 /// }
 /// // Two at once, and then one every half second.
-/// assert_eq!(begun.elapsed().as_millis(), 1000);
+/// assert_eq!(started.elapsed().as_millis(), 1000);
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct RateLimit {
     /// The interval between two evenly spread calls.
-    apart: Duration,
+    interval: Duration,
     /// How far ahead of the even spread a call may come.
     burst: Duration,
     /// The time of the next call in the even spread; `None` before the first.
@@ -49,28 +49,28 @@ impl RateLimit {
     /// At most this many calls in each period, which may come in one burst. Zero counts as one.
     pub fn new(calls: u32, per: Duration) -> Self {
         let calls = calls.max(1);
-        let apart = per / calls;
+        let interval = per / calls;
         RateLimit {
-            apart,
-            burst: apart * (calls - 1),
+            interval,
+            burst: interval * (calls - 1),
             next: Mutex::new(None),
         }
     }
 
     /// Reserves the next slot and returns its time.
-    fn place(&self, now: Instant) -> Instant {
+    fn reserve(&self, now: Instant) -> Instant {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let due = next.unwrap_or(now).max(now);
-        *next = Some(due + self.apart);
+        *next = Some(due + self.interval);
         due.checked_sub(self.burst).map_or(now, |due| due.max(now))
     }
 
     /// Waits for the next slot.
     async fn wait(&self) {
         let now = Instant::now();
-        let turn = self.place(now);
-        if turn > now {
-            tokio::time::sleep_until(turn).await;
+        let slot = self.reserve(now);
+        if slot > now {
+            tokio::time::sleep_until(slot).await;
         }
     }
 }

@@ -14,7 +14,7 @@ struct Count {
     n: u64,
 }
 
-/// Fails so often, and counts its calls.
+/// Fails this many times, and counts its calls.
 struct Flaky {
     failures: u32,
     calls: AtomicU32,
@@ -91,9 +91,9 @@ async fn a_rate_limit_spreads_the_attempts_of_all_runs() {
     let launch = Both::new()
         .manage(flaky(0))
         .middleware(RateLimit::new(2, Duration::from_secs(1)));
-    let begun = Instant::now();
+    let started = Instant::now();
     let (one, two) = tokio::join!(launch.clone().run(()), launch.run(()));
     assert_eq!((one.unwrap().n, two.unwrap().n), (2, 2));
     // Two at once, and then one every half second.
-    assert_eq!(begun.elapsed(), Duration::from_secs(1));
+    assert_eq!(started.elapsed(), Duration::from_secs(1));
 }

@@ -1,4 +1,4 @@
-//! i028: what can stand around a tool.
+//! Layers around a tool (i028).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use petalflow::policy::Retry;
 use petalflow::tool::layer::RetryLayer;
 use petalflow::tool::{FuncTool, Tool, ToolContext};
-use petalflow_layers::{Checked, CircuitBreaker, Observed, OnlyIf, RateLimit};
+use petalflow_layers::{ArgumentCheck, CallCondition, CallObserver, CircuitBreaker, RateLimit};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -16,7 +16,7 @@ async fn call(tool: &impl Tool, arguments: Value) -> Result<Value, String> {
     result.map_err(|error| error.to_string())
 }
 
-/// A tool that fails so often, and counts.
+/// A tool that fails this many times, and the number of its calls.
 fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&calls);
@@ -37,23 +37,23 @@ fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
 async fn i028_rate_limit() {
     let (tool, _) = flaky(0);
     let tool = tool.layer(RateLimit::new(4, Duration::from_secs(2)));
-    let begun = Instant::now();
+    let started = Instant::now();
     let cx = ToolContext::new("1");
-    // All at once: four go, and then one every half second.
+    // All start at once: four run, and then one every half second.
     let calls = (0..8).map(|_| async {
         tool.call(json!({}), &cx).await.unwrap();
-        begun.elapsed().as_millis()
+        started.elapsed().as_millis()
     });
     let mut times = futures_util::future::join_all(calls).await;
     times.sort_unstable();
     assert_eq!(times, [0, 0, 0, 0, 500, 1000, 1500, 2000]);
-    // A long rest earns no more than the four.
+    // A long pause allows no more than four at once.
     tokio::time::sleep(Duration::from_mins(1)).await;
-    let begun = Instant::now();
+    let started = Instant::now();
     for _ in 0..5 {
         call(&tool, json!({})).await.unwrap();
     }
-    assert_eq!(begun.elapsed(), Duration::from_millis(500));
+    assert_eq!(started.elapsed(), Duration::from_millis(500));
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,7 +81,7 @@ async fn i028_circuit_breaker() {
 #[tokio::test]
 async fn i028_conditional() {
     let (tool, calls) = flaky(0);
-    let tool = tool.layer(OnlyIf::new(|arguments, _| {
+    let tool = tool.layer(CallCondition::new(|arguments, _| {
         if arguments["dry"] == true {
             Err("not in a dry run".into())
         } else {
@@ -100,9 +100,11 @@ async fn i028_conditional() {
 async fn i028_validation_is_never_tried_again() {
     let (tool, calls) = flaky(0);
     let tool = tool
-        .layer(Checked::new(|arguments| match arguments["n"].as_u64() {
-            Some(n) if n % 2 == 0 => Ok(()),
-            _ => Err("`n` must be even".into()),
+        .layer(ArgumentCheck::new(|arguments| {
+            match arguments["n"].as_u64() {
+                Some(n) if n % 2 == 0 => Ok(()),
+                _ => Err("`n` must be even".into()),
+            }
         }))
         .layer(RetryLayer::new([Retry::times(5)]));
     assert_eq!(
@@ -120,7 +122,7 @@ async fn i028_logging_and_metrics() {
     let (tool, _) = flaky(1);
     let tool = tool
         .layer(RateLimit::new(1, Duration::from_secs(3)))
-        .layer(Observed::new(move |report| {
+        .layer(CallObserver::new(move |report| {
             let outcome = match report.result {
                 Ok(value) => value.to_string(),
                 Err(error) => error.to_string(),

@@ -1,4 +1,4 @@
-//! What a model can do.
+//! The capabilities of a model.
 
 /// The capabilities of a client: what its model takes and does.
 ///

@@ -338,7 +338,7 @@ fn schemas_from_elsewhere_are_simplified() {
 }
 
 #[test]
-fn what_stands_beside_a_reference_or_all_of_is_part_of_the_schema() {
+fn keywords_beside_a_reference_or_all_of_are_part_of_the_schema() {
     let point = json!({ "type": "object", "properties": { "x": { "type": "integer" } }, "required": ["x"] });
     let own = json!({ "y": { "type": "integer" } });
     for schema in [
@@ -394,7 +394,7 @@ fn all_flattened_enums_are_part_of_the_schema() {
 }
 
 #[test]
-fn a_map_with_number_keys_is_no_empty_object() {
+fn a_map_with_number_keys_is_not_an_empty_object() {
     let error = strict(&schema::of::<BTreeMap<u32, u8>>()).unwrap_err();
     assert_eq!(
         error.to_string(),

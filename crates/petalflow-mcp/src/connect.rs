@@ -1,4 +1,4 @@
-//! How the client connects to a server.
+//! Opens the connection of a client to a server.
 
 use std::ffi::OsStr;
 use std::future::Future;

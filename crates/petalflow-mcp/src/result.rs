@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_return_comes_back_as_it_was_where_the_protocol_can_say_it() {
+    fn results_that_the_protocol_can_express_survive_the_round_trip() {
         for (ours, output) in [
             (json!("a"), json!("a")),
             (json!({ "a": [1] }), json!({ "a": [1] })),

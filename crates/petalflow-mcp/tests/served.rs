@@ -1,4 +1,4 @@
-//! What our server does for tools that are not plain.
+//! Our server with tools that need a confirmation or run long, and with unknown tools.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -18,7 +18,7 @@ async fn open(path: &Path) -> Memory {
 }
 
 #[tokio::test]
-async fn what_was_put_is_there_after_a_restart() {
+async fn entries_survive_a_restart() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("memory.db");
     let ann = open(&path).await.within(["users", "ann"]);
@@ -89,7 +89,7 @@ async fn several_processes_write_to_one_file() {
 }
 
 #[tokio::test]
-async fn what_people_put_into_the_file_is_read_or_named() {
+async fn entries_that_people_edited_in_the_file_are_read_or_reported() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("memory.db");
     let memory = open(&path).await;

@@ -8,7 +8,7 @@ use crate::error::{problem, store_error};
 
 /// The statements from each layout to the next, beginning with an empty schema. An entry that was released never changes.
 const MIGRATIONS: &[&str] = &[
-    // Ids are compared by bytes, whatever the collation of the database is.
+    // Ids are compared by bytes. The collation of the database must not matter.
     r#"
     CREATE TABLE lines (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -41,7 +41,7 @@ const MIGRATIONS: &[&str] = &[
         session bigint NOT NULL
     );
     "#,
-    // What is listed of threads beside their checkpoints. `begun_ms` is the time of the first checkpoint, which may be pruned, and
+    // The descriptions of threads. `begun_ms` is the time of the first checkpoint, which may be pruned, and
     // `status_at` the newest checkpoint when the status was set.
     r#"
     ALTER TABLE lines ADD COLUMN begun_ms bigint;

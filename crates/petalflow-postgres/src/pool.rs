@@ -24,7 +24,7 @@ pub(crate) struct Pool {
 #[derive(Default)]
 struct Idle {
     ready: Vec<(Connection, Instant)>,
-    /// Those whose call was dropped: its statement may still be running.
+    /// Connections whose call was dropped. Their statements may still be running.
     unsettled: Vec<Connection>,
 }
 
@@ -104,7 +104,7 @@ impl Pool {
         // A call must come after those that were dropped before it, as it does after those that have returned.
         while let Some(connection) = self.pop_unsettled() {
             if lease.settle(connection).await {
-                lease.give_back();
+                lease.return_to_pool();
             }
         }
         while let Some((connection, since)) = self.pop_ready() {
@@ -178,7 +178,7 @@ impl Lease<'_> {
         Ok(result)
     }
 
-    fn give_back(&mut self) {
+    fn return_to_pool(&mut self) {
         let Some(connection) = self.connection.take() else {
             return;
         };
@@ -195,6 +195,6 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        self.give_back();
+        self.return_to_pool();
     }
 }

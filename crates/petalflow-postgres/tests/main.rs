@@ -54,7 +54,7 @@ async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
 }
 
 /// The shared server. Without one, reports a skip.
-fn shared() -> Option<&'static Postgres> {
+fn shared_server() -> Option<&'static Postgres> {
     found_or_skip(Postgres::shared())
 }
 
@@ -91,7 +91,9 @@ async fn works_again_when_the_server_is_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_that_were_cut_are_replaced_before_anything_is_sent() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     let schema = fresh_name("cut");
     let url = format!("{}?application_name={schema}", server.url);
     let store = open(&url, &schema).await.unwrap();
@@ -144,7 +146,9 @@ async fn session_count(url: &str, application: &str) -> i64 {
 
 #[tokio::test]
 async fn a_claim_ends_with_the_last_clone_of_its_store() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     let schema = fresh_name("clones");
     let store = open(&server.url, &schema).await.unwrap();
     let clone = store.clone();
@@ -158,7 +162,9 @@ async fn a_claim_ends_with_the_last_clone_of_its_store() {
 
 #[tokio::test]
 async fn many_stores_can_connect_at_the_same_time() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     let schema = fresh_name("at \"once\"");
     let connecting: Vec<_> = (0..8)
         .map(|_| {
@@ -173,7 +179,9 @@ async fn many_stores_can_connect_at_the_same_time() {
 
 #[tokio::test]
 async fn an_older_layout_is_migrated() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     let schema = fresh_name("older");
     let store = open(&server.url, &schema).await.unwrap();
     append(&store, 1, None).await.unwrap();
@@ -195,7 +203,9 @@ async fn an_older_layout_is_migrated() {
 
 #[tokio::test]
 async fn a_newer_layout_is_refused() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     let schema = fresh_name("newer");
     open(&server.url, &schema).await.unwrap();
     sql(
@@ -212,7 +222,9 @@ async fn a_newer_layout_is_refused() {
 
 #[tokio::test]
 async fn a_database_that_cannot_hold_all_text_is_refused() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     if !server.is_own() {
         return skip(
             Need::Optional,

@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_without_being_shown() {
+    fn an_invalid_key_is_refused_and_not_shown() {
         let long = format!("{HEX}0");
         let signs = format!("+{}", &HEX[1..]);
         for text in [

@@ -1,4 +1,4 @@
-//! What seals payloads.
+//! The trait `Protection`, which seals and opens payloads.
 
 use petalflow::checkpoint::StoreError;
 

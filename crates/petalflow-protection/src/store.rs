@@ -16,9 +16,9 @@ use crate::Protection;
 /// A store over another store, with a [`Protection`] of each payload: of the bytes of checkpoints, and of what tasks have
 /// left beside them. Clones share the inner store.
 ///
-/// Threads, namespaces, numbers, times, task ids, names of writes and the length of each payload are not protected. Each payload is
-/// bound to its location, so a payload that was moved is refused, like one that was changed. The sizes of threads are those of
-/// sealed payloads.
+/// Threads, namespaces, numbers, times, task ids, names of writes and the length of each payload are not protected. Each
+/// payload is bound to its location, so a payload that was moved is refused, like one that was changed. The sizes of
+/// threads are those of sealed payloads.
 ///
 /// What is listed of threads (their flow, status and labels) is not protected either: the inner store compares it to find
 /// threads. A run is not decided by it. What a thread waits for, what it runs next and whether it has finished are in its
@@ -216,7 +216,7 @@ impl Store for ProtectedStore {
     }
 }
 
-/// The location of a checkpoint: everything that a store knows of it. So it cannot be moved, and it cannot be read with
+/// The location of a checkpoint: all that a store records about it. So it cannot be moved, and it cannot be read with
 /// another base, which would turn changes into values.
 fn checkpoint_context(address: Address<'_>, checkpoint: &StoredCheckpoint) -> Vec<u8> {
     context([

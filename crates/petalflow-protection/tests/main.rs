@@ -1,4 +1,4 @@
-//! What both protections promise.
+//! The promises of both protections.
 
 mod store;
 
@@ -148,7 +148,7 @@ fn keys_are_changed_without_losing_what_was_sealed() {
                 key(2).id()
             )
         );
-        // The newest seals: who has only that one reads what is written now.
+        // The newest key seals, so a reader with only that key reads what is written now.
         let sealed = seal(&**with);
         assert_eq!(without.open(b"here", sealed.clone()).unwrap(), b"old");
         refusal(&**old, b"here", &sealed);
@@ -204,7 +204,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn what_is_sealed_opens_there_and_nowhere_else(
+    fn a_payload_opens_only_in_its_own_context(
         payload in vec(any::<u8>(), 0..300),
         context in vec(any::<u8>(), 0..100),
         elsewhere in vec(any::<u8>(), 0..100),
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn what_no_one_has_sealed_is_refused(bytes in vec(any::<u8>(), 0..300), mark in any::<bool>(), code in 0u8..4) {
+    fn random_bytes_are_refused(bytes in vec(any::<u8>(), 0..300), mark in any::<bool>(), code in 0u8..4) {
         let id = key(1).id().to_string();
         let header = [&b"\xc1PFS\x01"[..], &[code, 16], id.as_bytes()].concat();
         let bytes = if mark { [header, bytes].concat() } else { bytes };

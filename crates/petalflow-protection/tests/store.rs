@@ -58,7 +58,7 @@ fn write(task: u8, name: &str) -> StoredWrite {
 }
 
 /// A thread with two checkpoints and three writes beside the second, both in its own flow and in a sub-flow.
-async fn filled(protection: impl Protection) -> (InMemoryStore, ProtectedStore) {
+async fn store_with_threads(protection: impl Protection) -> (InMemoryStore, ProtectedStore) {
     let inner = InMemoryStore::new();
     let store = ProtectedStore::new(inner.clone(), protection);
     for address in [THREAD, INSIDE] {
@@ -98,7 +98,7 @@ async fn replace(
     }
 }
 
-/// Changes what stands in the store behind the archive's back.
+/// Changes bytes directly in the inner store.
 async fn tamper(
     store: &InMemoryStore,
     change: impl FnOnce(&mut Vec<StoredCheckpoint>, &mut Vec<(u64, StoredWrite)>),
@@ -126,8 +126,8 @@ fn swap<T>(items: &mut [T], bytes: impl Fn(&mut T) -> &mut Vec<u8>) {
 }
 
 #[tokio::test]
-async fn what_was_protected_comes_back() {
-    let (_, protected) = filled(Encryption::new(key(1))).await;
+async fn protected_payloads_are_read_back() {
+    let (_, protected) = store_with_threads(Encryption::new(key(1))).await;
     let stored = protected.read(INSIDE, None).await.unwrap().unwrap();
     assert_eq!(stored.chain, [checkpoint(1), checkpoint(2)]);
     let expected = [write(1, "ask"), write(1, "done"), write(2, "done")];
@@ -140,7 +140,7 @@ async fn what_was_protected_comes_back() {
 
 #[tokio::test]
 async fn the_store_sees_only_what_is_sealed() {
-    let (store, _) = filled(Encryption::new(key(1))).await;
+    let (store, _) = store_with_threads(Encryption::new(key(1))).await;
     let stored = store.read(INSIDE, None).await.unwrap().unwrap();
     let all = stored.chain.iter().map(|checkpoint| &checkpoint.bytes);
     for bytes in all.chain(stored.writes.iter().map(|write| &write.bytes)) {
@@ -155,7 +155,7 @@ async fn the_store_sees_only_what_is_sealed() {
 
 #[tokio::test]
 async fn swapped_checkpoints_are_refused() {
-    let (store, protected) = filled(Signing::new(key(1))).await;
+    let (store, protected) = store_with_threads(Signing::new(key(1))).await;
     tamper(&store, |checkpoints, _| {
         swap(checkpoints, |checkpoint| &mut checkpoint.bytes);
     })
@@ -170,7 +170,7 @@ async fn swapped_checkpoints_are_refused() {
 
 #[tokio::test]
 async fn a_checkpoint_put_in_the_place_of_another_is_refused() {
-    let (store, protected) = filled(Encryption::new(key(1))).await;
+    let (store, protected) = store_with_threads(Encryption::new(key(1))).await;
     tamper(&store, |checkpoints, _| {
         checkpoints[1] = StoredCheckpoint {
             seq: 2,
@@ -190,7 +190,7 @@ async fn a_checkpoint_read_from_another_base_or_dated_otherwise_is_refused() {
         |checkpoint| checkpoint.created_ms += 1,
     ];
     for change in changes {
-        let (store, protected) = filled(Signing::new(key(1))).await;
+        let (store, protected) = store_with_threads(Signing::new(key(1))).await;
         tamper(&store, |checkpoints, _| change(&mut checkpoints[1])).await;
         refusal(&protected, INSIDE).await;
     }
@@ -209,7 +209,7 @@ async fn writes_that_were_swapped_renamed_or_moved_are_refused() {
         |writes| writes[0].1.bytes = b"ask of 1".into(),
     ];
     for change in changes {
-        let (store, protected) = filled(Signing::new(key(1))).await;
+        let (store, protected) = store_with_threads(Signing::new(key(1))).await;
         tamper(&store, |_, writes| change(writes)).await;
         let problem = refusal(&protected, INSIDE).await;
         assert!(
@@ -218,14 +218,14 @@ async fn writes_that_were_swapped_renamed_or_moved_are_refused() {
         );
         assert!(protected.writes(INSIDE, 2..3).await.is_err());
     }
-    let (store, protected) = filled(Signing::new(key(1))).await;
+    let (store, protected) = store_with_threads(Signing::new(key(1))).await;
     tamper(&store, |_, writes| writes[0].0 = 1).await;
     assert!(protected.writes(INSIDE, 1..2).await.is_err());
 }
 
 #[tokio::test]
 async fn rows_copied_to_another_thread_or_namespace_are_refused() {
-    let (store, protected) = filled(Encryption::new(key(1))).await;
+    let (store, protected) = store_with_threads(Encryption::new(key(1))).await;
     let checkpoints = [1, 2].map(|seq| {
         let store = &store;
         async move {
@@ -248,7 +248,7 @@ async fn rows_copied_to_another_thread_or_namespace_are_refused() {
 
 #[tokio::test]
 async fn a_checkpoint_does_not_pass_for_a_write_nor_a_write_for_a_checkpoint() {
-    let (store, protected) = filled(Signing::new(key(1))).await;
+    let (store, protected) = store_with_threads(Signing::new(key(1))).await;
     tamper(&store, |checkpoints, writes| {
         std::mem::swap(&mut checkpoints[1].bytes, &mut writes[0].1.bytes);
     })
@@ -258,8 +258,8 @@ async fn a_checkpoint_does_not_pass_for_a_write_nor_a_write_for_a_checkpoint() {
 }
 
 #[tokio::test]
-async fn what_was_stored_without_protection_is_refused() {
-    let (store, protected) = filled(Signing::new(key(1))).await;
+async fn payloads_without_protection_are_refused() {
+    let (store, protected) = store_with_threads(Signing::new(key(1))).await;
     tamper(&store, |checkpoints, _| *checkpoints = vec![checkpoint(1)]).await;
     let problem = refusal(&protected, INSIDE).await;
     assert!(problem.contains("it is not sealed"), "{problem}");
@@ -267,7 +267,7 @@ async fn what_was_stored_without_protection_is_refused() {
 
 #[tokio::test]
 async fn a_thread_resumes_with_a_new_key() {
-    let (store, _) = filled(Encryption::new(key(1))).await;
+    let (store, _) = store_with_threads(Encryption::new(key(1))).await;
     let both = Encryption::new(key(2)).also_accept(key(1)).unwrap();
     let rotated = ProtectedStore::new(store.clone(), both);
     rotated

@@ -15,10 +15,10 @@ pub(crate) const SHARDS: u64 = 16;
 pub(crate) struct Keys {
     /// The ids of the shard's threads that have checkpoints, sorted by bytes.
     pub(crate) threads: String,
-    /// For each thread: the number of its checkpoints, their bytes, the newest and the first time, and the newest number of its own
-    /// flow, if it has one.
+    /// For each thread: the number of its checkpoints, their bytes, the newest and the first time, and the newest number of
+    /// its own flow, if it has one.
     pub(crate) infos: String,
-    /// For each thread: its status with what belongs to it.
+    /// For each thread: its status, with the flow and the due time.
     pub(crate) states: String,
     /// For each thread: its labels.
     pub(crate) labels: String,

@@ -58,7 +58,7 @@ const FILTERED_PAGE: i64 = 256;
 /// its append-only file smaller as `auto-aof-rewrite-percentage` says, or with the command `BGREWRITEAOF`.
 ///
 /// **While the server cannot be reached** calls fail with [`Unavailable`](StoreError::Unavailable). They work again as soon as it
-/// can. A call whose connection breaks is sent once more; an append that was done the first time is recognized.
+/// can. A call whose connection breaks is sent once more; an append that succeeded the first time is recognized.
 ///
 /// **Encryption** needs the feature `tls` and a URL that begins with `rediss://`. The server's certificate is checked against those
 /// that the system trusts, or `RedisOptions::root_certificates`. Client certificates are not supported.

@@ -7,7 +7,7 @@ use petalflow::event::TaskId;
 
 use crate::keys::{DIGITS, digits};
 
-/// Names, each followed by its bytes. `None` stands for missing bytes.
+/// Names, each followed by its bytes. `None` means missing bytes.
 pub(crate) type Pairs = Vec<Option<Vec<u8>>>;
 
 /// The thread in the error of a list that names no thread.

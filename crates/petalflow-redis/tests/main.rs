@@ -60,7 +60,7 @@ async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
 }
 
 /// The shared server. Without one, reports a skip.
-fn shared() -> Option<&'static Redis> {
+fn shared_server() -> Option<&'static Redis> {
     found_or_skip(Redis::shared())
 }
 
@@ -161,7 +161,9 @@ async fn keys_of_a_thread_are_in_one_slot_of_a_cluster() {
 
 #[tokio::test]
 async fn a_newer_layout_is_refused() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     let prefix = fresh_name("newer");
     open(&server.url, &prefix).await.unwrap();
     command(&server.url, &["SET", &format!("{prefix}layout"), "1000"]).await;
@@ -174,7 +176,9 @@ async fn a_newer_layout_is_refused() {
 
 #[tokio::test]
 async fn missing_bytes_are_damage() {
-    let Some(server) = shared() else { return };
+    let Some(server) = shared_server() else {
+        return;
+    };
     let prefix = fresh_name("damaged");
     let store = open(&server.url, &prefix).await.unwrap();
     append(&store, 1, None).await.unwrap();

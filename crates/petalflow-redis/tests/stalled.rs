@@ -9,7 +9,7 @@ use petalflow::prelude::*;
 use petalflow::thread::OnBusy;
 use petalflow_test_servers::fresh_name;
 
-use crate::{LASTS, open, shared};
+use crate::{LASTS, open, shared_server};
 
 #[state]
 #[derive(Debug)]
@@ -53,7 +53,7 @@ flow!(TakeOrder(Order) { pay });
 /// Runs a thread in two processes, of which the first stalls before its payment. Returns how often it was paid, and how the
 /// first run ended.
 async fn payments(fails: bool) -> Option<(u32, petalflow::Result<Order>)> {
-    let server = shared()?;
+    let server = shared_server()?;
     let prefix = fresh_name("stalled");
     let scene = Scene {
         fails,

@@ -1,5 +1,6 @@
 //! Answers to the questions of threads.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use axum::Json;
@@ -7,8 +8,8 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use petalflow::interrupt::{Answer, Ask, Decision, InterruptId, InterruptKind, Resume};
 use petalflow_envelope::Envelope;
-use petalflow_envelope::kinds::{HumanQuestion, HumanResponse};
-use serde_json::{Value, json};
+use petalflow_envelope::kinds::{HumanQuestion, HumanResponse, RequestType};
+use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;
 use crate::request;
@@ -30,42 +31,80 @@ pub(crate) async fn answer(
         limits.max_answer_bytes,
         limits.body_time,
     );
-    let response: HumanResponse = serde_json::from_slice(&body.await?).map_err(|error| {
-        let text = format!("the body is not an answer: {error}");
-        Refusal::new(StatusCode::BAD_REQUEST, text)
-    })?;
-    let begun = begin(Arc::clone(&server), thread.clone(), id, response);
-    server.finish(begun).await?;
+    let body = body.await?;
+    let response: HumanResponse =
+        serde_json::from_slice(&body).map_err(|error| not_an_answer(&error))?;
+    // A misspelt field would be a rejection, and the question takes no second answer.
+    let fields: Map<String, Value> =
+        serde_json::from_slice(&body).map_err(|error| not_an_answer(&error))?;
+    if let Some(unknown) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        let fields = FIELDS.join("`, `");
+        return Err(not_an_answer(&format_args!(
+            "there is no field `{unknown}`; the fields are `{fields}`"
+        )));
+    }
+    let decides = fields.contains_key("approved");
+    let begun = begin(Arc::clone(&server), thread.clone(), id, response, decides);
+    server.run_detached(begun).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
 }
 
-/// Stores the answer, and runs the thread.
+/// The fields of a [`HumanResponse`].
+const FIELDS: [&str; 8] = [
+    "approved",
+    "choice",
+    "data",
+    "meta",
+    "notes",
+    "request_id",
+    "responded_at",
+    "responded_by",
+];
+
+fn not_an_answer(problem: &dyn Display) -> Refusal {
+    let text = format!("the body is not an answer: {problem}");
+    Refusal::new(StatusCode::BAD_REQUEST, text)
+}
+
+/// Stores the answer, and runs the thread. `decides`: the answer says whether it approves.
 async fn begin(
     server: Arc<Inner>,
     thread: String,
     id: InterruptId,
     response: HumanResponse,
+    decides: bool,
 ) -> Result<(), Refusal> {
     let threads = &server.owner(&thread)?.threads;
-    let place = server.place()?;
+    let permit = server.acquire_run()?;
     let snapshot = threads.snapshot(&thread).await?;
     let snapshot = snapshot.ok_or_else(|| Refusal::not_found("there is no such thread"))?;
     let mut open = snapshot.interrupts.iter();
-    let resume = match open.find(|open| open.id == id).map(|open| &open.kind) {
+    let open = open.find(|open| open.id == id);
+    let needs_decision = open.is_some_and(|open| match open.question::<HumanQuestion>() {
+        Some(question) => question.0.kind == RequestType::Approval,
+        None => !matches!(open.kind, InterruptKind::Ask { .. }),
+    });
+    if needs_decision && !decides {
+        return Err(Refusal::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "`approved` is missing: an approval is answered with `true` or `false`".to_owned(),
+        ));
+    }
+    let resume = match open.map(|open| &open.kind) {
         Some(InterruptKind::Ask { name, .. }) if name != HumanQuestion::NAME => {
             return Err(Refusal::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 format!("the question `{name}` is not one of a human node: the program answers it"),
             ));
         }
-        // An unknown one was answered by another caller, or never asked: the store knows.
+        // The question is not open: another caller answered it, or it was never asked. The store decides which.
         Some(InterruptKind::Ask { .. }) | None => {
             Resume::from(Answer::new::<HumanQuestion>(id, &Some(response))?)
         }
         Some(_) => Resume::new().decide(id, decision(response)),
     };
     let run = threads.resume(&thread, resume).await?;
-    server.follow(thread, run, place);
+    server.drive(thread, run, permit);
     Ok(())
 }
 

@@ -20,7 +20,7 @@ use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 pub struct ServerBuilder {
     store: Arc<dyn Store>,
     stop: CancelToken,
-    hooks: Vec<Pending>,
+    hooks: Vec<PendingHook>,
     threads: Option<TriggerAuth>,
     limits: Limits,
     key_header: String,
@@ -30,7 +30,7 @@ pub struct ServerBuilder {
 }
 
 /// A trigger before all settings are known.
-struct Pending {
+struct PendingHook {
     workflow: String,
     trigger: String,
     node: WebhookTriggerNode,
@@ -182,7 +182,7 @@ impl ServerBuilder {
             launch.timeout(timeout)
         };
         let threads = launch.store(&self.store);
-        self.hooks.push(Pending {
+        self.hooks.push(PendingHook {
             workflow,
             trigger,
             node,
@@ -198,17 +198,17 @@ impl ServerBuilder {
     }
 
     /// Serves the addresses of threads: their status, their events, and answers to their questions. A request needs this
-    /// token. By default they are not served, because whoever may deliver a webhook need not be allowed to read a thread and
-    /// to decide.
+    /// token. By default they are not served, because a client that may deliver webhooks is often not allowed to read threads
+    /// or to answer questions.
     ///
-    /// With [`TriggerAuth::None`], everyone may: put authentication of your own in front of the router.
+    /// With [`TriggerAuth::None`], everyone may read and answer. Then put authentication of your own in front of the router.
     #[must_use]
     pub fn threads(mut self, auth: TriggerAuth) -> Self {
         self.threads = Some(auth);
         self
     }
 
-    /// Sets what clients are granted.
+    /// Sets the limits on clients.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -1,4 +1,4 @@
-//! Requests to triggers.
+//! Webhook deliveries: from a request to a trigger to a stored run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +18,11 @@ use crate::request;
 use crate::server::Inner;
 
 /// How long a delivery waits for another one with the same identifier that has not been stored yet.
-const PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(20);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The variable with the request.
-const REQUEST: &str = "__webhook_request";
+/// The variable of the envelope that has the request.
+const REQUEST_VARIABLE: &str = "__webhook_request";
 
 /// Starts a run, and answers when its input is stored.
 pub(crate) async fn deliver(
@@ -36,7 +36,7 @@ pub(crate) async fn deliver(
     let index = index.ok_or_else(|| Refusal::not_found("there is no such trigger"))?;
     let hook = &server.settings.hooks[index];
     let mut request = request::head(&parts, &limits)?;
-    // Before the body is read: who has no token cannot make the server read anything.
+    // Before the body is read: a client without a token cannot make the server read a body.
     hook.node.authorize(&request)?;
     let largest = hook.node.config().max_body_bytes;
     request.body = request::body(&parts.headers, body, largest, limits.body_time).await?;
@@ -45,12 +45,12 @@ pub(crate) async fn deliver(
     let input = hook.node.admit(&request)?;
 
     let begin = begin(Arc::clone(&server), index, key, input);
-    let thread = server.finish(begin).await?;
-    let wait = wait(&parts.headers).min(limits.max_wait);
+    let thread = server.run_detached(begin).await?;
+    let wait = preferred_wait(&parts.headers).min(limits.max_wait);
     if wait.is_zero() {
         return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))).into_response());
     }
-    ended(&server, index, &thread, wait).await
+    wait_for_end(&server, index, &thread, wait).await
 }
 
 /// Begins a thread, and returns its id. A repeated delivery gets the thread of the first one.
@@ -72,14 +72,17 @@ async fn begin(
         .take(16)
         .fold(0, |id, byte| id << 8 | u128::from(*byte));
     let thread = format!("{}{digest:032x}", hook.prefix());
-    let _lock = Lock::take(&server, &thread).await?;
+    let _lock = DeliveryLock::take(&server, &thread).await?;
     let Some(snapshot) = hook.threads.snapshot(&thread).await? else {
         server.begin(index, thread.clone(), input).await?;
         return Ok(thread);
     };
     // A node may have removed the variable.
-    if let Some(first) = snapshot.state.get_var(REQUEST)
-        && first.get("body") != input.get_var(REQUEST).and_then(|it| it.get("body"))
+    if let Some(first) = snapshot.state.get_var(REQUEST_VARIABLE)
+        && first.get("body")
+            != input
+                .get_var(REQUEST_VARIABLE)
+                .and_then(|it| it.get("body"))
     {
         return Err(Refusal::new(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -89,16 +92,17 @@ async fn begin(
     Ok(thread)
 }
 
-/// A claim of the store beside that of the thread. With it, only one of several deliveries begins the thread, in any process.
-struct Lock {
+/// A claim of the store in addition to that of the thread. With it, only one of several deliveries begins the thread, in
+/// any process.
+struct DeliveryLock {
     server: Arc<Inner>,
     name: String,
     owner: String,
 }
 
-impl Lock {
+impl DeliveryLock {
     async fn take(server: &Arc<Inner>, thread: &str) -> Result<Self, Refusal> {
-        let lock = Lock {
+        let lock = DeliveryLock {
             server: Arc::clone(server),
             name: format!("{thread}:begin"),
             owner: format!("{:032x}", fastrand::u128(..)),
@@ -106,11 +110,11 @@ impl Lock {
         let store = &server.settings.store;
         let taken = async {
             while let Claim::Busy { .. } = store.claim(&lock.name, &lock.owner).await? {
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(LOCK_POLL_INTERVAL).await;
             }
             Ok::<_, Refusal>(())
         };
-        match tokio::time::timeout(PATIENCE, taken).await {
+        match tokio::time::timeout(LOCK_TIMEOUT, taken).await {
             Ok(Ok(())) => Ok(lock),
             Ok(Err(refusal)) => Err(refusal),
             Err(_) => Err(Refusal::new(
@@ -122,14 +126,14 @@ impl Lock {
 }
 
 /// Does nothing if the claim was not granted.
-impl Drop for Lock {
+impl Drop for DeliveryLock {
     fn drop(&mut self) {
         self.server.settings.store.release(&self.name, &self.owner);
     }
 }
 
-/// The time of the preference `wait` of RFC 7240.
-fn wait(headers: &HeaderMap) -> Duration {
+/// The seconds of `Prefer: wait=SECONDS` (RFC 7240). Zero without that header.
+fn preferred_wait(headers: &HeaderMap) -> Duration {
     let values = headers.get_all("prefer").iter();
     let preferences = values.filter_map(|value| value.to_str().ok());
     let mut preferences = preferences.flat_map(|value| value.split([',', ';']));
@@ -138,15 +142,15 @@ fn wait(headers: &HeaderMap) -> Duration {
 }
 
 /// The response when the run has ended, or after this time.
-async fn ended(
+async fn wait_for_end(
     server: &Inner,
     index: usize,
     thread: &str,
     wait: Duration,
 ) -> Result<Response, Refusal> {
     let threads = &server.settings.hooks[index].threads;
-    // A run of another process is not waited for.
-    if let Some(mut run) = server.listen(thread) {
+    // Only a run of this process can be waited for.
+    if let Some(mut run) = server.subscribe(thread) {
         let ended = async { while !matches!(run.recv().await, Err(RecvError::Closed)) {} };
         // After the time, the client gets the status that the thread has then.
         let _ = tokio::time::timeout(wait, ended).await;
@@ -161,7 +165,7 @@ async fn ended(
             }
             StatusCode::OK
         }
-        // The reason is not for everyone who may deliver: the thread has it.
+        // A caller that may deliver need not be allowed to see the reason. The status of the thread has it.
         ThreadStatus::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::ACCEPTED,
     };

@@ -1,4 +1,4 @@
-//! Why a server cannot be built.
+//! The errors of the builder of a server.
 
 use petalflow_envelope::documents::LoadError;
 
@@ -56,7 +56,7 @@ pub enum SetupError {
 /// assert_eq!(errors.errors(), [SetupError::Empty]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the server cannot be built:\n  {}", listed(.0))]
+#[error("the server cannot be built:\n  {}", error_list(.0))]
 pub struct SetupErrors(pub(crate) Vec<SetupError>);
 
 impl SetupErrors {
@@ -66,7 +66,7 @@ impl SetupErrors {
     }
 }
 
-fn listed(errors: &[SetupError]) -> String {
+fn error_list(errors: &[SetupError]) -> String {
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     errors.join("\n  ")
 }

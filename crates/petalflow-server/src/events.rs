@@ -1,4 +1,4 @@
-//! Events of threads, sent to clients.
+//! Sends the events of a thread to clients, as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,35 +22,35 @@ pub(crate) async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let info = server.owner(&thread)?.threads.info(&thread).await?;
     info.ok_or_else(|| Refusal::not_found("there is no such thread"))?;
-    let place = Arc::clone(&server.streams).try_acquire_owned();
-    let place = place.map_err(|_| Refusal::busy("too many clients receive events"))?;
-    let known = headers.get("last-event-id");
-    let known = known.and_then(|known| known.to_str().ok()?.parse().ok());
+    let permit = Arc::clone(&server.streams).try_acquire_owned();
+    let permit = permit.map_err(|_| Refusal::busy("too many clients receive events"))?;
+    let last_seen = headers.get("last-event-id");
+    let last_seen = last_seen.and_then(|last_seen| last_seen.to_str().ok()?.parse().ok());
     let listener = Listener {
-        known: known.unwrap_or(0),
+        last_seen: last_seen.unwrap_or(0),
         // Before the log is read, so that no event is missed in between.
-        stored: server.listen(&thread),
+        changes: server.subscribe(&thread),
         server,
         thread,
-        _place: place,
+        _permit: permit,
     };
     let events = stream::unfold(listener, async |mut listener| {
         let events = listener.next().await?;
         Some((stream::iter(events), listener))
     });
-    let events = events.flatten().map(|event| Ok(sse(&event)));
+    let events = events.flatten().map(|event| Ok(sse_event(&event)));
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
-/// A client that listens.
+/// A client that receives the events of a thread.
 struct Listener {
     server: Arc<Inner>,
     thread: String,
     /// The last event that the client has received.
-    known: u64,
-    /// Says when there are more, while a run of this process is in progress.
-    stored: Option<Receiver<()>>,
-    _place: OwnedSemaphorePermit,
+    last_seen: u64,
+    /// Signals that there are more events, while a run of this process is in progress.
+    changes: Option<Receiver<()>>,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Listener {
@@ -59,23 +59,22 @@ impl Listener {
         let hook = self.server.owner(&self.thread).ok()?;
         loop {
             // A store that fails ends the stream, and the client reconnects.
-            let events = hook.threads.events_since(&self.thread, self.known);
+            let events = hook.threads.events_since(&self.thread, self.last_seen);
             let events = events.await.ok()?;
             if let Some(last) = events.last() {
-                self.known = last.number;
+                self.last_seen = last.number;
                 return Some(events);
             }
-            if let Err(RecvError::Closed) = self.stored.as_mut()?.recv().await {
+            if let Err(RecvError::Closed) = self.changes.as_mut()?.recv().await {
                 // The run has ended. Its last events may have been stored since.
-                self.stored = None;
+                self.changes = None;
             }
         }
     }
 }
 
-fn sse(event: &LoggedEvent) -> Event {
-    let named = Event::default().event(&event.kind);
-    named
-        .id(event.number.to_string())
+fn sse_event(event: &LoggedEvent) -> Event {
+    let sse = Event::default().event(&event.kind);
+    sse.id(event.number.to_string())
         .data(event.value.to_string())
 }

@@ -50,7 +50,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), SetupError> {
 /// The events of a run. The stream drives the run.
 pub(crate) type RunEvents = BoxStream<'static, Event<Envelope>>;
 
-/// The threads of a flow, whatever its type is.
+/// The threads of a flow, as an object-safe trait over flows of any type.
 #[async_trait]
 pub(crate) trait HookThreads: Send + Sync {
     async fn begin(&self, thread: &str, input: Envelope) -> Result<RunEvents, RunError>;

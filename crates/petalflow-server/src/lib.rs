@@ -39,17 +39,17 @@
 //!
 //! | request | response |
 //! | --- | --- |
-//! | to `/workflows/{graph}/webhooks/{trigger}` | 202 and `{"thread": ..}`: the input is stored, and the run goes on |
+//! | to `/workflows/{graph}/webhooks/{trigger}` | 202 and `{"thread": ..}`: the input is stored, and the run continues |
 //! | `GET /threads/{thread}` | the status, the envelope and the open questions |
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it |
 //! | `POST /threads/{thread}/answers/{question}` with a [`HumanResponse`](petalflow_envelope::kinds::HumanResponse) | 202 for the first answer, 409 for all others |
 //!
-//! Those of threads are served only if [`ServerBuilder::threads`] says who may use them. An error is
+//! The addresses of threads are served only with [`ServerBuilder::threads`], which sets their authentication. An error is
 //! `{"error": "what is wrong"}`.
 //!
 //! | status | reason |
 //! | --- | --- |
-//! | 400 | the body is not the JSON that its content type announces, or not an answer |
+//! | 400 | the body is not the JSON that its content type announces, or not an answer, also if a field is unknown |
 //! | 401 | the token is missing or wrong |
 //! | 404 | there is no such trigger, thread or address |
 //! | 405 | the trigger does not allow the method; the header `Allow` has those that it does |

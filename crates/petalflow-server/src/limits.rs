@@ -1,8 +1,8 @@
-//! What a server grants its clients.
+//! Limits on clients: sizes, times and numbers.
 
 use std::time::Duration;
 
-/// What a server grants its clients. Each trigger has a limit of its own for the size of a body:
+/// Limits on clients. Each trigger has a limit of its own for the size of a body:
 /// [`WebhookTriggerConfig::max_body_bytes`](petalflow_envelope::kinds::WebhookTriggerConfig::max_body_bytes).
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! What a server tells its program.
+//! Notices of a server for the log of its program.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Refused requests.
+//! The response to a refused request.
 
 use axum::Json;
 use axum::http::header::{ALLOW, RETRY_AFTER};

@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 /// The request without its body.
 pub(crate) fn head(parts: &Parts, limits: &Limits) -> Result<WebhookRequest, Refusal> {
     let headers = headers(&parts.headers, limits)?;
-    // In a router of a router, the path is the rest of it.
+    // A nested router sees only the rest of the path, so the original one is used.
     let original = parts.extensions.get::<OriginalUri>();
     let uri = original.map_or(&parts.uri, |OriginalUri(uri)| uri);
     let query = Query::<Vec<(String, String)>>::try_from_uri(uri);
@@ -27,7 +27,7 @@ pub(crate) fn head(parts: &Parts, limits: &Limits) -> Result<WebhookRequest, Ref
     })?;
     let mut by_name = BTreeMap::new();
     for (name, value) in query.0 {
-        join(by_name.entry(name).or_default(), &value);
+        append_value(by_name.entry(name).or_default(), &value);
     }
     let client = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     Ok(WebhookRequest {
@@ -61,12 +61,12 @@ pub(crate) fn headers(
     let mut by_name = BTreeMap::<String, String>::new();
     for (name, value) in headers {
         let value = String::from_utf8_lossy(value.as_bytes());
-        join(by_name.entry(name.to_string()).or_default(), &value);
+        append_value(by_name.entry(name.to_string()).or_default(), &value);
     }
     Ok(by_name)
 }
 
-fn join(values: &mut String, value: &str) {
+fn append_value(values: &mut String, value: &str) {
     if !values.is_empty() {
         values.push_str(", ");
     }
@@ -80,8 +80,8 @@ pub(crate) async fn body(
     limit: usize,
     time: Duration,
 ) -> Result<Vec<u8>, Refusal> {
-    let too_large = || kinds_too_large(limit);
-    // What is announced as too large is not read.
+    let too_large = || body_too_large(limit);
+    // A body whose announced length is too large is not read at all.
     let announced = headers.get(CONTENT_LENGTH);
     let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| usize::try_from(length).map_or(true, |it| it > limit)) {
@@ -102,6 +102,6 @@ pub(crate) async fn body(
     }
 }
 
-fn kinds_too_large(limit: usize) -> Refusal {
+fn body_too_large(limit: usize) -> Refusal {
     petalflow_envelope::kinds::Refusal::TooLarge { limit }.into()
 }

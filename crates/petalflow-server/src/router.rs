@@ -35,10 +35,10 @@ impl Server {
         let state = Arc::clone(self.inner());
         let streams = Router::new().route("/threads/{thread}/events", get(crate::events::events));
         let limited = |router: Router<Arc<Inner>>| {
-            router.layer(from_fn_with_state(Arc::clone(&state), one_of_few))
+            router.layer(from_fn_with_state(Arc::clone(&state), limit_requests))
         };
         let guarded = |router: Router<Arc<Inner>>| {
-            router.route_layer(from_fn_with_state(Arc::clone(&state), with_token))
+            router.route_layer(from_fn_with_state(Arc::clone(&state), require_token))
         };
         let hooks = Router::new().route(
             "/workflows/{workflow}/webhooks/{trigger}",
@@ -62,15 +62,19 @@ impl Server {
 }
 
 /// Refuses a request if too many are in progress.
-async fn one_of_few(State(server): State<Arc<Inner>>, request: Request, next: Next) -> Response {
+async fn limit_requests(
+    State(server): State<Arc<Inner>>,
+    request: Request,
+    next: Next,
+) -> Response {
     match Arc::clone(&server.requests).try_acquire_owned() {
-        Ok(_place) => next.run(request).await,
+        Ok(_permit) => next.run(request).await,
         Err(_) => Refusal::busy("too many requests are in progress").into_response(),
     }
 }
 
 /// Refuses a request for a thread without the token.
-async fn with_token(State(server): State<Arc<Inner>>, request: Request, next: Next) -> Response {
+async fn require_token(State(server): State<Arc<Inner>>, request: Request, next: Next) -> Response {
     let settings = &server.settings;
     let checked = request::headers(request.headers(), &settings.limits).and_then(|headers| {
         let auth = settings.threads.as_ref();

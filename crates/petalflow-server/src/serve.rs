@@ -1,4 +1,4 @@
-//! Serves connections.
+//! Accepts connections, serves them within limits, and stops gracefully.
 
 use std::future::Future;
 use std::io;
@@ -21,14 +21,14 @@ use tower::ServiceExt;
 
 use crate::{Limits, Notice, Server};
 
-/// How often threads that another process has left are looked for.
-const RECOVERY: Duration = Duration::from_secs(30);
+/// The time between two searches for unfinished threads of other processes.
+const RECOVERY_INTERVAL: Duration = Duration::from_secs(30);
 /// How long nodes may run, and connections may last, after the server was told to stop.
-const GRACE: Duration = Duration::from_secs(30);
-/// How long the server waits after it could not accept a connection, for example because it has too many files.
-const PAUSE: Duration = Duration::from_millis(100);
-/// What hyper needs at least.
-const SMALLEST_BUFFER: usize = 8192;
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
+/// How long the server waits after it could not accept a connection, for example because too many files are open.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
+/// The smallest buffer that hyper accepts.
+const MIN_BUFFER_BYTES: usize = 8192;
 
 impl Server {
     /// Serves HTTP/1.1 on this listener until `stop` is ready. It [continues](Self::recover) unfinished threads at the start, and
@@ -42,7 +42,7 @@ impl Server {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes the listener and all connections. Runs go on until the runtime ends. Call
+    /// Dropping the future closes the listener and all connections. Runs continue until the runtime ends. Call
     /// [`drain`](Self::drain) to stop them.
     pub async fn serve(
         self,
@@ -51,12 +51,12 @@ impl Server {
     ) -> io::Result<()> {
         self.check_store().await?;
         let limits = self.inner().settings.limits;
-        let http = http(&limits);
+        let http = http_builder(&limits);
         let connections = Arc::new(Semaphore::new(limits.max_connections.max(1)));
         let graceful = GracefulShutdown::new();
         let router = self.router();
         let mut stop = pin!(stop);
-        let mut recovery = pin!(self.recover_again());
+        let mut recovery = pin!(self.recover_periodically());
         // Closes the connections if this future is dropped.
         let mut serving = tokio::task::JoinSet::new();
         loop {
@@ -66,8 +66,8 @@ impl Server {
                 Some(_) = serving.join_next() => continue,
                 accepted = accept(&listener, &connections) => accepted,
             };
-            let Ok((stream, client, place)) = accepted else {
-                tokio::time::sleep(PAUSE).await;
+            let Ok((stream, client, permit)) = accepted else {
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             };
             let router = router.clone();
@@ -78,15 +78,15 @@ impl Server {
             let connection = http.serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection);
             serving.spawn(async move {
-                // A client that breaks off is no problem of the server.
+                // A broken connection is no error of the server.
                 let _ = connection.await;
-                drop(place);
+                drop(permit);
             });
         }
         drop(listener);
         // The streams of events end with the runs, and then the connections.
-        let closing = tokio::time::timeout(GRACE, graceful.shutdown());
-        let _ = tokio::join!(self.drain(GRACE), closing);
+        let closing = tokio::time::timeout(SHUTDOWN_GRACE, graceful.shutdown());
+        let _ = tokio::join!(self.drain(SHUTDOWN_GRACE), closing);
         Ok(())
     }
 
@@ -99,8 +99,8 @@ impl Server {
         listed.map(drop).map_err(io::Error::other)
     }
 
-    /// Continues unfinished threads again and again.
-    async fn recover_again(&self) {
+    /// Continues unfinished threads now, and again at each interval.
+    async fn recover_periodically(&self) {
         loop {
             if let Err(error) = self.recover().await {
                 let problem = &*error.to_string();
@@ -110,27 +110,27 @@ impl Server {
                 };
                 self.inner().notify(notice);
             }
-            tokio::time::sleep(RECOVERY).await;
+            tokio::time::sleep(RECOVERY_INTERVAL).await;
         }
     }
 }
 
-/// The next connection, when there is a place for it.
+/// The next connection, as soon as the limit allows it.
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
 ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let place = Arc::clone(connections).acquire_owned().await;
-    let place = place.map_err(io::Error::other)?;
+    let permit = Arc::clone(connections).acquire_owned().await;
+    let permit = permit.map_err(io::Error::other)?;
     let (stream, client) = listener.accept().await?;
-    Ok((stream, client, place))
+    Ok((stream, client, permit))
 }
 
-fn http(limits: &Limits) -> http1::Builder {
+fn http_builder(limits: &Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.header_time)
         .max_headers(limits.max_headers)
-        .max_buf_size(limits.max_header_bytes.max(SMALLEST_BUFFER));
+        .max_buf_size(limits.max_header_bytes.max(MIN_BUFFER_BYTES));
     http
 }

@@ -1,4 +1,4 @@
-//! The server: threads that requests start, and their runs.
+//! The server: threads that requests start, their runs, recovery and shutdown.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::hook::{Hook, RunEvents};
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 
-/// How many threads are listed at once.
+/// The number of threads in one query of the store.
 const PAGE: usize = 256;
 
 /// A server for webhooks. Clones are handles. The [crate](crate) has an example.
@@ -30,7 +30,7 @@ pub struct Server {
 
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
-    /// Says when a run of this process has stored events, by thread. It closes when the run ends.
+    /// Signals that a run of this process has stored events, by thread. The channel closes when the run ends.
     running: Mutex<HashMap<String, broadcast::Sender<()>>>,
     tasks: TaskTracker,
     runs: Arc<Semaphore>,
@@ -94,10 +94,10 @@ impl Server {
     }
 
     /// Continues the threads that an earlier process has left, and those whose questions have expired. Returns how many. Their
-    /// runs go on in the background. While [`max_runs`](crate::Limits::max_runs) runs are in progress, it waits.
+    /// runs continue in the background. While [`max_runs`](crate::Limits::max_runs) runs are in progress, it waits.
     ///
     /// [`serve`](Self::serve) calls it. Call it at the start of a server of your own, and from time to time, because another
-    /// machine may have failed. A thread that is running, here or in another process, is left alone.
+    /// machine may have failed. A thread that is running, here or in another process, is not changed.
     ///
     /// # Errors
     ///
@@ -108,35 +108,48 @@ impl Server {
     /// Dropping the future leaves the rest of the threads as they are.
     pub async fn recover(&self) -> Result<usize, ThreadError> {
         let mut recovered = 0;
-        for (index, hook) in self.inner.settings.hooks.iter().enumerate() {
-            let (prefix, now) = (hook.prefix(), now_ms());
+        for index in 0..self.inner.settings.hooks.len() {
             for (status, due_by_ms) in [
                 // Interrupted by a crash, or stopped by a shutdown.
                 (ThreadStatus::Running, None),
                 (ThreadStatus::Stopped, None),
-                (ThreadStatus::Waiting, Some(now)),
+                (ThreadStatus::Waiting, Some(now_ms())),
             ] {
-                let mut after: Option<String> = None;
-                loop {
-                    let page = ThreadQuery {
-                        prefix: &prefix,
-                        after: after.as_deref(),
-                        limit: Some(PAGE),
-                        status: Some(status),
-                        due_by_ms,
-                        ..ThreadQuery::default()
-                    };
-                    let threads = hook.threads.list(page).await?;
-                    let Some(last) = threads.last() else { break };
-                    let next = last.id.clone();
-                    for info in threads {
-                        recovered += usize::from(self.recover_one(index, info).await);
-                    }
-                    after = Some(next);
-                }
+                recovered += self.recover_all(index, status, due_by_ms).await?;
             }
         }
         Ok(recovered)
+    }
+
+    /// Continues the threads of a trigger that have this status, page by page.
+    async fn recover_all(
+        &self,
+        index: usize,
+        status: ThreadStatus,
+        due_by_ms: Option<u64>,
+    ) -> Result<usize, ThreadError> {
+        let hook = &self.inner.settings.hooks[index];
+        let prefix = hook.prefix();
+        let mut after: Option<String> = None;
+        let mut recovered = 0;
+        loop {
+            let page = ThreadQuery {
+                prefix: &prefix,
+                after: after.as_deref(),
+                limit: Some(PAGE),
+                status: Some(status),
+                due_by_ms,
+                ..ThreadQuery::default()
+            };
+            let threads = hook.threads.list(page).await?;
+            let Some(last) = threads.last() else {
+                return Ok(recovered);
+            };
+            after = Some(last.id.clone());
+            for info in threads {
+                recovered += usize::from(self.recover_one(index, info).await);
+            }
+        }
     }
 
     async fn recover_one(&self, hook: usize, info: ThreadInfo) -> bool {
@@ -151,7 +164,7 @@ impl Server {
         match threads.resume(&info.id, Resume::from(())).await {
             Ok(run) => {
                 inner.notify(Notice::Recovered { thread: &info.id });
-                inner.follow(info.id, run, permit);
+                inner.drive(info.id, run, permit);
                 true
             }
             Err(error) => {
@@ -208,17 +221,17 @@ impl Inner {
         }
     }
 
-    /// A place for a run.
-    pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+    /// The permission to run one more run.
+    pub(crate) fn acquire_run(&self) -> Result<OwnedSemaphorePermit, Refusal> {
         if self.is_stopping() {
             return Err(Refusal::busy("the server stops"));
         }
-        let place = Arc::clone(&self.runs).try_acquire_owned();
-        place.map_err(|_| Refusal::busy("too many runs are in progress"))
+        let permit = Arc::clone(&self.runs).try_acquire_owned();
+        permit.map_err(|_| Refusal::busy("too many runs are in progress"))
     }
 
-    /// Runs a future to its end, also if its caller is dropped.
-    pub(crate) async fn finish<T: Send + 'static>(
+    /// Runs a future to its end in a task of its own, also if its caller is dropped.
+    pub(crate) async fn run_detached<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
     ) -> Result<T, Refusal> {
@@ -238,48 +251,49 @@ impl Inner {
         thread: String,
         input: Envelope,
     ) -> Result<(), Refusal> {
-        let place = self.place()?;
+        let permit = self.acquire_run()?;
         let threads = &self.settings.hooks[hook].threads;
         let run = threads.begin(&thread, input).await?;
         self.notify(Notice::Accepted { thread: &thread });
-        self.follow(thread, run, place);
+        self.drive(thread, run, permit);
         Ok(())
     }
 
-    /// Runs a thread, and wakes the clients that listen to it.
-    pub(crate) fn follow(
+    /// Drives a run in a task of its own, and wakes the clients that receive its events.
+    pub(crate) fn drive(
         self: &Arc<Self>,
         thread: String,
         mut run: RunEvents,
-        place: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) {
         let (sender, _) = broadcast::channel(1);
         self.running().insert(thread.clone(), sender.clone());
         let server = Arc::clone(self);
         self.tasks.spawn(async move {
-            let ending = Ending {
+            let guard = RunGuard {
                 server,
                 thread,
                 sender,
-                _place: place,
+                _permit: permit,
             };
-            let (server, thread) = (&ending.server, &*ending.thread);
+            let (server, thread) = (&guard.server, &*guard.thread);
             while let Some(event) = run.next().await {
                 match &event.kind {
                     // The events before a checkpoint are in the store. An error means that nobody listens.
-                    EventKind::Checkpoint { .. } => drop(ending.sender.send(())),
+                    EventKind::Checkpoint { .. } => drop(guard.sender.send(())),
                     EventKind::Failed { error } => server.notify(Notice::Failed { thread, error }),
                     _ => {}
                 }
             }
-            // The thread is free before anyone learns that the run has ended.
+            // Release the thread before anyone learns that the run has ended.
             drop(run);
             server.notify(Notice::Ended { thread });
         });
     }
 
-    /// Says when the run of a thread in this process has stored events, and when it ends.
-    pub(crate) fn listen(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
+    /// Subscribes to the run of a thread in this process: a message when it has stored events, and the end of the channel
+    /// when it ends.
+    pub(crate) fn subscribe(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
         self.running().get(thread).map(broadcast::Sender::subscribe)
     }
 
@@ -289,15 +303,15 @@ impl Inner {
     }
 }
 
-/// Removes a run from the list, also if a listener panics.
-struct Ending {
+/// Removes a run from `running` when it ends, also if a listener panics.
+struct RunGuard {
     server: Arc<Inner>,
     thread: String,
     sender: broadcast::Sender<()>,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Ending {
+impl Drop for RunGuard {
     fn drop(&mut self) {
         let mut running = self.server.running();
         // A later run of the thread has a channel of its own.

@@ -1,4 +1,4 @@
-//! What a server is made of.
+//! The checked settings of a server.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) struct Settings {
     pub(crate) hooks: Vec<Hook>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) stop: CancelToken,
-    /// How a request for a thread proves that it is allowed. `None` if there are no such requests.
+    /// The authentication of requests for threads. With `None` the server has no such addresses.
     pub(crate) threads: Option<TriggerAuth>,
     pub(crate) limits: Limits,
     pub(crate) key_header: String,

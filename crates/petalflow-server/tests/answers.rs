@@ -9,7 +9,7 @@ use petalflow_envelope::kinds::{ThreadHandler, TriggerAuth};
 use petalflow_server::{Server, ServerBuilder};
 use serde_json::{Value, json};
 
-use crate::kit::{Response, Work, builder, get, graph, post, send, settled};
+use crate::kit::{Response, Work, builder, get, graph, post, send, wait_until_settled};
 
 /// A server whose graph asks a person.
 fn asking() -> ServerBuilder {
@@ -30,7 +30,7 @@ async fn one_of_two_people_answers() {
     let server = asking().threads(TriggerAuth::None).build().expect("right");
     let router = server.router();
     let thread = send(&router, post(&[], "{}")).await.thread();
-    let waiting = settled(&router, &thread).await;
+    let waiting = wait_until_settled(&router, &thread).await;
     assert_eq!(waiting["status"], "waiting", "{waiting}");
     assert_eq!(
         waiting["questions"][0]["question"]["prompt"], "Pay?",
@@ -49,6 +49,13 @@ async fn one_of_two_people_answers() {
     )
     .await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{wrong:?}");
+    // Neither is a rejection: the question would take no other answer.
+    let misspelt = json!({ "approvd": true });
+    let wrong = answer(&router, &thread, &question, misspelt).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{wrong:?}");
+    let silent = json!({ "responded_by": "Ann" });
+    let wrong = answer(&router, &thread, &question, silent).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong:?}");
     let wrong = answer(&router, &thread, "7", json!({ "approved": true })).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong:?}");
     let other = answer(
@@ -77,7 +84,7 @@ async fn one_of_two_people_answers() {
         [StatusCode::ACCEPTED, StatusCode::CONFLICT],
         "{ann:?} {bo:?}"
     );
-    let paid = settled(&router, &thread).await;
+    let paid = wait_until_settled(&router, &thread).await;
     assert_eq!(paid["status"], "finished", "{paid}");
     let vars = &paid["envelope"]["vars"];
     assert_eq!(vars["review_approved"], true);
@@ -91,12 +98,15 @@ async fn an_answer_that_is_too_large_is_refused() {
     let server = asking().threads(TriggerAuth::None).build().expect("right");
     let router = server.router();
     let thread = send(&router, post(&[], "{}")).await.thread();
-    let question = settled(&router, &thread).await["questions"][0]["id"].clone();
+    let question = wait_until_settled(&router, &thread).await["questions"][0]["id"].clone();
     let question = question.as_str().expect("an id");
     let large = json!({ "notes": "a".repeat(65 << 10) });
     let refused = answer(&router, &thread, question, large).await;
     assert_eq!(refused.status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert_eq!(settled(&router, &thread).await["status"], "waiting");
+    assert_eq!(
+        wait_until_settled(&router, &thread).await["status"],
+        "waiting"
+    );
 }
 
 #[tokio::test]
@@ -176,14 +186,14 @@ async fn the_status_names_the_node_that_failed() {
         .threads(TriggerAuth::None);
     let router = server.build().expect("right").router();
     let thread = send(&router, post(&[], "{}")).await.thread();
-    let failed = settled(&router, &thread).await;
+    let failed = wait_until_settled(&router, &thread).await;
     assert_eq!(
         (&failed["status"], &failed["next"]),
         (&json!("failed"), &json!(["fail"]))
     );
     let error = failed["errors"][0]["error"].as_str().unwrap_or_default();
     assert!(
-        failed["errors"][0]["node"] == "fail" && error.contains("undefined value"),
+        failed["errors"][0]["node"] == "fail" && error.contains("`missing` has no value"),
         "{failed}"
     );
 }

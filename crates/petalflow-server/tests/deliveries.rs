@@ -13,7 +13,8 @@ use petalflow_sqlite::SqliteStore;
 use serde_json::json;
 
 use crate::kit::{
-    HOOK, Work, builder, checked, get, graph, post, send, server, settled, with_token,
+    HOOK, Work, builder, checked_graph, get, graph, post, send, server, wait_until_settled,
+    with_token,
 };
 
 #[tokio::test]
@@ -74,7 +75,10 @@ async fn p179_methods() {
     }
     for method in ["PUT", "POST"] {
         let thread = send(&router, with(method)).await.thread();
-        assert_eq!(settled(&router, &thread).await["status"], "finished");
+        assert_eq!(
+            wait_until_settled(&router, &thread).await["status"],
+            "finished"
+        );
     }
     assert_eq!(work.runs(), 2);
 }
@@ -106,14 +110,14 @@ async fn p181_a_request_needs_the_token() {
         .await
         .thread();
     assert_eq!(
-        settled(&router, &thread).await["envelope"]["vars"]["runs"],
+        wait_until_settled(&router, &thread).await["envelope"]["vars"]["runs"],
         1
     );
 }
 
 #[tokio::test]
 async fn each_trigger_of_a_document_runs_what_is_after_it() {
-    let document = checked(json!({
+    let document = checked_graph(json!({
         "id": "orders", "version": "1", "entry": "first",
         "nodes": [
             { "id": "first", "type": "webhook_trigger", "config": {} },
@@ -138,7 +142,7 @@ async fn each_trigger_of_a_document_runs_what_is_after_it() {
             .uri(path)
             .body(Body::empty());
         let thread = send(&router, request.expect("a request")).await.thread();
-        let vars = settled(&router, &thread).await["envelope"]["vars"].clone();
+        let vars = wait_until_settled(&router, &thread).await["envelope"]["vars"].clone();
         assert_eq!((&vars[has], &vars[has_not]), (&json!(has), &json!(null)));
     }
     for path in [
@@ -162,7 +166,7 @@ async fn a_repeated_delivery_gets_the_same_thread() {
     }
     threads.dedup();
     assert_eq!(threads.len(), 1, "{threads:?}");
-    settled(&router, &threads[0]).await;
+    wait_until_settled(&router, &threads[0]).await;
     // Also after the run.
     let again = send(&router, post(&key, r#"{ "n": 1 }"#)).await;
     assert_eq!(again.thread(), threads[0]);
@@ -225,7 +229,7 @@ async fn two_servers_with_one_store_run_a_delivery_once() {
         threads.dedup();
         assert_eq!(threads.len(), 1);
         for router in &routers {
-            settled(router, &threads[0]).await;
+            wait_until_settled(router, &threads[0]).await;
         }
         assert_eq!(work.runs(), delivery + 1);
     }
@@ -279,7 +283,10 @@ async fn a_wait_ends_before_a_long_run() {
     assert_eq!(response.json()["status"], "running", "{response:?}");
     let thread = response.thread();
     work.may_end.notify_one();
-    assert_eq!(settled(&router, &thread).await["status"], "finished");
+    assert_eq!(
+        wait_until_settled(&router, &thread).await["status"],
+        "finished"
+    );
 }
 
 #[tokio::test]
@@ -287,7 +294,7 @@ async fn the_timeout_of_a_trigger_is_that_of_its_runs() {
     let work = Work::new();
     let router = server(json!({ "timeout": 0.05 }), &work.waiting()).router();
     let thread = send(&router, post(&[], "{}")).await.thread();
-    let found = settled(&router, &thread).await;
+    let found = wait_until_settled(&router, &thread).await;
     assert_eq!(
         (&found["status"], work.runs()),
         (&json!("failed"), 0),
@@ -314,7 +321,7 @@ async fn texts_and_empty_bodies_are_texts() {
             .header("content-type", kind)
             .body(Body::from(body));
         let thread = send(&router, request.expect("a request")).await.thread();
-        let found = settled(&router, &thread).await;
+        let found = wait_until_settled(&router, &thread).await;
         assert_eq!(
             found["envelope"]["vars"]["webhook_body"], expected,
             "{kind}"

@@ -1,4 +1,4 @@
-//! What a shutdown or a crash leaves.
+//! Recovery after a shutdown or a crash.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use petalflow_server::{Limits, Server};
 use petalflow_sqlite::SqliteStore;
 use serde_json::json;
 
-use crate::kit::{Work, builder, graph, post, send, settled};
+use crate::kit::{Work, builder, graph, post, send, wait_until_settled};
 
 /// Two nodes, of which the first waits.
 fn two(store: &SqliteStore, work: &Work) -> Server {
@@ -25,7 +25,7 @@ fn two(store: &SqliteStore, work: &Work) -> Server {
 }
 
 #[test]
-fn what_a_process_left_between_202_and_the_end_is_recovered() {
+fn a_run_that_died_after_its_202_is_recovered() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.db");
     let work = Work::new();
@@ -52,7 +52,7 @@ fn what_a_process_left_between_202_and_the_end_is_recovered() {
             "it runs already"
         );
         work.may_end.notify_one();
-        let found = settled(&server.router(), &thread).await;
+        let found = wait_until_settled(&server.router(), &thread).await;
         assert_eq!(found["status"], "finished", "{found}");
         assert_eq!(
             (work.runs(), &found["envelope"]["vars"]["text"]),
@@ -81,7 +81,10 @@ async fn a_client_that_disconnects_does_not_stop_the_run() {
     }
     let thread = send(&router, post(&key, "{}")).await.thread();
     work.may_end.notify_one();
-    assert_eq!(settled(&router, &thread).await["status"], "finished");
+    assert_eq!(
+        wait_until_settled(&router, &thread).await["status"],
+        "finished"
+    );
     assert_eq!(work.runs(), 1);
 }
 
@@ -110,7 +113,7 @@ async fn a_drained_server_leaves_its_runs_to_the_next_one() {
     // The node ends, and the run stops at the barrier.
     work.may_end.notify_one();
     drained.await.expect("it drains");
-    let stopped = settled(&router, &thread).await;
+    let stopped = wait_until_settled(&router, &thread).await;
     assert_eq!(
         (&stopped["status"], &stopped["next"]),
         (&json!("stopped"), &json!(["last"]))
@@ -118,7 +121,7 @@ async fn a_drained_server_leaves_its_runs_to_the_next_one() {
 
     let next = two(&store, &work);
     assert_eq!(next.recover().await.expect("it lists"), 1);
-    let found = settled(&next.router(), &thread).await;
+    let found = wait_until_settled(&next.router(), &thread).await;
     assert_eq!(
         (&found["status"], work.runs()),
         (&json!("finished"), 1),
@@ -134,7 +137,10 @@ async fn nodes_that_run_too_long_after_a_shutdown_are_dropped() {
     let thread = send(&router, post(&[], "{}")).await.thread();
     work.begun.notified().await;
     server.drain(Duration::from_millis(10)).await;
-    assert_eq!(settled(&router, &thread).await["status"], "stopped");
+    assert_eq!(
+        wait_until_settled(&router, &thread).await["status"],
+        "stopped"
+    );
     assert_eq!(work.runs(), 0);
 }
 
@@ -163,7 +169,10 @@ async fn a_recovery_waits_for_places() {
         .expect("right");
     assert_eq!(next.recover().await.expect("it lists"), 5);
     for thread in threads {
-        assert_eq!(settled(&next.router(), &thread).await["status"], "finished");
+        assert_eq!(
+            wait_until_settled(&next.router(), &thread).await["status"],
+            "finished"
+        );
     }
     assert_eq!(work.runs(), 5);
     let lines = lines.lock().expect("no panic");
@@ -176,7 +185,7 @@ async fn a_recovery_waits_for_places() {
 }
 
 #[tokio::test]
-async fn threads_of_other_programs_in_the_store_are_left_alone() {
+async fn threads_of_other_programs_in_the_store_are_not_changed() {
     let store = InMemoryStore::new();
     let work = Work::new();
     let first = builder(&store, json!({}), &work.waiting())

@@ -9,7 +9,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow_server::Limits;
 use serde_json::json;
 
-use crate::kit::{HOOK, Work, builder, get, post, send, server, settled, with_token};
+use crate::kit::{HOOK, Work, builder, get, post, send, server, wait_until_settled, with_token};
 
 #[tokio::test]
 async fn json_that_is_none_is_refused() {
@@ -43,7 +43,10 @@ async fn json_as_deep_as_is_allowed_is_stored() {
     let router = server(json!({}), &work.counting()).router();
     let body = format!("{}{}", "[".repeat(120), "]".repeat(120));
     let thread = send(&router, post(&[], body)).await.thread();
-    assert_eq!(settled(&router, &thread).await["status"], "finished");
+    assert_eq!(
+        wait_until_settled(&router, &thread).await["status"],
+        "finished"
+    );
 }
 
 #[tokio::test]
@@ -156,12 +159,15 @@ async fn too_many_runs_are_refused_and_nothing_is_stored() {
     for thread in threads {
         work.may_end.notify_one();
         work.may_end.notify_one();
-        settled(&router, &thread).await;
+        wait_until_settled(&router, &thread).await;
     }
     // The refused delivery can be repeated.
     let thread = send(&router, post(&key, "{}")).await.thread();
     work.may_end.notify_one();
-    assert_eq!(settled(&router, &thread).await["status"], "finished");
+    assert_eq!(
+        wait_until_settled(&router, &thread).await["status"],
+        "finished"
+    );
 }
 
 #[tokio::test]

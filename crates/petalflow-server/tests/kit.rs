@@ -25,12 +25,12 @@ pub(crate) fn graph(trigger: Value, nodes: &[Value]) -> GraphDefinition {
         .windows(2)
         .map(|pair| json!({ "source": pair[0]["id"], "target": pair[1]["id"] }))
         .collect();
-    checked(
+    checked_graph(
         json!({ "id": "orders", "version": "1", "kind": "graph", "nodes": all, "edges": edges }),
     )
 }
 
-pub(crate) fn checked(document: Value) -> GraphDefinition {
+pub(crate) fn checked_graph(document: Value) -> GraphDefinition {
     let source = Source::new("orders.json", document.to_string());
     let document = source.check(&Catalog::default());
     document
@@ -171,7 +171,7 @@ pub(crate) async fn get(router: &Router, path: &str) -> Response {
 }
 
 /// The thread when its run has ended.
-pub(crate) async fn settled(router: &Router, thread: &str) -> Value {
+pub(crate) async fn wait_until_settled(router: &Router, thread: &str) -> Value {
     // The stream of events ends with the run.
     get(router, &format!("/threads/{thread}/events")).await;
     get(router, &format!("/threads/{thread}")).await.json()

@@ -7,7 +7,7 @@ use petalflow_envelope::kinds::{NoopNode, TriggerAuth, WebhookTriggerConfig, Web
 use petalflow_server::{Server, SetupError};
 use serde_json::json;
 
-use crate::kit::{Work, builder, checked, graph, work};
+use crate::kit::{Work, builder, checked_graph, graph, work};
 
 fn trigger() -> WebhookTriggerNode {
     WebhookTriggerNode::new(WebhookTriggerConfig::default()).expect("the default is right")
@@ -71,7 +71,7 @@ fn p181_a_token_that_is_not_set_is_found_at_the_start() {
 
 #[test]
 fn a_document_without_a_trigger_is_refused() {
-    let document = checked(json!({
+    let document = checked_graph(json!({
         "id": "g", "version": "1", "nodes": [{ "id": "a", "type": "noop" }], "edges": [],
     }));
     let server = Server::builder(&InMemoryStore::new()).document(&document, &Services::new());

@@ -32,7 +32,7 @@ async fn serve(server: Server) -> Serving {
     }
 }
 
-fn limited(work: &Work, limits: Limits) -> Server {
+fn server_with_limits(work: &Work, limits: Limits) -> Server {
     let builder = builder(&InMemoryStore::new(), json!({}), &work.counting());
     builder.limits(limits).build().expect("right")
 }
@@ -67,7 +67,7 @@ fn post(body: &str) -> String {
 #[tokio::test]
 async fn a_server_serves_until_it_is_stopped() {
     let work = Work::new();
-    let serving = serve(limited(&work, Limits::default())).await;
+    let serving = serve(server_with_limits(&work, Limits::default())).await;
     let response = exchange(&serving, post("{}")).await;
     assert!(
         response.starts_with("HTTP/1.1 202 Accepted\r\n"),
@@ -108,9 +108,9 @@ async fn a_stop_ends_streams_of_events_and_idle_connections() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_http_are_refused() {
+async fn bytes_that_are_not_http_are_refused() {
     let work = Work::new();
-    let serving = serve(limited(&work, Limits::default())).await;
+    let serving = serve(server_with_limits(&work, Limits::default())).await;
     for garbage in [
         &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"[..],
         b"GET\r\n\r\n",
@@ -139,7 +139,7 @@ async fn bytes_that_are_no_http_are_refused() {
 #[tokio::test]
 async fn floods_of_headers_are_refused() {
     let work = Work::new();
-    let serving = serve(limited(&work, Limits::default())).await;
+    let serving = serve(server_with_limits(&work, Limits::default())).await;
     let many = "X-Many: 1\r\n".repeat(10_000);
     let large = format!("X-Large: {}\r\n", "a".repeat(1 << 20));
     let long = format!("POST /{} HTTP/1.1\r\nHost: a\r\n\r\n", "a".repeat(1 << 20));
@@ -169,7 +169,7 @@ async fn chunks_are_limited_in_time_and_size() {
         body_time: Duration::from_millis(100),
         ..Limits::default()
     };
-    let serving = serve(limited(&work, limits)).await;
+    let serving = serve(server_with_limits(&work, limits)).await;
     let head = format!(
         "POST {HOOK} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
     );
@@ -195,7 +195,7 @@ async fn connections_that_send_nothing_are_closed_and_make_place() {
         max_connections: 4,
         ..Limits::default()
     };
-    let serving = serve(limited(&work, limits)).await;
+    let serving = serve(server_with_limits(&work, limits)).await;
     let mut idle = Vec::new();
     for index in 0..40 {
         let mut stream = connect(&serving).await;
@@ -224,7 +224,7 @@ async fn many_connections_at_once() {
         max_requests: 1_000,
         ..Limits::default()
     };
-    let serving = serve(limited(&work, limits)).await;
+    let serving = serve(server_with_limits(&work, limits)).await;
     let request = post("{}");
     let all = (0..200).map(|_| exchange(&serving, &request));
     for response in futures_util::future::join_all(all).await {

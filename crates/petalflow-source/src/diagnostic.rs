@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! Diagnostics of documents: code, severity, message, and position.
 
 use std::fmt;
 
@@ -94,7 +94,7 @@ pub struct Diagnostic<C: Code> {
     /// The file, if the document is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Where the value stands in the text; `None` if the document was not read from a text. For a missing value, this is the
+    /// The position of the value in the text; `None` if the document was not read from a text. For a missing value, this is the
     /// place of the object or list that should contain it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,

@@ -331,7 +331,7 @@ impl<'s, C: Code> Checker<'s, '_, C> {
         None
     }
 
-    /// The value that stands for a wrong or missing one.
+    /// The value that replaces a wrong or missing one.
     fn empty(&self, schema: &'s Value) -> Value {
         let schema = self.resolve(schema);
         if let Some([first, ..]) = variants(schema) {

@@ -1,4 +1,4 @@
-//! Documents as texts.
+//! The text of a document, with its name and format.
 
 use std::path::Path;
 
@@ -72,7 +72,7 @@ impl Source {
         &self.name
     }
 
-    /// Sets the name that diagnostics use. The format stays.
+    /// Sets the name that diagnostics use. The format does not change.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

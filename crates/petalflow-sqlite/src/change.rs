@@ -41,7 +41,7 @@ pub(crate) fn append(
     let tail = if let Some(tail) = tail {
         tail
     } else {
-        listing::begun(connection, address.thread, checkpoint.created_ms)?;
+        listing::record_creation(connection, address.thread, checkpoint.created_ms)?;
         log::begin(connection, address, checkpoint)?
     };
     if let Some((first, last)) = bounds(settled) {
@@ -88,7 +88,7 @@ pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), Transa
     log::delete(connection, thread)?;
     let delete = "DELETE FROM writes WHERE thread = ?1";
     connection.prepare_cached(delete)?.execute([thread])?;
-    listing::forget(connection, thread)
+    listing::delete(connection, thread)
 }
 
 pub(crate) fn delete_many(

@@ -19,7 +19,7 @@ const LONGEST_LOG: i32 = 900_000;
 const CACHED_STATEMENTS: usize = 64;
 
 /// Opens the connection that writes. Creates the file if it does not exist, and runs its migrations.
-pub(crate) fn writer(
+pub(crate) fn open_writer(
     options: &SqliteOptions,
     file: &DatabaseFile,
 ) -> Result<Connection, TransactionError> {
@@ -42,7 +42,7 @@ pub(crate) fn writer(
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     // Has an effect on a new file only. The pages then record their owners, so that free pages can be given back.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-    write_ahead(&connection, file)?;
+    enable_write_ahead_log(&connection, file)?;
     let synchronous = match options.synchronous {
         Synchronous::Full => "FULL",
         Synchronous::Normal => "NORMAL",
@@ -50,7 +50,7 @@ pub(crate) fn writer(
     connection.pragma_update(None, "synchronous", synchronous)?;
     // The writer thread checkpoints the log while no caller waits, so SQLite need not do it.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    // A log that has become longer is cut when it is begun again.
+    // A log that has become longer is cut when it is started again.
     connection.pragma_update_and_check(None, "journal_size_limit", LONGEST_LOG, |_| Ok(()))?;
     schema::migrate(&connection, file, schema::MIGRATIONS)?;
     if let Some(bytes) = options.max_bytes {
@@ -70,7 +70,7 @@ pub(crate) fn writer(
 
 /// Opens a connection that reads. It is opened for writing, so that it can repair the index of the log after a crash of another
 /// process, and then restricted to queries.
-pub(crate) fn reader(file: &DatabaseFile) -> Result<Connection, TransactionError> {
+pub(crate) fn open_reader(file: &DatabaseFile) -> Result<Connection, TransactionError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&file.path, flags)?;
     connection.busy_timeout(file.busy_timeout)?;
@@ -81,7 +81,7 @@ pub(crate) fn reader(file: &DatabaseFile) -> Result<Connection, TransactionError
 }
 
 /// Opens a database in memory, which has one connection.
-pub(crate) fn memory(file: &DatabaseFile) -> Result<Connection, TransactionError> {
+pub(crate) fn open_memory(file: &DatabaseFile) -> Result<Connection, TransactionError> {
     let connection = Connection::open_in_memory()?;
     schema::migrate(&connection, file, schema::MIGRATIONS)?;
     prepare_once(&connection)?;
@@ -98,8 +98,11 @@ fn prepare_once(connection: &Connection) -> Result<(), TransactionError> {
 
 /// Switches to a write-ahead log, with which readers and the writer do not wait for each other, and a commit is one write and one
 /// sync.
-fn write_ahead(connection: &Connection, file: &DatabaseFile) -> Result<(), TransactionError> {
-    let begun = Instant::now();
+fn enable_write_ahead_log(
+    connection: &Connection,
+    file: &DatabaseFile,
+) -> Result<(), TransactionError> {
+    let started = Instant::now();
     loop {
         let mode = connection
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
@@ -115,7 +118,7 @@ fn write_ahead(connection: &Connection, file: &DatabaseFile) -> Result<(), Trans
                 )));
             }
             // `busy_timeout` does not apply when two processes switch at the same time.
-            Err(failure) if failure.is_busy() && begun.elapsed() < file.busy_timeout => {
+            Err(failure) if failure.is_busy() && started.elapsed() < file.busy_timeout => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             Err(failure) => return Err(failure),
@@ -132,7 +135,7 @@ mod tests {
     #[test]
     fn a_statement_is_prepared_once_whatever_values_it_is_given() {
         let file = DatabaseFile::in_memory();
-        let Ok(connection) = memory(&file) else {
+        let Ok(connection) = open_memory(&file) else {
             panic!("memory is there")
         };
         let newest = "SELECT first FROM addresses WHERE thread = ?1 AND namespace = ?2 ORDER BY first DESC LIMIT 1";

@@ -1,4 +1,4 @@
-//! Access to the database file of a [`SqliteStore`], for crates that store something beside the threads.
+//! Access to the database file of a [`SqliteStore`], for crates that store other data than threads.
 //!
 //! `petalflow-memory` stores its entries this way. The tables of all such crates are part of this crate's schema, so that one
 //! version number describes the layout of the file.

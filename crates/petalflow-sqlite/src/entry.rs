@@ -1,7 +1,7 @@
-//! How checkpoints are encoded in the rows of the log.
+//! Encodes checkpoints in the rows of the log, and decodes them.
 //!
 //! A row has the end of a checkpoint that began in the row before it, then whole checkpoints, then the beginning of one that ends
-//! in the next row. So rows are full whatever sizes checkpoints have.
+//! in the next row. So all rows but the last are full, for any sizes of checkpoints.
 
 use petalflow::checkpoint::StoredCheckpoint;
 
@@ -35,21 +35,21 @@ pub(crate) fn encode(checkpoint: &StoredCheckpoint, reference: Option<Reference>
     let created_ms = if let Some(reference) = reference {
         let distance = checkpoint.seq.wrapping_sub(reference.seq) << 2;
         if checkpoint.base == reference.base {
-            varint(distance, &mut numbers);
+            write_varint(distance, &mut numbers);
         } else {
-            varint(distance | OTHER_BASE, &mut numbers);
-            varint(checkpoint.base, &mut numbers);
+            write_varint(distance | OTHER_BASE, &mut numbers);
+            write_varint(checkpoint.base, &mut numbers);
         }
         checkpoint.created_ms.wrapping_sub(reference.created_ms)
     } else {
-        varint(ABSOLUTE, &mut numbers);
-        varint(checkpoint.seq, &mut numbers);
-        varint(checkpoint.base, &mut numbers);
+        write_varint(ABSOLUTE, &mut numbers);
+        write_varint(checkpoint.seq, &mut numbers);
+        write_varint(checkpoint.base, &mut numbers);
         checkpoint.created_ms
     };
-    varint(created_ms, &mut numbers);
+    write_varint(created_ms, &mut numbers);
     let mut out = Vec::with_capacity(numbers.len() + checkpoint.bytes.len() + 5);
-    varint((numbers.len() + checkpoint.bytes.len()) as u64, &mut out);
+    write_varint((numbers.len() + checkpoint.bytes.len()) as u64, &mut out);
     out.extend_from_slice(&numbers);
     out.extend_from_slice(&checkpoint.bytes);
     out
@@ -63,7 +63,7 @@ pub(crate) struct Row {
     /// The checkpoint that later ones in this row are relative to.
     pub(crate) reference: Option<Reference>,
     /// The beginning of a checkpoint that ends in the next row, and which is relative to the reference of this row.
-    pub(crate) begun: Vec<u8>,
+    pub(crate) partial: Vec<u8>,
 }
 
 impl Row {
@@ -73,9 +73,9 @@ impl Row {
         let (carried, mut rest) = bytes.split_at_checked(carried)?;
         let mut row = Row::default();
         match before {
-            Some(before) if carried.is_empty() => before.begun.is_empty().then_some(())?,
+            Some(before) if carried.is_empty() => before.partial.is_empty().then_some(())?,
             Some(before) => {
-                let whole = [&before.begun, carried].concat();
+                let whole = [&before.partial, carried].concat();
                 let (checkpoint, _, after) = decode_one(&whole, before.reference)??;
                 after.is_empty().then(|| row.checkpoints.push(checkpoint))?;
             }
@@ -83,7 +83,7 @@ impl Row {
         }
         while !rest.is_empty() {
             let Some((checkpoint, absolute, after)) = decode_one(rest, row.reference)? else {
-                row.begun = rest.to_vec();
+                row.partial = rest.to_vec();
                 break;
             };
             if absolute {
@@ -96,8 +96,8 @@ impl Row {
     }
 }
 
-/// The first checkpoint of the bytes, whether it is relative to none, and the bytes after it. `Some(None)` if it is incomplete,
-/// and `None` if the bytes are damaged.
+/// Decodes the first checkpoint of the bytes. Returns it, whether it is relative to no other, and the bytes after it.
+/// `Some(None)` if it is incomplete, and `None` if the bytes are damaged.
 #[expect(clippy::option_option, reason = "damaged, incomplete, or complete")]
 fn decode_one(
     bytes: &[u8],
@@ -132,7 +132,7 @@ fn decode_one(
 }
 
 /// Seven bits per byte, the lowest first. All bytes but the last have the highest bit.
-fn varint(mut number: u64, out: &mut Vec<u8>) {
+fn write_varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;
@@ -189,7 +189,7 @@ mod tests {
         for cut in ends[2] + 1..bytes.len() {
             let first = Row::decode(&bytes[..cut], 0, Some(&Row::default())).expect("it is whole");
             assert_eq!(first.checkpoints, all[..3]);
-            assert_eq!(first.begun, bytes[ends[2]..cut]);
+            assert_eq!(first.partial, bytes[ends[2]..cut]);
             let second = Row::decode(&bytes[cut..], bytes.len() - cut, Some(&first));
             assert_eq!(second.expect("it is whole").checkpoints, all[3..]);
         }
@@ -207,7 +207,7 @@ mod tests {
                 // It may still be a row with other checkpoints. It must not panic.
                 let _ = Row::decode(&damaged, 0, Some(&Row::default()));
                 let before = Row {
-                    begun: vec![3],
+                    partial: vec![3],
                     ..Row::default()
                 };
                 let _ = Row::decode(&damaged, at, Some(&before));

@@ -65,7 +65,7 @@ pub(crate) struct DatabaseFile {
     pub(crate) opened: Arc<OnceLock<FileId>>,
 }
 
-/// Identifies a file, whatever its path. An open file keeps its number.
+/// Identifies a file independent of its path. An open file keeps its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     #[cfg(unix)]
@@ -119,7 +119,7 @@ impl DatabaseFile {
         )))
     }
 
-    /// The error of an operation. `thread` is the thread whose data it used, if it was one.
+    /// The error of an operation. `thread` is the thread whose data it used, if it used the data of one thread.
     pub(crate) fn store_error(
         &self,
         failure: TransactionError,

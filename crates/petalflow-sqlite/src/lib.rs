@@ -39,7 +39,7 @@
 //!
 //! * [`SqliteStore`]: the store
 //! * [`SqliteOptions`] and [`Synchronous`]: settings, among them what a commit survives
-//! * [`database`]: access to the same file for crates that store something beside the threads
+//! * [`database`]: access to the same file for crates that store other data than threads
 //
 // Lowest first; a file uses only files above it in this list.
 //

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 use crate::error::TransactionError;
 use crate::integer::{read_integer, sql_integer};
 
-/// How many free pages one transaction gives back. The writes of others wait for it.
+/// The number of free pages that one transaction returns to the file system. Other writes wait for the transaction.
 const PAGES_AT_ONCE: i64 = 1_000;
 
 /// The newest checkpoint of a thread's own flow. With it, a status holds until the next one.
@@ -45,7 +45,7 @@ pub(crate) fn describe(
 }
 
 /// Stores when the first checkpoint of a thread was created.
-pub(crate) fn begun(
+pub(crate) fn record_creation(
     connection: &Connection,
     thread: &str,
     created_ms: u64,
@@ -59,7 +59,7 @@ pub(crate) fn begun(
 }
 
 /// Removes what is listed of a thread.
-pub(crate) fn forget(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
+pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
     delete_from(connection, "threads", thread)?;
     delete_from(connection, "labels", thread)
 }
@@ -70,8 +70,8 @@ fn delete_from(connection: &Connection, table: &str, thread: &str) -> Result<(),
     Ok(())
 }
 
-/// Moves pages to the place of free ones, and cuts the file. Returns how many free pages are left.
-pub(crate) fn give_back_pages(connection: &Connection) -> Result<i64, TransactionError> {
+/// Moves pages into free ones, and truncates the file. Returns how many free pages are left.
+pub(crate) fn reclaim_pages(connection: &Connection) -> Result<i64, TransactionError> {
     let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"))?;
     let mut rows = vacuum.query(())?;
     while rows.next()?.is_some() {}

@@ -1,7 +1,7 @@
 //! The lock file by which other processes see that a store is open. This is why claims need no lease.
 //!
 //! A claim names its holder: a store that is open in some process. While it is open, the holder locks a file of its own beside
-//! the database. The operating system releases the lock when the process ends, in whatever way. A process that gets the lock
+//! the database. The operating system releases the lock when the process ends, also if it is killed. A process that gets the lock
 //! therefore knows that the holder is gone, and that its claims are void: nothing needs renewing, and no thread stays claimed
 //! after a crash.
 //!

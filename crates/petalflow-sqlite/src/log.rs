@@ -19,7 +19,7 @@ use crate::integer::{read_integer, sql_integer};
 
 /// The bytes that fit into a row on one page of 1,024 bytes, beside 21 bytes of the other columns. A row with more is complete,
 /// and nothing is added to it.
-const FULL: usize = 968;
+const FULL_ROW_BYTES: usize = 968;
 
 /// How many rows are read at once when the newest checkpoints are read first.
 const ROWS_AT_ONCE: i64 = 64;
@@ -28,7 +28,7 @@ const ROWS_AT_ONCE: i64 = 64;
 const UNREADABLE: &str = "a row of its log cannot be read";
 
 /// The bits of a row's id below the number of its segment.
-const SEGMENT: u32 = 32;
+const SEGMENT_BITS: u32 = 32;
 
 /// Checkpoints of an address whose rows have ids with the same number.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,11 @@ impl Tail {
     /// How many bytes the row may have when the checkpoint `newest` ends in it. The column `span` may take more than one byte.
     fn full(&self, newest: u64) -> usize {
         let long = self.segment.id(newest).is_some_and(|id| id - self.id > 127);
-        if long { FULL - 3 } else { FULL }
+        if long {
+            FULL_ROW_BYTES - 3
+        } else {
+            FULL_ROW_BYTES
+        }
     }
 }
 
@@ -71,7 +75,7 @@ impl Segment {
     }
 
     fn start(self) -> i64 {
-        self.number << SEGMENT
+        self.number << SEGMENT_BITS
     }
 
     fn end(self) -> i64 {
@@ -130,9 +134,9 @@ pub(crate) fn add_after(
     let space = tail.full(tail.newest).saturating_sub(tail.len);
     let bytes = encode(checkpoint, tail.reference.filter(|_| space > 0));
     // At least one byte is left for the row in which the checkpoint ends.
-    let (begun, bytes) = bytes.split_at(space.min(bytes.len() - 1));
+    let (partial, bytes) = bytes.split_at(space.min(bytes.len() - 1));
     let len = sql_len(tail.len)?;
-    let ends_there = if begun.is_empty() {
+    let is_still_last = if partial.is_empty() {
         // The row is complete, so another writer would have left it as it is.
         let last = "SELECT 1 FROM log WHERE id = ?1 AND length(bytes) = ?2
             AND id = (SELECT max(id) FROM log WHERE id BETWEEN ?1 AND ?3)";
@@ -142,12 +146,12 @@ pub(crate) fn add_after(
         let fill =
             "UPDATE log SET bytes = CAST(bytes || ?3 AS BLOB) WHERE id = ?1 AND length(bytes) = ?2";
         let mut fill = connection.prepare_cached(fill)?;
-        fill.execute(params![tail.id, len, begun])? == 1
+        fill.execute(params![tail.id, len, partial])? == 1
     };
-    if !ends_there {
+    if !is_still_last {
         return Ok(None);
     }
-    let carried = if begun.is_empty() { 0 } else { bytes.len() };
+    let carried = if partial.is_empty() { 0 } else { bytes.len() };
     insert_row(
         connection,
         id,
@@ -346,7 +350,7 @@ pub(crate) fn prune(
             continue;
         }
         delete_rows(connection, segment.start(), id)?;
-        if !row.begun.is_empty() {
+        if !row.partial.is_empty() {
             put_together(connection, address, segment, row)?;
         }
         if let Some(first) = retained.first() {

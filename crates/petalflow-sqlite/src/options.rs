@@ -1,4 +1,4 @@
-//! How a database file is opened and used.
+//! The options of a database file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,15 +71,16 @@ impl SqliteOptions {
         self
     }
 
-    /// How many reads may run at once, each on a thread and a connection of its own, which are made when they are first needed. The
-    /// default is two, the minimum one.
+    /// How many reads may run at once, each on a thread and a connection of its own, which are made when they are first
+    /// needed. The default is two, the minimum one.
     pub fn read_connections(mut self, connections: usize) -> Self {
         self.read_connections = connections.max(1);
         self
     }
 
-    /// The largest size of the database file. A call that needs more fails with [`StoreError::Unavailable`](petalflow::checkpoint::StoreError::Unavailable), as on a full disk. The
-    /// default is no limit.
+    /// The largest size of the database file. A call that needs more fails with
+    /// [`StoreError::Unavailable`](petalflow::checkpoint::StoreError::Unavailable), as on a full disk. The default is no
+    /// limit.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self

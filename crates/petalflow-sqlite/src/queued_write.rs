@@ -32,7 +32,7 @@ where
     W: FnMut(&Connection) -> Result<T, TransactionError>,
     R: FnOnce(Result<T, StoreError>),
 {
-    /// `thread` is the thread whose data `work` changes, if it is one.
+    /// `thread` is the thread whose data `work` changes, if it changes the data of one thread.
     pub(crate) fn new(thread: Option<&str>, work: W, report: R) -> Self {
         ClosureWrite {
             work,

@@ -38,8 +38,9 @@ struct State {
 }
 
 impl Readers {
-    /// Starts no thread yet, and at most `most`. The channel closes when the handle and all threads are gone. The writer waits for
-    /// that: the connection that is closed last moves the log, and if two were closed at the same moment, neither would.
+    /// Starts no thread yet, and at most `most`. The channel closes when the handle and all threads are gone. The writer
+    /// waits for that: the connection that is closed last moves the log, and if two were closed at the same moment, neither
+    /// would.
     pub(crate) fn new(file: DatabaseFile, most: usize) -> (Self, Receiver<Infallible>) {
         let (alive, gone) = mpsc::channel();
         let shared = Arc::new(Shared {
@@ -123,7 +124,7 @@ impl Thread {
             }
             // If opening failed it is tried again with the next read: the cause may be gone.
             if connection.is_none() {
-                match connection::reader(&self.shared.file) {
+                match connection::open_reader(&self.shared.file) {
                     Ok(opened) => connection = Some(opened),
                     Err(failure) => {
                         read(Err(failure));

@@ -61,7 +61,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (namespace, key)
     ) WITHOUT ROWID, STRICT;
     CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;",
-    // What is listed of threads beside their checkpoints. `at` is the newest checkpoint when the status was set, and `created_ms` is
+    // The descriptions of threads. `at` is the newest checkpoint when the status was set, and `created_ms` is
     // the time of the first one. A thread may have labels and no row, and the other way round.
     "CREATE TABLE threads (
         thread TEXT PRIMARY KEY,

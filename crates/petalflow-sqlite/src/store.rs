@@ -26,7 +26,7 @@ const MAX_BYTES_HERE: usize = 64 * 1024;
 /// Stores checkpoints in a SQLite database: a file, which several processes on one machine can share, or memory. Clones share
 /// their connections. When the last clone is dropped, the writes that are queued are still made.
 ///
-/// **Claims** end when the process ends, in whatever way, and when the last clone of the store is dropped. They need no lease:
+/// **Claims** end when the process ends, also if it is killed, and when the last clone of the store is dropped. They need no lease:
 /// a store that claims holds a lock on a file `….db-lock-…` beside the database, which the operating system releases with the
 /// process. Do not delete that file while the process runs. A release that fails, because the disk is full or another process
 /// locks the file for too long, is repeated before the next claim.
@@ -81,8 +81,9 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// [`NewerLayout`](StoreError::NewerLayout) if a newer petalflow has written it. [`Unavailable`](StoreError::Unavailable) if
-    /// it cannot be opened or written at the moment. [`Other`](StoreError::Other) if it is not a database, or that of another program.
+    /// [`NewerLayout`](StoreError::NewerLayout) if a newer petalflow has written it.
+    /// [`Unavailable`](StoreError::Unavailable) if it cannot be opened or written at the moment.
+    /// [`Other`](StoreError::Other) if it is not a database, or that of another program.
     ///
     /// # Cancel safety
     ///
@@ -475,7 +476,7 @@ impl Store for SqliteStore {
         self.write_on_thread(None, work).await
     }
 
-    /// Gives the free pages of the file back to the file system, some at a time, and empties the log. Other writes go on in
+    /// Returns the free pages of the file to the file system, some at a time, and empties the log. Other writes go on in
     /// between. A file that an unreleased version of this crate has created keeps its free pages.
     async fn reclaim(&self) -> Result<(), StoreError> {
         if self.0.readers.is_none() {
@@ -483,7 +484,7 @@ impl Store for SqliteStore {
         }
         let mut left = i64::MAX;
         loop {
-            let free = self.write_on_thread(None, listing::give_back_pages).await?;
+            let free = self.write_on_thread(None, listing::reclaim_pages).await?;
             // Pages may become free at the same time.
             if free == 0 || free >= left {
                 break;

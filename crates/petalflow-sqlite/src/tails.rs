@@ -1,4 +1,4 @@
-//! Where the logs of the threads in use end.
+//! The ends of the logs of threads in use.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -86,7 +86,7 @@ fn within_savepoint(
     execute(connection, "SAVEPOINT one_write")?;
     let succeeded = write.run(connection, file);
     if connection.is_autocommit() {
-        // Some errors, such as a full disk, end the whole transaction, whatever savepoints it has.
+        // Some errors, such as a full disk, end the whole transaction with all its savepoints.
         let ended = ffi::Error::new(ffi::SQLITE_ABORT_ROLLBACK);
         return Err(rusqlite::Error::SqliteFailure(ended, None).into());
     }

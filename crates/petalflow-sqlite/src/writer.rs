@@ -99,7 +99,7 @@ impl Writer {
     /// A writer of a database in memory: it has no thread, and every write runs on the caller's thread.
     pub(crate) fn in_memory(file: DatabaseFile) -> Result<Self, StoreError> {
         let connection =
-            connection::memory(&file).map_err(|failure| file.store_error(failure, None))?;
+            connection::open_memory(&file).map_err(|failure| file.store_error(failure, None))?;
         Ok(Writer(Arc::new(Shared::new(file, connection, None))))
     }
 
@@ -223,7 +223,7 @@ impl Shared {
 }
 
 fn open(options: &SqliteOptions, file: &DatabaseFile) -> Result<Shared, TransactionError> {
-    let connection = connection::writer(options, file)?;
+    let connection = connection::open_writer(options, file)?;
     connection.busy_timeout(Duration::ZERO)?;
     // The file exists now, so its canonical path can be found.
     let missing = |error| {

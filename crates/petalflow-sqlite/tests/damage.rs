@@ -7,7 +7,7 @@ use petalflow_sqlite::{SqliteStore, Synchronous};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{append, closed, newest};
+use crate::{append, newest, wait_until_closed};
 
 const THREAD: &str = "essay-42";
 
@@ -22,7 +22,7 @@ async fn damaged_pages_are_an_error() {
             .expect("it is written");
     }
     drop(store);
-    closed(&path);
+    wait_until_closed(&path);
     let mut bytes = std::fs::read(&path).expect("it can be read");
     // All pages but the first ones, which have the layout.
     bytes[16 * 1024..].fill(0xaa);

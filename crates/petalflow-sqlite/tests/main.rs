@@ -90,6 +90,6 @@ fn unavailable<T: std::fmt::Debug>(result: Result<T, StoreError>, path: &Path, s
 }
 
 /// Waits until the last connection is closed, which removes the write-ahead log.
-fn closed(path: &Path) {
+fn wait_until_closed(path: &Path) {
     petalflow_test_support::wait_until_gone(&path.with_extension("db-wal"));
 }

@@ -10,7 +10,7 @@ use petalflow_test_support::{Need, skip};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{append, closed, newest, unavailable};
+use crate::{append, newest, unavailable, wait_until_closed};
 
 const THREAD: &str = "essay-42";
 
@@ -21,7 +21,7 @@ fn fixture(path: &Path, sql: &str) {
 }
 
 /// Checks that opening fails with an error that contains this text, and does not change the file.
-async fn refused(path: &Path, says: &str) {
+async fn assert_refused(path: &Path, says: &str) {
     let before = std::fs::read(path).expect("it is there");
     let error = SqliteStore::open(path).await.expect_err("it is refused");
     let words = message_with_sources(&error);
@@ -50,7 +50,7 @@ async fn checkpoints_are_read_after_reopening() {
                 .expect("it is written");
         }
         drop(store);
-        closed(&path);
+        wait_until_closed(&path);
     }
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .expect("it can be read")
@@ -125,7 +125,7 @@ async fn a_layout_that_was_never_released_is_refused() {
         &path,
         "PRAGMA application_id = 0x50464350; PRAGMA user_version = 2; CREATE TABLE checkpoints (id INTEGER);",
     );
-    refused(&path, "never released").await;
+    assert_refused(&path, "never released").await;
 }
 
 #[tokio::test]
@@ -139,16 +139,16 @@ async fn a_database_of_another_program_is_refused() {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("notes.db");
         fixture(&path, sql);
-        refused(&path, "another program").await;
+        assert_refused(&path, "another program").await;
     }
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_refused() {
+async fn a_file_that_is_not_a_database_is_refused() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essay.txt");
     std::fs::write(&path, "petals, and why they fall. ".repeat(100)).expect("it can be written");
-    refused(&path, "not a SQLite database").await;
+    assert_refused(&path, "not a SQLite database").await;
 }
 
 #[tokio::test]
@@ -215,7 +215,7 @@ fn a_file_without_write_access_is_an_error() {
         let store = SqliteStore::open(&path).await.expect("it opens");
         append(&store, THREAD, 1, 10).await.expect("it is written");
     });
-    closed(&path);
+    wait_until_closed(&path);
     let mode = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
     };

@@ -6,7 +6,7 @@ use petalflow::prelude::*;
 use petalflow_sqlite::{SqliteStore, Synchronous};
 use tempfile::TempDir;
 
-use crate::closed;
+use crate::wait_until_closed;
 
 /// The bytes of a message.
 const MESSAGE: usize = 200;
@@ -106,7 +106,7 @@ async fn a_chat_takes_little_more_than_its_messages() {
             }
             let open = size(&path);
             drop(store);
-            closed(&path);
+            wait_until_closed(&path);
             let (own, closed) = ((messages * MESSAGE) as u64, size(&path));
             assert!(
                 closed * 4 <= own * 5,

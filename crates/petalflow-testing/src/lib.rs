@@ -37,7 +37,7 @@ mod reducer;
 pub use contract::StoreUnderTest;
 pub use counting_store::{CountingStore, StoreTraffic};
 pub use crash::{
-    Crashed, Crashes, FailureScript, Fault, FaultTarget, FaultyStore, Window, crashes,
+    Crashed, Crashes, FailureScript, Fault, FaultKind, FaultTarget, FaultyStore, crashes,
 };
 pub use reducer::check_reducer;
 

@@ -9,10 +9,10 @@ use petalflow::middleware::{Middleware, Next, NodeCall, RunMiddleware, RunNext};
 use petalflow::run::RunErrorKind;
 use petalflow::{BoxError, RunError, State};
 
-/// Middleware that logs the begin and the end of each run and of each attempt of a node, with the crate `tracing`. It is
+/// Middleware that logs the start and the end of each run and of each attempt of a node, with the crate `tracing`. It is
 /// [middleware](petalflow::Middleware) of both kinds.
 ///
-/// The begin is an event of level `DEBUG`, the end of level `INFO`, and a failure of level `WARN`. The target is
+/// The start is an event of level `DEBUG`, the end of level `INFO`, and a failure of level `WARN`. The target is
 /// `petalflow`. The fields are `flow` and `thread`, or `node`, `superstep` and `attempt`; at the end also `took_ms`, and
 /// `error` for a failure. Values of the state are not logged.
 ///
@@ -48,11 +48,11 @@ impl Logged {
 #[async_trait]
 impl<S: State> Middleware<S> for Logged {
     async fn around(&self, mut call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (superstep, attempt) = (call.superstep(), call.attempt());
         tracing::debug!(target: "petalflow", node = call.node(), superstep, attempt, "node started");
         let result = next.run(call.reborrow()).await;
-        let (node, took_ms) = (call.node(), millis(begun));
+        let (node, took_ms) = (call.node(), millis(started));
         match &result {
             Ok(()) => {
                 tracing::info!(target: "petalflow", node, superstep, attempt, took_ms, "node finished");
@@ -68,11 +68,11 @@ impl<S: State> Middleware<S> for Logged {
 #[async_trait]
 impl<S: State> RunMiddleware<S> for Logged {
     async fn around(&self, input: Option<S::Input>, next: RunNext<'_, S>) -> Result<S, RunError> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (flow, thread) = (next.flow(), next.thread());
         tracing::debug!(target: "petalflow", flow, thread, "run started");
         let result = next.run(input).await;
-        let took_ms = millis(begun);
+        let took_ms = millis(started);
         match &result {
             Ok(_) => tracing::info!(target: "petalflow", flow, thread, took_ms, "run finished"),
             Err(error) => match error.kind() {
@@ -88,8 +88,8 @@ impl<S: State> RunMiddleware<S> for Logged {
     }
 }
 
-fn millis(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn millis(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Middleware that calls a function after each attempt of a node, with its time: for metrics of your own.
@@ -156,13 +156,13 @@ impl Timed {
 #[async_trait]
 impl<S: State> Middleware<S> for Timed {
     async fn around(&self, mut call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let result = next.run(call.reborrow()).await;
         (self.0)(&NodeReport {
             node: call.node(),
             superstep: call.superstep(),
             attempt: call.attempt(),
-            took: begun.elapsed(),
+            took: started.elapsed(),
             error: result.as_ref().err(),
         });
         result

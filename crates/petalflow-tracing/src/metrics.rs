@@ -1,4 +1,4 @@
-//! Which nodes run, wait and have ended, now and in all.
+//! Counts of nodes: those that are active, paused and resuming now, and all that completed and failed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,7 +46,7 @@ struct Counts {
     nodes: BTreeMap<String, NodeMetrics>,
     /// The nodes that wait for a person, by thread.
     paused: HashMap<Arc<str>, Vec<String>>,
-    /// The number of resets. What began before the last one is not counted when it ends.
+    /// The number of resets. An attempt or a run that began before the last reset is not counted when it ends.
     resets: u64,
 }
 
@@ -80,7 +80,7 @@ pub struct NodeMetrics {
     pub failed: u64,
     /// Questions and approvals of the node that wait for a person now.
     pub paused: u64,
-    /// Tasks that waited for a person and whose run continues, but that have not begun again.
+    /// Tasks that waited for a person and whose run continues, but that have not started again.
     pub resuming: u64,
     /// The time of all attempts that finished or failed.
     pub took: Duration,
@@ -122,7 +122,7 @@ impl MetricsSnapshot {
         self.names(|node| node.paused)
     }
 
-    /// The nodes whose run continues after a person has answered, and that have not begun again, sorted.
+    /// The nodes whose run continues after a person has answered, and that have not started again, sorted.
     pub fn resuming(&self) -> Vec<&str> {
         self.names(|node| node.resuming)
     }
@@ -227,8 +227,8 @@ impl Metrics {
             metrics: self,
             name: name.to_string(),
             resets,
-            begun: Instant::now(),
-            works: None,
+            started: Instant::now(),
+            succeeded: None,
         }
     }
 }
@@ -247,9 +247,9 @@ impl MeasuredRun {
             return outer.is_some_and(|outer| outer.take(metrics, node));
         }
         let mut nodes = self.resuming.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = nodes.iter().position(|name| name == node);
-        let taken = place.map(|place| nodes.swap_remove(place));
-        taken.is_some() && self.resets == metrics.lock().resets
+        let index = nodes.iter().position(|name| name == node);
+        let removed = index.map(|index| nodes.swap_remove(index));
+        removed.is_some() && self.resets == metrics.lock().resets
     }
 }
 
@@ -273,9 +273,9 @@ struct Attempt<'m> {
     metrics: &'m Metrics,
     name: String,
     resets: u64,
-    begun: Instant,
+    started: Instant,
     /// Whether it finished. `None` if it is dropped before its end.
-    works: Option<bool>,
+    succeeded: Option<bool>,
 }
 
 impl Drop for Attempt<'_> {
@@ -286,14 +286,14 @@ impl Drop for Attempt<'_> {
         }
         let node = counts.node(&self.name);
         node.active -= 1;
-        let Some(works) = self.works else {
+        let Some(succeeded) = self.succeeded else {
             return;
         };
-        let took = self.begun.elapsed();
+        let took = self.started.elapsed();
         node.took += took;
         node.longest = node.longest.max(took);
-        node.completed += u64::from(works);
-        node.failed += u64::from(!works);
+        node.completed += u64::from(succeeded);
+        node.failed += u64::from(!succeeded);
     }
 }
 
@@ -302,7 +302,7 @@ impl<S: State> Middleware<S> for Metrics {
     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         let mut attempt = self.begin(call.node());
         let result = next.run(call).await;
-        attempt.works = Some(result.is_ok());
+        attempt.succeeded = Some(result.is_ok());
         result
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use futures_core::Stream;
 use tracing::{Instrument as _, Span, field};
 
-use super::span::{cancelled, failed, int, list};
+use super::span::{int, list, record_cancelled, record_failure};
 use super::{Traced, content, scope};
 use petalflow::async_trait;
 use petalflow_llm::usage::TokenCount;
@@ -112,7 +112,7 @@ impl ModelSpan {
     pub fn end(mut self, result: Result<&LlmResponse, &LlmError>) {
         match result {
             Ok(response) => self.record_response(response),
-            Err(error) => self.failed(error),
+            Err(error) => self.record_error(error),
         }
     }
 
@@ -151,20 +151,20 @@ impl ModelSpan {
         }
     }
 
-    fn failed(&mut self, error: &LlmError) {
+    fn record_error(&mut self, error: &LlmError) {
         // A response with an unreadable tool call is recorded: it was paid for.
         if let LlmErrorKind::Arguments { response } = &error.kind {
             self.record_response(response);
         }
         self.ended = true;
-        failed(&self.span, &kind(&error.kind), error, self.content);
+        record_failure(&self.span, &kind(&error.kind), error, self.content);
     }
 }
 
 impl Drop for ModelSpan {
     fn drop(&mut self) {
         if !self.ended {
-            cancelled(&self.span);
+            record_cancelled(&self.span);
         }
     }
 }

@@ -15,7 +15,12 @@ const NOT_RECORDED: &str =
 
 /// Marks a span as failed. The span must have declared `error.type` and the status fields. Without `content`, the status
 /// has no message that may quote content.
-pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static), content: bool) {
+pub(super) fn record_failure(
+    span: &Span,
+    kind: &str,
+    error: &(dyn Error + 'static),
+    content: bool,
+) {
     if span.is_disabled() {
         return;
     }
@@ -67,7 +72,7 @@ pub(super) fn int(number: u64) -> i64 {
 
 /// Marks a span as cancelled.
 #[cfg(feature = "tool")]
-pub(super) fn cancelled(span: &Span) {
+pub(super) fn record_cancelled(span: &Span) {
     span.record("error.type", "cancelled");
     span.record("otel.status_code", "ERROR");
 }

@@ -6,7 +6,7 @@ use petalflow::async_trait;
 use tracing::{Instrument as _, Span, field};
 
 use super::scope::{self, Run};
-use super::span::{failed, int};
+use super::span::{int, record_failure};
 use super::spawned::register;
 use petalflow::middleware::{Middleware, Next, NodeCall, RunMiddleware, RunNext};
 use petalflow::run::RunErrorKind;
@@ -94,7 +94,7 @@ impl<S: State> Middleware<S> for Spans {
         let run = async move {
             let result = next.run(call).await;
             if let Err(error) = &result {
-                failed(&inside, "node", &**error, scope::records_content());
+                record_failure(&inside, "node", &**error, scope::records_content());
             }
             result
         };
@@ -113,7 +113,7 @@ impl<S: State> RunMiddleware<S> for Spans {
         let run = async move {
             let result = scope::within(Some(scope), next.run(input)).await;
             match &result {
-                Err(error) => ended(&inside, error, content),
+                Err(error) => record_outcome(&inside, error, content),
                 Ok(_) => {
                     inside.record("petalflow.outcome", "finished");
                 }
@@ -125,7 +125,7 @@ impl<S: State> RunMiddleware<S> for Spans {
 }
 
 /// Records how a run ended. An interrupted, drained or rejected run has not failed.
-fn ended(span: &Span, error: &RunError, content: bool) {
+fn record_outcome(span: &Span, error: &RunError, content: bool) {
     let (outcome, kind) = match error.kind() {
         RunErrorKind::Interrupted { .. } => ("interrupted", None),
         RunErrorKind::Drained { .. } => ("drained", None),
@@ -146,7 +146,7 @@ fn ended(span: &Span, error: &RunError, content: bool) {
     };
     span.record("petalflow.outcome", outcome);
     if let Some(kind) = kind {
-        failed(span, kind, error, content);
+        record_failure(span, kind, error, content);
     }
 }
 

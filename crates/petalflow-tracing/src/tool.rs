@@ -4,7 +4,7 @@ use serde_json::Value;
 use tracing::{Span, field};
 
 use super::scope;
-use super::span::{cancelled, failed};
+use super::span::{record_cancelled, record_failure};
 use petalflow::tool::{ToolError, ToolResult, ToolSpec};
 
 /// The span of one tool call, `execute_tool {tool}`, for callers that do not use [`Traced`](super::Traced).
@@ -74,7 +74,7 @@ impl ToolSpan {
                     .record("gen_ai.tool.call.result", field::display(value));
             }
             Ok(_) => {}
-            Err(error) => failed(&self.span, kind(error), error, self.content),
+            Err(error) => record_failure(&self.span, kind(error), error, self.content),
         }
     }
 }
@@ -82,7 +82,7 @@ impl ToolSpan {
 impl Drop for ToolSpan {
     fn drop(&mut self) {
         if !self.ended {
-            cancelled(&self.span);
+            record_cancelled(&self.span);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What models took, by node and by run.
+//! The usage of models, by node and by run.
 
 use petalflow::prelude::*;
 use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};
@@ -52,14 +52,22 @@ fn answer(input: u64) -> Result<LlmResponse, LlmError> {
     response.checked(&LlmRequest::default())
 }
 
-fn lost() -> Result<LlmResponse, LlmError> {
+fn connection_error() -> Result<LlmResponse, LlmError> {
     Err(LlmError::new(LlmErrorKind::Connection, "lost"))
 }
 
 #[tokio::test(start_paused = true)]
 async fn totals_are_by_node_and_by_run() {
     let all = Totals::new();
-    let model = || Model::new([lost(), answer(1), answer(2), answer(3), answer(10)]);
+    let model = || {
+        Model::new([
+            connection_error(),
+            answer(1),
+            answer(2),
+            answer(3),
+            answer(10),
+        ])
+    };
     let mut runs = Vec::new();
     for _ in 0..2 {
         let run = all.child();
@@ -100,12 +108,17 @@ async fn calls_outside_nodes_and_calls_of_other_totals_count_once() {
     assert!(mine.report().to_string().contains("(outside)      1"));
 
     // The run's totals are not part of the client's: both count.
-    let model = mine.meter(Model::new([answer(1), answer(1), answer(1), lost()]));
+    let model = mine.meter(Model::new([
+        answer(1),
+        answer(1),
+        answer(1),
+        connection_error(),
+    ]));
     let launch = Crawl::new().manage(model).middleware(theirs.clone());
     launch.run(()).await.unwrap();
     assert_eq!(mine.total().usage.input, 10);
     assert_eq!(theirs.total().usage.input, 3);
-    // A stream that breaks off is a failed call.
+    // An interrupted stream is a failed call.
     assert_eq!(theirs.report().node("report").unwrap().failed, 1);
 }
 

@@ -6,7 +6,7 @@ use petalflow::event::EventKind;
 use petalflow::thread::Thread;
 use petalflow_conversation::{ConversationEvent, TalkFlow, TalkInput};
 
-/// Runs turns until the conversation or the lines end. A stored conversation goes on where it was.
+/// Runs turns until the conversation or the lines end. A stored conversation continues where it stopped.
 ///
 /// # Errors
 ///

@@ -37,7 +37,7 @@ fn run(program: &str, folder: &Path, arguments: &[&str], lines: &str) -> String 
 }
 
 #[test]
-fn the_assistant_goes_on_where_it_stopped() {
+fn the_assistant_continues_where_it_stopped() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let assistant = |lines: &str| run(env!("CARGO_BIN_EXE_assistant"), folder.path(), &[], lines);
     let said = assistant("remember that I like tulips\nforget everything\n");

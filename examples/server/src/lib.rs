@@ -2,7 +2,7 @@
 //!
 //! | request | answer |
 //! | --- | --- |
-//! | `POST /refunds/{id}` with `{"cents": 1299}` | 202: the refund is stored, and its run goes on |
+//! | `POST /refunds/{id}` with `{"cents": 1299}` | 202: the refund is stored, and its run continues |
 //! | `GET /refunds/{id}` | the status, the log and the open questions |
 //! | `GET /refunds/{id}/events` | the events of the refund, and those that follow (SSE); with `Last-Event-ID` those after it |
 //! | `POST /refunds/{id}/answers/{question}` with `{"pay": true, "by": "Ann"}` | 202 for the first answer, 409 for all others |

@@ -36,7 +36,7 @@ async fn get(router: &Router, path: &str) -> Value {
 }
 
 /// The refund when its run has stopped.
-async fn settled(router: &Router, id: &str) -> Value {
+async fn wait_until_settled(router: &Router, id: &str) -> Value {
     // The stream of events ends with the run.
     send(
         router,
@@ -62,7 +62,7 @@ async fn one_of_two_clerks_decides() {
     let (status, _) = post(&router, "/refunds/A-17", json!({ "cents": 5 })).await;
     assert_eq!(status, StatusCode::CONFLICT);
 
-    let waiting = settled(&router, "A-17").await;
+    let waiting = wait_until_settled(&router, "A-17").await;
     assert_eq!(waiting["status"], "waiting");
     assert_eq!(
         waiting["questions"][0]["question"],
@@ -91,7 +91,7 @@ async fn one_of_two_clerks_decides() {
         bo.1
     );
 
-    let paid = settled(&router, "A-17").await;
+    let paid = wait_until_settled(&router, "A-17").await;
     assert_eq!(paid["status"], "finished");
     assert_eq!(
         paid["log"],
@@ -130,7 +130,7 @@ async fn events_are_streamed_until_the_run_stops() {
 }
 
 #[tokio::test]
-async fn what_a_process_left_is_recovered() {
+async fn the_runs_of_a_dead_process_are_recovered() {
     let folder = tempfile::tempdir().unwrap();
     // A process that ended after its 202.
     let store = SqliteStore::open(folder.path().join("refunds.db"))
@@ -145,7 +145,10 @@ async fn what_a_process_left_is_recovered() {
     let (app, router) = open(folder.path()).await;
     assert_eq!(get(&router, "/refunds/A-2").await["status"], "running");
     assert_eq!(app.recover().await.unwrap(), 1);
-    assert_eq!(settled(&router, "A-2").await["status"], "waiting");
+    assert_eq!(
+        wait_until_settled(&router, "A-2").await["status"],
+        "waiting"
+    );
     app.drain().await;
     assert_eq!(get(&router, "/refunds/A-3").await["status"], "waiting");
 }
@@ -155,7 +158,7 @@ async fn a_drained_server_leaves_its_runs_to_the_next_one() {
     let folder = tempfile::tempdir().unwrap();
     let (app, router) = open(folder.path()).await;
     post(&router, "/refunds/A-4", json!({ "cents": 150 })).await;
-    let waiting = settled(&router, "A-4").await;
+    let waiting = wait_until_settled(&router, "A-4").await;
     let question = waiting["questions"][0]["id"].as_str().unwrap();
     let path = format!("/refunds/A-4/answers/{question}");
     let (status, _) = post(&router, &path, json!({ "pay": true, "by": "Ann" })).await;
@@ -168,5 +171,8 @@ async fn a_drained_server_leaves_its_runs_to_the_next_one() {
 
     let (next, router) = open(folder.path()).await;
     assert_eq!(next.recover().await.unwrap(), 1);
-    assert_eq!(settled(&router, "A-4").await["log"][1], "paid 1.50");
+    assert_eq!(
+        wait_until_settled(&router, "A-4").await["log"][1],
+        "paid 1.50"
+    );
 }

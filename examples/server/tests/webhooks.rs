@@ -73,7 +73,7 @@ fn order(process: &Process, number: u64, euros: u64) -> String {
 const CLERK: &str = "X-Clerk-Token: clerk\r\n";
 
 /// The thread when its run has stopped.
-fn settled(process: &Process, thread: &str) -> Value {
+fn wait_until_settled(process: &Process, thread: &str) -> Value {
     let path = format!("/threads/{thread}");
     // The stream of events ends with the run.
     send(
@@ -93,11 +93,11 @@ fn a_clerk_approves_large_orders_although_the_server_was_killed() {
     let folder = tempfile::tempdir().expect("a folder");
     let process = start(folder.path());
     let small = order(&process, 1, 20);
-    let found = settled(&process, &small);
+    let found = wait_until_settled(&process, &small);
     assert_eq!(found["status"], "finished", "{found}");
     assert_eq!(found["envelope"]["vars"]["text"], "Thank you for order 1.");
     let large = order(&process, 2, 1200);
-    let found = settled(&process, &large);
+    let found = wait_until_settled(&process, &large);
     assert_eq!(found["status"], "waiting", "{found}");
     let (status, _) = send(
         &process,
@@ -111,7 +111,7 @@ fn a_clerk_approves_large_orders_although_the_server_was_killed() {
 
     let process = start(folder.path());
     assert_eq!(order(&process, 2, 1200), large, "the same delivery");
-    let waiting = settled(&process, &large);
+    let waiting = wait_until_settled(&process, &large);
     let question = &waiting["questions"][0];
     assert_eq!(
         question["question"]["prompt"],
@@ -121,7 +121,7 @@ fn a_clerk_approves_large_orders_although_the_server_was_killed() {
     let path = format!("/threads/{large}/answers/{id}");
     let (status, body) = send(&process, "POST", &path, CLERK, &json!({ "approved": true }));
     assert_eq!(status, 202, "{body}");
-    let found = settled(&process, &large);
+    let found = wait_until_settled(&process, &large);
     assert_eq!(
         found["envelope"]["vars"]["text"], "Thank you for order 2.",
         "{found}"

@@ -1,4 +1,4 @@
-//! The rules and their findings.
+//! The rules of the audit, and their findings.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};

@@ -72,7 +72,7 @@ mod tests {
     use crate::doc_audit::targets::{Target, Targets};
 
     /// One round.
-    fn fixed(text: &str) -> String {
+    fn fix_text(text: &str) -> String {
         let document = Document {
             path: "a.md".into(),
             text: text.into(),
@@ -88,33 +88,33 @@ mod tests {
 
     #[test]
     fn fences_are_labelled() {
-        assert_eq!(fixed("```\nx\n```\n"), "```text\nx\n```\n");
+        assert_eq!(fix_text("```\nx\n```\n"), "```text\nx\n```\n");
         assert_eq!(
-            fixed("> - ~~~~ \r\n>   x\r\n"),
+            fix_text("> - ~~~~ \r\n>   x\r\n"),
             "> - ~~~~text \r\n>   x\r\n"
         );
-        assert_eq!(fixed("```"), "```text");
+        assert_eq!(fix_text("```"), "```text");
     }
 
     #[test]
     fn levels_move_up_one_generation_at_a_time() {
-        let first = fixed("# A\n### B\n##### C\n### D ###\n## E\n");
+        let first = fix_text("# A\n### B\n##### C\n### D ###\n## E\n");
         assert_eq!(first, "# A\n## B\n#### C\n## D ###\n## E\n");
-        assert_eq!(fixed(&first), "# A\n## B\n### C\n## D ###\n## E\n");
+        assert_eq!(fix_text(&first), "# A\n## B\n### C\n## D ###\n## E\n");
     }
 
     #[test]
     fn anchors_are_corrected() {
         assert_eq!(
-            fixed("# Set up\n[x](#set_up) [y][y]\n[y]\n\n[y]: <#setup> '#setup'\n"),
+            fix_text("# Set up\n[x](#set_up) [y][y]\n[y]\n\n[y]: <#setup> '#setup'\n"),
             "# Set up\n[x](#set-up) [y][y]\n[y]\n\n[y]: <#set-up> '#setup'\n"
         );
         assert_eq!(
-            fixed("# A b\n\n<a href='#a_b'>\n"),
+            fix_text("# A b\n\n<a href='#a_b'>\n"),
             "# A b\n\n<a href='#a-b'>\n"
         );
         assert_eq!(
-            fixed("# Set up\n# Setup\n[x](#set_up)\n"),
+            fix_text("# Set up\n# Setup\n[x](#set_up)\n"),
             "# Set up\n# Setup\n[x](#set_up)\n"
         );
     }
@@ -122,35 +122,35 @@ mod tests {
     #[test]
     fn prose_is_wrapped() {
         assert_eq!(
-            fixed("one two three four five\n"),
+            fix_text("one two three four five\n"),
             "one two three four\nfive\n"
         );
         assert_eq!(
-            fixed("> - one two three four\r\n"),
+            fix_text("> - one two three four\r\n"),
             "> - one two three\r\n>   four\r\n"
         );
         assert_eq!(
-            fixed("1. a\n   - [x] one two three"),
+            fix_text("1. a\n   - [x] one two three"),
             "1. a\n   - [x] one two\n     three"
         );
         assert_eq!(
-            fixed("one two three four five  \nsix\n"),
+            fix_text("one two three four five  \nsix\n"),
             "one two three four\nfive  \nsix\n"
         );
         assert_eq!(
-            fixed("one `two three four five` six\n"),
+            fix_text("one `two three four five` six\n"),
             "one\n`two three four five`\nsix\n"
         );
         assert_eq!(
-            fixed("one [two three](four five) six\n"),
-            fixed("one [two three](four five) six\n")
+            fix_text("one [two three](four five) six\n"),
+            fix_text("one [two three](four five) six\n")
         );
         assert_eq!(
-            fixed("- one\ntwo three four five six\n"),
+            fix_text("- one\ntwo three four five six\n"),
             "- one\ntwo three four five\nsix\n"
         );
         assert_eq!(
-            fixed("one two three four - five\n"),
+            fix_text("one two three four - five\n"),
             "one two three four -\nfive\n"
         );
     }

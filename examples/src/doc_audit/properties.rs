@@ -95,7 +95,7 @@ fn letters(text: &str) -> String {
 }
 
 /// [`letters`] without labels, heading markers, and the differences between the anchors of [`documents`].
-fn unmarked(text: &str) -> String {
+fn without_markers(text: &str) -> String {
     letters(text)
         .replace("text", "")
         .replace(['#', '-', '_'], "")
@@ -133,7 +133,7 @@ proptest! {
         let fixed = fix::apply(&document, &findings);
         prop_assert_eq!(fixed.findings, findings.iter().filter(|finding| finding.fixable()).count());
 
-        prop_assert_eq!(unmarked(&fixed.document.text), unmarked(&document.text));
+        prop_assert_eq!(without_markers(&fixed.document.text), without_markers(&document.text));
     }
 
     #[test]

@@ -95,9 +95,9 @@ impl Report {
     fn summary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.findings.len() {
             0 => write!(f, "no findings")?,
-            n => write!(f, "{}", counted(n, "finding"))?,
+            n => write!(f, "{}", plural(n, "finding"))?,
         }
-        write!(f, " in {}", counted(self.documents, "document"))?;
+        write!(f, " in {}", plural(self.documents, "document"))?;
         let fixable = self
             .findings
             .iter()
@@ -110,15 +110,15 @@ impl Report {
             write!(
                 f,
                 "; {} fixed in {}",
-                counted(self.fixed, "finding"),
-                counted(self.rounds, "round")
+                plural(self.fixed, "finding"),
+                plural(self.rounds, "round")
             )?;
         }
         if !self.problems.is_empty() {
             write!(
                 f,
                 "; {} not read or written",
-                counted(self.problems.len(), "path")
+                plural(self.problems.len(), "path")
             )?;
         }
         writeln!(f)
@@ -153,7 +153,7 @@ struct JsonFinding<'a> {
     fixable: bool,
 }
 
-fn counted(n: usize, noun: &str) -> String {
+fn plural(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 

@@ -175,7 +175,7 @@ pub(super) fn normal(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn resolved(from: &str, destination: &str) -> Option<(String, Option<String>)> {
+    fn resolve(from: &str, destination: &str) -> Option<(String, Option<String>)> {
         let targets = Targets {
             root: PathBuf::from("root"),
             ..Targets::default()
@@ -189,21 +189,21 @@ mod tests {
         let to = |path: &str, fragment: Option<&str>| {
             Some((path.to_owned(), fragment.map(str::to_owned)))
         };
-        assert_eq!(resolved("docs/a.md", "b.md#x"), to("docs/b.md", Some("x")));
-        assert_eq!(resolved("docs/a.md", "../b.md"), to("b.md", None));
-        assert_eq!(resolved("a.md", "../b.md"), to("../b.md", None));
+        assert_eq!(resolve("docs/a.md", "b.md#x"), to("docs/b.md", Some("x")));
+        assert_eq!(resolve("docs/a.md", "../b.md"), to("b.md", None));
+        assert_eq!(resolve("a.md", "../b.md"), to("../b.md", None));
         assert_eq!(
-            resolved("./docs/a.md", "#caf%C3%A9"),
+            resolve("./docs/a.md", "#caf%C3%A9"),
             to("docs/a.md", Some("café"))
         );
         assert_eq!(
-            resolved("a.md", "two%20words.md?plain=1#L3"),
+            resolve("a.md", "two%20words.md?plain=1#L3"),
             to("two words.md", Some("L3"))
         );
-        assert_eq!(resolved("docs/a.md", "/b.md"), to("root/b.md", None));
-        assert_eq!(resolved("a.md", "%FF.md"), to("%FF.md", None));
-        assert_eq!(resolved("docs/a.md", ".."), to(".", None));
-        assert_eq!(resolved("/docs/a.md", "../../../b.md"), to("/b.md", None));
+        assert_eq!(resolve("docs/a.md", "/b.md"), to("root/b.md", None));
+        assert_eq!(resolve("a.md", "%FF.md"), to("%FF.md", None));
+        assert_eq!(resolve("docs/a.md", ".."), to(".", None));
+        assert_eq!(resolve("/docs/a.md", "../../../b.md"), to("/b.md", None));
     }
 
     #[test]
@@ -215,8 +215,8 @@ mod tests {
             "//example.org/x",
             "tel:1",
         ] {
-            assert_eq!(resolved("a.md", destination), None, "{destination}");
+            assert_eq!(resolve("a.md", destination), None, "{destination}");
         }
-        assert!(resolved("a.md", "sub/a:b.md").is_some());
+        assert!(resolve("a.md", "sub/a:b.md").is_some());
     }
 }

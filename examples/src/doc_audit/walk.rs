@@ -42,7 +42,7 @@ pub struct Found {
 pub fn collect(paths: &[PathBuf]) -> Found {
     let mut walk = Walk::default();
     for path in paths {
-        walk.named(&normal(path));
+        walk.add_path(&normal(path));
     }
     let mut found = walk.found;
     found.files.sort();
@@ -108,7 +108,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn named(&mut self, path: &Path) {
+    fn add_path(&mut self, path: &Path) {
         match path.metadata() {
             Err(error) => self.found.problems.push(problem(path, &error)),
             Ok(metadata) if metadata.is_dir() => self.folder(path),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_is_taken() {
+    fn named_files_are_included() {
         let folder = folder(&["notes.txt", ".github/a.md"]);
         let found = collect(&[
             folder.path().join("notes.txt"),

@@ -100,7 +100,7 @@ fn means_something_first(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn wrapped(text: &str, content: usize, limit: usize) -> String {
+    fn wrap_text(text: &str, content: usize, limit: usize) -> String {
         let spaces = text
             .match_indices(' ')
             .map(|(at, _)| at..at + 1)
@@ -120,19 +120,22 @@ mod tests {
 
     #[test]
     fn lines_are_filled() {
-        assert_eq!(wrapped("one two three four", 0, 9), "one two\nthree\nfour");
-        assert_eq!(wrapped("äöü äöü äöü", 0, 7), "äöü äöü\näöü");
-        assert_eq!(wrapped("unbreakably long", 0, 4), "unbreakably\nlong");
-        assert_eq!(wrapped("short", 0, 4), "short");
+        assert_eq!(
+            wrap_text("one two three four", 0, 9),
+            "one two\nthree\nfour"
+        );
+        assert_eq!(wrap_text("äöü äöü äöü", 0, 7), "äöü äöü\näöü");
+        assert_eq!(wrap_text("unbreakably long", 0, 4), "unbreakably\nlong");
+        assert_eq!(wrap_text("short", 0, 4), "short");
     }
 
     #[test]
     fn prefixes_are_kept() {
-        assert_eq!(wrapped("- one two", 2, 6), "- one\n  two");
-        assert_eq!(wrapped("> 1. one two", 5, 9), "> 1. one\n>    two");
-        assert_eq!(wrapped("> > one two", 4, 8), "> > one\n> > two");
+        assert_eq!(wrap_text("- one two", 2, 6), "- one\n  two");
+        assert_eq!(wrap_text("> 1. one two", 5, 9), "> 1. one\n>    two");
+        assert_eq!(wrap_text("> > one two", 4, 8), "> > one\n> > two");
         assert_eq!(
-            wrapped("- [^note]: one two", 11, 14),
+            wrap_text("- [^note]: one two", 11, 14),
             "- [^note]: one\n      two"
         );
     }
@@ -143,13 +146,13 @@ mod tests {
             "#", "-", "+", "1.", "12)", ">", "---", "***", "~~~", "```", "<div>", "[a]:", "|",
         ] {
             assert_eq!(
-                wrapped(&format!("some {word} words"), 0, 9),
+                wrap_text(&format!("some {word} words"), 0, 9),
                 format!("some {word}\nwords"),
                 "{word}"
             );
         }
-        assert_eq!(wrapped("some\\ words", 0, 5), "some\\ words");
-        assert_eq!(wrapped("[a]: b c d", 0, 5), "[a]: b c d");
-        assert_eq!(wrapped("--- by someone", 0, 5), "--- by someone");
+        assert_eq!(wrap_text("some\\ words", 0, 5), "some\\ words");
+        assert_eq!(wrap_text("[a]: b c d", 0, 5), "[a]: b c d");
+        assert_eq!(wrap_text("--- by someone", 0, 5), "--- by someone");
     }
 }

@@ -111,7 +111,7 @@ fn a_record_is_decoded_as_it_was_encoded() {
     }
 }
 
-/// What most checkpoints of a chat have beside the message.
+/// The part of most checkpoints of a chat that is not the message.
 #[test]
 fn the_usual_record_is_short() {
     let base = Header {

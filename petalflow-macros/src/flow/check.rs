@@ -23,7 +23,7 @@ pub(crate) struct Cx<'a> {
 const RULES: &[fn(&Cx<'_>, &mut Mistakes)] = &[
     every_part_has_a_meaning,
     options_are_known,
-    value_names_are_no_builder_methods,
+    value_names_are_not_builder_methods,
     graph_rules_hold,
 ];
 
@@ -34,7 +34,8 @@ pub(crate) fn all(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     }
 }
 
-/// PF004, PF005, PF006, PF014, PF015, PF024, PF026, and mistakes without a code: every part of the text has a meaning in the graph.
+/// PF004, PF005, PF006, PF014, PF015, PF024, PF026, and mistakes without a code: every part of the text has a meaning in
+/// the graph.
 fn every_part_has_a_meaning(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     for Misuse { at, problem } in &cx.model.misuses {
         let (rule, text) = misuse(problem);
@@ -172,7 +173,7 @@ pub(crate) fn is_method(name: &Ident) -> bool {
     BUILDER_METHODS.contains(&&*name.unraw().to_string())
 }
 
-fn value_names_are_no_builder_methods(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+fn value_names_are_not_builder_methods(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     for node in &cx.model.nodes {
         if let Kind::Value(name, _) = &node.kind
             && is_method(name)

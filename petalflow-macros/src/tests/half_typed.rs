@@ -1,7 +1,7 @@
 //! Incomplete input: an editor expands the macros after each key press.
 //!
-//! For any incomplete input, a macro does not panic, the expansion is Rust, the messages are those of petalflow, and the types that
-//! the rest of the program names exist.
+//! For any incomplete input, a macro does not panic, the expansion is Rust, the messages are those of petalflow, and the
+//! types that the rest of the program names exist.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
@@ -79,7 +79,7 @@ fn each(text: &str, mut check: impl FnMut(TokenStream)) {
     incomplete(&tokens).into_iter().for_each(&mut check);
 }
 
-/// What cannot be read is one mistake, and whatever was written is there still: the editor completes what stands in it.
+/// A part that cannot be read is one mistake, and the expansion still contains it, so that the editor can complete in it.
 fn at_most_one_error(input: &TokenStream, expansion: TokenStream) {
     let found = messages(expansion.clone());
     assert!(found.len() <= 1, "{input}: {found:?}");

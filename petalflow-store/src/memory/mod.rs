@@ -48,7 +48,7 @@ struct ThreadHistories {
     description: Description,
 }
 
-/// What is listed of a thread beside its checkpoints.
+/// The description of a thread: status, flow, labels and times.
 #[derive(Default)]
 struct Description {
     flow: String,

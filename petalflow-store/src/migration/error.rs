@@ -1,4 +1,4 @@
-//! Why a step of a migration failed.
+//! The error of a step of a migration.
 
 use petalflow_codec::CodecError;
 

@@ -1,4 +1,4 @@
-//! What a run on a thread begins from.
+//! The start of a run on a thread: new input, a new turn, or a resume.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Why a run cannot continue.
+//! The reason why a run cannot continue.
 
 use super::watch::Stop;
 use crate::error::{BoxError, NodeError};

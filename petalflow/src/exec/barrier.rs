@@ -1,4 +1,4 @@
-//! What the driver reports to the persistence at the end of a superstep.
+//! The report of the driver to the persistence at the end of a superstep.
 
 use petalflow_graph::NodeIdx;
 

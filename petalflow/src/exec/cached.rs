@@ -1,4 +1,4 @@
-//! How a task looks up its result in the run's cache.
+//! Looks up the result of a task in the cache of the run.
 //!
 //! Only the interface is here. [`FindCached`] is in the settings of a run that has a cache, so a program that caches nothing
 //! does not contain the code that encodes values.

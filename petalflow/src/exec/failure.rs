@@ -1,4 +1,4 @@
-//! What a failed task does to the run.
+//! Handles a failed task: its failure is caught or recorded, or it ends the run.
 
 use super::Extras;
 use super::abort::Abort;

@@ -1,4 +1,4 @@
-//! What the driver reports to the persistence of a run, as plain data at the points of a superstep.
+//! The interface of the persistence of a run: the driver calls it with plain data at the points of a superstep.
 //!
 //! The driver polls the tasks and decides what happens next; an implementation only reads and writes. The points, in the
 //! order of a superstep:
@@ -133,7 +133,7 @@ pub(crate) trait Persistence<S: State>: Send {
         Vec::new()
     }
 
-    /// The run has ended, for whatever reason.
+    /// The run has ended: it finished, failed, paused or was stopped.
     fn run_ended(
         &mut self,
         _committed: Committed<'_, S>,

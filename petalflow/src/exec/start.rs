@@ -110,7 +110,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     if !plan.gates.is_empty() {
         return Box::pin(std::future::ready(Err(gates_without_thread(&*flow))));
     }
-    // Made outside of the future: a future stores its captured values beside what is made of them.
+    // Made outside of the future: a future stores its captured values in addition to the values made of them.
     let mut driver = Driver::new(flow, settings, plan, 0, F::State::start(input), None);
     Box::pin(async move {
         let mut persistence = NoPersistence;

@@ -1,4 +1,4 @@
-//! What only a stored run does in a superstep.
+//! The parts of a superstep that only a stored run has.
 
 use std::future::{Future, ready};
 

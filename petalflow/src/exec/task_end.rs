@@ -1,4 +1,4 @@
-//! How a task ended, and its result.
+//! The end of a task, and its result.
 
 use petalflow_graph::NodeIdx;
 

@@ -1,4 +1,4 @@
-//! A graph that was built.
+//! `Graph`: a graph that the run-time builder built and checked.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a test of a node prepares, and what the node leaves.
+//! The records of a test context: prepared answers and effects, and what the node emitted.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::{HashMap, HashSet};

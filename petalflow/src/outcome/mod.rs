@@ -1,4 +1,4 @@
-//! How runs end: with a state, paused with interrupts, or with an error.
+//! The outcomes of runs: a state, a pause with interrupts, or an error.
 
 mod display;
 mod run_error;

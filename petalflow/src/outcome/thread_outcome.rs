@@ -1,4 +1,4 @@
-//! How a run of a thread ends.
+//! The outcome of a run of a thread.
 
 use crate::question::{Interrupt, listed};
 use crate::state::State;

@@ -1,4 +1,4 @@
-//! Why an answer is refused.
+//! The reasons why an answer is refused.
 
 use super::{Interrupt, InterruptId, comma_separated};
 use petalflow_codec::CodecError;

@@ -1,4 +1,4 @@
-//! What a run waits for: interrupts, the questions in them, and their answers.
+//! Interrupts of a run, the questions in them, and their answers.
 
 mod answer;
 mod ask;

@@ -1,4 +1,4 @@
-//! How many flows can be inside each other.
+//! The limit on flows inside each other.
 
 use petalflow::prelude::*;
 

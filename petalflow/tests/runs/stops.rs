@@ -1,4 +1,4 @@
-//! What the error of a stopped run contains.
+//! The contents of the error of a stopped run.
 
 use std::time::Duration;
 

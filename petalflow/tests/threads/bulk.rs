@@ -158,7 +158,7 @@ async fn a_store_behind_an_arc_is_a_store() {
 }
 
 #[tokio::test]
-async fn a_thread_of_another_flow_is_left_alone() {
+async fn a_thread_of_another_flow_is_not_changed() {
     let store = InMemoryStore::new();
     let _ = thread(&store, "mine")
         .run("ask now".to_string())

@@ -1,4 +1,4 @@
-//! What a web page reads.
+//! Threads as JSON for a web page.
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::{Decision, InterruptId, Resume};

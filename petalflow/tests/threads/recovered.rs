@@ -65,7 +65,7 @@ async fn a_turn_after_one_that_broke_off_begins_with_what_had_finished() {
 }
 
 #[tokio::test]
-async fn what_the_next_superstep_has_not_read_remains() {
+async fn results_that_the_next_superstep_has_not_read_remain() {
     let store = InMemoryStore::new();
     let thread = ReadAll::new().store(&store).thread("t");
     thread.run(vec![7, 13]).await.unwrap_err();
@@ -120,7 +120,7 @@ async fn spend(outcome: &str, cx: Context) -> petalflow::Result<(BillPaid, BillS
 flow!(Shop(Bill) { open -> spend });
 
 #[tokio::test(start_paused = true)]
-async fn what_a_node_records_counts_only_if_the_node_does_not_finish() {
+async fn records_of_a_node_count_only_if_the_node_does_not_finish() {
     let store = InMemoryStore::new();
     let thread = Shop::new().store(&store).thread("t");
     let turn = |outcome: &str| thread.run(outcome.to_string());

@@ -26,7 +26,7 @@ async fn most<F: Flow>(thread: &Thread<F>, run: ThreadRun<F>) -> u64 {
 }
 
 #[tokio::test]
-async fn retention_holds_while_a_run_goes_on() {
+async fn retention_holds_while_a_run_continues() {
     for durability in [
         Durability::Sync,
         Durability::Async,

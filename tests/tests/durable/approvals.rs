@@ -1,4 +1,4 @@
-//! Where a run stops for people: `interrupt before`, `interrupt after`.
+//! Stops for people: `interrupt before`, `interrupt after`.
 
 use petalflow::Flow;
 use petalflow::checkpoint::{Cause, InMemoryStore};

@@ -1,4 +1,4 @@
-//! What `flow!` makes: each form of the language, as a flow that runs.
+//! The forms of the language of `flow!`, each as a flow that runs.
 #![allow(
     clippy::no_effect_underscore_binding,
     reason = "what is tested is that it compiles"

@@ -1,3 +1,3 @@
-//! What the macros make, apart from how it runs.
+//! The items that the macros generate, apart from running them.
 
 mod state_node;

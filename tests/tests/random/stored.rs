@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use petalflow::thread::Durability;
-use petalflow_testing::{Fault, Window, crashes};
+use petalflow_testing::{Fault, FaultKind, crashes};
 use proptest::prelude::*;
 
 use super::walker::{Chance, Walk};
@@ -14,9 +14,9 @@ fn faults(chance: &mut Chance) -> Vec<Fault> {
     let count = 1 + chance.below(3);
     (0..count)
         .map(|_| {
-            let window = chance.below(Window::ALL.len() as u64);
+            let window = chance.below(FaultKind::ALL.len() as u64);
             Fault {
-                window: Window::ALL[usize::try_from(window).unwrap()],
+                kind: FaultKind::ALL[usize::try_from(window).unwrap()],
                 nth: 1 + chance.below(12),
             }
         })

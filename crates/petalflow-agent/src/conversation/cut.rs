@@ -1,4 +1,4 @@
-//! What a model reads instead of the start of a conversation.
+//! The cut of a conversation: the part that a model reads, and what replaces the start.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,4 +1,4 @@
-//! How an agent takes part in a conversation.
+//! The modes of an agent in a conversation: chat, task, or single turn.
 
 /// How an agent takes part in a conversation.
 ///

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a009_what_is_planned_is_thought_and_what_is_made_up_is_left_out() {
+    fn a009_plans_are_thoughts_and_invented_results_are_left_out() {
         let plan = || Part::text("/*PLANNING*/ look");
         let thought = || Part::Thought("/*PLANNING*/ look".into());
         let parts = vec![

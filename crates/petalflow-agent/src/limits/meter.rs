@@ -1,4 +1,4 @@
-//! What agents that run at the same time have used, before their caller's conversation contains it.
+//! Counts the usage of called agents while they run, before the conversation of their caller contains it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

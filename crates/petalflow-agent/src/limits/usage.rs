@@ -1,4 +1,4 @@
-//! What a conversation has used.
+//! The usage of a conversation.
 
 use std::ops::{Add, AddAssign};
 

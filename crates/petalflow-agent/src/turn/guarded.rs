@@ -20,7 +20,7 @@ pub(super) struct Guarded {
     pub(super) blocked: bool,
 }
 
-/// Asks the model, with the checks beside it, and checks its answer.
+/// Asks the model, runs the checks that run beside the model, and checks the answer.
 pub(super) async fn respond(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Guarded, BoxError> {
     if guardrails(ctx.roster, ctx.index).next().is_none() {
         return Ok(Guarded {

@@ -15,14 +15,14 @@ use petalflow_conversation_document::Conversation;
 use petalflow_llm::ScriptedModel;
 use serde_json::Value;
 
-use super::run::{new_id, remember};
-use crate::code::{self, Code};
-use crate::drive::stop_on_ctrl_c;
+use super::run::{label_with_document, new_id};
+use crate::drive::{FirstStop, stop_on_ctrl_c};
 use crate::exit::{Exit, Failure, Result};
+use crate::handlers::{self, FunctionHandler};
 use crate::services::ServiceArgs;
-use crate::store::{StoreArgs, quoted};
+use crate::store::{StoreArgs, shell_quoted};
 use crate::terminal::{self, NOTE, STRONG};
-use crate::{envelope, loaded};
+use crate::{envelope, load};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// The name of the conversation. With a store, one that exists goes on
+    /// The name of the conversation. With a store, a conversation that exists continues
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
 
@@ -84,16 +84,24 @@ impl FromStr for FixedResult {
 }
 
 pub(crate) async fn run(args: Args) -> Result {
-    let (_, checked) = loaded::conversation(&args.file)?;
-    let mut code: BTreeMap<String, Code> = BTreeMap::new();
+    let (_, checked) = load::read_conversation(&args.file)?;
+    let mut handlers: BTreeMap<String, FunctionHandler> = BTreeMap::new();
     for result in &args.results {
-        code.insert(result.function.clone(), Code::Fixed(result.value.clone()));
+        handlers.insert(
+            result.function.clone(),
+            FunctionHandler::Fixed(result.value.clone()),
+        );
     }
     for tool in &args.services.tools {
-        code.insert(tool.name.clone(), Code::Program(tool.clone()));
+        handlers.insert(tool.name.clone(), FunctionHandler::Program(tool.clone()));
     }
     let model = args.services.model_of_conversation()?;
-    let flow = built(checked.conversation, &code, Code::Person, model)?;
+    let flow = build_flow(
+        checked.conversation,
+        &handlers,
+        FunctionHandler::Person,
+        model,
+    )?;
 
     let store = args.store.open_or_memory().await?;
     let is_stored = args.store.store.is_some();
@@ -109,33 +117,33 @@ pub(crate) async fn run(args: Args) -> Result {
         .await
         .map_err(|error| Failure::new(Exit::Thread, error))?;
     if is_stored {
-        remember(&thread, &args.file).await?;
+        label_with_document(&thread, &args.file).await?;
     }
-    stop_on_ctrl_c(&token, false);
+    stop_on_ctrl_c(&token, FirstStop::Cancel);
 
     let mut chat = Chat {
         thread: &thread,
         json: args.json,
     };
-    let talked = chat
+    let has_ended = chat
         .talk(
             info.filter(|it| it.checkpoints > 0).map(|it| it.status),
-            start(&args.inputs)?,
+            initial_input(&args.inputs)?,
         )
         .await;
-    if is_stored && !matches!(talked, Ok(true)) {
+    if is_stored && !matches!(has_ended, Ok(true)) {
         terminal::note(format_args!(
             "{NOTE}hint:{NOTE:#} continue with `petalflow chat {}{} --thread {}` and the same model",
-            quoted(&args.file.display().to_string()),
+            shell_quoted(&args.file.display().to_string()),
             args.store.option(),
-            quoted(&id)
+            shell_quoted(&id)
         ));
     }
-    talked.map(|_| Exit::Done)
+    has_ended.map(|_| Exit::Done)
 }
 
 /// The values with which a conversation begins.
-fn start(inputs: &[String]) -> Result<TalkInput> {
+fn initial_input(inputs: &[String]) -> Result<TalkInput> {
     let mut input = TalkInput::start();
     for given in inputs {
         input.values.extend(envelope::variables(given)?);
@@ -143,15 +151,15 @@ fn start(inputs: &[String]) -> Result<TalkInput> {
     Ok(input)
 }
 
-/// A conversation that can run: code for all that the document names.
-fn built(
+/// Builds a conversation with a handler for each function and action that the document names.
+fn build_flow(
     document: Conversation,
-    code: &BTreeMap<String, Code>,
-    otherwise: Code,
+    handlers: &BTreeMap<String, FunctionHandler>,
+    fallback: FunctionHandler,
     model: Arc<dyn petalflow_llm::LlmClient>,
 ) -> Result<ConversationFlow> {
-    let (functions, actions) = code::names(&document);
-    if let Some(unknown) = code.keys().find(|name| !functions.contains(*name)) {
+    let (functions, actions) = handlers::handler_names(&document);
+    if let Some(unknown) = handlers.keys().find(|name| !functions.contains(*name)) {
         let known: Vec<&str> = functions.iter().map(String::as_str).collect();
         return Err(Failure::new(
             Exit::Input,
@@ -161,20 +169,25 @@ fn built(
     }
     let mut builder = ConversationFlow::builder(document).model(model);
     for name in &functions {
-        builder = builder.tool(code.get(name).unwrap_or(&otherwise).tool(name));
+        builder = builder.tool(handlers.get(name).unwrap_or(&fallback).tool(name));
     }
     for name in actions {
-        builder = builder.action(name, code::nothing);
+        builder = builder.action(name, handlers::ignore_action);
     }
     builder
         .build()
         .map_err(|errors| Failure::new(Exit::Missing, errors))
 }
 
-/// A conversation that cannot run, to read its threads.
-pub(super) fn to_read(document: Conversation) -> Result<ConversationFlow> {
+/// Builds a conversation without real handlers, to read its threads.
+pub(super) fn read_only_flow(document: Conversation) -> Result<ConversationFlow> {
     let model = Arc::new(ScriptedModel::new([] as [&str; 0]));
-    built(document, &BTreeMap::new(), Code::Fixed(Value::Null), model)
+    build_flow(
+        document,
+        &BTreeMap::new(),
+        FunctionHandler::Fixed(Value::Null),
+        model,
+    )
 }
 
 struct Chat<'a> {
@@ -187,11 +200,11 @@ impl Chat<'_> {
     async fn talk(&mut self, known: Option<ThreadStatus>, start: TalkInput) -> Result<bool> {
         let mut has_ended = match known {
             None => self.turn(self.thread.run(start)).await?,
-            // A turn that broke off goes on.
+            // Continue an interrupted turn.
             Some(status) if status != ThreadStatus::Finished => {
                 self.turn(self.thread.resume(())).await?
             }
-            Some(_) => self.last().await?,
+            Some(_) => self.show_last_answer().await?,
         };
         let prompt = if std::io::stdin().is_terminal() {
             "> "
@@ -209,8 +222,8 @@ impl Chat<'_> {
         Ok(true)
     }
 
-    /// Shows the last answer of a conversation that goes on.
-    async fn last(&self) -> Result<bool> {
+    /// Shows the last answer of a stored conversation.
+    async fn show_last_answer(&self) -> Result<bool> {
         let snapshot = self
             .thread
             .snapshot()
@@ -235,8 +248,8 @@ impl Chat<'_> {
     async fn turn(&self, run: ThreadRun<TalkFlow>) -> Result<bool> {
         let mut events = run.events();
         while let Some(event) = events.next().await {
-            if let Some(happened) = ConversationEvent::of(&event) {
-                self.show(happened)?;
+            if let Some(event) = ConversationEvent::of(&event) {
+                self.show(event)?;
             }
             match event.kind {
                 EventKind::Finished { state } => return Ok(Talk::has_ended(&state)),

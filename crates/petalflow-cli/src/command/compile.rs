@@ -6,7 +6,7 @@ use petalflow_documents::Definition;
 
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
-use crate::{loaded, terminal};
+use crate::{load, terminal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -31,11 +31,14 @@ const AFTER: &str = "\
 Examples:
   petalflow compile research.agent.yaml
   petalflow compile research.agent.yaml -o research.graph.json
-  petalflow compile research.agent.yaml --pretty=false | petalflow validate -";
+  petalflow compile research.agent.yaml -o research.graph.yaml
+  petalflow compile research.agent.yaml --pretty=false | petalflow validate -
+
+The graph is JSON, and YAML in a file `.yaml` or `.yml`.";
 
 pub(crate) fn run(args: Args) -> Result {
     let catalog = ServiceArgs::default().catalog();
-    let (file, definition) = loaded::graph(&args.file, &catalog)?;
+    let (file, definition) = load::read_graph(&args.file, &catalog)?;
     let Definition::Agents(workflow) = definition else {
         return Err(Failure::new(
             Exit::WrongKind,
@@ -48,11 +51,12 @@ pub(crate) fn run(args: Args) -> Result {
         return Ok(Exit::Done);
     }
     let graph = workflow.compile(&catalog);
+    let file = args.output.as_deref();
     let text = if args.pretty {
-        terminal::pretty(&graph)?
+        terminal::document(file, &graph)?
     } else {
         serde_json::to_string(&graph).map_err(|error| Failure::new(Exit::Failed, error))?
     };
-    terminal::output(args.output.as_deref(), &text)?;
+    terminal::output(file, &text)?;
     Ok(Exit::Done)
 }

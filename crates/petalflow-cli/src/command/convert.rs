@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-
 use crate::exit::{Exit, Failure, Result};
-use crate::loaded;
-use crate::terminal::{WARNING, note, output, pretty};
+use crate::load;
+use crate::terminal::{self, WARNING, note};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -30,9 +28,10 @@ pub(crate) struct Args {
 const AFTER: &str = "\
 Examples:
   petalflow convert old_order.json --to editor -o order.json
-  petalflow convert order.json --to config
+  petalflow convert order.json --to config -o order.yaml
 
-The result is JSON, which is YAML too. What the new form cannot say is named on stderr.";
+The result is JSON, and YAML in a file `.yaml` or `.yml`. What the new form cannot express is listed on
+stderr.";
 
 /// A form of conversation flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -44,24 +43,19 @@ enum Form {
 }
 
 pub(crate) fn run(args: Args) -> Result {
-    let (file, checked) = loaded::conversation(&args.file)?;
-    let json = |document: serde_json::Result<Value>| {
-        document.map_err(|error| Failure::new(Exit::Failed, error))
-    };
-    let (document, dropped) = match args.to {
+    let (file, checked) = load::read_conversation(&args.file)?;
+    let output = args.output.as_deref();
+    // A `serde_json::Value` would sort the nodes by their names.
+    let (text, dropped) = match args.to {
         Form::Config => {
             let converted = checked.conversation.to_config();
-            (
-                json(serde_json::to_value(converted.document))?,
-                converted.dropped,
-            )
+            let text = terminal::document(output, &converted.document)?;
+            (text, converted.dropped)
         }
         Form::Editor => {
             let converted = checked.conversation.to_editor();
-            (
-                json(serde_json::to_value(converted.document))?,
-                converted.dropped,
-            )
+            let text = terminal::document(output, &converted.document)?;
+            (text, converted.dropped)
         }
     };
     for it in &dropped {
@@ -76,6 +70,6 @@ pub(crate) fn run(args: Args) -> Result {
             ),
         ));
     }
-    output(args.output.as_deref(), &pretty(&document)?)?;
+    terminal::output(output, &text)?;
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::document::{File, Kind};
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
-use crate::{loaded, terminal};
+use crate::{load, terminal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -51,14 +51,14 @@ pub(crate) fn run(args: Args) -> Result {
         _ => Format::Mermaid,
     });
     let drawing = if file.kind() == Kind::Conversation {
-        let (_, checked) = loaded::conversation_of(file)?;
+        let (_, checked) = load::check_conversation(file)?;
         match format {
             Format::Mermaid => checked.conversation.mermaid(),
             Format::Dot => checked.conversation.dot(),
             Format::Svg => checked.conversation.picture(),
         }
     } else {
-        let graph = graph_of(file)?;
+        let graph = build_graph(file)?;
         match format {
             Format::Mermaid => petalflow_graph::mermaid(&graph),
             Format::Dot => petalflow_graph::dot(&graph),
@@ -69,11 +69,11 @@ pub(crate) fn run(args: Args) -> Result {
     Ok(Exit::Done)
 }
 
-/// The graph of a document, as the engine runs it.
-fn graph_of(file: File) -> Result<petalflow_graph::Graph> {
+/// Builds the graph that the engine would run.
+fn build_graph(file: File) -> Result<petalflow_graph::Graph> {
     let catalog = ServiceArgs::default().catalog();
-    let (file, definition) = loaded::graph_of(file, &catalog)?;
-    let flow = loaded::flow_without_services(&definition.graph(&catalog)).map_err(|problems| {
+    let (file, definition) = load::check_graph(file, &catalog)?;
+    let flow = load::build_without_services(&definition.graph(&catalog)).map_err(|problems| {
         Failure::new(
             Exit::Invalid,
             format_args!(

@@ -11,16 +11,16 @@ use petalflow_envelope::{Envelope, EnvelopeErrors, Trace, WireEnvelope};
 use serde_json::json;
 
 use crate::answers::AnswerArgs;
-use crate::drive::{Driver, End, stop_on_ctrl_c};
+use crate::drive::{Driver, End, FirstStop, stop_on_ctrl_c};
 use crate::envelope::{InputArgs, ResultArgs};
-use crate::events::View;
+use crate::events::{View, ViewMode};
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
-use crate::store::{StoreArgs, quoted};
-use crate::{loaded, terminal};
+use crate::store::StoreArgs;
+use crate::{load, terminal};
 
-/// The label of a thread with the path of its document.
-pub(crate) const DOCUMENT: &str = "petalflow.document";
+/// The label of a thread that has the path of its document.
+pub(crate) const DOCUMENT_LABEL: &str = "petalflow.document";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// The name of the thread. With a store, a thread that exists goes on with this input
+    /// The name of the thread. With a store, a thread that exists continues with this input
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
 
@@ -67,7 +67,7 @@ A node that asks a person asks on the terminal. Without a terminal the run of a 
 exit code 7, and `petalflow threads resume` answers. Without a terminal and a store, approvals are
 given, and other questions are an error.";
 
-/// How a run goes.
+/// The settings of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// Stop the run after this time, such as `30s` or `1h`
@@ -78,7 +78,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NODES", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
 
-    /// Record failures of nodes in the result, and go on
+    /// Record failures of nodes in the result, and continue
     #[arg(long)]
     continue_on_error: bool,
 
@@ -110,10 +110,10 @@ impl RunArgs {
 
 pub(crate) async fn run(args: Args) -> Result {
     let catalog = args.services.catalog();
-    let (_, definition) = loaded::graph(&args.file, &catalog)?;
+    let (_, definition) = load::read_graph(&args.file, &catalog)?;
     let graph = definition.graph(&catalog);
     if args.dry_run {
-        loaded::flow_without_services(&graph).map_err(|problems| {
+        load::build_without_services(&graph).map_err(|problems| {
             Failure::new(
                 Exit::Missing,
                 format_args!("the graph cannot be loaded: {}", problems.join("; ")),
@@ -122,9 +122,10 @@ pub(crate) async fn run(args: Args) -> Result {
         terminal::line("The document is valid and can be loaded.")?;
         return Ok(Exit::Done);
     }
+    args.answers.check(&graph)?;
     let mut envelope = args.input.envelope()?;
     let services = args.services.services(&graph)?;
-    let flow = loaded::flow(&graph, &services)?;
+    let flow = load::build(&graph, &services)?;
     let store = args.store.open_or_memory().await?;
     let is_stored = args.store.store.is_some();
     let token = CancelToken::new();
@@ -136,12 +137,23 @@ pub(crate) async fn run(args: Args) -> Result {
     };
     let thread = threads.thread(id.as_str());
     if is_stored {
-        remember(&thread, &args.file).await?;
+        label_with_document(&thread, &args.file).await?;
         if args.thread.is_none() && !args.settings.quiet {
             terminal::note(format_args!("thread {id}"));
         }
+    } else if args.thread.is_some() && !args.settings.quiet {
+        terminal::note(format_args!(
+            "thread {id} is not stored: there is no `--store`"
+        ));
     }
-    stop_on_ctrl_c(&token, is_stored);
+    stop_on_ctrl_c(
+        &token,
+        if is_stored {
+            FirstStop::Drain
+        } else {
+            FirstStop::Cancel
+        },
+    );
     let run = thread.run(envelope);
     finish(
         &thread,
@@ -163,11 +175,16 @@ pub(crate) async fn finish(
     settings: &RunArgs,
     result: &ResultArgs,
 ) -> Result {
+    let mode = match (result.json, settings.quiet) {
+        (true, _) => ViewMode::JsonLines,
+        (false, true) => ViewMode::Quiet,
+        (false, false) => ViewMode::Progress,
+    };
     let mut driver = Driver {
         thread,
-        view: View::new(thread.id(), result.json, settings.quiet),
+        view: View::new(thread.id(), mode),
         answers,
-        stored: store.store.is_some().then(|| store.option()),
+        store_options: store.store.is_some().then(|| store.option()),
     };
     match driver.drive(run).await? {
         End::Finished(envelope) if result.json => {
@@ -178,36 +195,33 @@ pub(crate) async fn finish(
             result.write(&envelope)?;
         }
         End::Finished(envelope) => result.print(&envelope)?,
-        End::Waiting(interrupts) => return Err(driver.waiting(&interrupts)),
+        End::Waiting(interrupts) => return Err(driver.waiting_failure(&interrupts)),
     }
     Ok(Exit::Done)
 }
 
-/// Stores where the document of a thread is, so that `threads resume` finds it.
-pub(crate) async fn remember<F: Flow>(thread: &Thread<F>, file: &Path) -> Result<()> {
+/// Stores the path of the document as a label of the thread, so that `threads resume` finds it.
+pub(crate) async fn label_with_document<F: Flow>(thread: &Thread<F>, file: &Path) -> Result<()> {
     let wrong = |error| Failure::new(Exit::Thread, error);
     let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
     let path = path.display().to_string();
-    // A store accepts no longer label.
+    // A store refuses longer labels.
     if file == Path::new("-") || path.len() > 255 {
         return Ok(());
     }
     let info = thread.info().await.map_err(wrong)?;
     let mut labels = info.map(|info| info.labels).unwrap_or_default();
-    labels.insert(DOCUMENT.into(), path);
+    labels.insert(DOCUMENT_LABEL.into(), path);
     thread.set_labels(labels).await.map_err(wrong)
 }
 
-/// Says that there is no such thread.
-pub(crate) fn unknown(id: &str, store: &StoreArgs) -> Failure {
-    Failure::new(
-        Exit::Thread,
-        format_args!("there is no thread {}", quoted(id)),
-    )
-    .hint(format_args!("petalflow threads list{}", store.option()))
+/// The failure for a thread that does not exist.
+pub(crate) fn unknown_thread(id: &str, store: &StoreArgs) -> Failure {
+    Failure::new(Exit::Thread, format_args!("there is no thread `{id}`"))
+        .hint(format_args!("petalflow threads list{}", store.option()))
 }
 
-/// A new name of a thread.
+/// A random name for a new thread.
 pub(crate) fn new_id(graph: &str) -> String {
     // The keys of a new `RandomState` are random.
     let random = RandomState::new().hash_one(std::process::id());

@@ -7,7 +7,7 @@ use petalflow_server::{Notice, Server};
 use tokio::net::TcpListener;
 
 use crate::exit::{Exit, Failure, Result};
-use crate::loaded;
+use crate::load;
 use crate::services::ServiceArgs;
 use crate::stop::StopRequests;
 use crate::store::StoreArgs;
@@ -36,11 +36,12 @@ pub(crate) struct Args {
     threads: bool,
 }
 
-/// The environment variable with the token of the threads. An option would show it to everybody who lists processes.
-const TOKEN: &str = "PETALFLOW_TOKEN";
+/// The environment variable with the token of the threads. It is not an option, because the list of processes shows options
+/// to everyone.
+const TOKEN_VARIABLE: &str = "PETALFLOW_TOKEN";
 
 /// The header with the token of the threads.
-const HEADER: &str = "X-PetalFlow-Token";
+const TOKEN_HEADER: &str = "X-PetalFlow-Token";
 
 const AFTER: &str = "\
 Examples:
@@ -54,34 +55,36 @@ request is lost: the next process continues. Ctrl-C ends the server after the cu
 pub(crate) async fn run(args: Args) -> Result {
     let catalog = args.services.catalog();
     let store = args.store.open_or_memory().await?;
-    let mut builder = Server::builder(&store).on_notice(notice);
+    let mut builder = Server::builder(&store).on_notice(print_failure);
     for path in &args.files {
-        let (_, definition) = loaded::graph(path, &catalog)?;
+        let (_, definition) = load::read_graph(path, &catalog)?;
         let graph = definition.graph(&catalog);
         builder = builder.document(&graph, &args.services.services(&graph)?);
     }
     if args.threads {
-        if std::env::var_os(TOKEN).is_none_or(|token| token.is_empty()) {
+        if std::env::var_os(TOKEN_VARIABLE).is_none_or(|token| token.is_empty()) {
             return Err(Failure::new(Exit::Usage, "`--threads` needs a token")
-                .hint(format_args!("set the variable `{TOKEN}`")));
+                .hint(format_args!("set the variable `{TOKEN_VARIABLE}`")));
         }
         builder = builder.threads(TriggerAuth::HeaderToken {
-            header: HEADER.into(),
-            token: format!("env:{TOKEN}"),
+            header: TOKEN_HEADER.into(),
+            token: format!("env:{TOKEN_VARIABLE}"),
         });
     }
     let server = builder
         .build()
         .map_err(|errors| Failure::new(Exit::Missing, errors))?;
-    let unused = |error| {
+    let cannot_listen = |error| {
         Failure::new(
             Exit::Failed,
             format_args!("`{}` cannot be listened on: {error}", args.listen),
         )
     };
     let mut requests = StopRequests::new();
-    let listener = TcpListener::bind(&args.listen).await.map_err(unused)?;
-    let address = listener.local_addr().map_err(unused)?;
+    let listener = TcpListener::bind(&args.listen)
+        .await
+        .map_err(cannot_listen)?;
+    let address = listener.local_addr().map_err(cannot_listen)?;
     if args.store.store.is_none() {
         terminal::note(format_args!(
             "{WARNING}warning:{WARNING:#} without `--store` all runs are lost when the server ends"
@@ -96,8 +99,8 @@ pub(crate) async fn run(args: Args) -> Result {
     Ok(Exit::Done)
 }
 
-/// Says what happens to threads, but not that all is well.
-fn notice(notice: Notice<'_>) {
+/// Prints notices of failures. Other notices are not printed.
+fn print_failure(notice: Notice<'_>) {
     if matches!(notice, Notice::Failed { .. } | Notice::NotRecovered { .. }) {
         terminal::note(notice);
     }

@@ -74,11 +74,11 @@ fn list(schemas: &Map<String, Value>) -> Result<()> {
 fn show(name: &str, schema: &Value) -> Result<()> {
     terminal::line(format_args!("{STRONG}{name}{STRONG:#}: {}", summary(name)))?;
     let definitions = &schema["$defs"];
-    match schema["oneOf"].as_array() {
+    let shown = match schema["oneOf"].as_array() {
         None => properties(schema, definitions, "It has no settings."),
-        // The settings depend on one of them.
+        // One setting decides which others there are.
         Some(variants) => variants.iter().try_for_each(|variant| {
-            if let Some((setting, value)) = fixed(variant) {
+            if let Some((setting, value)) = discriminant(variant) {
                 terminal::line(format_args!(
                     "\n{STRONG}{setting}: {value}{STRONG:#}  {}",
                     description(variant)
@@ -86,16 +86,22 @@ fn show(name: &str, schema: &Value) -> Result<()> {
             }
             properties(variant, definitions, "  It has no other settings.")
         }),
+    };
+    shown?;
+    // The descriptions are those of the Rust types, whose templates are of Jinja.
+    if schema.to_string().contains("{{") {
+        terminal::line("\nTemplates in documents are those of Go: `{{.name}}`, `{{.user.name}}`.")?;
     }
+    Ok(())
 }
 
-/// The setting that decides which variant it is, with its value.
-fn fixed(variant: &Value) -> Option<(&str, &str)> {
+/// The setting that selects this variant, with its value.
+fn discriminant(variant: &Value) -> Option<(&str, &str)> {
     let mut properties = variant["properties"].as_object()?.iter();
     properties.find_map(|(name, of)| Some((name.as_str(), of["const"].as_str()?)))
 }
 
-fn properties(schema: &Value, definitions: &Value, without: &str) -> Result<()> {
+fn properties(schema: &Value, definitions: &Value, if_empty: &str) -> Result<()> {
     let required: Vec<&str> = schema["required"]
         .as_array()
         .into_iter()
@@ -109,7 +115,7 @@ fn properties(schema: &Value, definitions: &Value, without: &str) -> Result<()> 
         .filter(|(_, of)| of.get("const").is_none())
         .collect();
     if shown.is_empty() {
-        return terminal::line(without);
+        return terminal::line(if_empty);
     }
     let width = shown
         .iter()
@@ -122,8 +128,8 @@ fn properties(schema: &Value, definitions: &Value, without: &str) -> Result<()> 
         } else {
             ""
         };
-        let values =
-            choices(of, definitions).map_or_else(String::new, |it| format!(" One of: {it}."));
+        let values = allowed_values(of, definitions)
+            .map_or_else(String::new, |it| format!(" One of: {it}."));
         terminal::line(format_args!(
             "  {STRONG}{setting:width$}{STRONG:#}  {}{values}{mark}",
             description(of)
@@ -132,8 +138,8 @@ fn properties(schema: &Value, definitions: &Value, without: &str) -> Result<()> 
     Ok(())
 }
 
-/// The values of a setting, if they are texts that are known.
-fn choices(schema: &Value, definitions: &Value) -> Option<String> {
+/// The values of a setting, if the schema lists them as texts.
+fn allowed_values(schema: &Value, definitions: &Value) -> Option<String> {
     let of_definition = schema["$ref"]
         .as_str()
         .and_then(|it| definitions.get(it.strip_prefix("#/$defs/")?));

@@ -10,7 +10,7 @@ use crate::document::{File, Kind};
 use crate::exit::{Exit, Result};
 use crate::program_tool::ProgramTool;
 use crate::services::ServiceArgs;
-use crate::{loaded, terminal};
+use crate::{load, terminal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -81,21 +81,18 @@ pub(crate) fn run(args: Args) -> Result {
 /// All that is wrong with a document of any kind.
 fn check(file: &File, catalog: &Catalog) -> Findings {
     if file.kind() == Kind::Conversation {
-        return match conversation::check(&file.source()) {
+        return match conversation::check(&file.conversation_source()) {
             Ok(checked) => Findings::of(&checked.warnings),
             Err(found) => Findings::of(&found),
         };
     }
-    match file.graph().check(catalog) {
+    match file.graph_source().check(catalog) {
         Err(found) => Findings::of(&found),
         Ok(document) => {
             let mut findings = Findings::of(&document.warnings);
             // What only the loader sees, such as nodes that cannot be reached.
-            if let Err(problems) = loaded::flow_without_services(&document.graph(catalog)) {
-                let name = file.name();
-                problems
-                    .iter()
-                    .for_each(|problem| findings.add_error(name, "CL-001", problem));
+            if let Err(problems) = load::build_without_services(&document.graph(catalog)) {
+                findings.append(Findings::of(&file.located(&problems)));
             }
             findings
         }

@@ -1,4 +1,4 @@
-//! What is wrong with parameters and with arguments.
+//! The errors of parameters and of arguments.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Numbers as JSON Schema compares them: by value, whatever their type.
+//! Numbers as JSON Schema compares them: by value, independent of their type.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! What a schema cannot say of a `FlowConfig`.
+//! The rules of a `FlowConfig` that a JSON Schema cannot express.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! To the declarative form.
+//! Converts a conversation to a declarative document.
 
 use super::{Converted, Drops};
 use crate::config::{self, FlowConfig, Transition};

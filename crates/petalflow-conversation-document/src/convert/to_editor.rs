@@ -1,4 +1,4 @@
-//! To the editor's form.
+//! Converts a conversation to a document of the editor.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -201,7 +201,7 @@ fn tuple(input: &mut &str, depth: usize) -> Parsed<Value> {
 
 /// `{a: b}`, `{a, b}`; `{}` is an empty dictionary.
 fn braces(input: &mut &str, depth: usize) -> Parsed<Value> {
-    // Each member is parsed once, whatever follows it: a second try per level would take exponential time.
+    // Each member is parsed only once: a second try per level would take exponential time.
     let member = |input: &mut &str| -> Parsed<(Value, Option<Value>)> {
         let key = (|input: &mut &str| value(input, depth + 1)).verify(Value::is_hashable);
         let entry = preceded((multispace0, ':', multispace0), |input: &mut &str| {

@@ -1,4 +1,4 @@
-//! What a picture of a conversation shows.
+//! The nodes and lines of the diagram of a conversation.
 
 use std::collections::HashMap;
 

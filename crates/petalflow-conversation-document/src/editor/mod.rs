@@ -284,7 +284,7 @@ pub struct Condition {
 pub struct ContextStrategy {
     /// What it does.
     pub strategy: Strategy,
-    /// What the model is told to summarize.
+    /// The instruction to the model for the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_prompt: Option<String>,
     /// All other fields.

@@ -1,4 +1,4 @@
-//! What a schema cannot say of a document of the editor.
+//! The rules of an editor's document that a JSON Schema cannot express.
 
 use std::collections::{HashMap, HashSet};
 

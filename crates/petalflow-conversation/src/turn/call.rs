@@ -15,10 +15,10 @@ use crate::program::{Offered, Program};
 use crate::step::{Outcome, PendingCall};
 use crate::{ConversationError, ConversationEvent, Interruption, Talk};
 
-/// Lets the conversation continue at this node after the call, whatever the document says.
+/// Lets the conversation continue at this node after the call. It overrides the document.
 ///
 /// A function of the program calls it. Nodes that are chosen by code are checked when the function returns: a name that
-/// does not exist is an error that the model is told.
+/// does not exist is an error that the model reads.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -98,7 +98,7 @@ async fn run(
         None => Value::Null,
         Some(tool) => {
             let arguments = pending.call.arguments.clone();
-            // What does not fit is told to the model, and the code is not called.
+            // If the arguments do not fit, the model reads why, and the code is not called.
             let arguments = match &offered.checker {
                 Some(checker) => checker.check(arguments)?,
                 None => arguments,

@@ -46,7 +46,7 @@ pub(crate) async fn enter(
             match summary::summarize(program, talk, prompt).await {
                 Ok(summary) => (false, Some(summary)),
                 Err(error) => {
-                    // For this entry only: the strategy of the node stays what it is.
+                    // For this entry only: the strategy of the node does not change.
                     cx.emit(ConversationEvent::NoSummary {
                         node: name.into(),
                         reason: error.to_string(),

@@ -78,7 +78,7 @@ pub fn branch<T: Reply>(field: &str, result: BranchResult<T>) -> Value {
     Value::Object(object)
 }
 
-/// A result whose value is all that there is.
+/// A result that is only a value.
 pub fn reply<T: Reply>(result: T) -> Value {
     result.into_value()
 }

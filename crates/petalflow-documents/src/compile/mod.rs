@@ -145,7 +145,7 @@ fn nodes_of<'c>(name: &str, task: &Task, agent: &Agent, catalog: &'c Catalog) ->
                     let arguments = tool.inputs.as_slice();
                     standalone.push((reference.to_owned(), arguments));
                 }
-                // A tool that the catalog does not know: who runs the graph supplies it.
+                // A tool that the catalog does not know: the program that runs the graph supplies it.
                 _ => called.push(reference.to_owned()),
             }
         }

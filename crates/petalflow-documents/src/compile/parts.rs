@@ -1,4 +1,4 @@
-//! What the nodes of tasks and the edges of strategies share.
+//! Parts of a compiled graph that tasks and strategies share.
 
 use std::collections::BTreeMap;
 

@@ -29,6 +29,7 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
         agent_exists(workflow, name, task, &at, report);
         references_exist(workflow, name, task, &at, report);
         prompt_is_a_template(name, task, &at.name("description"), report);
+        review_is_known(name, task, &at.name("review"), report);
     }
     let execution = Pointer::root().name("execution");
     // The strategy itself is wrong.
@@ -55,6 +56,19 @@ fn name_has_form(what: &str, name: &str, at: &Pointer, report: &mut Report) {
             shown(name)
         );
         report.add_at_name(Code::BadName, at.clone(), message);
+    }
+}
+
+/// A misspelt review would be none: the result would pass without an approval.
+fn review_is_known(name: &str, task: &Task, at: &Pointer, report: &mut Report) {
+    let review = task.review.as_str();
+    if !review.is_empty() && review != "human" {
+        let message = format!(
+            "task `{}`: `{}` is no review; write `human`, or leave it out",
+            shown(name),
+            shown(review)
+        );
+        report.add(Code::WrongValue, at.clone(), message);
     }
 }
 

@@ -40,6 +40,16 @@ fn in_settings(
             report.add(Code::BadTemplate, at.name(name), message);
         }
     }
+    if kind == "human"
+        && let Some(Value::String(text)) = config.get("prompt")
+        && text.contains("{{")
+    {
+        let message = format!(
+            "node `{}`: `prompt` is no template, so people see its `{{{{`; write `prompt_template` instead",
+            shown(id)
+        );
+        report.add(Code::NoTemplate, at.name("prompt"), message);
+    }
     if depth >= 8 {
         return;
     }

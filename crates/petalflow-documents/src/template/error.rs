@@ -1,4 +1,4 @@
-//! What is wrong with a template.
+//! The error of a template.
 
 /// Why a template cannot be used, and where in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

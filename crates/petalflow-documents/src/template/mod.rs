@@ -58,7 +58,7 @@ pub fn to_jinja(text: &str) -> Result<String, TemplateError> {
     Ok(output.jinja)
 }
 
-/// What is between the braces that begin at `start`, with its trim marks, and where the text goes on.
+/// What is between the braces that begin at `start`, with its trim marks, and the position of the text after it.
 fn action_at(text: &str, start: usize) -> Result<(&str, usize), TemplateError> {
     let inside = &text[start + 2..];
     let after_mark = inside.strip_prefix('-').unwrap_or(inside).trim_start();

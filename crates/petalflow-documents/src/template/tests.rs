@@ -108,7 +108,7 @@ fn deep_templates_are_refused_in_bounded_time() {
 }
 
 #[test]
-fn what_would_grow_without_bound_is_refused() {
+fn templates_that_grow_without_bound_are_refused() {
     // A value is written once, however many it is compared with.
     let mut value = ".a".to_owned();
     for _ in 0..19 {

@@ -8,7 +8,7 @@ use petalflow::graph::{BoxNode, START};
 
 use super::error::{BuildErrors, GraphError};
 use super::graph::{Edge, EnvelopeGraph};
-use super::placed::{MergedNames, Placed, PlainNode, RouterNode};
+use super::graph_node::{GraphNode, MergedNames, PlainNode, RouterNode};
 use super::regions::{Region, regions};
 use crate::kinds::EnvelopeNode;
 use crate::run::StepGraph;
@@ -27,18 +27,20 @@ impl EnvelopeGraph {
 }
 
 fn compile(graph: &EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
-    let refused = |errors| BuildErrors {
+    let build_errors = |errors| BuildErrors {
         graph: graph.name.clone(),
         errors,
     };
-    graph.validate().map_err(|error| refused(vec![error]))?;
+    graph
+        .validate()
+        .map_err(|error| build_errors(vec![error]))?;
     let entry = graph.entry.unwrap_or_default();
     let mut is_reached = vec![false; graph.nodes.len()];
     let reached = graph.reached_from(entry).into_iter();
     reached.for_each(|node| is_reached[node] = true);
     let unknown = unknown_targets(graph);
     if !unknown.is_empty() {
-        return Err(refused(unknown));
+        return Err(build_errors(unknown));
     }
     let mut builder = Graph::<Envelope>::builder(&graph.name).edge(START, graph.id(entry));
     let all: Arc<[String]> = graph.nodes.iter().map(|entry| entry.id.clone()).collect();
@@ -47,9 +49,9 @@ fn compile(graph: &EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
         if !is_reached[node] {
             continue;
         }
-        let place = place(graph, node, region, &all);
+        let node_in_graph = graph_node(graph, node, region, &all);
         let id = graph.id(node);
-        if place.targets.is_empty() {
+        if node_in_graph.targets.is_empty() {
             let targets = graph.targets(node).into_iter();
             builder = targets.fold(builder, |builder, to| builder.edge(id, graph.id(to)));
         } else {
@@ -58,15 +60,15 @@ fn compile(graph: &EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
                 builder.route(id, target(graph, edge), graph.id(edge.to))
             });
         }
-        if graph.nodes[node].waits || place.kind == NodeKind::Merge {
+        if graph.nodes[node].waits || node_in_graph.kind == NodeKind::Merge {
             builder = builder.merge(id);
         }
-        kinds.insert(id.to_owned(), place.kind.clone());
-        builder = if place.targets.is_empty() {
-            builder.boxed(id, BoxNode::new(PlainNode(place)))
+        kinds.insert(id.to_owned(), node_in_graph.kind.clone());
+        builder = if node_in_graph.targets.is_empty() {
+            builder.boxed(id, BoxNode::new(PlainNode(node_in_graph)))
         } else {
-            let routes = builder.routes(id, &place.targets);
-            routes.boxed(id, BoxNode::new(RouterNode(place)))
+            let routes = builder.routes(id, &node_in_graph.targets);
+            routes.boxed(id, BoxNode::new(RouterNode(node_in_graph)))
         };
     }
     match builder.build() {
@@ -76,12 +78,17 @@ fn compile(graph: &EnvelopeGraph) -> Result<EnvelopeFlow, BuildErrors> {
         }
         Err(errors) => {
             let errors = errors.diagnostics().iter().cloned();
-            Err(refused(errors.map(GraphError::Rule).collect()))
+            Err(build_errors(errors.map(GraphError::Rule).collect()))
         }
     }
 }
 
-fn place(graph: &EnvelopeGraph, node: usize, region: &Region, all: &Arc<[String]>) -> Placed {
+fn graph_node(
+    graph: &EnvelopeGraph,
+    node: usize,
+    region: &Region,
+    all: &Arc<[String]>,
+) -> GraphNode {
     let entry = &graph.nodes[node];
     let ids = |nodes: &[usize]| -> Vec<String> {
         nodes.iter().map(|node| graph.id(*node).into()).collect()
@@ -106,7 +113,7 @@ fn place(graph: &EnvelopeGraph, node: usize, region: &Region, all: &Arc<[String]
             .find(|side| !merged.nodes.contains(side) && graph.nodes[*side].node.router().is_none())
             .map(|side| graph.id(side).into()),
     });
-    Placed {
+    GraphNode {
         id: entry.id.clone(),
         kind: entry.node.kind(),
         node: entry.node.clone(),

@@ -54,7 +54,7 @@ pub enum GraphError {
     /// The nodes have no order, because some are in cycles.
     #[error(
         "the nodes have no order, because of a cycle through {}",
-        listed(nodes)
+        quoted_names(nodes)
     )]
     CycleDetected {
         /// The nodes in cycles or after them, in the order in which they were added.
@@ -113,7 +113,7 @@ impl fmt::Display for EdgeEnd {
     }
 }
 
-fn listed(names: &[String]) -> String {
+fn quoted_names(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }

@@ -51,7 +51,7 @@ impl EnvelopeBuilder {
 
     /// Adds a node without an edge, and continues from it. The first node is the entry.
     pub fn add_node(mut self, id: impl Into<String>, node: impl EnvelopeNode) -> Self {
-        self.current = self.place(id.into(), node).into_iter().collect();
+        self.current = self.insert(id.into(), node).into_iter().collect();
         self
     }
 
@@ -64,15 +64,15 @@ impl EnvelopeBuilder {
 
     /// Adds a node with an edge from each current node, and continues from it.
     pub fn edge(mut self, id: impl Into<String>, node: impl EnvelopeNode) -> Self {
-        let node = self.place(id.into(), node);
-        self.lead_to("edge", node);
+        let node = self.insert(id.into(), node);
+        self.connect_current("edge", node);
         self
     }
 
     /// Adds an edge from each current node to a node that exists, and continues from it.
     pub fn edge_to(mut self, id: &str) -> Self {
-        let node = self.known(id, "edge_to");
-        self.lead_to("edge_to", node);
+        let node = self.find(id, "edge_to");
+        self.connect_current("edge_to", node);
         self
     }
 
@@ -134,8 +134,8 @@ impl EnvelopeBuilder {
             self.current.clone_from(&from);
             for (id, node) in branch {
                 is_empty = false;
-                let node = self.place(id.into(), node);
-                self.join_from_current(node);
+                let node = self.insert(id.into(), node);
+                self.add_edges_from_current(node);
             }
             ends.extend(self.current.iter().filter(|node| !from.contains(node)));
         }
@@ -149,14 +149,14 @@ impl EnvelopeBuilder {
     /// Adds a merge with an edge from each current node, and continues from it. It waits for each edge that can still fire, so
     /// it needs no number of inputs.
     pub fn merge(mut self, id: impl Into<String>, node: impl EnvelopeNode) -> Self {
-        let node = self.place(id.into(), node);
-        self.lead_to("merge", node);
+        let node = self.insert(id.into(), node);
+        self.connect_current("merge", node);
         self
     }
 
     /// Adds an edge from each current node to a merge that exists, and continues from it.
     pub fn merge_to(mut self, id: &str) -> Self {
-        let node = self.known(id, "merge_to");
+        let node = self.find(id, "merge_to");
         if let Some(node) = node {
             let kind = self.graph.nodes[node].node.kind();
             if kind != NodeKind::Merge {
@@ -165,7 +165,7 @@ impl EnvelopeBuilder {
                 return self;
             }
         }
-        self.lead_to("merge_to", node);
+        self.connect_current("merge_to", node);
         self
     }
 
@@ -177,7 +177,7 @@ impl EnvelopeBuilder {
     /// Continues from these nodes.
     pub fn branches<'a>(mut self, ids: impl IntoIterator<Item = &'a str>) -> Self {
         let ids = ids.into_iter();
-        self.current = ids.filter_map(|id| self.known(id, "branch")).collect();
+        self.current = ids.filter_map(|id| self.find(id, "branch")).collect();
         self
     }
 
@@ -237,7 +237,7 @@ impl EnvelopeBuilder {
     }
 
     /// Adds a node. The first is the entry.
-    fn place(&mut self, id: String, node: impl EnvelopeNode) -> Option<usize> {
+    fn insert(&mut self, id: String, node: impl EnvelopeNode) -> Option<usize> {
         if let Err(error) = self.graph.add_node(id, node) {
             self.errors.push(error);
             return None;
@@ -246,20 +246,20 @@ impl EnvelopeBuilder {
         Some(self.graph.nodes.len() - 1)
     }
 
-    fn known(&mut self, id: &str, by: &'static str) -> Option<usize> {
-        let node = self.graph.named(id, by);
+    fn find(&mut self, id: &str, by: &'static str) -> Option<usize> {
+        let node = self.graph.require(id, by);
         node.map_err(|error| self.errors.push(error)).ok()
     }
 
-    fn lead_to(&mut self, operation: &'static str, node: Option<usize>) {
+    fn connect_current(&mut self, operation: &'static str, node: Option<usize>) {
         if self.current.is_empty() && self.graph.nodes.len() > 1 {
             self.errors.push(GraphError::NoCurrent { operation });
         }
-        self.join_from_current(node);
+        self.add_edges_from_current(node);
     }
 
     /// Adds edges from the current nodes, and continues from the node. After a mistake it continues as before.
-    fn join_from_current(&mut self, node: Option<usize>) {
+    fn add_edges_from_current(&mut self, node: Option<usize>) {
         let Some(node) = node else { return };
         let to = self.graph.id(node).to_owned();
         for from in std::mem::replace(&mut self.current, vec![node]) {

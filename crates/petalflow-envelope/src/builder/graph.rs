@@ -160,7 +160,7 @@ impl EnvelopeGraph {
     ///
     /// [`GraphError::NodeNotFound`] if there is no such node.
     pub fn wait_at(&mut self, id: &str) -> Result<(), GraphError> {
-        let node = self.named(id, "wait_at")?;
+        let node = self.require(id, "wait_at")?;
         self.nodes[node].waits = true;
         Ok(())
     }
@@ -171,7 +171,7 @@ impl EnvelopeGraph {
     ///
     /// [`GraphError::NodeNotFound`].
     pub fn set_entry(&mut self, id: &str) -> Result<(), GraphError> {
-        self.entry = Some(self.named(id, "set_entry")?);
+        self.entry = Some(self.require(id, "set_entry")?);
         Ok(())
     }
 
@@ -270,7 +270,7 @@ impl EnvelopeGraph {
         self.index.get(id).copied()
     }
 
-    pub(super) fn named(&self, id: &str, by: &'static str) -> Result<usize, GraphError> {
+    pub(super) fn require(&self, id: &str, by: &'static str) -> Result<usize, GraphError> {
         let id = id.to_owned();
         self.find(&id).ok_or(GraphError::NodeNotFound { id, by })
     }

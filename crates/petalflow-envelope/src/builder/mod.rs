@@ -28,7 +28,7 @@
 //! applied in the order in which the nodes were added. The number of nodes that run at the same time has no influence on the
 //! result.
 //!
-//! * A node runs once in a superstep, whatever the number of its predecessors. PetalFlow runs it once for each predecessor.
+//! * A node runs once in a superstep, also if it has several predecessors. PetalFlow runs it once for each predecessor.
 //! * A [merge](NodeKind::Merge) waits for the edges that can still fire. So it runs after a router that skips one of its
 //!   branches. In PetalFlow it never runs then. It merges in the order of its edges and not in the order of arrival, and it
 //!   merges also if one node runs at a time.
@@ -37,13 +37,13 @@
 //!   what others changed, and the result has the changes of all. The result of PetalFlow is that of one branch. A path that
 //!   leaves a branch and goes around the merge takes the changes of the branch with it.
 //! * A router can choose only among its edges. The builder refuses a router with another target.
-//! * A node that the entry cannot reach is left out of the flow. A cycle without a way out is refused.
+//! * A node that the entry cannot reach is left out of the flow. A cycle without a way out is build_errors.
 
 mod compile;
 mod error;
 mod fluent;
 mod graph;
-mod placed;
+mod graph_node;
 mod regions;
 
 #[cfg(doc)]

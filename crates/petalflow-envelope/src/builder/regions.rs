@@ -6,7 +6,7 @@ use super::graph::EnvelopeGraph;
 use crate::NodeKind;
 use crate::kinds::EnvelopeNode;
 
-/// What a node has to do with branches.
+/// The branches that a node is in, or that it merges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Region {
     /// Whether its changes stay in its branch until a merge applies them.
@@ -92,36 +92,38 @@ fn dominators(graph: &EnvelopeGraph, order: &[usize]) -> Vec<Option<usize>> {
         .iter()
         .enumerate()
         .for_each(|(at, node)| rank[*node] = at);
-    let mut above: Vec<Option<usize>> = vec![None; graph.nodes.len()];
+    let mut idom: Vec<Option<usize>> = vec![None; graph.nodes.len()];
     let Some((&entry, rest)) = order.split_first() else {
-        return above;
+        return idom;
     };
-    above[entry] = Some(entry);
+    idom[entry] = Some(entry);
     let mut changed = true;
     while changed {
         changed = false;
         for &node in rest {
             let mut common: Option<usize> = None;
             for &from in &graph.nodes[node].previous {
-                if above[from].is_none() {
+                if idom[from].is_none() {
                     continue;
                 }
-                common = Some(common.map_or(from, |known| meet(&above, &rank, known, from)));
+                common = Some(
+                    common.map_or(from, |common| common_dominator(&idom, &rank, common, from)),
+                );
             }
-            if above[node] != common {
-                above[node] = common;
+            if idom[node] != common {
+                idom[node] = common;
                 changed = true;
             }
         }
     }
-    above[entry] = None;
-    above
+    idom[entry] = None;
+    idom
 }
 
-fn meet(above: &[Option<usize>], rank: &[usize], mut a: usize, mut b: usize) -> usize {
+fn common_dominator(idom: &[Option<usize>], rank: &[usize], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let lower = if rank[a] > rank[b] { &mut a } else { &mut b };
-        match above[*lower] {
+        match idom[*lower] {
             Some(next) => *lower = next,
             None => return *lower,
         }

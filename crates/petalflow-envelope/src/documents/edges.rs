@@ -1,4 +1,4 @@
-//! The edges of a document.
+//! The edges of a graph document: entries, cycles, and nodes that wait.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Why a graph cannot be loaded.
+//! The error of the loader.
 
 /// All that prevents a graph from being loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

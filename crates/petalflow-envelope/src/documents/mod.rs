@@ -1,7 +1,7 @@
 //! Runs the graphs of documents.
 //!
 //! [`load`] makes an [`EnvelopeFlow`] of a definition in JSON or YAML: nodes of the [kinds](crate::kinds), and edges. The program
-//! supplies what a document cannot contain: models, tools, and who asks people. See [`Services`].
+//! supplies what a document cannot contain: models, tools, and the handler that asks people. See [`Services`].
 //!
 //! ```
 //! use petalflow::prelude::*;

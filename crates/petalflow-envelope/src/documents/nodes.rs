@@ -93,7 +93,7 @@ fn plain(
             tool_node(tool, site)?
         }
         other => {
-            // A tool as a type. Its name is that of the type, whatever `tool_name` and `action_name` say.
+            // A tool as a type. Its name is that of the type; `tool_name` and `action_name` are ignored.
             let mut settings = settings;
             settings.retain(|name, _| {
                 [

@@ -1,4 +1,4 @@
-//! What documents cannot contain.
+//! The services that a program supplies to documents: models, tools, functions, a cache, a way to ask people.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::kinds::{AnyNode, CacheStore, EnvelopeNode, HumanHandler, MemoryCacheS
 use petalflow::tool::Tool;
 use petalflow_llm::LlmClient;
 
-/// What the nodes of a document use: models, tools, who asks people, functions, and a cache.
+/// What the nodes of a document use: models, tools, the handler that asks people, functions, and a cache.
 ///
 /// ```
 /// use petalflow_envelope::documents::Services;
@@ -101,7 +101,7 @@ impl Services {
         self
     }
 
-    /// Who asks people.
+    /// Sets the handler that asks people.
     #[must_use]
     pub fn human(mut self, handler: impl HumanHandler) -> Self {
         self.human = Some(Arc::new(handler));

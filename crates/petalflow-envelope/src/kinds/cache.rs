@@ -1,19 +1,18 @@
 //! A node that caches the changes of another node.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use tokio::time::Instant;
 
+use super::cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
 use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
-use crate::template::{MissingVariable, check, render};
+use crate::template::{MissingVariable, check, render, with_variables};
 use crate::values::canonical;
 use crate::wire::{artifact_to_wire, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
@@ -23,8 +22,8 @@ use petalflow::{BoxError, async_trait};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {
-    /// A template for the key: `{{ vars.name }}` is a variable, `{{ input }}` the input of the flow. Without it, the key is a
-    /// hash.
+    /// A template for the key: `{{ name }}` or `{{ vars.name }}` is a variable, `{{ input }}` the input of the flow. Without
+    /// it, the key is a hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_key: Option<String>,
     /// The variables in the hash. An empty list means all.
@@ -39,65 +38,6 @@ pub struct CacheConfig {
     /// The variable for `{ "hit": .., "key": .., "stored_at": .., "expires_at": .. }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_var: Option<String>,
-}
-
-/// An entry of a cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CacheEntry {
-    /// The changes of the node.
-    pub changes: Changes,
-    /// When it was stored, in milliseconds since 1970 (UTC).
-    pub stored_ms: u64,
-    /// When it expires, in milliseconds since 1970 (UTC).
-    pub expires_ms: Option<u64>,
-}
-
-/// Where a [`CacheNode`] stores its entries.
-///
-/// ```
-/// use petalflow::{BoxError, async_trait};
-/// use petalflow_envelope::kinds::{CacheEntry, CacheStore};
-///
-/// struct Nowhere;
-///
-/// #[async_trait]
-/// impl CacheStore for Nowhere {
-///     async fn get(&self, _: &str) -> Result<Option<CacheEntry>, BoxError> {
-///         Ok(None)
-///     }
-///
-///     async fn set(&self, _: &str, _: CacheEntry) -> Result<(), BoxError> {
-///         Ok(())
-///     }
-/// }
-/// # let _ = Nowhere;
-/// ```
-#[async_trait]
-pub trait CacheStore: Send + Sync + 'static {
-    /// Returns the entry with this key, unless it is expired.
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot be read. The node then fails.
-    async fn get(&self, key: &str) -> Result<Option<CacheEntry>, BoxError>;
-
-    /// Stores an entry.
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot be written. The node then fails.
-    async fn set(&self, key: &str, entry: CacheEntry) -> Result<(), BoxError>;
-}
-
-#[async_trait]
-impl<S: CacheStore + ?Sized> CacheStore for Arc<S> {
-    async fn get(&self, key: &str) -> Result<Option<CacheEntry>, BoxError> {
-        (**self).get(key).await
-    }
-
-    async fn set(&self, key: &str, entry: CacheEntry) -> Result<(), BoxError> {
-        (**self).set(key, entry).await
-    }
 }
 
 /// A node that caches the changes of another node, by a key that is made of the envelope. The key begins with the name of
@@ -196,11 +136,11 @@ impl CacheNode {
     }
 
     /// Runs the inner node and stores its changes.
-    async fn miss(&self, call: Call<'_>, key: &str) -> Result<CacheEntry, BoxError> {
+    async fn compute(&self, call: Call<'_>, key: &str) -> Result<CacheEntry, BoxError> {
         let Some(node) = &self.node else {
             let name = call.name;
             return Err(format!(
-                "cache node `{name}` has no entry `{key}`, and no node to make one"
+                "cache node `{name}` has no entry `{key}`, and no inner node that could compute one"
             )
             .into());
         };
@@ -221,14 +161,18 @@ impl CacheNode {
         let envelope = call.envelope;
         let input = envelope.input.as_deref();
         if let Some(template) = &self.config.cache_key {
-            let values = json!({ "vars": envelope.vars, "input": input });
+            let parts = [
+                ("vars".into(), json!(envelope.vars)),
+                ("input".into(), json!(input)),
+            ];
+            let values = with_variables(&envelope.vars, parts);
             let key = render(template, MissingVariable::Error, values)?;
             return Ok(format!("{}:{key}", call.name));
         }
-        let chosen = |name: &String| {
+        let is_included = |name: &String| {
             self.config.input_vars.is_empty() || self.config.input_vars.contains(name)
         };
-        let vars = envelope.vars.iter().filter(|(name, _)| chosen(name));
+        let vars = envelope.vars.iter().filter(|(name, _)| is_included(name));
         let vars: Map<String, Value> = vars.map(|(a, b)| (a.clone(), b.clone())).collect();
         let mut hashed = Map::from_iter([("vars".to_owned(), Value::Object(vars))]);
         if self.config.include_input {
@@ -259,7 +203,7 @@ impl EnvelopeNode for CacheNode {
         let hit = found.is_some();
         let entry = match found {
             Some(entry) => entry,
-            None => self.miss(call, &key).await?,
+            None => self.compute(call, &key).await?,
         };
         let Some(output) = &self.config.output_var else {
             return Ok(entry.changes);
@@ -272,102 +216,5 @@ impl EnvelopeNode for CacheNode {
             "expires_at": expires_at,
         });
         Ok(entry.changes.var(output, info))
-    }
-}
-
-/// A [`CacheStore`] in memory. Clones share it. Its clock is that of tokio, so that tests can pause it.
-///
-/// ```
-/// use petalflow_envelope::kinds::MemoryCacheStore;
-///
-/// assert_eq!(MemoryCacheStore::new().size(), 0);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct MemoryCacheStore(Arc<Mutex<BTreeMap<String, Stored>>>);
-
-#[derive(Debug)]
-struct Stored {
-    entry: CacheEntry,
-    /// `None` if it never expires.
-    expires: Option<Instant>,
-}
-
-impl Stored {
-    fn is_expired(&self) -> bool {
-        self.expires
-            .is_some_and(|expires| Instant::now() >= expires)
-    }
-}
-
-impl MemoryCacheStore {
-    /// Creates an empty store.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, Stored>> {
-        // No code that can panic runs while it is locked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The number of entries. Expired ones count until they are removed.
-    pub fn size(&self) -> usize {
-        self.entries().len()
-    }
-
-    /// The keys, sorted.
-    ///
-    /// ```
-    /// use petalflow_envelope::kinds::MemoryCacheStore;
-    ///
-    /// assert!(MemoryCacheStore::new().keys().is_empty());
-    /// ```
-    pub fn keys(&self) -> Vec<String> {
-        self.entries().keys().cloned().collect()
-    }
-
-    /// Removes all entries.
-    ///
-    /// ```
-    /// use petalflow_envelope::kinds::MemoryCacheStore;
-    ///
-    /// MemoryCacheStore::new().clear();
-    /// ```
-    pub fn clear(&self) {
-        self.entries().clear();
-    }
-
-    /// Removes the expired entries, and returns how many.
-    ///
-    /// ```
-    /// use petalflow_envelope::kinds::MemoryCacheStore;
-    ///
-    /// assert_eq!(MemoryCacheStore::new().prune(), 0);
-    /// ```
-    pub fn prune(&self) -> usize {
-        let mut entries = self.entries();
-        let before = entries.len();
-        entries.retain(|_, stored| !stored.is_expired());
-        before - entries.len()
-    }
-}
-
-#[async_trait]
-impl CacheStore for MemoryCacheStore {
-    async fn get(&self, key: &str) -> Result<Option<CacheEntry>, BoxError> {
-        let mut entries = self.entries();
-        if entries.get(key).is_some_and(Stored::is_expired) {
-            entries.remove(key);
-        }
-        Ok(entries.get(key).map(|stored| stored.entry.clone()))
-    }
-
-    async fn set(&self, key: &str, entry: CacheEntry) -> Result<(), BoxError> {
-        let ttl = entry.expires_ms.map(|expires| {
-            std::time::Duration::from_millis(expires.saturating_sub(entry.stored_ms))
-        });
-        let expires = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
-        self.entries().insert(key.into(), Stored { entry, expires });
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::routed::recorded;
+use super::routed::with_decision_variable;
 use super::{Call, Decide, EnvelopeNode};
 use crate::expr::Expression;
 use crate::values::truthy;
@@ -193,7 +193,8 @@ impl Decide for ConditionalNode {
             .decision(&call.envelope.vars)
             .map_err(|error| format!("conditional node `{}`: {error}", call.name))?;
         let condition = decision.targets.first().cloned();
-        let (decision, mut changes) = recorded(decision, format!("{}_decision", call.name))?;
+        let (decision, mut changes) =
+            with_decision_variable(decision, format!("{}_decision", call.name))?;
         if !self.config.pass_through {
             let output = call.output(self.config.output_key.as_deref());
             let value = json!({ "matched": condition.is_some(), "condition": condition });

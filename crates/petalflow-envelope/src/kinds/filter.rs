@@ -176,10 +176,10 @@ pub struct FilterNode {
     config: FilterConfig,
     /// The compiled pattern of each operation.
     patterns: Vec<Option<Regex>>,
-    keep: Option<std::sync::Arc<Keep>>,
+    keep: Option<std::sync::Arc<KeepItem>>,
 }
 
-type Keep = dyn Fn(&Value, usize) -> Result<bool, BoxError> + Send + Sync;
+type KeepItem = dyn Fn(&Value, usize) -> Result<bool, BoxError> + Send + Sync;
 
 impl std::fmt::Debug for FilterNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -281,7 +281,7 @@ impl FilterNode {
                 let value = value.ok_or_else(|| format!("there is no variable `{input}`"))?;
                 let list = value.as_array();
                 let list = list.ok_or_else(|| format!("variable `{input}` is not a list"))?;
-                list.iter().cloned().map(Item::plain).collect()
+                list.iter().cloned().map(Item::without_meta).collect()
             }
         };
         let remaining = self.remaining(&items)?;
@@ -332,21 +332,27 @@ impl EnvelopeNode for FilterNode {
 struct Item {
     value: Value,
     /// Whether unknown fields are looked up in the field `meta`.
-    meta: bool,
+    has_meta: bool,
 }
 
 impl Item {
-    fn plain(value: Value) -> Self {
-        Item { value, meta: false }
+    fn without_meta(value: Value) -> Self {
+        Item {
+            value,
+            has_meta: false,
+        }
     }
 
     fn with_meta(value: Value) -> Self {
-        Item { value, meta: true }
+        Item {
+            value,
+            has_meta: true,
+        }
     }
 
     fn field(&self, path: &str) -> Option<&Value> {
         let object = self.value.as_object()?;
-        if !self.meta {
+        if !self.has_meta {
             return get(object, path);
         }
         // `ID`, `MimeType` and `mimeType` are the spellings of PetalFlow.
@@ -419,8 +425,8 @@ fn apply(op: &FilterOp, pattern: Option<&Regex>, items: &[Item], remaining: &mut
             include_types,
             exclude_types,
         } => remaining.retain(|&index| {
-            let named = |types: &[String]| types.iter().any(|kind| kind == items[index].kind());
-            (include_types.is_empty() || named(include_types)) && !named(exclude_types)
+            let is_one_of = |types: &[String]| types.iter().any(|kind| kind == items[index].kind());
+            (include_types.is_empty() || is_one_of(include_types)) && !is_one_of(exclude_types)
         }),
         FilterOp::Match { field, value, .. } => {
             remaining.retain(|&index| items[index].matches(field, pattern, value.as_ref()));

@@ -1,4 +1,4 @@
-//! A node that lets a path continue, or not.
+//! A node that lets a path continue only if a condition holds.
 
 use std::fmt;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::call_settings::CallSettings;
-use super::routed::recorded;
+use super::routed::with_decision_variable;
 use super::{Call, Decide, EnvelopeNode, RetryConfig};
 use crate::values::text;
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period, RouteDecision};
@@ -240,7 +240,7 @@ impl Decide for LlmRouter {
         let response = self.call.run("LLM router", attempt).await?;
         let variable = self.config.decision_key.clone();
         let variable = variable.unwrap_or_else(|| format!("{}_decision", call.name));
-        recorded(self.decision(&response)?, variable)
+        with_decision_variable(self.decision(&response)?, variable)
     }
 }
 

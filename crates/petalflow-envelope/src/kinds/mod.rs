@@ -29,6 +29,7 @@
 
 mod branch_node;
 mod cache;
+mod cache_store;
 mod call_settings;
 mod conditional;
 mod filter;
@@ -53,7 +54,8 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use branch_node::BranchNode;
-pub use cache::{CacheConfig, CacheEntry, CacheNode, CacheStore, MemoryCacheStore};
+pub use cache::{CacheConfig, CacheNode};
+pub use cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
 pub use call_settings::RetryConfig;
 pub use conditional::{ConditionConfig, ConditionalConfig, ConditionalNode, EvaluationOrder};
 pub use filter::{DuplicateKept, FilterConfig, FilterNode, FilterOp, FilterTarget, SortOrder};
@@ -73,7 +75,7 @@ pub use map::{MapConfig, MapNode};
 pub(crate) use merge::changes_of;
 pub use merge::{Conflict, MergeConfig, MergeNode};
 pub use noop::NoopNode;
-pub use routed::{Chosen, Decide, Routed};
+pub use routed::{ChosenRoutes, Decide, Routed};
 pub use rule_router::{RouteCondition, RouteOp, RouteRule, RuleRouter, RuleRouterConfig};
 pub use tool::{ToolConfig, ToolNode};
 pub use transform::{DeepOrShallow, ParseFormat, StringifyFormat, TransformConfig, TransformNode};

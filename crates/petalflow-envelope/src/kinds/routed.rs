@@ -33,8 +33,8 @@ pub trait Decide: Send + Sync + 'static {
     async fn decide(&self, call: Call<'_>) -> Result<(RouteDecision, Changes), BoxError>;
 }
 
-/// The changes of a decision: a variable that contains it.
-pub(super) fn recorded(
+/// Adds the changes of a decision: a variable that contains it.
+pub(super) fn with_decision_variable(
     decision: RouteDecision,
     variable: String,
 ) -> Result<(RouteDecision, Changes), BoxError> {
@@ -138,14 +138,14 @@ impl<N: Decide, R: Route + 'static> Routed<N, R> {
         &self,
         envelope: &Envelope,
         cx: Context,
-    ) -> petalflow::Result<(Changes, Chosen<R>)> {
+    ) -> petalflow::Result<(Changes, ChosenRoutes<R>)> {
         let call = Call {
             name: cx.node(),
             envelope,
             cx: &cx,
         };
         let (decision, changes) = self.node.decide(call).await?;
-        let chosen = Chosen::of(&decision)?;
+        let chosen = ChosenRoutes::of(&decision)?;
         cx.emit_with(|| petalflow::event::CustomEvent::new(decision));
         Ok((changes, chosen))
     }
@@ -167,7 +167,7 @@ fn route_of<R: Routing>(target: &str) -> Option<usize> {
 /// ```
 /// use petalflow::Route;
 /// use petalflow_envelope::RouteDecision;
-/// use petalflow_envelope::kinds::Chosen;
+/// use petalflow_envelope::kinds::ChosenRoutes;
 ///
 /// #[derive(Route)]
 /// pub enum Desk {
@@ -176,22 +176,22 @@ fn route_of<R: Routing>(target: &str) -> Option<usize> {
 /// }
 ///
 /// let decision = RouteDecision { targets: vec!["billing".into()], ..RouteDecision::default() };
-/// assert!(Chosen::<Desk>::of(&decision).is_ok());
+/// assert!(ChosenRoutes::<Desk>::of(&decision).is_ok());
 /// let decision = RouteDecision { targets: vec!["sales".into()], ..RouteDecision::default() };
-/// assert!(Chosen::<Desk>::of(&decision).is_err());
+/// assert!(ChosenRoutes::<Desk>::of(&decision).is_err());
 /// ```
-pub struct Chosen<R> {
+pub struct ChosenRoutes<R> {
     routes: Vec<u32>,
     of: PhantomData<fn() -> R>,
 }
 
-impl<R> fmt::Debug for Chosen<R> {
+impl<R> fmt::Debug for ChosenRoutes<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Chosen").field(&self.routes).finish()
+        f.debug_tuple("ChosenRoutes").field(&self.routes).finish()
     }
 }
 
-impl<R: Route> Chosen<R> {
+impl<R: Route> ChosenRoutes<R> {
     /// Finds the routes of a decision.
     ///
     /// # Errors
@@ -206,21 +206,21 @@ impl<R: Route> Chosen<R> {
             };
             routes.push(u32::try_from(route)?);
         }
-        Ok(Chosen {
+        Ok(ChosenRoutes {
             routes,
             of: PhantomData,
         })
     }
 }
 
-impl<R: Route> Routing for Chosen<R> {
+impl<R: Route> Routing for ChosenRoutes<R> {
     const NAMES: &'static [&'static str] = R::NAMES;
     const PAYLOADS: &'static [bool] = R::PAYLOADS;
     const MANY: bool = true;
     const ROUTES: bool = true;
 }
 
-impl<R: Route> Output<Envelope> for Chosen<R> {
+impl<R: Route> Output<Envelope> for ChosenRoutes<R> {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
     type Routing = Self;

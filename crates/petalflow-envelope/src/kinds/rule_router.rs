@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::routed::recorded;
+use super::routed::with_decision_variable;
 use super::{Call, Decide, EnvelopeNode};
 use crate::values::{compare, equal, text};
 use crate::{Changes, Envelope, NodeKind, RouteDecision};
@@ -146,7 +146,7 @@ impl Decide for RuleRouter {
     async fn decide(&self, call: Call<'_>) -> Result<(RouteDecision, Changes), BoxError> {
         let variable = self.config.decision_key.clone();
         let variable = variable.unwrap_or_else(|| format!("{}_decision", call.name));
-        recorded(self.decision(call.envelope), variable)
+        with_decision_variable(self.decision(call.envelope), variable)
     }
 }
 

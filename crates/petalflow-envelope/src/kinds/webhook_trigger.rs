@@ -17,7 +17,7 @@ use petalflow::{BoxError, async_trait};
 /// The variable in which a server gives a request to the node.
 const REQUEST: &str = "__webhook_request";
 
-/// Headers that are not stored, whatever the authentication is.
+/// Headers that are never stored.
 const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 /// The settings of a [`WebhookTriggerNode`].

@@ -1,4 +1,4 @@
-//! What the nodes of a run share: limits, and the controller of steps.
+//! The control of a run with options: the limits of its nodes, and its pauses.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -48,9 +48,9 @@ struct Pauses {
     only_breakpoints: bool,
 }
 
-/// A node that can pause.
+/// The node and the point at which a run may pause.
 #[derive(Clone, Copy)]
-pub(crate) struct Stop<'a> {
+pub(crate) struct PausePoint<'a> {
     pub(crate) node: &'a str,
     pub(crate) kind: &'a NodeKind,
     pub(crate) point: StepPoint,
@@ -114,19 +114,19 @@ impl RunControl {
     /// Pauses, if the controller wants to, and returns how the run continues.
     pub(crate) async fn pause(
         &self,
-        stop: Stop<'_>,
+        at: PausePoint<'_>,
         envelope: impl FnOnce() -> Envelope,
         cx: &Context,
     ) -> Result<StepResponse, StepAborted> {
         let Some(controller) = &self.options.step else {
             return Ok(StepResponse::proceed());
         };
-        let Stop {
+        let PausePoint {
             node,
             kind,
             point,
             graph,
-        } = stop;
+        } = at;
         // Waiting tasks get the lock in the order in which they asked for it, which is that of the nodes.
         let mut pauses = self.pauses.lock().await;
         let is_breakpoint = controller.is_breakpoint(node, point);

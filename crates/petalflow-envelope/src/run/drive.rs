@@ -5,15 +5,15 @@ use std::error::Error;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::control::RunControl;
-use super::event::{RunEvent, RunEventKind, Signal, object};
+use super::event::{RunEvent, RunEventKind, object};
 use super::flow::EnvelopeFlow;
 use super::options::RunOptions;
-use crate::{Envelope, RouteDecision};
+use crate::Envelope;
 use petalflow::RunError;
-use petalflow::event::{CustomEvent, Event, EventKind};
+use petalflow::event::{Event, EventKind};
 use petalflow::interrupt::Interrupt;
 use petalflow::run::RunErrorKind;
 
@@ -81,7 +81,7 @@ impl EnvelopeFlow {
         }
         let run = launch.run(envelope);
         if !options.has_listener() {
-            return run.await.map_err(failed);
+            return run.await.map_err(run_error);
         }
         let mut stream = run.events();
         while let Some(event) = stream.next().await {
@@ -97,7 +97,7 @@ impl EnvelopeFlow {
                 EventKind::Failed { error } => {
                     let payload = json!({ "status": "failed", "error": error.to_string() });
                     events.send(RunEventKind::RunFinished, payload, None);
-                    return Err(failed(error));
+                    return Err(run_error(error));
                 }
                 EventKind::Interrupted { interrupts, state } => {
                     events.send(
@@ -117,7 +117,7 @@ impl EnvelopeFlow {
     }
 }
 
-fn failed(error: RunError) -> EnvelopeRunError {
+fn run_error(error: RunError) -> EnvelopeRunError {
     if let RunErrorKind::Interrupted { interrupts } = error.kind() {
         let interrupts = interrupts.clone();
         let envelope = error.into_state::<Envelope>().unwrap_or_default();
@@ -162,7 +162,7 @@ impl RunEvents<'_> {
                 self.send(RunEventKind::NodeFailed, payload, node);
             }
             EventKind::Custom(custom) => {
-                let (kind, payload) = emitted(custom);
+                let (kind, payload) = RunEventKind::of(custom);
                 if kind == RunEventKind::NodeFailed {
                     self.failed.extend(event.task.as_ref().map(|task| task.id));
                 }
@@ -178,26 +178,6 @@ impl RunEvents<'_> {
         event.node = node.map(str::to_owned);
         self.options.deliver(event, &mut self.seq);
     }
-}
-
-/// The kind and the payload of an event that a node emitted.
-fn emitted(event: &CustomEvent) -> (RunEventKind, Map<String, Value>) {
-    if let Some(signal) = event.downcast_ref::<Signal>() {
-        return (signal.kind, signal.payload.clone());
-    }
-    let value = event.value().ok();
-    let value = value.and_then(|value| serde_json::to_value(value).ok());
-    let mut payload = object(value.unwrap_or_default());
-    if event.downcast_ref::<RouteDecision>().is_some() {
-        return (RunEventKind::RouteDecision, payload);
-    }
-    // The events of models and tools name their kind.
-    let kind = payload.get("kind").and_then(Value::as_str);
-    let Some(kind) = kind.and_then(RunEventKind::parse) else {
-        return (RunEventKind::NodeOutput, payload);
-    };
-    payload.remove("kind");
-    (kind, payload)
 }
 
 /// A new identifier, in the form of a UUID.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::NodeKind;
 use crate::clock::now_ms;
+use crate::{NodeKind, RouteDecision};
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 
@@ -98,6 +98,37 @@ impl fmt::Display for RunEventKind {
 }
 
 impl RunEventKind {
+    /// Returns the kind and the payload of an event that a node emitted. An event of no known kind is a `node.output`.
+    ///
+    /// ```
+    /// use petalflow::event::CustomEvent;
+    /// use petalflow_envelope::RouteDecision;
+    /// use petalflow_envelope::run::RunEventKind;
+    ///
+    /// let decision = RouteDecision { targets: vec!["billing".into()], ..RouteDecision::default() };
+    /// let (kind, payload) = RunEventKind::of(&CustomEvent::new(decision));
+    /// assert_eq!(kind, RunEventKind::RouteDecision);
+    /// assert_eq!(payload["targets"][0], "billing");
+    /// ```
+    pub fn of(event: &CustomEvent) -> (Self, Map<String, Value>) {
+        if let Some(signal) = event.downcast_ref::<Signal>() {
+            return (signal.kind, signal.payload.clone());
+        }
+        let value = event.value().ok();
+        let value = value.and_then(|value| serde_json::to_value(value).ok());
+        let mut payload = object(value.unwrap_or_default());
+        if event.downcast_ref::<RouteDecision>().is_some() {
+            return (RunEventKind::RouteDecision, payload);
+        }
+        // The events of models and tools name their kind.
+        let kind = payload.get("kind").and_then(Value::as_str);
+        let Some(kind) = kind.and_then(RunEventKind::parse) else {
+            return (RunEventKind::NodeOutput, payload);
+        };
+        payload.remove("kind");
+        (kind, payload)
+    }
+
     /// Emits an event from inside a node. `payload` returns an object. It is not called, and nothing happens, if nothing
     /// listens to the run.
     ///

@@ -1,4 +1,4 @@
-//! A graph that was built.
+//! `EnvelopeFlow`: a graph over envelopes that was built and checked.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -36,7 +36,7 @@ mod options;
 mod step;
 
 pub use control::{MaxHopsExceeded, NodeTimeout};
-pub(crate) use control::{RunControl, Stop};
+pub(crate) use control::{PausePoint, RunControl};
 pub use controllers::{
     AutoController, BreakpointController, ChannelController, FuncController, NoSuchRequest,
 };

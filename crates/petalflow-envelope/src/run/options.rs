@@ -179,12 +179,12 @@ impl RunOptions {
 
     /// Passes an event on: through the decorators, then to the bus, the handlers and the channels.
     pub(super) fn deliver(&self, event: RunEvent, seq: &mut u64) {
-        self.decorated(&self.decorators, event, seq);
+        self.deliver_through(&self.decorators, event, seq);
     }
 
-    fn decorated(&self, decorators: &[Decorator], mut event: RunEvent, seq: &mut u64) {
+    fn deliver_through(&self, decorators: &[Decorator], mut event: RunEvent, seq: &mut u64) {
         if let Some((decorator, inner)) = decorators.split_first() {
-            return decorator(event, &mut |event| self.decorated(inner, event, seq));
+            return decorator(event, &mut |event| self.deliver_through(inner, event, seq));
         }
         *seq += 1;
         event.seq = *seq;

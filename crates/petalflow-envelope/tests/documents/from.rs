@@ -10,7 +10,7 @@ use petalflow_envelope::{Envelope, flow_from};
 use petalflow_llm::ScriptedModel;
 use serde_json::json;
 
-use super::{definition, finished, loaded, step};
+use super::{definition, load_flow, run_to_end, step};
 
 flow_from!("greeting.graph.json");
 flow_from!(Study = "research.agent.yaml");
@@ -30,7 +30,7 @@ async fn a_document_is_a_type() -> petalflow::Result<()> {
 }
 
 #[tokio::test]
-async fn what_a_document_needs_are_fields() -> petalflow::Result<()> {
+async fn the_needs_of_a_document_are_fields() -> petalflow::Result<()> {
     let study = Study::new(StudyServices {
         anthropic: Arc::new(ScriptedModel::new(["Bees dance."])),
         openai: Arc::new(ScriptedModel::new(["A report about bees."])),
@@ -87,11 +87,11 @@ async fn the_same_graph_three_ways_has_the_same_results_and_diagrams() -> petalf
         json!([["a", "b"], ["b", "d"], ["a", "c"]]),
     );
     document.id = "Diamond".into();
-    let document = loaded(&document, &Services::new());
+    let document = load_flow(&document, &Services::new());
 
     let by_macro = Diamond::run(Envelope::new()).await?;
     for flow in [&built, &document] {
-        let envelope = finished(flow, json!({})).await;
+        let envelope = run_to_end(flow, json!({})).await;
         assert_eq!(envelope.vars, by_macro.vars);
         assert_eq!(lines(&flow.graph().mermaid()), lines(&Diamond::mermaid()));
     }

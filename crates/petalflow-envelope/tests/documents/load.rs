@@ -9,7 +9,7 @@ use petalflow_envelope::kinds::{AutoHandler, FuncNode};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use super::{definition, loaded, problems, run, step};
+use super::{definition, load_flow, problems, run, step};
 
 fn services() -> Services {
     let echo = FuncTool::new(
@@ -95,19 +95,19 @@ async fn p206_all_node_types_load_from_their_settings() {
             "{}",
             graph.check(&Catalog::default())
         );
-        let flow = loaded(&graph, &services());
+        let flow = load_flow(&graph, &services());
         let needs = graph.needs();
         let is_free = needs == petalflow_envelope::documents::Needs::default();
         assert_eq!(problems(&graph, &none).is_empty(), is_free, "{kind}");
         if !matches!(*kind, "webhook_call" | "webhook_trigger" | "llm_router") {
-            let envelope = super::finished(&flow, json!({ "n": 2, "list": [1, 2] })).await;
+            let envelope = super::run_to_end(&flow, json!({ "n": 2, "list": [1, 2] })).await;
             assert_eq!(envelope.vars["n"], 2, "{kind}");
         }
     }
 }
 
 #[test]
-fn p206_what_is_missing_is_an_error_that_names_the_node() {
+fn p206_a_missing_service_is_an_error_that_names_the_node() {
     let graph = definition(
         json!([
             ["a", "llm_prompt", { "provider": "anthropic" }],
@@ -164,7 +164,7 @@ async fn p206_a_model_calls_the_tools_of_its_node() {
     assert!(graph.needs().tools.contains("echo"));
     let replies = [1, 2].map(|n| [Reply::call("echo", json!({ "n": n })), "done".into()]);
     let model = Arc::new(ScriptedModel::new(replies.into_iter().flatten()));
-    let flow = loaded(&graph, &services().any_model(Arc::clone(&model)));
+    let flow = load_flow(&graph, &services().any_model(Arc::clone(&model)));
     let store = petalflow::checkpoint::InMemoryStore::new();
     let thread = flow.launch().store(&store).thread("t");
     let outcome = thread

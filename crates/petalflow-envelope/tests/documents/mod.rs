@@ -37,7 +37,7 @@ fn step(id: &str) -> Value {
     json!([id, "transform", { "transform": "template", "template": template, "output_var": "path" }])
 }
 
-fn loaded(graph: &GraphDefinition, services: &Services) -> EnvelopeFlow {
+fn load_flow(graph: &GraphDefinition, services: &Services) -> EnvelopeFlow {
     load(graph, services).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -54,12 +54,14 @@ async fn run(
     services: &Services,
     vars: Value,
 ) -> petalflow::Result<Value> {
-    let envelope = loaded(graph, services).run(crate::kit::vars(vars)).await?;
+    let envelope = load_flow(graph, services)
+        .run(crate::kit::vars(vars))
+        .await?;
     Ok(Value::Object(envelope.vars))
 }
 
 /// Runs a flow with these variables, and returns the envelope.
-async fn finished(flow: &EnvelopeFlow, vars: Value) -> Envelope {
+async fn run_to_end(flow: &EnvelopeFlow, vars: Value) -> Envelope {
     let run = flow.run(crate::kit::vars(vars)).await;
     run.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -7,7 +7,7 @@ use petalflow_envelope::kinds::AutoHandler;
 use petalflow_llm::ScriptedModel;
 use serde_json::json;
 
-use super::{loaded, run};
+use super::{load_flow, run};
 
 fn graph(text: &str) -> GraphDefinition {
     let document = Source::new("w.yaml", text).check(&Catalog::default());
@@ -121,6 +121,6 @@ async fn conditions_decide_which_tasks_run() -> petalflow::Result<()> {
     assert_eq!(vars["two__a_output"], "second");
     let vars = run(&graph, &services("stop"), json!({ "word": "x" })).await?;
     assert_eq!(vars.get("two__a_output"), None);
-    let _ = loaded(&graph, &services("x"));
+    let _ = load_flow(&graph, &services("x"));
     Ok(())
 }

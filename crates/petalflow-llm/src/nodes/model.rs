@@ -1,4 +1,4 @@
-//! The model of a run.
+//! The model client of a run, as a managed value.
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! What the models of providers can do, and requests that need something else.
+//! The capabilities of the models of providers, and the refusal of requests that need others.
 
 use super::catalog::{Family, Quirks, Target, openai_reasons};
 use super::wire;

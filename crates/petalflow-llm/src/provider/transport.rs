@@ -114,7 +114,7 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// The answer as JSON, whatever type the server declares.
+    /// The answer as JSON. The content type that the server declares is ignored.
     pub(super) async fn document(&self, request: HttpRequest) -> Result<Value, LlmError> {
         let response = self.send(request).await?;
         let content_type = content_type(&response);

@@ -58,7 +58,7 @@ fn hints_for_gemini(schema: &mut Value) {
     }
 }
 
-/// The schema with nothing beside its references, and with `enum` in place of `const`.
+/// The schema without keywords beside its references, and with `enum` in place of `const`.
 fn with_bare_references(schema: &Value) -> Value {
     match schema {
         Value::Array(items) => items.iter().map(with_bare_references).collect(),

@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
                 self.merge(&mut written, ways);
             }
         }
-        // What stands beside a reference applies too.
+        // Keywords beside a reference apply too.
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
             let target = self.follow(reference);
             self.merge(&mut written, target);

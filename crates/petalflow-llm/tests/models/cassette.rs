@@ -39,7 +39,7 @@ fn none() -> Result<ScriptedModel, LlmError> {
 }
 
 #[tokio::test]
-async fn what_was_recorded_is_replayed_without_the_model() {
+async fn a_recording_is_replayed_without_the_model() {
     let file = File::new("both");
     let ask = LlmRequest::prompt;
     let model = || Ok(ScriptedModel::new(["Paris", "Rome"]).with_name("real"));
@@ -275,7 +275,7 @@ async fn wrong_arguments_are_recorded_and_other_errors_are_not() {
 }
 
 #[tokio::test]
-async fn files_that_are_no_cassettes_are_errors() {
+async fn files_that_are_not_cassettes_are_errors() {
     let file = File::new("broken");
     for (text, why) in [
         ("", "EOF"),

@@ -150,7 +150,7 @@ fn calling(arguments: Value) -> LlmResponse {
 }
 
 #[test]
-fn i012_arguments_that_are_no_object_are_an_error_with_id_and_tool_and_the_answer() {
+fn i012_arguments_that_are_not_an_object_are_an_error_with_id_and_tool_and_the_answer() {
     let request = LlmRequest::default();
     for (arguments, shown) in [
         (json!("{\"for\": \n"), "`{\\\"for\\\": \\n`"),
@@ -188,7 +188,7 @@ fn enormous_wrong_arguments_make_a_short_error() {
 }
 
 #[test]
-fn i013_with_a_schema_an_object_is_read_and_anything_else_is_no_error() {
+fn i013_with_a_schema_an_object_is_read_and_anything_else_is_not_an_error() {
     let request = LlmRequest::default().with_schema(json!({"type": "object"}));
     let read = |text: &str| LlmResponse::text_only(text).checked(&request).unwrap().json;
     assert_eq!(read(" {\"a\": 1}\n"), Some(json!({"a": 1})));
@@ -200,7 +200,7 @@ fn i013_with_a_schema_an_object_is_read_and_anything_else_is_no_error() {
 }
 
 #[test]
-fn i014_the_conversation_goes_on_with_the_reply_but_not_with_system_and_input() {
+fn i014_the_conversation_continues_with_the_reply_but_not_with_system_and_input() {
     let request = LlmRequest {
         system: Some("be brief".into()),
         input_text: Some("now".into()),

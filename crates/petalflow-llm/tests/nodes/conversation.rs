@@ -119,7 +119,7 @@ async fn a_loop_of_two_nodes_and_a_route() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told_to_the_model() {
+async fn the_model_reads_errors_of_tools() {
     let wrong = ToolCall {
         id: "c4".into(),
         name: "add".into(),

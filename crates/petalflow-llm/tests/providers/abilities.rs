@@ -50,7 +50,7 @@ fn models_are_known() {
 }
 
 #[tokio::test]
-async fn what_a_model_cannot_do_is_refused_before_anything_is_sent() {
+async fn a_request_beyond_the_capabilities_is_refused_before_anything_is_sent() {
     let server = Server::always(Vec::new()).await;
     let effort = LlmRequest {
         effort: Some(Effort::Low),

@@ -129,7 +129,7 @@ async fn without_a_provider_that_counts_it_is_an_estimate() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_count_is_an_error() {
+async fn an_answer_that_is_not_a_count_is_an_error() {
     for (status, body, kind) in [
         ("200 OK", "{}", LlmErrorKind::Malformed),
         ("200 OK", "{\"input_tokens\": -1}", LlmErrorKind::Malformed),

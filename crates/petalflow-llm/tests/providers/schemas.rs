@@ -146,7 +146,7 @@ async fn an_answer_says_which_schemas_were_not_enforced() {
 
 /// Anthropic enforces at most 16 properties with several types in one request, and 20 tools.
 #[tokio::test]
-async fn what_is_beyond_the_limits_of_a_request_is_not_strict() {
+async fn a_schema_beyond_the_limits_of_a_request_is_not_strict() {
     let optional = |count: usize| {
         let properties = (0..count).map(|n| (format!("p{n}"), json!({"type": "string"})));
         json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()})

@@ -75,7 +75,7 @@ pub async fn g086_a_value_comes_back_as_it_was_put(memories: &Memories) -> CaseR
 }
 
 /// An empty memory returns no entries.
-pub async fn what_is_not_there_is_none(memories: &Memories) -> CaseResult {
+pub async fn a_missing_entry_is_none(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     assert_eq!(store.get(&users(), "ann").await?, None);
     assert!(!store.delete(&users(), "ann").await?, "there was nothing");
@@ -330,7 +330,7 @@ pub async fn times_are_kept(memories: &Memories) -> CaseResult {
 }
 
 /// An expired entry is not returned.
-pub async fn what_has_expired_is_not_there(memories: &Memories) -> CaseResult {
+pub async fn an_expired_entry_is_missing(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     store.put(&users(), "ann", json!(1), Some(HOUR)).await?;
     store

@@ -35,7 +35,7 @@ macro_rules! __memory_contract {
 
             $crate::__memory_contract! { @cases
                 g086_a_value_comes_back_as_it_was_put,
-                what_is_not_there_is_none,
+                a_missing_entry_is_none,
                 a_value_takes_the_place_of_the_one_before,
                 g086_deleting_takes_one_entry,
                 names_and_keys_are_any_text,
@@ -47,7 +47,7 @@ macro_rules! __memory_contract {
                 a_page_may_begin_anywhere,
                 filters_come_before_limits,
                 times_are_kept,
-                what_has_expired_is_not_there,
+                an_expired_entry_is_missing,
                 an_entry_lives_as_long_as_it_was_last_told,
                 handles_see_each_others_entries,
                 many_write_at_once,

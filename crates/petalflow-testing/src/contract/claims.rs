@@ -73,7 +73,7 @@ pub async fn a_claimed_thread_is_busy(stores: &Stores) -> CaseResult {
 }
 
 /// A claim creates no thread.
-pub async fn a_claim_is_no_thread(stores: &Stores) -> CaseResult {
+pub async fn a_claim_is_not_a_thread(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     assert_eq!(
         store.claim(THREAD, "one").await?,

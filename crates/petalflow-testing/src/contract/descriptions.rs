@@ -1,4 +1,4 @@
-//! What is listed of threads: status, labels and times, and the lists of threads that have them.
+//! Cases about the description of threads: status, labels and times, and queries for them.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ pub async fn a_status_holds_until_the_next_checkpoint(stores: &Stores) -> CaseRe
     Ok(())
 }
 
-/// A thread that has no checkpoint is not listed, whatever is set for it.
+/// A thread without a checkpoint is not listed, even if it has a description.
 pub async fn a_description_makes_no_thread(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let (finished, ann) = (

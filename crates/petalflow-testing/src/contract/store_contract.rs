@@ -104,7 +104,7 @@ macro_rules! store_contract {
             ]
             claims: [
                 a_claimed_thread_is_busy,
-                a_claim_is_no_thread,
+                a_claim_is_not_a_thread,
                 a_released_thread_is_free,
                 a_stranger_cannot_release,
                 one_of_many_is_granted,

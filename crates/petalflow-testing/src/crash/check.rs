@@ -1,11 +1,11 @@
-//! All trials of a flow.
+//! Runs all trials of a flow, and compares each with the run without faults.
 
 use petalflow::state::Durable;
 use petalflow::thread::Durability;
 use petalflow::{Flow, State};
 
 use super::Crashes;
-use super::fault::{Fault, Window};
+use super::fault::{Fault, FaultKind};
 use super::trial::{Trial, run_trial};
 use super::turn_end::{TurnEnd, difference};
 
@@ -40,48 +40,48 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
     /// When a crash changes the result. The error names the fault and the difference.
     pub async fn try_check(self) -> Result<Crashed, String> {
         let mut crashed = Crashed::default();
-        let mut should: Option<Vec<TurnEnd>> = None;
+        let mut expected: Option<Vec<TurnEnd>> = None;
         for durability in &self.durabilities {
             let without_faults = run_trial(&self, *durability, &[]).await;
-            let should = should.get_or_insert_with(|| without_faults.turns.clone());
-            compare(should, &without_faults).map_err(|problem| {
+            let expected = expected.get_or_insert_with(|| without_faults.turns.clone());
+            compare(expected, &without_faults).map_err(|problem| {
                 format!("{}, without a fault: {problem}", without_faults.description)
             })?;
             if let Some(trials) = &self.faults {
                 for faults in trials {
-                    let occurred = self.trial(*durability, faults, should).await?;
+                    let occurred = self.trial(*durability, faults, expected).await?;
                     crashed.trials += usize::from(occurred);
                 }
                 continue;
             }
-            for window in &self.windows {
-                crashed.trials += self.try_window(*durability, *window, should).await?;
+            for kind in &self.kinds {
+                crashed.trials += self.try_window(*durability, *kind, expected).await?;
             }
         }
         Ok(crashed)
     }
 
-    /// Tries every occurrence of one window.
+    /// Tries every occurrence of one kind.
     async fn try_window(
         &self,
         durability: Durability,
-        window: Window,
-        should: &[TurnEnd],
+        kind: FaultKind,
+        expected: &[TurnEnd],
     ) -> Result<usize, String> {
         let mut trials = 0;
         for nth in 1..MAX_WRITES {
-            let fault = Fault { window, nth };
-            if !self.trial(durability, &[fault], should).await? {
+            let fault = Fault { kind, nth };
+            if !self.trial(durability, &[fault], expected).await? {
                 break;
             }
             trials += 1;
-            if !(self.twice && window.kills()) {
+            if !(self.twice && kind.kills()) {
                 continue;
             }
-            for window in Window::KILLED {
+            for kind in FaultKind::KILLED {
                 for nth in 1..MAX_WRITES {
-                    let faults = [fault, Fault { window, nth }];
-                    if !self.trial(durability, &faults, should).await? {
+                    let faults = [fault, Fault { kind, nth }];
+                    if !self.trial(durability, &faults, expected).await? {
                         break;
                     }
                     trials += 1;
@@ -96,31 +96,31 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
         &self,
         durability: Durability,
         faults: &[Fault],
-        should: &[TurnEnd],
+        expected: &[TurnEnd],
     ) -> Result<bool, String> {
         let trial = run_trial(self, durability, faults).await;
-        compare(should, &trial).map_err(|problem| format!("{}: {problem}", trial.description))?;
+        compare(expected, &trial).map_err(|problem| format!("{}: {problem}", trial.description))?;
         Ok(trial.occurred == faults.len())
     }
 }
 
-fn compare(should: &[TurnEnd], trial: &Trial) -> Result<(), String> {
+fn compare(expected: &[TurnEnd], trial: &Trial) -> Result<(), String> {
     if let Some(problem) = &trial.problem {
         return Err(problem.clone());
     }
-    let turns = should.iter().zip(&trial.turns).enumerate();
-    for (turn, (should, is)) in turns {
-        if let Some(problem) = difference(should, is) {
+    let turns = expected.iter().zip(&trial.turns).enumerate();
+    for (turn, (expected, actual)) in turns {
+        if let Some(problem) = difference(expected, actual) {
             return Err(format!("in turn {}, {problem}", turn + 1));
         }
     }
-    if should.len() == trial.turns.len() {
+    if expected.len() == trial.turns.len() {
         Ok(())
     } else {
         Err(format!(
             "{} of {} turns ended",
             trial.turns.len(),
-            should.len()
+            expected.len()
         ))
     }
 }

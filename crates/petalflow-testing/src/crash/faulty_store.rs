@@ -1,4 +1,4 @@
-//! A store that fails when a test says so.
+//! A store into which a test injects faults.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -18,13 +18,13 @@ use super::fault::{Fault, FaultTarget};
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store};
-/// use petalflow_testing::{Fault, FaultyStore, Window};
+/// use petalflow_testing::{Fault, FaultyStore, FaultKind};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// let store = InMemoryStore::new();
 /// let faulty = FaultyStore::new(&store);
-/// faulty.inject(Fault { window: Window::OutageBefore, nth: 2 });
+/// faulty.inject(Fault { kind: FaultKind::OutageBefore, nth: 2 });
 /// faulty.write(Address::root("t"), 0, &[]).await?;
 /// faulty.write(Address::root("t"), 0, &[]).await.unwrap_err();
 /// assert!(faulty.fault_occurred());
@@ -47,6 +47,36 @@ struct Process {
     /// The claims of the process.
     claims: Vec<(String, String)>,
     watcher: Option<Waker>,
+}
+
+impl Process {
+    /// What happens to a call that is not counted.
+    fn current(&self) -> CallResult {
+        match self.fault {
+            Some(fault) if self.occurred && fault.kind.kills() => CallResult::Dies { done: false },
+            Some(fault) if self.occurred && fault.kind.lasts() => CallResult::Fails { done: false },
+            _ => CallResult::Passes,
+        }
+    }
+
+    /// Counts a call that writes, and decides what happens to it.
+    fn count_write(&mut self, describe: impl FnOnce() -> String) -> CallResult {
+        if self.occurred {
+            return self.current();
+        }
+        self.writes += 1;
+        let Some(fault) = self.fault.filter(|fault| self.writes >= fault.nth) else {
+            return CallResult::Passes;
+        };
+        self.occurred = true;
+        self.last = describe();
+        let done = fault.kind.is_after();
+        if fault.kind.kills() {
+            CallResult::Dies { done }
+        } else {
+            CallResult::Fails { done }
+        }
+    }
 }
 
 /// What happens to one call.
@@ -88,8 +118,7 @@ impl FaultyStore {
 
     /// Injects a fault, which occurs at the call that it names. Only faults of [`FaultTarget::Call`] have an effect.
     pub fn inject(&self, fault: Fault) {
-        self.process().fault =
-            Some(fault).filter(|fault| fault.window.target() == FaultTarget::Call);
+        self.process().fault = Some(fault).filter(|fault| fault.kind.target() == FaultTarget::Call);
     }
 
     /// Whether the fault has occurred.
@@ -111,7 +140,7 @@ impl FaultyStore {
     pub async fn died(&self) {
         poll_fn(|cx| {
             let mut process = self.process();
-            if process.occurred && process.fault.is_some_and(|fault| fault.window.kills()) {
+            if process.occurred && process.fault.is_some_and(|fault| fault.kind.kills()) {
                 return Poll::Ready(());
             }
             process.watcher = Some(cx.waker().clone());
@@ -131,34 +160,6 @@ impl FaultyStore {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call, and decides what happens to it.
-    fn call(&self, counts: bool, what: impl FnOnce() -> String) -> CallResult {
-        let mut process = self.process();
-        let Some(fault) = process.fault else {
-            process.writes += u64::from(counts);
-            return CallResult::Passes;
-        };
-        if process.occurred {
-            return match (fault.window.kills(), fault.window.lasts()) {
-                (true, _) => CallResult::Dies { done: false },
-                (_, true) => CallResult::Fails { done: false },
-                _ => CallResult::Passes,
-            };
-        }
-        process.writes += u64::from(counts);
-        if !counts || process.writes < fault.nth {
-            return CallResult::Passes;
-        }
-        process.occurred = true;
-        process.last = what();
-        let done = fault.window.is_after();
-        if fault.window.kills() {
-            CallResult::Dies { done }
-        } else {
-            CallResult::Fails { done }
-        }
-    }
-
     fn wake(&self) {
         let watcher = self.process().watcher.take();
         if let Some(watcher) = watcher {
@@ -166,15 +167,33 @@ impl FaultyStore {
         }
     }
 
+    /// Makes a call that writes, unless a fault occurs at it. `describe` names the call in messages.
+    async fn write_through<T>(
+        &self,
+        describe: impl FnOnce() -> String,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.through(|process| process.count_write(describe), call)
+            .await
+    }
+
+    /// Makes a call that reads. It fails only after a fault that lasts.
+    async fn read_through<T>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.through(|process| process.current(), call).await
+    }
+
     async fn through<T>(
         &self,
-        counts: bool,
-        what: impl FnOnce() -> String,
+        decide: impl FnOnce(&mut Process) -> CallResult,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         // A real store is remote: other tasks run before a call reaches it, and before its result arrives.
         tokio::task::yield_now().await;
-        let (done, ends) = match self.call(counts, what) {
+        let result = decide(&mut self.process());
+        let (done, dies) = match result {
             CallResult::Passes => {
                 let result = call.await;
                 tokio::task::yield_now().await;
@@ -186,7 +205,7 @@ impl FaultyStore {
         if done {
             call.await?;
         }
-        if ends {
+        if dies {
             self.wake();
             std::future::pending::<()>().await;
         }
@@ -194,7 +213,7 @@ impl FaultyStore {
     }
 }
 
-fn of_address(address: Address<'_>) -> String {
+fn namespace_suffix(address: Address<'_>) -> String {
     match address.namespace {
         "" => String::new(),
         namespace => format!(" of `{namespace}`"),
@@ -210,10 +229,10 @@ impl Store for FaultyStore {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> Result<(), StoreError> {
-        let what = move || format!("checkpoint {}{}", checkpoint.seq, of_address(address));
+        let what = move || format!("checkpoint {}{}", checkpoint.seq, namespace_suffix(address));
         // Within the future: a store may start its work when the method is called rather than when the future is polled.
         let call = async move { self.store.append(address, checkpoint, after, settled).await };
-        self.through(true, what, call).await
+        self.write_through(what, call).await
     }
 
     async fn write(
@@ -227,11 +246,11 @@ impl Store for FaultyStore {
             format!(
                 "`{}` beside {seq}{}",
                 names.join("`, `"),
-                of_address(address)
+                namespace_suffix(address)
             )
         };
         let call = async move { self.store.write(address, seq, writes).await };
-        self.through(true, what, call).await
+        self.write_through(what, call).await
     }
 
     async fn read(
@@ -240,7 +259,7 @@ impl Store for FaultyStore {
         seq: Option<u64>,
     ) -> Result<Option<Stored>, StoreError> {
         let call = async move { self.store.read(address, seq).await };
-        self.through(false, String::new, call).await
+        self.read_through(call).await
     }
 
     async fn writes(
@@ -249,7 +268,7 @@ impl Store for FaultyStore {
         seqs: Range<u64>,
     ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
         let call = async move { self.store.writes(address, seqs).await };
-        self.through(false, String::new, call).await
+        self.read_through(call).await
     }
 
     async fn history(
@@ -259,44 +278,44 @@ impl Store for FaultyStore {
         limit: usize,
     ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let call = async move { self.store.history(address, before, limit).await };
-        self.through(false, String::new, call).await
+        self.read_through(call).await
     }
 
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let call = async move { self.store.namespaces(thread).await };
-        self.through(false, String::new, call).await
+        self.read_through(call).await
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let call = async move { self.store.threads(query).await };
-        self.through(false, String::new, call).await
+        self.read_through(call).await
     }
 
     async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
         let what = || "what is listed of the thread".into();
         let call = async move { self.store.describe(thread, change).await };
-        self.through(true, what, call).await
+        self.write_through(what, call).await
     }
 
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
-        let what = move || format!("pruning below {seq}{}", of_address(address));
+        let what = move || format!("pruning below {seq}{}", namespace_suffix(address));
         let call = async move { self.store.prune(address, seq).await };
-        self.through(true, what, call).await
+        self.write_through(what, call).await
     }
 
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
         let call = async move { self.store.delete(thread).await };
-        self.through(true, || "deletion".into(), call).await
+        self.write_through(|| "deletion".into(), call).await
     }
 
     async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
         let call = async move { self.store.delete_many(threads).await };
-        self.through(true, || "deletions".into(), call).await
+        self.write_through(|| "deletions".into(), call).await
     }
 
     async fn reclaim(&self) -> Result<(), StoreError> {
         let call = async move { self.store.reclaim().await };
-        self.through(true, || "giving space back".into(), call)
+        self.write_through(|| "giving space back".into(), call)
             .await
     }
 
@@ -308,15 +327,15 @@ impl Store for FaultyStore {
             }
             Ok(claim)
         };
-        self.through(true, || "the claim".into(), call).await
+        self.write_through(|| "the claim".into(), call).await
     }
 
     fn release(&self, thread: &str, owner: &str) {
         let process = self.process();
-        let gone = process.occurred && process.fault.is_some_and(|fault| fault.window.kills());
+        let is_dead = process.occurred && process.fault.is_some_and(|fault| fault.kind.kills());
         drop(process);
         // A dead process releases nothing.
-        if !gone {
+        if !is_dead {
             self.store.release(thread, owner);
             self.process()
                 .claims

@@ -18,17 +18,17 @@ use petalflow::{Flow, Launch, State};
 
 pub use check::Crashed;
 pub use failure_script::FailureScript;
-pub use fault::{Fault, FaultTarget, Window};
+pub use fault::{Fault, FaultKind, FaultTarget};
 pub use faulty_store::FaultyStore;
 
 type Input<F> = <<F as Flow>::State as State>::Input;
 type Answers<F> = dyn Fn(&[Interrupt]) -> Resume<<F as Flow>::State>;
 type Stores = dyn Fn() -> BoxFuture<'static, Arc<dyn Store>>;
 
-/// Runs a flow on a thread, crashes it wherever a crash can make a difference, resumes it as a new process would, and compares the
-/// result with that of a run without faults.
+/// Runs a flow on a thread, crashes it wherever a crash can make a difference, resumes it as a new process would, and
+/// compares the result with that of a run without faults.
 ///
-/// `launch` makes the launch of one process, `input` the input of the thread's first turn. [`Window`] lists the faults. Each is
+/// `launch` makes the launch of one process, `input` the input of the thread's first turn. [`FaultKind`] lists the faults. Each is
 /// tried with every [`Durability`]. The check panics unless, after each crash,
 ///
 /// * the final state of every turn, as it is stored, equals that of the run without faults;
@@ -94,7 +94,7 @@ where
             Durability::Interval(const { std::num::NonZeroU64::new(2).unwrap() }),
             Durability::Exit,
         ],
-        windows: Window::ALL.to_vec(),
+        kinds: FaultKind::ALL.to_vec(),
         faults: None,
         twice: false,
         tries: 8,
@@ -112,7 +112,7 @@ pub struct Crashes<F: Flow> {
     before: Box<dyn Fn()>,
     after: Box<dyn Fn(&F::State, &str)>,
     durabilities: Vec<Durability>,
-    windows: Vec<Window>,
+    kinds: Vec<FaultKind>,
     /// Set: only these are tried.
     faults: Option<Vec<Vec<Fault>>>,
     twice: bool,
@@ -124,7 +124,7 @@ impl<F: Flow> std::fmt::Debug for Crashes<F> {
         f.debug_struct("Crashes")
             .field("turns", &self.turns.len())
             .field("durabilities", &self.durabilities)
-            .field("windows", &self.windows)
+            .field("kinds", &self.kinds)
             .field("twice", &self.twice)
             .finish_non_exhaustive()
     }
@@ -187,9 +187,9 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
         self
     }
 
-    /// Tries only these windows.
-    pub fn windows(mut self, windows: impl IntoIterator<Item = Window>) -> Self {
-        self.windows = windows.into_iter().collect();
+    /// Tries only these kinds.
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = FaultKind>) -> Self {
+        self.kinds = kinds.into_iter().collect();
         self
     }
 

@@ -13,7 +13,7 @@ use petalflow::thread::{Durability, HistoryQuery, Outcome, Paused, Thread, Threa
 use petalflow::{Flow, RunError, State};
 
 use super::Crashes;
-use super::fault::{Fault, FaultTarget, Window};
+use super::fault::{Fault, FaultKind, FaultTarget};
 use super::faulty_store::FaultyStore;
 use super::turn_end::{TaskIds, TurnEnd, check_history, check_leftovers, keys};
 
@@ -71,14 +71,14 @@ impl Process {
         self.lost || self.store.fault_occurred()
     }
 
-    fn strikes(&self, window: Window, count: u64) -> bool {
-        self.fault == Some(Fault { window, nth: count })
+    fn occurs(&self, kind: FaultKind, count: u64) -> bool {
+        self.fault == Some(Fault { kind, nth: count })
     }
 
     async fn drive<F: Flow>(&mut self, run: ThreadRun<F>) -> Progress<F::State> {
         if self
             .fault
-            .is_some_and(|fault| fault.window.target() == FaultTarget::Event)
+            .is_some_and(|fault| fault.kind.target() == FaultTarget::Event)
         {
             return self.watch(run).await;
         }
@@ -89,7 +89,7 @@ impl Process {
                 return Poll::Ready(Progress::Ended(result));
             }
             self.waits += 1;
-            if self.strikes(Window::Drop, self.waits) {
+            if self.occurs(FaultKind::Drop, self.waits) {
                 self.lost = true;
                 return Poll::Ready(Progress::Lost);
             }
@@ -103,7 +103,7 @@ impl Process {
         let mut events = run.events();
         while let Some(event) = poll_fn(|cx| Pin::new(&mut events).poll_next(cx)).await {
             self.events += 1;
-            if self.strikes(Window::Event, self.events) {
+            if self.occurs(FaultKind::Event, self.events) {
                 self.lost = true;
                 return Progress::Lost;
             }
@@ -169,7 +169,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
             .thread(THREAD)
     }
 
-    /// The next run, as a client decides that knows only the thread's id and its open questions.
+    /// The next run, chosen by a client that knows only the id of the thread and its open questions.
     async fn next(&self, thread: &Thread<F>, turn: usize) -> Result<ThreadRun<F>, String> {
         let snapshot = thread.snapshot().await.map_err(|error| error.to_string())?;
         Ok(match snapshot {
@@ -198,8 +198,8 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
             self.ids.begin_turn(turn);
             let thread = self.thread(&process.store);
             let run = self.next(&thread, turn).await?;
-            let driven = process.drive(run).await;
-            let ended = match driven {
+            let progress = process.drive(run).await;
+            let ended = match progress {
                 Progress::Ended(result) => Some(result),
                 Progress::Lost => None,
             };
@@ -209,11 +209,11 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
                 process = Process::new(&self.store, faults.next());
                 continue;
             }
-            let ending = match ended {
+            let turn_end = match ended {
                 Some(Ok(Outcome::Finished(state))) => {
-                    let ending = keys(&state);
+                    let turn_end = keys(&state);
                     last = Some(state);
-                    ending
+                    turn_end
                 }
                 Some(Ok(Outcome::Paused(_))) => continue,
                 Some(Err(_)) if tries > 0 => {
@@ -223,7 +223,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
                 Some(Err(error)) => Err(petalflow::error::message_with_sources(&error)),
                 None => return Err("the stream of events ended without the end of the run".into()),
             };
-            self.trial.turns.push(ending);
+            self.trial.turns.push(turn_end);
             turn += 1;
             tries = self.crashes.tries;
         }
@@ -263,9 +263,9 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
         check_history(&history.map_err(|error| error.to_string())?)?;
         let snapshot = thread.snapshot().await.map_err(|error| error.to_string())?;
         let snapshot = snapshot.ok_or("the thread has no checkpoint")?;
-        if let (Some(last), Some(Ok(ending))) = (last, self.trial.turns.last()) {
+        if let (Some(last), Some(Ok(turn_end))) = (last, self.trial.turns.last()) {
             let stored = keys(&snapshot.state);
-            if let Some(problem) = super::turn_end::difference(&Ok(ending.clone()), &stored) {
+            if let Some(problem) = super::turn_end::difference(&Ok(turn_end.clone()), &stored) {
                 return Err(format!(
                     "the stored state differs from that of the run: {problem}"
                 ));

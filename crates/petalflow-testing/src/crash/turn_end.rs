@@ -1,4 +1,4 @@
-//! What must be equal after a crash.
+//! What a trial compares: the state at the end of each turn, the history, leftovers in the store, and the ids of tasks.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,17 +19,22 @@ pub(super) fn keys<S: State>(state: &S) -> TurnEnd {
 }
 
 /// The first difference between two ends of a turn.
-pub(super) fn difference(should: &TurnEnd, is: &TurnEnd) -> Option<String> {
-    match (should, is) {
-        (Ok(should), Ok(is)) => {
-            let differs = should.iter().zip(is).find(|(should, is)| should != is);
-            differs
-                .map(|(should, is)| format!("the key `{}` is {is} instead of {should}", is.name()))
+pub(super) fn difference(expected: &TurnEnd, actual: &TurnEnd) -> Option<String> {
+    match (expected, actual) {
+        (Ok(expected), Ok(actual)) => {
+            let mut keys = expected.iter().zip(actual);
+            let (expected, actual) = keys.find(|(expected, actual)| expected != actual)?;
+            let name = actual.name();
+            Some(format!(
+                "the key `{name}` is {actual} instead of {expected}"
+            ))
         }
-        (Err(should), Err(is)) if should == is => None,
-        (Err(should), Err(is)) => Some(format!("it failed with `{is}` instead of `{should}`")),
-        (Ok(_), Err(is)) => Some(format!("it failed: {is}")),
-        (Err(should), Ok(_)) => Some(format!("it did not fail with `{should}`")),
+        (Err(expected), Err(actual)) if expected == actual => None,
+        (Err(expected), Err(actual)) => {
+            Some(format!("it failed with `{actual}` instead of `{expected}`"))
+        }
+        (Ok(_), Err(actual)) => Some(format!("it failed: {actual}")),
+        (Err(expected), Ok(_)) => Some(format!("it did not fail with `{expected}`")),
     }
 }
 

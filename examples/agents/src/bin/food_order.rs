@@ -1,7 +1,7 @@
 //! An order by a document of Pipecat's editor: `cargo run --bin food_order`.
 //!
 //! The document says what the model does at each node, and which functions there are. `conversation!` checks it while the
-//! program is compiled, and makes a trait of the two functions that need code. Without a key, a script stands for the
+//! program is compiled, and makes a trait of the two functions that need code. Without a key, a script replaces the
 //! model.
 
 use petalflow::Result;

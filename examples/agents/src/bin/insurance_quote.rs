@@ -1,7 +1,7 @@
 //! A quote by a declarative document in YAML: `cargo run --bin insurance_quote`.
 //!
 //! The conversation is in a SQLite file. The program can be stopped at any time and continues there. Without a key, a script
-//! stands for the model.
+//! replaces the model.
 
 use std::path::{Path, PathBuf};
 

@@ -125,7 +125,7 @@ pub fn split(document: &Document, max_line: usize) -> Vec<Section> {
     let text = document.text.as_str();
     let facts = markdown::read(text);
     let lines = Lines::new(text);
-    let mut sections = headed(document, &facts.headings, &lines);
+    let mut sections = sections_by_heading(document, &facts.headings, &lines);
 
     for long in long_lines(&lines, &facts, max_line) {
         owner(&mut sections, long.at.offset).long_lines.push(long);
@@ -171,7 +171,11 @@ fn anchors_of(
 }
 
 /// The sections with their headings and texts only.
-fn headed(document: &Document, headings: &[markdown::Heading], lines: &Lines<'_>) -> Vec<Section> {
+fn sections_by_heading(
+    document: &Document,
+    headings: &[markdown::Heading],
+    lines: &Lines<'_>,
+) -> Vec<Section> {
     let text = document.text.as_str();
     let tops: Vec<_> = headings
         .iter()

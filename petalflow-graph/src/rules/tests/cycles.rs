@@ -247,7 +247,7 @@ fn pf010_a_failure_that_is_caught_back_into_the_cycle() {
 }
 
 #[test]
-fn pf010_what_only_leads_into_a_cycle_is_silent() {
+fn pf010_nodes_that_only_lead_into_a_cycle_are_not_reported() {
     // `a` is on a cycle of its own, which it leaves, though only for `b`.
     let edges = vec![
         start(0),

@@ -199,7 +199,7 @@ fn a_similar_node_that_edges_use_is_named() {
 }
 
 #[test]
-fn c39_what_follows_an_unreachable_node_is_silent() {
+fn c39_nodes_after_an_unreachable_node_are_not_reported() {
     let text = "node `b` is unreachable: no edge leads to it; add an edge, such as `START -> b`, or remove the node";
     // Neither the chain after it, nor its cycle without a way out, nor a join that waits for it.
     let edges = vec![

@@ -7,7 +7,7 @@ use petalflow::BoxError;
 use petalflow::event::TaskId;
 use petalflow::prelude::*;
 use petalflow::thread::Durability;
-use petalflow_testing::{Window, crashes};
+use petalflow_testing::{FaultKind, crashes};
 
 use crate::support::list;
 
@@ -138,7 +138,7 @@ async fn nested_flows_resume_inside() {
         || list(["a"]),
     )
     .turn(|| list(["b"]))
-    .windows([Window::KilledAfter])
+    .kinds([FaultKind::KilledAfter])
     .durabilities([Durability::Async])
     .twice()
     .check()

@@ -8,7 +8,7 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::thread::{Durability, Retention};
 use petalflow_test_support::assert_contains;
-use petalflow_testing::{Fault, FaultyStore, Window};
+use petalflow_testing::{Fault, FaultKind, FaultyStore};
 
 use crate::support::{Log, LogXs, appending, finished, list};
 
@@ -24,7 +24,7 @@ async fn a_checkpoint_after_a_failed_append_is_complete() {
             let inner = InMemoryStore::new();
             let store = FaultyStore::new(&inner);
             store.inject(Fault {
-                window: Window::HiccupBefore,
+                kind: FaultKind::TransientErrorBefore,
                 nth,
             });
             let thread = Chain::new()

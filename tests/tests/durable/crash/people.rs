@@ -3,7 +3,7 @@
 use petalflow::interrupt::{Ask, Resume};
 use petalflow::prelude::*;
 use petalflow::thread::Durability;
-use petalflow_testing::{Window, crashes};
+use petalflow_testing::{FaultKind, crashes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{finished, list};
@@ -189,7 +189,7 @@ async fn questions_of_nested_flows() {
         .await;
     crashes(Nested::new, || list(["petals"]))
         .answer::<Confirm>(person)
-        .windows([Window::KilledAfter])
+        .kinds([FaultKind::KilledAfter])
         .durabilities([Durability::Sync])
         .twice()
         .check()

@@ -6,7 +6,7 @@ use petalflow::Overwrite;
 use petalflow::prelude::*;
 use petalflow::state::{Message, Remove};
 use petalflow::thread::Durability;
-use petalflow_testing::{Window, crashes};
+use petalflow_testing::{FaultKind, crashes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::finished;
@@ -250,7 +250,7 @@ async fn a_long_history_with_snapshots_in_between() {
         }
     }
     crashes(|| Rounds::new().limit(10_000), || 60_u64)
-        .windows([Window::KilledAfter])
+        .kinds([FaultKind::KilledAfter])
         .durabilities([
             Durability::Sync,
             Durability::Interval(7.try_into().unwrap()),

@@ -56,7 +56,7 @@ fn says_what_to_do(name: &str, error: &str) {
 }
 
 #[tokio::test]
-async fn a_thread_in_postgres_goes_on_when_the_server_is_back() {
+async fn a_thread_in_postgres_continues_when_the_server_is_back() {
     let Some(server) = found_or_skip(Postgres::start_own()).map(Arc::new) else {
         return;
     };
@@ -72,7 +72,7 @@ async fn a_thread_in_postgres_goes_on_when_the_server_is_back() {
 }
 
 #[tokio::test]
-async fn a_thread_in_redis_goes_on_when_the_server_is_back() {
+async fn a_thread_in_redis_continues_when_the_server_is_back() {
     let Some(server) = found_or_skip(Redis::start_own(&[])).map(Arc::new) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What tasks had left in a superstep that an older program did not finish.
+//! The results and questions of a superstep that an older program did not finish.
 
 use super::reopened;
 

@@ -188,7 +188,7 @@ fn reducers_fold_in_place() {
 }
 
 #[test]
-fn a_write_of_zero_to_a_skip_zero_key_is_no_write() {
+fn a_write_of_zero_to_a_skip_zero_key_is_not_a_write() {
     let (mut state, mut written) = wide();
     commit(&mut state, &mut written, fold::<WideNonzero>(4));
     commit(&mut state, &mut written, fold::<WideNonzero>(0));

@@ -1,4 +1,4 @@
-//! What `#[state]`, `#[node]` and `#[derive(Route)]` make.
+//! The items that `#[state]`, `#[node]` and `#[derive(Route)]` generate.
 
 mod hygiene;
 mod keys;

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::open::ThreadArgs;
-use super::show::failed;
+use super::show::thread_failure;
 use crate::exit::{Exit, Failure, Result};
-use crate::store::quoted;
+use crate::store::shell_quoted;
 use crate::terminal;
 
 #[derive(Debug, clap::Args)]
@@ -47,15 +47,17 @@ pub(crate) async fn run(args: Args) -> Result {
     let (id, checkpoint) = match &args.to {
         None => (
             info.id.clone(),
-            thread.fork(args.checkpoint).await.map_err(failed)?,
+            thread.fork(args.checkpoint).await.map_err(thread_failure)?,
         ),
         Some(to) => {
             let fork = thread
                 .fork_to(args.checkpoint, to.as_str())
                 .await
-                .map_err(failed)?;
-            fork.set_labels(info.labels.clone()).await.map_err(failed)?;
-            let newest = fork.snapshot().await.map_err(failed)?;
+                .map_err(thread_failure)?;
+            fork.set_labels(info.labels.clone())
+                .await
+                .map_err(thread_failure)?;
+            let newest = fork.snapshot().await.map_err(thread_failure)?;
             (
                 to.clone(),
                 newest.map_or(0, |newest| newest.info.checkpoint),
@@ -71,7 +73,7 @@ pub(crate) async fn run(args: Args) -> Result {
         ))?;
         terminal::note(format_args!(
             "petalflow threads resume {}{}",
-            quoted(&id),
+            shell_quoted(&id),
             args.thread.store.option()
         ));
     }

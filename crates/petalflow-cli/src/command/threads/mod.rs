@@ -1,4 +1,4 @@
-//! Stored runs.
+//! The commands for stored runs: list, show, resume, fork.
 
 mod fork;
 mod list;
@@ -32,7 +32,7 @@ enum Command {
     List(list::Args),
     /// Show a thread: its status, its questions and its result
     Show(show::Args),
-    /// Go on with a thread that waits, failed or was stopped
+    /// Continue a thread that waits, failed or was stopped
     Resume(resume::Args),
     /// Continue a thread from an old checkpoint, or copy it from there to a new thread
     Fork(fork::Args),

@@ -1,17 +1,18 @@
-//! Threads with their documents.
+//! Finds a thread in its store, and the document that runs it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use petalflow::checkpoint::{Store, ThreadInfo, ThreadQuery};
 use petalflow_conversation::ConversationFlow;
+use petalflow_documents::GraphDefinition;
 use petalflow_envelope::builder::EnvelopeFlow;
 
 use crate::command::chat;
-use crate::command::run::{DOCUMENT, unknown};
+use crate::command::run::{DOCUMENT_LABEL, unknown_thread};
 use crate::document::{File, Kind};
 use crate::exit::{Exit, Failure, Result};
-use crate::loaded;
+use crate::load;
 use crate::services::ServiceArgs;
 use crate::store::StoreArgs;
 
@@ -47,12 +48,16 @@ impl ThreadArgs {
             .find(|info| info.id == self.id && info.checkpoints > 0)
         {
             Some(info) => Ok((store, info)),
-            None => Err(unknown(&self.id, &self.store)),
+            None => Err(unknown_thread(&self.id, &self.store)),
         }
     }
 
-    /// The graph of the document.
-    pub(super) fn flow(&self, info: &ThreadInfo, services: &ServiceArgs) -> Result<EnvelopeFlow> {
+    /// The graph of the document, and the flow that runs it.
+    pub(super) fn flow(
+        &self,
+        info: &ThreadInfo,
+        services: &ServiceArgs,
+    ) -> Result<(GraphDefinition, EnvelopeFlow)> {
         let file = self.file(info).ok_or_else(|| {
             Failure::new(
                 Exit::File,
@@ -61,9 +66,10 @@ impl ThreadArgs {
             .hint("write it after the name of the thread")
         })?;
         let catalog = services.catalog();
-        let (_, definition) = loaded::graph(&file, &catalog)?;
+        let (_, definition) = load::read_graph(&file, &catalog)?;
         let graph = definition.graph(&catalog);
-        loaded::flow(&graph, &services.services(&graph)?)
+        let flow = load::build(&graph, &services.services(&graph)?)?;
+        Ok((graph, flow))
     }
 
     /// The graph of the document, to read the thread. `None` if the document is not known.
@@ -72,8 +78,8 @@ impl ThreadArgs {
             return Ok(None);
         };
         let catalog = ServiceArgs::default().catalog();
-        let (_, definition) = loaded::graph(&file, &catalog)?;
-        let flow = loaded::flow_without_services(&definition.graph(&catalog));
+        let (_, definition) = load::read_graph(&file, &catalog)?;
+        let flow = load::build_without_services(&definition.graph(&catalog));
         flow.map(Some)
             .map_err(|problems| Failure::new(Exit::Invalid, problems.join("; ")))
     }
@@ -90,12 +96,12 @@ impl ThreadArgs {
         if file.kind() != Kind::Conversation {
             return Ok(None);
         }
-        let (_, checked) = loaded::conversation_of(file)?;
-        chat::to_read(checked.conversation).map(Some)
+        let (_, checked) = load::check_conversation(file)?;
+        chat::read_only_flow(checked.conversation).map(Some)
     }
 
     fn file(&self, info: &ThreadInfo) -> Option<PathBuf> {
-        let remembered = || info.labels.get(DOCUMENT).map(PathBuf::from);
-        self.file.clone().or_else(remembered)
+        let labelled = || info.labels.get(DOCUMENT_LABEL).map(PathBuf::from);
+        self.file.clone().or_else(labelled)
     }
 }

@@ -1,11 +1,11 @@
-//! Goes on with a thread.
+//! Resumes a thread.
 
 use petalflow::run::CancelToken;
 
 use super::open::ThreadArgs;
 use crate::answers::AnswerArgs;
 use crate::command::run::{RunArgs, finish};
-use crate::drive::stop_on_ctrl_c;
+use crate::drive::{FirstStop, stop_on_ctrl_c};
 use crate::envelope::ResultArgs;
 use crate::exit::Result;
 use crate::services::ServiceArgs;
@@ -39,14 +39,15 @@ A thread that has ended is not run again: its result is printed.";
 
 pub(crate) async fn run(args: Args) -> Result {
     let (store, info) = args.thread.find().await?;
-    let flow = args.thread.flow(&info, &args.services)?;
+    let (graph, flow) = args.thread.flow(&info, &args.services)?;
+    args.answers.check(&graph)?;
     let token = CancelToken::new();
     let thread = args
         .settings
         .launch(&flow, &token)
         .store(&store)
         .thread(info.id.as_str());
-    stop_on_ctrl_c(&token, true);
+    stop_on_ctrl_c(&token, FirstStop::Drain);
     let run = thread.resume(());
     finish(
         &thread,

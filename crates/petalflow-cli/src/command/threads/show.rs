@@ -1,8 +1,9 @@
 //! Shows a thread.
 
-use petalflow::thread::{CheckpointInfo, HistoryQuery, ThreadError};
+use petalflow::checkpoint::ThreadInfo;
+use petalflow::thread::{CheckpointInfo, HistoryQuery, Snapshot, ThreadError};
 use petalflow_conversation::Talk;
-use petalflow_envelope::WireEnvelope;
+use petalflow_envelope::{Envelope, WireEnvelope};
 use serde_json::{Value, json};
 
 use super::list::as_json;
@@ -10,7 +11,7 @@ use super::open::ThreadArgs;
 use crate::answers::{self, time};
 use crate::envelope::{pretty, push_message};
 use crate::exit::{Exit, Failure, Result};
-use crate::store::quoted;
+use crate::store::{StoreArgs, shell_quoted};
 use crate::terminal::{self, STRONG};
 
 #[derive(Debug, clap::Args)]
@@ -43,30 +44,23 @@ const CHECKPOINTS: usize = 200;
 
 pub(crate) async fn run(args: Args) -> Result {
     let (store, info) = args.thread.find().await?;
-    let mut shown = as_json(&info);
     if !args.json {
-        let (id, status, flow) = (&info.id, info.status.as_str(), &info.flow);
-        terminal::line(format_args!(
-            "{STRONG}{id}{STRONG:#} is {status}, updated {}",
-            time(info.updated_ms)
-        ))?;
-        terminal::line(format_args!(
-            "graph {flow}, {} checkpoints, {} bytes",
-            info.checkpoints, info.bytes
-        ))?;
+        print_properties(&info)?;
     }
     if let Some(flow) = args.thread.conversation_to_read(&info)? {
         let thread = flow.store(&store).thread(info.id.as_str());
-        let talk = thread
-            .snapshot()
-            .await
-            .map_err(failed)?
-            .map(|snapshot| snapshot.state);
-        return conversation(shown, talk.as_ref(), args.json);
+        let snapshot = thread.snapshot().await.map_err(thread_failure)?;
+        let snapshot = snapshot
+            .ok_or_else(|| Failure::new(Exit::Thread, "the conversation has no checkpoint"))?;
+        return if args.json {
+            terminal::json(&conversation_json(&info, &snapshot.state)).map(|()| Exit::Done)
+        } else {
+            print_conversation(&snapshot.state)
+        };
     }
     let Some(flow) = args.thread.flow_to_read(&info)? else {
         if args.json {
-            terminal::json(&shown)?;
+            terminal::json(&as_json(&info))?;
         }
         terminal::note(
             "the document of the thread is not known: write it after the name to see the state",
@@ -74,86 +68,103 @@ pub(crate) async fn run(args: Args) -> Result {
         return Ok(Exit::Done);
     };
     let thread = flow.launch().store(&store).thread(info.id.as_str());
-    if args.history {
-        let history = thread
-            .history(HistoryQuery::all().limit(CHECKPOINTS))
-            .await
-            .map_err(failed)?;
-        if args.json {
-            shown["history"] = history.iter().map(checkpoint_json).collect();
-        } else {
-            history
-                .iter()
-                .try_for_each(|it| terminal::line(checkpoint_text(it)))?;
-        }
-    }
+    let history = if args.history {
+        let newest = HistoryQuery::all().limit(CHECKPOINTS);
+        Some(thread.history(newest).await.map_err(thread_failure)?)
+    } else {
+        None
+    };
     let snapshot = match args.checkpoint {
-        Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await.map_err(failed)?),
-        None => thread.snapshot().await.map_err(failed)?,
+        Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await),
+        None => thread.snapshot().await.transpose(),
     };
-    let Some(snapshot) = snapshot else {
-        return Err(Failure::new(
-            Exit::Thread,
-            format_args!("thread `{}` has no checkpoint", info.id),
-        ));
-    };
-    let next: Vec<&str> = snapshot
-        .tasks
-        .iter()
-        .map(|task| task.node.as_str())
-        .collect();
-    if args.json {
-        shown["checkpoint"] = snapshot.info.checkpoint.into();
-        shown["next"] = json!(next);
-        shown["questions"] = snapshot.interrupts.iter().map(answers::as_json).collect();
-        shown["envelope"] =
-            serde_json::to_value(WireEnvelope::from(&snapshot.state)).unwrap_or_default();
-        terminal::json(&shown)?;
-        return Ok(Exit::Done);
-    }
-    if args.history {
-        return Ok(Exit::Done);
-    }
-    terminal::line("")?;
-    terminal::print(pretty(&snapshot.state))?;
-    if !next.is_empty() {
-        terminal::line(format_args!("\nNext: {}", next.join(", ")))?;
-    }
-    for task in &snapshot.tasks {
-        if let Some(error) = &task.error {
-            terminal::line(format_args!("Failed: {error}"))?;
-        }
-    }
-    for interrupt in &snapshot.interrupts {
-        if let Some(request) = answers::request_of(interrupt) {
-            terminal::line(format_args!("\nWaits for {}", answers::shown(&request)))?;
-            let answer = quoted(&format!("{}={}", request.node, answers::example(&request)));
-            terminal::note(format_args!(
-                "petalflow threads resume {}{} --answer {answer}",
-                quoted(&info.id),
-                args.thread.store.option()
-            ));
-        }
+    let snapshot = snapshot
+        .transpose()
+        .map_err(thread_failure)?
+        .ok_or_else(|| {
+            let message = format!("thread `{}` has no checkpoint", info.id);
+            Failure::new(Exit::Thread, message)
+        })?;
+    match history {
+        history if args.json => terminal::json(&thread_json(&info, &snapshot, history.as_deref()))?,
+        Some(history) => history
+            .iter()
+            .try_for_each(|it| terminal::line(checkpoint_text(it)))?,
+        None => print_state(&info, &snapshot, &args.thread.store)?,
     }
     Ok(Exit::Done)
 }
 
-/// Shows a conversation.
-fn conversation(mut shown: Value, talk: Option<&Talk>, as_json: bool) -> Result {
-    let Some(talk) = talk else {
-        return Err(Failure::new(
-            Exit::Thread,
-            "the conversation has no checkpoint",
-        ));
-    };
-    if as_json {
-        shown["node"] = json!(talk.position.node);
-        shown["ended"] = talk.has_ended().into();
-        shown["values"] = talk.values.clone().into();
-        shown["messages"] = serde_json::to_value(&talk.messages).unwrap_or_default();
-        terminal::json(&shown)?;
-        return Ok(Exit::Done);
+fn print_properties(info: &ThreadInfo) -> Result<()> {
+    let (id, status, flow) = (&info.id, info.status.as_str(), &info.flow);
+    terminal::line(format_args!(
+        "{STRONG}{id}{STRONG:#} is {status}, updated {}",
+        time(info.updated_ms)
+    ))?;
+    terminal::line(format_args!(
+        "graph {flow}, {} checkpoints, {} bytes",
+        info.checkpoints, info.bytes
+    ))
+}
+
+fn thread_json(
+    info: &ThreadInfo,
+    snapshot: &Snapshot<Envelope>,
+    history: Option<&[CheckpointInfo]>,
+) -> Value {
+    let mut json = as_json(info);
+    if let Some(history) = history {
+        json["history"] = history.iter().map(checkpoint_json).collect();
     }
+    json["checkpoint"] = snapshot.info.checkpoint.into();
+    json["next"] = json!(next_nodes(snapshot));
+    json["questions"] = snapshot.interrupts.iter().map(answers::as_json).collect();
+    json["envelope"] =
+        serde_json::to_value(WireEnvelope::from(&snapshot.state)).unwrap_or_default();
+    json
+}
+
+fn next_nodes(snapshot: &Snapshot<Envelope>) -> Vec<&str> {
+    let tasks = snapshot.tasks.iter();
+    tasks.map(|task| task.node.as_str()).collect()
+}
+
+/// Prints the envelope, the next nodes, failures, and how to answer questions.
+fn print_state(info: &ThreadInfo, snapshot: &Snapshot<Envelope>, store: &StoreArgs) -> Result<()> {
+    terminal::line("")?;
+    terminal::print(pretty(&snapshot.state))?;
+    let next = next_nodes(snapshot);
+    if !next.is_empty() {
+        terminal::line(format_args!("\nNext: {}", next.join(", ")))?;
+    }
+    for error in snapshot.tasks.iter().filter_map(|task| task.error.as_ref()) {
+        terminal::line(format_args!("Failed: {error}"))?;
+    }
+    for request in snapshot.interrupts.iter().filter_map(answers::request_of) {
+        terminal::line(format_args!(
+            "\nWaits for {}",
+            answers::question_text(&request)
+        ))?;
+        let answer = shell_quoted(&format!("{}={}", request.node, answers::example(&request)));
+        terminal::note(format_args!(
+            "petalflow threads resume {}{} --answer {answer}",
+            shell_quoted(&info.id),
+            store.option()
+        ));
+    }
+    Ok(())
+}
+
+fn conversation_json(info: &ThreadInfo, talk: &Talk) -> Value {
+    let mut json = as_json(info);
+    json["node"] = json!(talk.position.node);
+    json["ended"] = talk.has_ended().into();
+    json["values"] = talk.values.clone().into();
+    json["messages"] = serde_json::to_value(&talk.messages).unwrap_or_default();
+    json
+}
+
+fn print_conversation(talk: &Talk) -> Result {
     let node = talk.position.node.as_deref().unwrap_or("no node yet");
     terminal::line(format_args!(
         "at {node}{}\n",
@@ -196,7 +207,7 @@ fn checkpoint_text(info: &CheckpointInfo) -> String {
     )
 }
 
-/// Says why a thread cannot be used.
-pub(super) fn failed(error: ThreadError) -> Failure {
+/// The failure of a command whose thread cannot be used.
+pub(super) fn thread_failure(error: ThreadError) -> Failure {
     Failure::new(Exit::Thread, error)
 }

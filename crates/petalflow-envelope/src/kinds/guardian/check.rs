@@ -40,7 +40,7 @@ impl Failure {
         }
     }
 
-    fn compared(self, expected: impl Into<Value>, actual: impl Into<Value>) -> Self {
+    fn with_values(self, expected: impl Into<Value>, actual: impl Into<Value>) -> Self {
         Failure {
             expected: Some(expected.into()),
             actual: Some(actual.into()),
@@ -170,21 +170,21 @@ impl Check {
                 let length = length(value).unwrap_or_default();
                 (length > *limit).then(|| {
                     fail(format!("length {length} exceeds maximum {limit}"))
-                        .compared(*limit, length)
+                        .with_values(*limit, length)
                 })
             }
             Rule::MinLength(limit) => {
                 let length = length(value).unwrap_or_default();
                 (length < *limit).then(|| {
                     fail(format!("length {length} is below minimum {limit}"))
-                        .compared(*limit, length)
+                        .with_values(*limit, length)
                 })
             }
             Rule::Pattern(pattern) => {
                 let text = text(value);
                 (!pattern.is_match(&text)).then(|| {
                     fail(format!("value {text:?} does not match pattern `{pattern}`"))
-                        .compared(pattern.as_str(), text.as_str())
+                        .with_values(pattern.as_str(), text.as_str())
                 })
             }
             Rule::Enum => {
@@ -192,14 +192,14 @@ impl Check {
                 (!allowed.iter().any(|it| equal(it, value))).then(|| {
                     let list = Value::from(allowed.clone());
                     fail(format!("value {value} is not in allowed values {list}"))
-                        .compared(list, value.clone())
+                        .with_values(list, value.clone())
                 })
             }
             Rule::Type(expected) => {
                 let (expected, actual) = (json!(expected), type_name(value));
                 (expected != *actual).then(|| {
                     fail(format!("expected type {expected}, got \"{actual}\""))
-                        .compared(expected, actual)
+                        .with_values(expected, actual)
                 })
             }
             Rule::Range => self.range(value),
@@ -247,11 +247,11 @@ impl Check {
         };
         if let Some(min) = self.config.min.filter(|min| number < *min) {
             let message = format!("value {number} is below minimum {min}");
-            return Some(fail(message).compared(min, number));
+            return Some(fail(message).with_values(min, number));
         }
         let max = self.config.max.filter(|max| number > *max)?;
         let message = format!("value {number} exceeds maximum {max}");
-        Some(fail(message).compared(max, number))
+        Some(fail(message).with_values(max, number))
     }
 }
 

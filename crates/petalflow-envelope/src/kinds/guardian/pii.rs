@@ -1,4 +1,4 @@
-//! Personal data.
+//! The types of personal data that a guardian finds in texts.
 
 use std::sync::LazyLock;
 
@@ -96,7 +96,7 @@ impl PiiType {
     }
 }
 
-/// The check of Luhn.
+/// Whether the last digit is the correct check digit of Luhn's algorithm.
 fn has_check_digit(number: &str) -> bool {
     let digits = number.chars().rev().filter_map(|digit| digit.to_digit(10));
     let sum: u32 = digits

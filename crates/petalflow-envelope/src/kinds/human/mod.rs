@@ -1,7 +1,10 @@
 //! A node that asks a person.
 
-mod handlers;
+mod auto_handler;
+mod handler;
+mod queued_handler;
 mod request;
+mod thread_handler;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,16 +16,16 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
-use crate::template::{MissingVariable, check, render};
+use crate::template::{MissingVariable, check, render, with_variables};
 use crate::wire::{WireTrace, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
 use petalflow::{BoxError, async_trait};
 
-pub use handlers::{
-    AutoHandler, ChannelHandler, FuncHandler, HumanHandler, HumanQuestion, QueuedHandler,
-    ThreadHandler,
-};
+pub use auto_handler::{AutoHandler, FuncHandler};
+pub use handler::HumanHandler;
+pub use queued_handler::{ChannelHandler, QueuedHandler};
 pub use request::{HumanOption, HumanRequest, HumanResponse, RequestType};
+pub use thread_handler::{HumanQuestion, ThreadHandler};
 
 /// The settings of a [`HumanNode`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,10 +33,11 @@ pub use request::{HumanOption, HumanRequest, HumanResponse, RequestType};
 pub struct HumanConfig {
     /// What is asked.
     pub mode: RequestType,
-    /// The text for the person.
+    /// The text for the person. It is no template.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// A template for the text, instead of `prompt`: `{{ vars.name }}`, `{{ input }}`, `{{ trace.run_id }}`.
+    /// A template for the text, instead of `prompt`: `{{ name }}` or `{{ vars.name }}`, `{{ input }}`,
+    /// `{{ trace.run_id }}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
     /// The variables that the person sees. An empty list means all.
@@ -52,7 +56,7 @@ pub struct HumanConfig {
     pub timeout: Period,
     /// What happens after the timeout.
     pub on_timeout: TimeoutAction,
-    /// The choice after the timeout, for [`TimeoutAction::Default`]. `approve` and `yes` approve.
+    /// The choice after the timeout, for `on_timeout: default`. `approve` and `yes` approve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_option: Option<String>,
 }
@@ -152,17 +156,18 @@ impl HumanNode {
         let prompt = match &config.prompt_template {
             None => config.prompt.clone(),
             Some(template) => {
-                let values = json!({
-                    "input": envelope.input.as_deref(),
-                    "vars": envelope.vars,
-                    "trace": WireTrace::from(&envelope.trace),
-                });
+                let parts = [
+                    ("input".into(), json!(envelope.input.as_deref())),
+                    ("vars".into(), json!(envelope.vars)),
+                    ("trace".into(), json!(WireTrace::from(&envelope.trace))),
+                ];
+                let values = with_variables(&envelope.vars, parts);
                 render(template, MissingVariable::Error, values)?
             }
         };
-        let shown =
+        let is_included =
             |name: &String| config.input_vars.is_empty() || config.input_vars.contains(name);
-        let data = envelope.vars.iter().filter(|(name, _)| shown(name));
+        let data = envelope.vars.iter().filter(|(name, _)| is_included(name));
         Ok(HumanRequest {
             id: request::new_id(),
             kind: config.mode,
@@ -178,7 +183,7 @@ impl HumanNode {
     }
 
     /// The response after the timeout.
-    fn timed_out(&self, id: String) -> Result<HumanResponse, BoxError> {
+    fn timeout_response(&self, id: String) -> Result<HumanResponse, BoxError> {
         let config = &self.config;
         let (choice, reason) = match config.on_timeout {
             TimeoutAction::Fail => {
@@ -210,17 +215,17 @@ impl HumanNode {
             .ok_or("it has no handler: set one with `.handler(..)`")?;
         let request = self.request(call)?;
         let (id, timeout) = (request.id.clone(), self.config.timeout.0);
-        let asked = handler.request(request, call.cx);
+        let response = handler.request(request, call.cx);
         let response = if timeout.is_zero() {
-            asked.await
+            response.await
         } else {
-            tokio::time::timeout(timeout, asked)
+            tokio::time::timeout(timeout, response)
                 .await
                 .unwrap_or(Ok(None))
         };
         let response = response.map_err(|error| format!("the handler failed: {error}"))?;
         let skipped = response.is_none() && self.config.on_timeout == TimeoutAction::Skip;
-        let response = response.map_or_else(|| self.timed_out(id), Ok)?;
+        let response = response.map_or_else(|| self.timeout_response(id), Ok)?;
         let mut changes = Changes::new();
         let output = &self.config.output_var;
         if !output.is_empty() {

@@ -1,4 +1,4 @@
-//! What a person is asked, and the response.
+//! The request to a person, and the response.
 
 use std::hash::{BuildHasher, RandomState};
 

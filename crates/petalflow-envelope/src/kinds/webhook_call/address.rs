@@ -1,4 +1,4 @@
-//! Which addresses may be called.
+//! The rule for addresses that may be called: public ones only.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::webhook_trigger::is_method;
 use super::{Call, EnvelopeNode};
-use crate::template::{MissingVariable, check, render};
+use crate::template::{MissingVariable, check, render, with_variables};
 use crate::wire::{WireTrace, artifact_to_wire, message_to_wire};
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
 use address::{PublicOnly, is_public_host};
@@ -56,7 +56,8 @@ pub struct WebhookCallConfig {
     /// Whether the trace is in the body.
     #[serde(default)]
     pub include_trace: bool,
-    /// A template for the body: `{{ vars.name }}`, `{{ input }}`, `{{ vars | json }}`. Without it, the body is a JSON object.
+    /// A template for the body: `{{ name }}` or `{{ vars.name }}`, `{{ input }}`, `{{ vars | json }}`. Without it, the body
+    /// is a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
     /// The variable for `{ "ok": .., "status_code": .., "headers": .., "body": .., "url": .., "method": .. }`. The address is
@@ -183,7 +184,15 @@ impl WebhookCallNode {
             body.insert("input".into(), input.clone());
         }
         match &config.template {
-            Some(template) => render(template, MissingVariable::Error, body),
+            Some(template) => {
+                // Those that `input_vars` chooses, as in `vars`.
+                let vars = body["vars"].as_object().cloned().unwrap_or_default();
+                render(
+                    template,
+                    MissingVariable::Error,
+                    with_variables(&vars, body),
+                )
+            }
             None => Ok(Value::Object(body).to_string()),
         }
     }

@@ -78,7 +78,7 @@ pub(super) struct BrokenStore {
     /// The writes, where they are stored apart from the checkpoints.
     writes: InMemoryStore,
     claims: Arc<Mutex<Claims>>,
-    /// The first result of `read` through this handle, where it stays the result.
+    /// The first result of `read` through this handle, for a defect that returns it forever.
     stale: Option<Arc<Mutex<Option<Stored>>>>,
 }
 

@@ -1,4 +1,4 @@
-//! A condition for calls.
+//! A layer that calls a tool only if a condition is met.
 
 use petalflow::async_trait;
 use petalflow::tool::layer::ToolLayer;
@@ -10,14 +10,14 @@ type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Syn
 /// Calls a tool only if a condition is met; otherwise the model reads the reason.
 ///
 /// ```
-/// use petalflow_layers::OnlyIf;
+/// use petalflow_layers::CallCondition;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let order = FuncTool::new("order", "Orders a book.", |_: Value| async { Ok("ordered") });
-/// let tool = order.layer(OnlyIf::new(|_, cx| match cx.state("paid") {
+/// let tool = order.layer(CallCondition::new(|_, cx| match cx.state("paid") {
 ///     Some(Value::Bool(true)) => Ok(()),
 ///     _ => Err("the user has not paid".into()),
 /// }));
@@ -27,25 +27,25 @@ type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Syn
 /// assert_eq!(tool.call(json!({}), &cx).await.unwrap(), "ordered");
 /// # }
 /// ```
-pub struct OnlyIf(Box<Condition>);
+pub struct CallCondition(Box<Condition>);
 
-impl std::fmt::Debug for OnlyIf {
+impl std::fmt::Debug for CallCondition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OnlyIf").finish_non_exhaustive()
+        f.debug_struct("CallCondition").finish_non_exhaustive()
     }
 }
 
-impl OnlyIf {
+impl CallCondition {
     /// Creates the layer from a condition on the arguments and the context of the call.
     pub fn new(
         condition: impl Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        OnlyIf(Box::new(condition))
+        CallCondition(Box::new(condition))
     }
 }
 
 #[async_trait]
-impl ToolLayer for OnlyIf {
+impl ToolLayer for CallCondition {
     async fn call(
         &self,
         tool: &dyn Tool,

@@ -1,4 +1,4 @@
-//! A hook after each call.
+//! A layer that reports each completed call of a tool.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use tokio::time::Instant;
 /// A completed call.
 ///
 /// ```
-/// use petalflow_layers::{Observed, Report};
+/// use petalflow_layers::{CallObserver, CallReport};
 ///
-/// fn log(report: &Report<'_>) {
+/// fn log(report: &CallReport<'_>) {
 ///     let outcome = if report.result.is_ok() { "done" } else { "failed" };
 ///     println!("{} {outcome} after {:?}", report.tool, report.took);
 /// }
 ///
-/// let logged = Observed::new(log);
+/// let logged = CallObserver::new(log);
 /// # let _ = logged;
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Report<'a> {
+pub struct CallReport<'a> {
     /// The name of the tool.
     pub tool: &'a str,
     /// The call's id.
@@ -37,7 +37,7 @@ pub struct Report<'a> {
 /// Calls a function after each completed call: for logs and metrics.
 ///
 /// ```
-/// use petalflow_layers::Observed;
+/// use petalflow_layers::CallObserver;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -47,42 +47,42 @@ pub struct Report<'a> {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
-/// let tool = broken.layer(Observed::new(|report| {
+/// let tool = broken.layer(CallObserver::new(|report| {
 ///     FAILED.fetch_add(u32::from(report.result.is_err()), Ordering::SeqCst);
 /// }));
 /// tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err();
 /// assert_eq!(FAILED.load(Ordering::SeqCst), 1);
 /// # }
 /// ```
-pub struct Observed(Box<dyn Fn(&Report<'_>) + Send + Sync>);
+pub struct CallObserver(Box<dyn Fn(&CallReport<'_>) + Send + Sync>);
 
-impl std::fmt::Debug for Observed {
+impl std::fmt::Debug for CallObserver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Observed").finish_non_exhaustive()
+        f.debug_struct("CallObserver").finish_non_exhaustive()
     }
 }
 
-impl Observed {
+impl CallObserver {
     /// Creates the layer from a hook.
-    pub fn new(hook: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
-        Observed(Box::new(hook))
+    pub fn new(hook: impl Fn(&CallReport<'_>) + Send + Sync + 'static) -> Self {
+        CallObserver(Box::new(hook))
     }
 }
 
 #[async_trait]
-impl ToolLayer for Observed {
+impl ToolLayer for CallObserver {
     async fn call(
         &self,
         tool: &dyn Tool,
         arguments: Value,
         cx: &ToolContext,
     ) -> Result<Value, ToolError> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let result = tool.call(arguments, cx).await;
-        (self.0)(&Report {
+        (self.0)(&CallReport {
             tool: &tool.spec().name,
             call_id: &cx.call_id,
-            took: begun.elapsed(),
+            took: started.elapsed(),
             result: result.as_ref(),
         });
         result

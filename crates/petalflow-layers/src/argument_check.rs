@@ -1,4 +1,4 @@
-//! A check of the arguments.
+//! A layer that checks the arguments of a tool.
 
 use petalflow::async_trait;
 use petalflow::tool::layer::ToolLayer;
@@ -11,14 +11,14 @@ type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 /// [retry](petalflow::tool::layer::RetryLayer) repeats the call.
 ///
 /// ```
-/// use petalflow_layers::Checked;
+/// use petalflow_layers::ArgumentCheck;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let lend = FuncTool::new("lend", "Lends a book.", |_: Value| async { Ok("lent") });
-/// let tool = lend.layer(Checked::new(|arguments| {
+/// let tool = lend.layer(ArgumentCheck::new(|arguments| {
 ///     let weeks = arguments["weeks"].as_u64();
 ///     if weeks.is_some_and(|weeks| weeks <= 4) { Ok(()) } else { Err("`weeks` is at most 4".into()) }
 /// }));
@@ -26,23 +26,23 @@ type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 /// assert_eq!(error.to_string(), "the arguments of tool `lend` do not fit: `weeks` is at most 4");
 /// # }
 /// ```
-pub struct Checked(Box<Check>);
+pub struct ArgumentCheck(Box<Check>);
 
-impl std::fmt::Debug for Checked {
+impl std::fmt::Debug for ArgumentCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Checked").finish_non_exhaustive()
+        f.debug_struct("ArgumentCheck").finish_non_exhaustive()
     }
 }
 
-impl Checked {
+impl ArgumentCheck {
     /// Creates the layer from a check function.
     pub fn new(check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Self {
-        Checked(Box::new(check))
+        ArgumentCheck(Box::new(check))
     }
 }
 
 #[async_trait]
-impl ToolLayer for Checked {
+impl ToolLayer for ArgumentCheck {
     async fn call(
         &self,
         tool: &dyn Tool,

@@ -1,4 +1,4 @@
-//! A node in its place in a graph.
+//! A node of a built graph: the node, its edges and its branches.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -9,12 +9,12 @@ use petalflow::{BoxError, Context, node};
 use serde_json::{Map, Value, json};
 
 use crate::kinds::{AnyNode, Call, EnvelopeNode, changes_of};
-use crate::run::{RunControl, RunEventKind, StepGraph, StepPoint, StepResponse, Stop};
+use crate::run::{PausePoint, RunControl, RunEventKind, StepGraph, StepPoint, StepResponse};
 use crate::{Branch, Branches, Changes, Envelope, NodeFailure, NodeKind, RouteDecision};
 
-/// A node and what the graph says about it.
+/// A node, with its position in the graph.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct GraphNode {
     pub(super) id: String,
     pub(super) kind: NodeKind,
     pub(super) node: AnyNode,
@@ -40,7 +40,7 @@ pub(super) struct MergedNames {
 }
 
 /// A node with plain edges.
-pub(super) struct PlainNode(pub(super) Placed);
+pub(super) struct PlainNode(pub(super) GraphNode);
 
 #[node(Envelope)]
 impl PlainNode {
@@ -50,7 +50,7 @@ impl PlainNode {
 }
 
 /// A node that chooses among its edges.
-pub(super) struct RouterNode(pub(super) Placed);
+pub(super) struct RouterNode(pub(super) GraphNode);
 
 #[node(Envelope)]
 impl RouterNode {
@@ -59,26 +59,26 @@ impl RouterNode {
     }
 }
 
-impl Placed {
+impl GraphNode {
     async fn run(&self, shared: &Envelope, cx: &Context) -> petalflow::Result<(Changes, Routes)> {
         let path = self.path(shared);
         let envelope = self.view(shared, &path);
         let (changes, routes) = match cx.managed::<RunControl>() {
             None => self.process(&envelope, cx).await?,
-            Some(control) => self.controlled(&control, envelope, cx).await?,
+            Some(control) => self.run_controlled(&control, envelope, cx).await?,
         };
         Ok((self.result(shared, path, changes), routes))
     }
 
     /// Runs the node as the options of the run say.
-    async fn controlled(
+    async fn run_controlled(
         &self,
         control: &RunControl,
         mut envelope: Cow<'_, Envelope>,
         cx: &Context,
     ) -> Result<(Changes, Routes), BoxError> {
         control.count(&self.id)?;
-        let stop = |point| Stop {
+        let at = |point| PausePoint {
             node: &self.id,
             kind: &self.kind,
             point,
@@ -86,7 +86,7 @@ impl Placed {
         };
         let snapshot = || envelope.clone().into_owned();
         let mut edits = Changes::new();
-        match control.pause(stop(StepPoint::Before), snapshot, cx).await? {
+        match control.pause(at(StepPoint::Before), snapshot, cx).await? {
             StepResponse::Skip => {
                 let targets = self.targets.iter().collect();
                 return Ok((self.without_merging(&envelope), targets));
@@ -95,7 +95,7 @@ impl Placed {
                 set_vars,
                 delete_vars,
             } => {
-                edits = edited(&envelope, set_vars, &delete_vars);
+                edits = controller_changes(&envelope, set_vars, &delete_vars);
                 if edits != Changes::default() {
                     edits.clone().apply_to(envelope.to_mut());
                 }
@@ -113,8 +113,8 @@ impl Placed {
             done => done?,
         };
         let changes = edits.then(changes);
-        let snapshot = || applied(&envelope, &changes);
-        control.pause(stop(StepPoint::After), snapshot, cx).await?;
+        let snapshot = || with_changes(&envelope, &changes);
+        control.pause(at(StepPoint::After), snapshot, cx).await?;
         Ok((changes, routes))
     }
 
@@ -189,8 +189,8 @@ impl Placed {
             [path] => path.clone(),
             _ => {
                 let fork = fork.cloned().unwrap_or_default();
-                let at_fork = applied(shared, &fork);
-                let ends = paths.into_iter().map(|path| applied(shared, path));
+                let at_fork = with_changes(shared, &fork);
+                let ends = paths.into_iter().map(|path| with_changes(shared, path));
                 ends.fold(fork, |all, end| all.then(Changes::between(&at_fork, &end)))
             }
         }
@@ -202,13 +202,13 @@ impl Placed {
             if *path == Changes::default() {
                 return Cow::Borrowed(shared);
             }
-            return Cow::Owned(applied(shared, path));
+            return Cow::Owned(with_changes(shared, path));
         };
-        let mut view = applied(shared, path);
+        let mut view = with_changes(shared, path);
         let mut branches = Branches::default();
         for side in &merged.sides {
             let end = match shared.branches.path_of(side) {
-                Some(path) => applied(shared, path),
+                Some(path) => with_changes(shared, path),
                 None if merged.fork.as_ref() == Some(side) => view.clone(),
                 None => continue,
             };
@@ -236,7 +236,7 @@ impl Placed {
 }
 
 /// The changes of a controller.
-fn edited(envelope: &Envelope, set: Map<String, Value>, removed: &[String]) -> Changes {
+fn controller_changes(envelope: &Envelope, set: Map<String, Value>, removed: &[String]) -> Changes {
     if !removed.iter().any(|name| envelope.vars.contains_key(name)) {
         let set = set.into_iter();
         return set.fold(Changes::new(), |changes, (name, value)| {
@@ -250,7 +250,7 @@ fn edited(envelope: &Envelope, set: Map<String, Value>, removed: &[String]) -> C
 }
 
 /// The envelope with these changes, without branches.
-fn applied(envelope: &Envelope, changes: &Changes) -> Envelope {
+fn with_changes(envelope: &Envelope, changes: &Changes) -> Envelope {
     let mut applied = Envelope {
         branches: Branches::default(),
         ..envelope.clone()

@@ -1,87 +1,29 @@
 //! A node that stores the answer of a model in a variable.
 
+mod config;
+mod tool_loop;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call_settings::{CallSettings, RetryConfig, Retryable, call_settings};
+use super::call_settings::{CallSettings, Retryable, call_settings};
 use super::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, check, render};
 use crate::values::text;
-use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
-use futures_util::FutureExt as _;
-use petalflow::tool::{ToolCall, ToolSet};
+use crate::{Changes, ConfigError, Envelope, NodeKind};
+pub use config::{BudgetConfig, LlmConfig};
+use petalflow::tool::ToolSet;
 use petalflow::{BoxError, async_trait};
-use petalflow_llm::nodes::{ask_model, call_tools, model_of_node};
+use petalflow_llm::nodes::{ask_model, model_of_node};
 use petalflow_llm::usage::Budget;
-use petalflow_llm::{
-    ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage,
-};
+use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
 
 /// How many times the model is asked, if it has tools.
 const MAX_ROUNDS: usize = 10;
-
-/// The settings of an [`LlmNode`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LlmConfig {
-    /// The provider of the model. It is information for the program that builds the node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<String>,
-    /// The model. The default is that of the client.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The system prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_prompt: Option<String>,
-    /// The template of the prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt_template: Option<String>,
-    /// How the template handles a missing variable.
-    pub missing: MissingVariable,
-    /// The variables of a prompt without a template.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub input_vars: Vec<String>,
-    /// The variable for the answer. The default is `<node>_output`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_key: Option<String>,
-    /// The sampling temperature.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f32>,
-    /// The maximum number of tokens in the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u32>,
-    /// The JSON Schema of the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub json_schema: Option<Map<String, Value>>,
-    /// The limits on the usage.
-    pub budget: BudgetConfig,
-    /// Whether the prompt and the answer are appended to the messages.
-    pub record_messages: bool,
-    /// The longest time of all attempts together. The default is one minute. Zero means no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Period>,
-    /// The retries.
-    pub retry: RetryConfig,
-}
-
-/// Limits on the usage of an answer. Zero means no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct BudgetConfig {
-    /// The limit on request tokens.
-    pub input: u64,
-    /// The limit on response tokens.
-    pub output: u64,
-    /// The limit on all tokens.
-    pub total: u64,
-    /// The limit on the cost, in US dollars.
-    pub cost: f64,
-}
 
 /// A node that calls a model and sets a variable to the answer.
 ///
@@ -421,7 +363,7 @@ impl LlmNode {
     fn value(&self, response: &LlmResponse) -> Result<Value, BoxError> {
         match &self.request.json_schema {
             None => Ok(Value::from(response.text())),
-            Some(schema) => conforming(schema, response),
+            Some(schema) => validated_json(schema, response),
         }
     }
 }
@@ -447,7 +389,7 @@ impl EnvelopeNode for LlmNode {
             self.budget.check(&response.usage)?;
             (response, vec![ChatMessage::user(prompt)])
         } else {
-            self.converse(&*client, prompt, call).await?
+            self.ask_with_tools(&*client, prompt, call).await?
         };
         let value = self.value(&response)?;
         let output = self.call.output_name(call);
@@ -458,63 +400,9 @@ impl EnvelopeNode for LlmNode {
             for message in messages {
                 changes = changes.message(message.with_name(call.name));
             }
-            changes = changes.message(recorded(&response, call.name));
+            changes = changes.message(answer_message(&response, call.name));
         }
         Ok(changes)
-    }
-}
-
-impl LlmNode {
-    /// Asks the model, and calls the tools that it asks for, until it answers. Returns the answer, with the usage of all
-    /// answers, and the messages before it.
-    async fn converse(
-        &self,
-        client: &dyn LlmClient,
-        prompt: String,
-        call: Call<'_>,
-    ) -> Result<(LlmResponse, Vec<ChatMessage>), BoxError> {
-        let cx = call.cx;
-        let mut messages = vec![ChatMessage::user(prompt)];
-        let mut usage = TokenUsage::default();
-        let mut calls_before = 0;
-        for round in 1..=self.max_rounds {
-            let request = LlmRequest {
-                messages: Arc::new(messages.clone()),
-                ..self.request.clone()
-            };
-            let attempt = |attempt| {
-                let answer = ask_model(client, &request, cx, attempt);
-                // The tool says what is wrong with its arguments, and the model reads it.
-                answer.map(|answer| match answer {
-                    Err(LlmError {
-                        kind: LlmErrorKind::Arguments { response },
-                        ..
-                    }) => Ok(*response),
-                    answer => answer,
-                })
-            };
-            // A map runs this node several times in one task, under different names.
-            let name = format!("{} answer {round}", call.name);
-            let answer = cx.once(&name, self.call.run("LLM call", attempt));
-            let mut response: LlmResponse = answer.await?;
-            usage += response.usage;
-            response.usage = usage;
-            self.budget.check(&usage)?;
-            let calls: Vec<&ToolCall> = response.calls().collect();
-            if calls.is_empty() {
-                return Ok((response, messages));
-            }
-            if round == self.max_rounds {
-                break;
-            }
-            let name = format!("{} ", call.name);
-            let results = call_tools(&self.tools, &calls, (&name, calls_before), cx).await?;
-            calls_before += calls.len();
-            messages.extend(response.message);
-            messages.push(ChatMessage::results(results));
-        }
-        let rounds = self.max_rounds;
-        Err(format!("the model was asked {rounds} times, and its last answer calls tools again; raise `max_rounds`").into())
     }
 }
 
@@ -529,7 +417,7 @@ impl Retryable for LlmError {
 }
 
 /// The message that records an answer.
-fn recorded(response: &LlmResponse, node: &str) -> ChatMessage {
+fn answer_message(response: &LlmResponse, node: &str) -> ChatMessage {
     let mut answer = ChatMessage::assistant(response.text()).with_name(node);
     answer
         .meta
@@ -549,7 +437,7 @@ struct TemplateValues<'a> {
 }
 
 /// Returns the JSON object of an answer if it conforms to the schema.
-fn conforming(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError> {
+fn validated_json(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError> {
     let json = match &response.json {
         Some(json) => json.clone(),
         None => serde_json::from_str(&response.text()).map_err(|error| {

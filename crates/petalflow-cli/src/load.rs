@@ -1,4 +1,4 @@
-//! Documents that were read and checked.
+//! Reads and checks documents, and builds flows of them.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use crate::document::{File, Kind};
 use crate::exit::{Exit, Failure, Result};
 use crate::services::placeholders;
 
-/// Reads a graph or an agent workflow. Warnings go to stderr.
-pub(crate) fn graph(path: &Path, catalog: &Catalog) -> Result<(File, Definition)> {
-    graph_of(File::read(path)?, catalog)
+/// Reads and checks a graph or an agent workflow. Warnings go to stderr.
+pub(crate) fn read_graph(path: &Path, catalog: &Catalog) -> Result<(File, Definition)> {
+    check_graph(File::read(path)?, catalog)
 }
 
-/// Like [`graph`], for a file that has been read.
-pub(crate) fn graph_of(file: File, catalog: &Catalog) -> Result<(File, Definition)> {
+/// Like [`read_graph`], for a file that has been read.
+pub(crate) fn check_graph(file: File, catalog: &Catalog) -> Result<(File, Definition)> {
     if file.kind() == Kind::Conversation {
         return Err(Failure::new(
             Exit::WrongKind,
@@ -27,20 +27,20 @@ pub(crate) fn graph_of(file: File, catalog: &Catalog) -> Result<(File, Definitio
         .hint("talk with it: `petalflow chat FILE`"));
     }
     let document = file
-        .graph()
+        .graph_source()
         .check(catalog)
         .map_err(|found| invalid(&Findings::of(&found), &file))?;
     Findings::of(&document.warnings).note();
     Ok((file, document.definition))
 }
 
-/// Reads a conversation flow. Warnings go to stderr.
-pub(crate) fn conversation(path: &Path) -> Result<(File, Checked)> {
-    conversation_of(File::read(path)?)
+/// Reads and checks a conversation flow. Warnings go to stderr.
+pub(crate) fn read_conversation(path: &Path) -> Result<(File, Checked)> {
+    check_conversation(File::read(path)?)
 }
 
-/// Like [`conversation`], for a file that has been read.
-pub(crate) fn conversation_of(file: File) -> Result<(File, Checked)> {
+/// Like [`read_conversation`], for a file that has been read.
+pub(crate) fn check_conversation(file: File) -> Result<(File, Checked)> {
     if file.kind() != Kind::Conversation {
         return Err(Failure::new(
             Exit::WrongKind,
@@ -48,7 +48,7 @@ pub(crate) fn conversation_of(file: File) -> Result<(File, Checked)> {
         )
         .hint("graphs and agent workflows run with `petalflow run FILE`"));
     }
-    let checked = conversation::check(&file.source())
+    let checked = conversation::check(&file.conversation_source())
         .map_err(|found| invalid(&Findings::of(&found), &file))?;
     Findings::of(&checked.warnings).note();
     Ok((file, checked))
@@ -62,8 +62,8 @@ fn invalid(findings: &Findings, file: &File) -> Failure {
     )
 }
 
-/// What the loader advises to programs in Rust.
-const ADVICE: [&str; 4] = [
+/// Advice in the errors of the loader that only a Rust program can follow. It is replaced by options of the command.
+const RUST_ADVICE: [&str; 4] = [
     ": add it with `Services::tool`",
     ": add one with `Services::function`",
     ": add one with `Services::model`",
@@ -71,14 +71,14 @@ const ADVICE: [&str; 4] = [
 ];
 
 /// Builds the nodes of a graph.
-pub(crate) fn flow(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow> {
+pub(crate) fn build(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow> {
     load(graph, services).map_err(|error| {
         let text = error.to_string();
-        let plain = ADVICE
+        let plain = RUST_ADVICE
             .iter()
             .fold(text.clone(), |text, advice| text.replace(advice, ""));
         let failure = Failure::new(Exit::Missing, &plain);
-        if text.contains(ADVICE[0]) || text.contains(ADVICE[1]) {
+        if text.contains(RUST_ADVICE[0]) || text.contains(RUST_ADVICE[1]) {
             failure.hint("give the program of a tool or a function with `--tool NAME=COMMAND`")
         } else if text != plain {
             failure.hint("give the replies with `--script FILE`, or name a model")
@@ -88,13 +88,13 @@ pub(crate) fn flow(graph: &GraphDefinition, services: &Services) -> Result<Envel
     })
 }
 
-/// Builds a graph that cannot run, to check or to draw it.
-pub(crate) fn flow_without_services(
+/// Builds a graph with placeholders for models and tools, to check or to draw it.
+pub(crate) fn build_without_services(
     graph: &GraphDefinition,
 ) -> std::result::Result<EnvelopeFlow, Vec<String>> {
     let mut graph = graph.clone();
     if cfg!(not(feature = "http")) {
-        // The type is known, and what it does has no effect here.
+        // Without the feature the loader refuses this type. The node is not run here, so a no-op replaces it.
         for node in graph
             .nodes
             .iter_mut()

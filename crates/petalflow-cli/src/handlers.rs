@@ -1,4 +1,4 @@
-//! What stands for the code of a conversation's functions and actions.
+//! Handlers for the functions and actions of a conversation, which the library expects as Rust code.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 use crate::program_tool::ProgramTool;
 use crate::terminal::{self, NOTE};
 
-/// The code of a function.
+/// What runs when the model calls a function.
 #[derive(Clone, Debug)]
-pub(crate) enum Code {
+pub(crate) enum FunctionHandler {
     /// A program.
     Program(ProgramTool),
     /// Always the same result.
@@ -23,21 +23,21 @@ pub(crate) enum Code {
     Person,
 }
 
-impl Code {
-    /// The code as a tool.
+impl FunctionHandler {
+    /// A tool that calls this handler.
     pub(crate) fn tool(&self, name: &str) -> FuncTool {
-        let (code, function) = (self.clone(), name.to_owned());
+        let (handler, function) = (self.clone(), name.to_owned());
         FuncTool::new(name, "", move |arguments: Map<String, Value>| {
-            let (code, function) = (code.clone(), function.clone());
-            async move { code.call(&function, arguments.into()).await }
+            let (handler, function) = (handler.clone(), function.clone());
+            async move { handler.call(&function, arguments.into()).await }
         })
     }
 
     async fn call(&self, function: &str, arguments: Value) -> Result<Value, BoxError> {
         match self {
-            Code::Program(program) => program.call(&arguments).await,
-            Code::Fixed(value) => Ok(value.clone()),
-            Code::Person if terminal::can_ask() => {
+            FunctionHandler::Program(program) => program.call(&arguments).await,
+            FunctionHandler::Fixed(value) => Ok(value.clone()),
+            FunctionHandler::Person if terminal::can_ask() => {
                 let question = format!("{NOTE}result of {function}({arguments}) as JSON?{NOTE:#} ");
                 let answer = terminal::ask(question).await;
                 let answer = answer
@@ -48,7 +48,7 @@ impl Code {
                 }
                 Ok(serde_json::from_str(&answer).unwrap_or_else(|_| answer.into()))
             }
-            Code::Person => Ok(success()),
+            FunctionHandler::Person => Ok(success()),
         }
     }
 }
@@ -57,15 +57,15 @@ fn success() -> Value {
     json!({ "status": "success" })
 }
 
-/// The code of an action: the event of the action is shown, and nothing else happens.
-pub(crate) fn nothing(
+/// The handler of every action. It does nothing, because the event of the action is already shown.
+pub(crate) fn ignore_action(
     _: ActionCall,
 ) -> impl Future<Output = Result<(), BoxError>> + Send + 'static {
     std::future::ready(Ok(()))
 }
 
-/// The names of the functions and of the actions that need code.
-pub(crate) fn names(document: &Conversation) -> (BTreeSet<String>, BTreeSet<String>) {
+/// The names of the functions and of the actions that need a handler.
+pub(crate) fn handler_names(document: &Conversation) -> (BTreeSet<String>, BTreeSet<String>) {
     let of_nodes = document.nodes.values().flat_map(|node| &node.functions);
     let functions = document.global_functions.iter().chain(of_nodes);
     let handlers = functions.filter_map(|function| match &function.handler {
