@@ -37,7 +37,7 @@
 //!   what others changed, and the result has the changes of all. The result of PetalFlow is that of one branch. A path that
 //!   leaves a branch and goes around the merge takes the changes of the branch with it.
 //! * A router can choose only among its edges. The builder refuses a router with another target.
-//! * A node that the entry cannot reach is left out of the flow. A cycle without a way out is build_errors.
+//! * A node that the entry cannot reach is left out of the flow. A cycle without a way out is an error.
 
 mod compile;
 mod error;
