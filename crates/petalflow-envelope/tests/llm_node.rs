@@ -117,7 +117,10 @@ async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
     let error = run(node.clone(), Envelope::new())
         .await
         .expect_err("it is missing");
-    assert!(failure(&error).contains("has no value"), "{error}");
+    assert!(
+        failure(&error).contains("`a.b.c`, `nothing` have no values"),
+        "{error}"
+    );
     assert!(model.requests().is_empty());
     run(node.missing(MissingVariable::Empty), Envelope::new())
         .await
