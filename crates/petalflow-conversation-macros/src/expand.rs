@@ -76,7 +76,7 @@ fn members(
         let entries = part.iter().map(|it| function_entry(it, private));
         quote! {{
             fn part<__H: #module::Handlers + 'static>() -> #private::Vec<#private::Function<__H>> {
-                #private::Vec::from([#(#entries),*])
+                <#private::Vec<_> as ::core::convert::From<[_; _]>>::from([#(#entries),*])
             }
             part::<__H>
         }}
