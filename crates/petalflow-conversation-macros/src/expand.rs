@@ -65,13 +65,22 @@ fn members(
     let span = input.path.span();
     let (head, handlers) = if needs_handlers {
         (
-            quote_spanned!(span=> pub fn builder<__H: #module::Handlers>(handlers: __H)),
+            quote_spanned!(span=> pub fn builder<__H: #module::Handlers + 'static>(handlers: __H)),
             quote_spanned!(span=> handlers),
         )
     } else {
         (quote_spanned!(span=> pub fn builder()), quote!(()))
     };
-    let functions = model.functions.iter().map(|it| function_entry(it, private));
+    // The time that rustc takes for a body grows faster than the body.
+    let parts = model.functions.chunks(20).map(|part| {
+        let entries = part.iter().map(|it| function_entry(it, private));
+        quote! {{
+            fn part<__H: #module::Handlers + 'static>() -> #private::Vec<#private::Function<__H>> {
+                <#private::Vec<_> as ::core::convert::From<[_; _]>>::from([#(#entries),*])
+            }
+            part::<__H>
+        }}
+    });
     let actions = model.actions.iter().map(|Action { name, handler, .. }| {
         let name = ident(name, Span::call_site());
         quote!(#private::action::<__H>(#handler, |h, call| #private::boxed(h.#name(call))))
@@ -92,7 +101,7 @@ fn members(
             #private::builder(
                 (#path, Self::SOURCE),
                 #handlers,
-                [#(#functions),*],
+                &[#(#parts),*],
                 [#(#actions),*],
                 &[#(#renamed),*],
             )
@@ -221,7 +230,7 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
     });
     quote_spanned! {span=>
         /// The code of the functions and actions.
-        pub trait Handlers: ::core::marker::Send + ::core::marker::Sync + 'static {
+        pub trait Handlers: ::core::marker::Send + ::core::marker::Sync {
             #(#functions)*
             #(#actions)*
         }
@@ -257,7 +266,7 @@ fn item(item: &Item, private: &TokenStream, span: Span) -> TokenStream {
     let read = fields.iter().map(|field| {
         let name = ident(&field.name, Span::call_site());
         let key = &field.key;
-        quote!(#name: fields.get(#key)?)
+        quote!(#name: fields.get(#key))
     });
     let write = fields.iter().map(|field| {
         let name = ident(&field.name, Span::call_site());
@@ -272,9 +281,8 @@ fn item(item: &Item, private: &TokenStream, span: Span) -> TokenStream {
         #definition
 
         impl #private::Argument for #name {
-            fn read(value: #private::Value) -> ::core::result::Result<Self, #private::Misfit> {
-                let mut fields = #private::Fields::new(value)?;
-                ::core::result::Result::Ok(#name { #(#read,)* })
+            fn of_fields(fields: &mut #private::Fields) -> Self {
+                #name { #(#read,)* }
             }
         }
 
@@ -308,17 +316,12 @@ fn choice(name: &Ident, doc: &str, variants: &[Variant], private: &TokenStream) 
 
             /// What it is called in the document.
             pub fn as_str(self) -> &'static str {
-                #private::word_of(self)
+                #private::word_of::<Self>(self as usize)
             }
         }
 
         impl #private::Choice for #name {
-            const ALL: &'static [Self] = &Self::ALL;
-            const WORDS: &'static [&'static str] = &[#(#values),*];
-
-            fn index(self) -> usize {
-                self as usize
-            }
+            const VALUES: &'static [(Self, &'static str)] = &[#((Self::#names, #values)),*];
         }
 
         impl #private::Serialize for #name {

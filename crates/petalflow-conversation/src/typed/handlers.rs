@@ -99,7 +99,7 @@ where
 pub fn builder<H: Send + Sync + 'static>(
     (file, text): (&str, &str),
     handlers: H,
-    functions: impl IntoIterator<Item = Function<H>>,
+    functions: &[fn() -> Vec<Function<H>>],
     actions: impl IntoIterator<Item = Action<H>>,
     renamed: &[(&str, &str, &str)],
 ) -> ConversationBuilder {
@@ -116,7 +116,7 @@ pub fn builder<H: Send + Sync + 'static>(
     }
     let handlers = Arc::new(handlers);
     let mut builder = ConversationFlow::builder(conversation);
-    for Function(make) in functions {
+    for Function(make) in functions.iter().flat_map(|part| part()) {
         builder = builder.tool(make(Arc::clone(&handlers)));
     }
     for Action(name, act) in actions {
