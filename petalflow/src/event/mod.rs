@@ -18,7 +18,7 @@ pub use log::LoggedEvent;
 pub(crate) use log::{LogBuffer, LogEntry, WithoutState, kind_name};
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;
-pub(crate) use sink::{Listener, LogSink, ParentSink, Sink};
+pub(crate) use sink::{Listener, LogSink, Origin, ParentSink, Sink};
 
 use crate::error::NodeError;
 pub use crate::ids::{Namespace, TaskId};

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::sink::{CopyState, Listener, Sink};
-use super::{CustomEvent, Event, NestedEvent, TaskInfo};
-use crate::ids::Namespace;
+use super::sink::{CopyState, Listener, Origin, Sink};
+use super::{CustomEvent, Event, EventKind, NestedEvent};
 use crate::state::State;
 
 /// The events of a run that its stream has not returned yet.
@@ -100,18 +99,12 @@ impl<S: State> Sink<S> for EventQueue<S> {
 }
 
 impl<S: State> Listener for EventQueue<S> {
-    fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent) {
-        self.send(Event::custom(namespace, superstep, task, event));
+    fn custom(&self, from: Origin, event: CustomEvent) {
+        self.send(from.event(EventKind::Custom(event)));
     }
 
-    fn nested(
-        &self,
-        namespace: Namespace,
-        superstep: u64,
-        task: Option<TaskInfo>,
-        event: NestedEvent,
-    ) {
-        self.send(Event::outer(namespace, superstep, task, event));
+    fn nested(&self, from: Origin, event: NestedEvent) {
+        self.send(from.event(EventKind::Nested(event)));
     }
 
     fn wants_values(&self) -> bool {

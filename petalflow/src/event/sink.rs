@@ -8,19 +8,31 @@ use super::{CustomEvent, Event, EventKind, LogBuffer, NestedEvent, TaskInfo};
 use crate::ids::Namespace;
 use crate::state::State;
 
+/// Where an event comes from.
+pub(crate) struct Origin {
+    pub(crate) namespace: Namespace,
+    pub(crate) superstep: u64,
+    pub(crate) task: Option<TaskInfo>,
+}
+
+impl Origin {
+    pub(super) fn event<S: State>(self, kind: EventKind<S>) -> Event<S> {
+        Event {
+            namespace: self.namespace,
+            superstep: self.superstep,
+            task: self.task,
+            kind,
+        }
+    }
+}
+
 /// Receives events without the type of the state.
 pub(crate) trait Listener: Send + Sync {
     /// A node emitted a value.
-    fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent);
+    fn custom(&self, from: Origin, event: CustomEvent);
 
     /// A sub-flow emitted an event.
-    fn nested(
-        &self,
-        namespace: Namespace,
-        superstep: u64,
-        task: Option<TaskInfo>,
-        event: NestedEvent,
-    );
+    fn nested(&self, from: Origin, event: NestedEvent);
 
     /// Whether to send states, which are cloned for each event.
     fn wants_values(&self) -> bool;
@@ -48,9 +60,12 @@ pub(crate) struct ParentSink<S> {
 
 impl<S: State> Sink<S> for ParentSink<S> {
     fn send(&self, event: Event<S>) {
-        let (namespace, task) = (event.namespace.clone(), event.task.clone());
-        self.listener
-            .nested(namespace, event.superstep, task, NestedEvent::of(event));
+        let from = Origin {
+            namespace: event.namespace.clone(),
+            superstep: event.superstep,
+            task: event.task.clone(),
+        };
+        self.listener.nested(from, NestedEvent::of(event));
     }
 
     fn copy_state(&self) -> Option<CopyState<S>> {
@@ -59,18 +74,12 @@ impl<S: State> Sink<S> for ParentSink<S> {
 }
 
 impl<S: State> Listener for ParentSink<S> {
-    fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent) {
-        self.send(Event::custom(namespace, superstep, task, event));
+    fn custom(&self, from: Origin, event: CustomEvent) {
+        self.send(from.event(EventKind::Custom(event)));
     }
 
-    fn nested(
-        &self,
-        namespace: Namespace,
-        superstep: u64,
-        task: Option<TaskInfo>,
-        event: NestedEvent,
-    ) {
-        self.listener.nested(namespace, superstep, task, event);
+    fn nested(&self, from: Origin, event: NestedEvent) {
+        self.listener.nested(from, event);
     }
 
     fn wants_values(&self) -> bool {
@@ -102,18 +111,12 @@ impl<S: State> Sink<S> for LogSink<S> {
 }
 
 impl<S: State> Listener for LogSink<S> {
-    fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent) {
-        self.send(Event::custom(namespace, superstep, task, event));
+    fn custom(&self, from: Origin, event: CustomEvent) {
+        self.send(from.event(EventKind::Custom(event)));
     }
 
-    fn nested(
-        &self,
-        namespace: Namespace,
-        superstep: u64,
-        task: Option<TaskInfo>,
-        event: NestedEvent,
-    ) {
-        self.send(Event::outer(namespace, superstep, task, event));
+    fn nested(&self, from: Origin, event: NestedEvent) {
+        self.send(from.event(EventKind::Nested(event)));
     }
 
     fn wants_values(&self) -> bool {
@@ -124,36 +127,5 @@ impl<S: State> Listener for LogSink<S> {
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {
         let listener = self.listener.as_ref();
         listener.map_or(Poll::Ready(()), |listener| listener.poll_received(cx))
-    }
-}
-
-impl<S: State> Event<S> {
-    pub(super) fn custom(
-        namespace: Namespace,
-        superstep: u64,
-        task: TaskInfo,
-        event: CustomEvent,
-    ) -> Self {
-        Event {
-            namespace,
-            superstep,
-            task: Some(task),
-            kind: EventKind::Custom(event),
-        }
-    }
-
-    /// The event of a run that has an event of its sub-flow.
-    pub(super) fn outer(
-        namespace: Namespace,
-        superstep: u64,
-        task: Option<TaskInfo>,
-        event: NestedEvent,
-    ) -> Self {
-        Event {
-            namespace,
-            superstep,
-            task,
-            kind: EventKind::Nested(event),
-        }
     }
 }

@@ -56,12 +56,12 @@ pub(super) async fn serve<S: State, P: Persistence<S>>(
 }
 
 /// Runs a task until it ends or waits for an answer. A task that waits is dropped, and runs again when there is an answer.
-/// `task` is its superstep, its node and its send index. Not generic, because each program would compile it for each of its tasks.
+/// `task` is its superstep, its node and its send index.
 pub(super) async fn run_until_question(
     shared: &RunShared,
     (superstep, node, send): (u64, NodeIdx, Option<u32>),
     end: &mut TaskEnd,
-    mut attempts: Pin<&mut (dyn Future<Output = Result<(), Failure>> + Send)>,
+    mut attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
 ) -> Result<(), Failure> {
     let Some(services) = &shared.services else {
         return attempts.await;

@@ -7,7 +7,7 @@ use super::test_records::TestRecords;
 use super::{Fails, Key, Scope};
 use crate::cancel_token::CancelToken;
 use crate::error::BoxError;
-use crate::event::CustomEvent;
+use crate::event::{CustomEvent, Origin};
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
@@ -315,8 +315,12 @@ impl Context {
     #[inline]
     fn send(&self, event: CustomEvent) {
         if let Some(listener) = &self.0.shared.listener {
-            let namespace = self.namespace().clone();
-            listener.custom(namespace, self.superstep(), self.0.task_info(), event);
+            let from = Origin {
+                namespace: self.namespace().clone(),
+                superstep: self.superstep(),
+                task: Some(self.0.task_info()),
+            };
+            listener.custom(from, event);
         }
     }
 

@@ -9,8 +9,7 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 
 use crate::error::BoxError;
-use crate::event::{CustomEvent, Listener, NestedEvent, TaskInfo};
-use crate::ids::Namespace;
+use crate::event::{CustomEvent, Listener, NestedEvent, Origin};
 use crate::question::Ask;
 use petalflow_codec::{decode, encode};
 
@@ -97,12 +96,12 @@ impl TestRecords {
 
 impl Listener for TestRecords {
     #[inline]
-    fn custom(&self, _: Namespace, _: u64, _: TaskInfo, event: CustomEvent) {
+    fn custom(&self, _: Origin, event: CustomEvent) {
         self.lock().emitted.push(event);
     }
 
     #[inline]
-    fn nested(&self, _: Namespace, _: u64, _: Option<TaskInfo>, _: NestedEvent) {}
+    fn nested(&self, _: Origin, _: NestedEvent) {}
 
     #[inline]
     fn wants_values(&self) -> bool {
