@@ -2,7 +2,7 @@
 //! for the second one.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,8 +13,9 @@ use crate::paths::name;
 /// Where the name of an item stands. Line and column begin with 1, and a column is a `char`.
 type Place = (PathBuf, usize, usize);
 
-/// The places of each name, by the macro that the item has.
-static PLACES: Mutex<BTreeMap<(&str, String), Vec<Place>>> = Mutex::new(BTreeMap::new());
+/// The last place of each name, by the macro that the item has. Only this one is compared, so that a file with a name in many
+/// scopes is read once for each.
+static PLACES: Mutex<BTreeMap<(&str, String), Place>> = Mutex::new(BTreeMap::new());
 
 /// Whether this macro has already expanded an item of this name in the same scope. Not for rust-analyzer, in whose process each
 /// item is expanded many times.
@@ -26,14 +27,12 @@ pub(crate) fn is_second(of: &'static str, ident: &Ident) -> bool {
     let Some(file) = span.local_file() else {
         return false;
     };
-    let mut all = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
-    let places = all.entry((of, name(ident))).or_default();
     let place = (file, span.line(), span.column());
-    let found = places.iter().any(|first| {
-        first.0 == place.0 && text_between(first, &place).is_some_and(|text| is_balanced(&text))
-    });
-    places.push(place);
-    found
+    let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = places.insert((of, name(ident)), place.clone());
+    last.is_some_and(|last| {
+        last.0 == place.0 && text_between(&last, &place).is_some_and(|text| is_balanced(&text))
+    })
 }
 
 /// The source between two places of a file, if the first one is above.
@@ -41,7 +40,7 @@ fn text_between(first: &Place, second: &Place) -> Option<String> {
     if first.1 >= second.1 {
         return None;
     }
-    let source = std::fs::read_to_string(Path::new(&first.0)).ok()?;
+    let source = std::fs::read_to_string(&first.0).ok()?;
     let lines = source.split_inclusive('\n').skip(first.1 - 1);
     let mut text = String::new();
     for (line, number) in lines.zip(first.1..=second.1) {
