@@ -120,7 +120,7 @@ impl<'t> Content<'t> {
     }
 
     /// Reads a value in which the schema finds nothing wrong, and which it does not change. `None` for all others.
-    fn read_right<T: DeserializeOwned>(self, schema: &Schema) -> Option<T> {
+    pub fn read_right<T: DeserializeOwned>(self, schema: &Schema) -> Option<T> {
         // The first of two names counts, and a type would use the last.
         if self.is_thorough || self.tree.has_duplicates() || !schema.shapes.fit(self.tree) {
             return None;
