@@ -256,7 +256,17 @@ fn checked<T: Serialize + DeserializeOwned>(
 ) -> Option<T> {
     // Only maps with other keys than texts cannot be written, and the types have none.
     let value = serde_json::to_value(definition).unwrap_or_default();
-    let checked = schema::check(schema.value(), &value, &Pointer::root(), codes, report);
+    repaired(&value, schema, codes, report)
+}
+
+/// Reads what is right of a value.
+fn repaired<T: DeserializeOwned>(
+    value: &Value,
+    schema: &Schema,
+    codes: Codes,
+    report: &mut Report,
+) -> Option<T> {
+    let checked = schema::check(schema.value(), value, &Pointer::root(), codes, report);
     serde_json::from_value(checked).ok()
 }
 
@@ -308,8 +318,8 @@ fn read<T: DeserializeOwned>(
     codes: Codes,
     report: &mut Report,
 ) -> Option<T> {
-    let read = content.read(schema, codes, report);
-    read.or_else(|| content.repaired(schema, codes))
+    let read = content.read_right(schema);
+    read.or_else(|| repaired(&content.to_value(), schema, codes, report))
 }
 
 const GRAPH_CODES: Codes = Codes {
