@@ -209,7 +209,7 @@ pub(crate) fn as_json(interrupt: &Interrupt) -> Value {
     json
 }
 
-/// Asks a person until the answer is_for. `None` if the input ends.
+/// Asks a person until the answer fits. `None` if the input ends.
 pub(crate) async fn ask(request: &HumanRequest) -> Result<Option<HumanResponse>> {
     terminal::note(question_text(request));
     loop {

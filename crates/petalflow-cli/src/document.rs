@@ -115,13 +115,10 @@ impl File {
 fn node_of(value: &Value, message: &str) -> Pointer {
     let nodes = value["nodes"].as_array();
     let index = |name: &str| nodes?.iter().position(|node| node["id"] == name);
-    let quoted = message.split('`').skip(1).step_by(2);
-    quoted
-        .filter_map(index)
-        .next()
-        .map_or_else(Pointer::root, |node| {
-            Pointer::root().name("nodes").item(node)
-        })
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    quoted.find_map(index).map_or_else(Pointer::root, |node| {
+        Pointer::root().name("nodes").item(node)
+    })
 }
 
 fn kind_of(value: &Value) -> Kind {
