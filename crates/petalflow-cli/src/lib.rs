@@ -107,7 +107,12 @@ pub fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    let result = runtime.block_on(command::run(cli));
+    let result = runtime.block_on(async {
+        let result = command::run(cli).await;
+        #[cfg(feature = "redis")]
+        store::flush_releases().await;
+        result
+    });
     // Do not wait for an OS thread that still reads stdin.
     runtime.shutdown_background();
     match result {

@@ -123,7 +123,26 @@ async fn open_postgres(_: &str) -> Result<Arc<dyn Store>> {
 
 #[cfg(feature = "redis")]
 async fn open_redis(address: &str) -> Result<Arc<dyn Store>> {
-    boxed_store(petalflow_redis::RedisStore::connect(address).await, "Redis")
+    let store = petalflow_redis::RedisStore::connect(address).await;
+    if let Ok(store) = &store {
+        // One command opens one store.
+        let _ = REDIS.set(store.clone());
+    }
+    boxed_store(store, "Redis")
+}
+
+/// The store in Redis, if the command has opened one.
+#[cfg(feature = "redis")]
+static REDIS: std::sync::OnceLock<petalflow_redis::RedisStore> = std::sync::OnceLock::new();
+
+/// Lets the next process have the threads of this one. Other stores than Redis see that a process has ended.
+#[cfg(feature = "redis")]
+pub(crate) async fn flush_releases() {
+    if let Some(store) = REDIS.get() {
+        // A server that does not respond must not hold up the end of the program. The claims then expire.
+        let limit = std::time::Duration::from_secs(2);
+        let _ = tokio::time::timeout(limit, store.flush_releases()).await;
+    }
 }
 
 #[cfg(not(feature = "redis"))]

@@ -8,6 +8,8 @@ mod hostile;
 mod program;
 mod run;
 mod serve;
+#[cfg(unix)]
+mod servers;
 mod terminal;
 mod threads;
 mod tools;

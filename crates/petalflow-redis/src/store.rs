@@ -52,7 +52,8 @@ const FILTERED_PAGE: i64 = 256;
 /// Use PostgreSQL where threads must not be lost.
 ///
 /// **Claims** last for [`RedisOptions::claim_lasts`] and are renewed by claiming again. The threads of a killed process are free
-/// after that time: unlike SQLite and PostgreSQL, Redis has nothing that ends with the process.
+/// after that time: unlike SQLite and PostgreSQL, Redis has nothing that ends with the process. A run releases its thread in the
+/// background. A program that ends right after a run calls [`flush_releases`](RedisStore::flush_releases) first.
 ///
 /// **Space** of removed threads is free in the server's memory at once. [`reclaim`](Store::reclaim) does nothing. The server makes
 /// its append-only file smaller as `auto-aof-rewrite-percentage` says, or with the command `BGREWRITEAOF`.
@@ -125,6 +126,33 @@ impl RedisStore {
             runtime: Handle::current(),
             options,
         })))
+    }
+
+    /// Waits until the server has released the threads of all runs that have ended.
+    ///
+    /// Otherwise a process that ends right after a run leaves its thread busy until the claim expires.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`](StoreError::Unavailable) if the server cannot be reached.
+    ///
+    /// # Cancel safety
+    ///
+    /// A release that has not happened is repeated before the next claim of this store.
+    ///
+    /// ```no_run
+    /// use petalflow_redis::RedisStore;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let store = RedisStore::connect("redis://localhost").await?;
+    /// // Runs of threads.
+    /// store.flush_releases().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn flush_releases(&self) -> Result<(), StoreError> {
+        self.0.release_pending().await
     }
 
     fn keys(&self, thread: &str) -> Keys {

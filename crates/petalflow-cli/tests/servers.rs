@@ -1,0 +1,47 @@
+//! Threads in stores on servers.
+
+use petalflow_test_servers::{Postgres, Redis, found_or_skip, fresh_name};
+
+use crate::program::petalflow;
+
+/// Starts, lists, forks, shows and resumes threads in the store, each time in another process.
+fn threads_outlive_the_program(store: &str) {
+    // Other tests may use the same server.
+    let id = fresh_name("cli");
+    petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread {id}").code(7);
+    let ran = petalflow!("threads list --store {store} --json").code(0);
+    let thread = ran.lines().into_iter().find(|line| line["id"] == id);
+    assert_eq!(thread.expect("it is listed")["status"], "waiting");
+    petalflow!("threads fork {id} --store {store} --checkpoint 3 --to {id}-again").code(0);
+    let ran = petalflow!("threads show {id} --store {store} --json").code(0);
+    assert_eq!(ran.json()["id"], id);
+    petalflow!("threads resume {id} --store {store}").code(7);
+    for id in [&id, &format!("{id}-again")] {
+        let ran =
+            petalflow!("threads resume {id} --store {store} --answer review=approve --format text");
+        assert_eq!(ran.code(0).out, "Dear Ann, Bo (sent: true)\n");
+    }
+}
+
+#[test]
+fn p209_threads_in_postgresql_outlive_the_program() {
+    if let Some(server) = found_or_skip(Postgres::shared()) {
+        threads_outlive_the_program(&server.url);
+    }
+}
+
+#[test]
+fn p209_threads_in_redis_outlive_the_program() {
+    if let Some(server) = found_or_skip(Redis::shared()) {
+        threads_outlive_the_program(&server.url);
+    }
+}
+
+#[test]
+fn the_password_of_a_server_is_not_printed() {
+    for scheme in ["postgres", "redis"] {
+        let ran = petalflow!("threads list --store {scheme}://ann:secret@127.0.0.1:1/0").code(8);
+        assert!(!ran.err.contains("secret"), "{}", ran.err);
+        assert!(ran.err.contains("cannot be reached"), "{}", ran.err);
+    }
+}
