@@ -10,8 +10,8 @@ use pin_project_lite::pin_project;
 
 use super::driver::Driver;
 use super::watch::{Stop, Watch, poll_watch};
-use crate::error::{Failure, Payload};
-use crate::flow::{Flow, Step, next_fast};
+use crate::error::{BoxError, Failure, Payload};
+use crate::flow::{Flow, next_fast};
 use crate::future::poll_caught;
 use crate::state::WriteError;
 
@@ -29,13 +29,16 @@ pub(super) enum FastPathEnd {
     Refused(NodeIdx, WriteError),
 }
 
+/// How the step ended, unless something stopped the run.
+type Stepped = Result<Result<Result<(), BoxError>, Payload>, Stop>;
+
 pin_project! {
     /// A step that something may stop. A type of its own, because a closure would point at the step and the watch, and every run
     /// in flight would store the pointers.
-    struct Watched<'w, T> {
+    pub(super) struct Watched<'w, T> {
         #[pin]
-        step: T,
-        watch: &'w mut Option<Box<Watch>>,
+        pub(super) step: T,
+        pub(super) watch: &'w mut Option<Box<Watch>>,
     }
 }
 
@@ -53,32 +56,66 @@ impl<T: Future> Future for Watched<'_, T> {
     }
 }
 
-/// Runs nodes from `node` on, until something other than one fast node follows or the driver has to check limits.
-///
-/// The loop neither allocates nor locks, and the future of the step is part of this future. From node to node the run stays
-/// in the generated dispatch, as long as [`FastPath::advance`] returns the next node.
-#[allow(
-    clippy::manual_async_fn,
-    reason = "the future of an `async fn` stores its arguments twice"
-)]
-pub(super) fn run_fast_path<F: Flow>(
+/// Begins the superstep of a node. Returns false if the driver has to check limits, or to yield, before it.
+pub(super) fn enter<F: Flow>(driver: &mut Driver<F>, node: NodeIdx) -> bool {
+    let Driver {
+        fast_path, scope, ..
+    } = driver;
+    if fast_path.is_paused(scope) {
+        return false;
+    }
+    scope.superstep += 1;
+    scope.node = node;
+    true
+}
+
+/// Commits the node that the step has run last, and returns the next node.
+#[inline(never)]
+pub(super) fn leave<F: Flow>(
     driver: &mut Driver<F>,
-    mut node: NodeIdx,
-) -> impl Future<Output = FastPathEnd> + Send {
-    async move {
-        driver.fast_path.pause_at = driver.pause_at();
+    result: Stepped,
+) -> Result<NodeIdx, FastPathEnd> {
+    let Driver {
+        scope,
+        state,
+        fast_path,
+        effects,
+        ..
+    } = driver;
+    // The dispatch may have advanced.
+    let node = scope.node;
+    match result {
+        Ok(Ok(Ok(()))) => {}
+        Ok(Ok(Err(error))) => return Err(FastPathEnd::Failed(node, Failure::error(error))),
+        Ok(Err(payload)) if fast_path.pause_at == 0 => resume_unwind(payload),
+        Ok(Err(payload)) => return Err(FastPathEnd::Failed(node, Failure::panic(payload))),
+        Err(stop) => return Err(FastPathEnd::Stopped(stop)),
+    }
+    let next = next_fast(&scope.shared.plan, node, effects);
+    match fast_path.commit(state.get_mut(), effects) {
+        Ok(()) => next.ok_or(FastPathEnd::After(node)),
+        Err(error) => Err(FastPathEnd::Refused(node, error)),
+    }
+}
+
+/// Runs nodes from `$node` on, until something other than one fast node follows or the driver has to check limits. The value is a
+/// [`FastPathEnd`].
+///
+/// The loop neither allocates nor locks, and the future of the step is part of the future around it. From node to node the run
+/// stays in the generated dispatch, as long as [`FastPath::advance`] returns the next node.
+///
+/// A macro, because the future of a function would store a pointer to the driver in every run in flight.
+macro_rules! run_fast_path {
+    ($driver:expr, $node:expr) => {{
+        let mut node = $node;
+        $driver.fast_path.pause_at = $driver.pause_at();
         loop {
-            let Driver {
-                fast_path, scope, ..
-            } = driver;
-            if fast_path.is_paused(scope) {
-                return FastPathEnd::Before(node);
+            if !$crate::exec::fast_path::enter(&mut *$driver, node) {
+                break $crate::exec::fast_path::FastPathEnd::Before(node);
             }
-            scope.superstep += 1;
-            scope.node = node;
             // In a block: values that live across the await are part of every run in flight.
             let result = {
-                let Driver {
+                let $crate::exec::driver::Driver {
                     flow,
                     watch,
                     scope,
@@ -86,35 +123,17 @@ pub(super) fn run_fast_path<F: Flow>(
                     fast_path,
                     effects,
                     ..
-                } = &mut *driver;
-                let mut step = Step::fast_path(fast_path, scope, state.get_mut(), effects);
+                } = &mut *$driver;
+                let mut step =
+                    $crate::flow::Step::fast_path(fast_path, scope, state.get_mut(), effects);
                 let step = flow.step(node.as_u32(), &mut step);
-                Watched { step, watch }.await
+                $crate::exec::fast_path::Watched { step, watch }.await
             };
-            let Driver {
-                scope,
-                state,
-                fast_path,
-                effects,
-                ..
-            } = &mut *driver;
-            // The dispatch may have advanced.
-            node = scope.node;
-            match result {
-                Ok(Ok(Ok(()))) => {}
-                Ok(Ok(Err(error))) => return FastPathEnd::Failed(node, Failure::error(error)),
-                Ok(Err(payload)) if fast_path.pause_at == 0 => resume_unwind(payload),
-                Ok(Err(payload)) => return FastPathEnd::Failed(node, Failure::panic(payload)),
-                Err(stop) => return FastPathEnd::Stopped(stop),
-            }
-            let next = next_fast(&scope.shared.plan, node, effects);
-            if let Err(error) = fast_path.commit(state.get_mut(), effects) {
-                return FastPathEnd::Refused(node, error);
-            }
-            match next {
-                Some(next) => node = next,
-                None => return FastPathEnd::After(node),
+            match $crate::exec::fast_path::leave(&mut *$driver, result) {
+                Ok(next) => node = next,
+                Err(end) => break end,
             }
         }
-    }
+    }};
 }
+pub(super) use run_fast_path;

@@ -99,7 +99,7 @@ pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
                     if driver.before_superstep(Some(node), &[])? {
                         driver.yield_now().await?;
                     }
-                    match run_fast_path(driver, node).await {
+                    match run_fast_path!(driver, node) {
                         FastPathEnd::Before(next) => node = next,
                         end => break end,
                     }

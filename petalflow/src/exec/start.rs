@@ -131,7 +131,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
                     }
                     Err(abort) => break Err(abort),
                 }
-                match run_fast_path(&mut driver, node).await {
+                match run_fast_path!((&mut driver), node) {
                     FastPathEnd::Before(next) => node = next,
                     end => match after_fast_path(&mut driver, end, &mut persistence) {
                         Ok(None) => break Ok(()),

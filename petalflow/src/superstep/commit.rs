@@ -3,7 +3,11 @@
 use crate::state::{KeySet, State, Update, WriteError};
 
 /// Commits the writes of a superstep of one task.
-#[inline]
+#[allow(
+    clippy::inline_always,
+    reason = "the dispatch of a loop calls it in each superstep, and rustc inlines it or not by chance"
+)]
+#[inline(always)]
 pub(crate) fn commit_one<S: State>(
     state: &mut S,
     written: &mut KeySet,
