@@ -289,13 +289,37 @@ async fn parallel_calls_of_the_messages() {
     parallel_calls("claude-sonnet-4-6", calls, says, second).await;
 }
 
+/// Removes the ids, as the models of Gemini that give none.
+fn remove_ids(parts: &mut Value) {
+    for part in parts.as_array_mut().unwrap() {
+        for inner in part.as_object_mut().unwrap().values_mut() {
+            inner.as_object_mut().map(|inner| inner.remove("id"));
+        }
+    }
+}
+
+/// An id goes back to Gemini only if it came from there.
 #[tokio::test]
 async fn parallel_calls_of_gemini() {
-    let parts = json!([
+    for with_ids in [true, false] {
+        parallel_calls_of_gemini_with(with_ids).await;
+    }
+}
+
+async fn parallel_calls_of_gemini_with(ids: bool) {
+    let mut parts = json!([
         {"functionCall": {"id": "fc_1", "name": "get_weather", "args": {"location": "Paris"}}, "thoughtSignature": "CpcBAdHtim8="},
         {"functionCall": {"id": "fc_2", "name": "get_weather", "args": {"location": "Lyon"}}},
     ]);
     let result = |id: &str, text: &str| json!({"functionResponse": {"id": id, "name": "get_weather", "response": {"result": text}}});
+    let mut results = json!([
+        result("fc_1", "sunny in Paris"),
+        result("fc_2", "sunny in Lyon")
+    ]);
+    if !ids {
+        remove_ids(&mut parts);
+        remove_ids(&mut results);
+    }
     let second = json!({
         "generationConfig": {"maxOutputTokens": 2048},
         "tools": [{"functionDeclarations": [{
@@ -306,7 +330,7 @@ async fn parallel_calls_of_gemini() {
         "contents": [
             {"role": "user", "parts": [{"text": "Paris and Lyon?"}]},
             {"role": "model", "parts": parts},
-            {"role": "user", "parts": [result("fc_1", "sunny in Paris"), result("fc_2", "sunny in Lyon")]},
+            {"role": "user", "parts": results},
         ],
     });
     let says = gemini(json!([{"text": "Sunny."}]), "STOP");

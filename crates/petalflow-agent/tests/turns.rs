@@ -201,7 +201,7 @@ async fn a022_calls_without_an_id_get_one_and_others_keep_theirs() {
     let [first, second] = &ids(&events[0])[..] else {
         panic!("two calls")
     };
-    assert_starts_with(&first, "call-");
+    assert_starts_with(&first, "petalflow-call-");
     assert_eq!(second, "mine");
     assert_eq!(ids(&events[1]), [first.clone(), second.clone()]);
     let messages = &model.requests()[1].messages;

@@ -21,6 +21,7 @@
 
 mod accumulator;
 mod budget;
+mod call_id;
 mod capabilities;
 mod chat_message;
 mod check;
@@ -50,6 +51,7 @@ mod token_count;
 mod token_usage;
 mod transcript;
 
+pub use call_id::generated_call_id;
 pub use capabilities::Capabilities;
 pub use chat_message::{ChatMessage, Part, Role};
 pub use llm_client::LlmClient;

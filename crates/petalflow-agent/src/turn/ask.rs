@@ -15,7 +15,7 @@ use crate::{AgentError, AgentEvent, ToolsUnavailable};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
 use petalflow_llm::response::{FinishReason, Status};
-use petalflow_llm::{LlmResponse, Part, Role, TokenUsage};
+use petalflow_llm::{LlmResponse, Part, Role, TokenUsage, generated_call_id};
 
 /// Result of a model call.
 pub(super) struct ModelStep {
@@ -251,7 +251,7 @@ fn answer_event(
         let Part::Call(call) = part else { continue };
         // Results and a person's answers name a call by its id. Some servers leave it out or repeat it.
         if call.id.is_empty() || used.contains(&call.id) {
-            call.id = format!("call-{id}-{}", used.len());
+            call.id = generated_call_id(format_args!("{id}-{}", used.len()));
         }
         used.push(call.id.clone());
         let mut known = ctx.agent().specs().iter().chain(source_tools);

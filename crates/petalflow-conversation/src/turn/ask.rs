@@ -7,6 +7,7 @@ use petalflow::tool::ToolCall;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{
     ChatMessage, LlmClient as _, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, Role,
+    generated_call_id,
 };
 
 use super::step;
@@ -116,7 +117,7 @@ fn name_calls(message: &mut ChatMessage, cx: &Context) -> Vec<PendingCall> {
         let Part::Call(call) = part else { continue };
         let index = calls.len();
         if call.id.is_empty() || calls.iter().any(|known| known.call.id == call.id) {
-            call.id = format!("call-{}-{index}", cx.task_id());
+            call.id = generated_call_id(format_args!("{}-{index}", cx.task_id()));
         }
         let call: ToolCall = call.clone();
         cx.emit_with(|| ConversationEvent::Called {

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use petalflow::tool::{ToolCall, ToolResult};
 
+use crate::call_id::is_generated;
+
 /// The call ids in one request, for models that send none or the same id twice. Providers use the ids to match results
 /// with calls.
 #[derive(Debug, Default)]
@@ -27,10 +29,10 @@ impl CallIds {
         self.open.clear();
     }
 
-    /// The id to send for a call: its own id if it has one that is unused.
+    /// The id to send for a call: the model's id if there is one that is unused.
     pub(super) fn for_call(&mut self, call: &ToolCall) -> String {
         let in_use = self.open.iter().any(|open| open.sent_id == call.id);
-        let sent_id = if call.id.is_empty() || in_use {
+        let sent_id = if call.id.is_empty() || is_generated(&call.id) || in_use {
             self.generated += 1;
             // Nine letters and digits, the format that Mistral accepts.
             format!("call{:05}", self.generated)
@@ -84,5 +86,8 @@ mod tests {
         assert_eq!(ids.for_result(&result("a", "x")), "a");
         assert_eq!(ids.for_result(&result("a", "x")), "call00003");
         assert_eq!(ids.for_result(&result("b", "x")), "b");
+        let own = crate::generated_call_id(1);
+        assert_eq!(ids.for_call(&call(&own, "x")), "call00004");
+        assert_eq!(ids.for_result(&result(&own, "x")), "call00004");
     }
 }

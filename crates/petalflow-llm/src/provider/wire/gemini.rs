@@ -10,6 +10,7 @@ use super::content::{
 use super::response_data::{REDACTED, ResponseData};
 use super::schemas::Schemas;
 use super::usage;
+use crate::call_id::is_generated;
 use crate::message::{Media, MediaSource, Text};
 use crate::provider::catalog::Target;
 use crate::request::{Effort, ToolChoice};
@@ -199,13 +200,13 @@ fn user_parts(target: &Target<'_>, part: &Part, names: &HashMap<&str, &str>) -> 
 
 fn function_call(call: &ToolCall) -> Value {
     let mut value = json!({ "name": call.name, "args": arguments_object(&call.arguments) });
-    if !call.id.is_empty() {
+    if !call.id.is_empty() && !is_generated(&call.id) {
         value["id"] = call.id.as_str().into();
     }
     json!({ "functionCall": value })
 }
 
-/// A tool result. It must have the name of its call, and may have an id only if the call has one.
+/// A tool result. It must have the name of its call, and may have an id only if the model gave the call one.
 fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str, &str>) -> Value {
     let call_name = names.get(result.call_id.as_str());
     let name = match call_name {
@@ -220,7 +221,7 @@ fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str,
         (content, false) => Map::from_iter([("result".to_string(), content.clone())]),
     };
     let mut value = json!({ "name": name, "response": response });
-    if call_name.is_some() {
+    if call_name.is_some() && !is_generated(&result.call_id) {
         value["id"] = result.call_id.as_str().into();
     }
     json!({ "functionResponse": value })
