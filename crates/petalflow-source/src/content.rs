@@ -16,7 +16,7 @@ pub struct Content<'t> {
     tree: &'t Tree<'t>,
     /// Whether a name may occur twice in an object.
     may_repeat: bool,
-    /// Whether shorter ways are left out.
+    /// Whether the shorter path is left out.
     is_thorough: bool,
 }
 
