@@ -88,13 +88,13 @@ twin! { Third(Log) { third_time -> b; } nodes: third_time, b }
 
 #[tokio::test(start_paused = true)]
 async fn c50_attempts_and_waits_until_it_works() {
-    let (xs, said, elapsed) = both!(Third, |launch| {
+    let (xs, trace_lines, elapsed) = both!(Third, |launch| {
         let (trace, begun) = (Trace::default(), Instant::now());
         let xs = launch.manage(trace.clone()).run(vec![]).await.unwrap().xs;
         (xs, trace.all(), begun.elapsed())
     });
     assert_eq!(xs, ["ok", "b"]);
-    assert_eq!(said, ["attempt 1", "attempt 2", "attempt 3"]);
+    assert_eq!(trace_lines, ["attempt 1", "attempt 2", "attempt 3"]);
     assert!(elapsed >= 30 * MS && elapsed < 40 * MS, "{elapsed:?}");
 }
 

@@ -124,7 +124,7 @@ async fn c52_the_policy_is_picked_by_the_kind_of_the_error() {
     ];
     for (plan, end, calls, waited) in cases {
         let expected = (end, calls, waited);
-        let said = |(end, calls, waited): (Result<_, String>, _, u128)| {
+        let comparable = |(end, calls, waited): (Result<_, String>, _, u128)| {
             (
                 end.map_err(|message| message.split(':').next().unwrap_or_default().to_string()),
                 calls,
@@ -132,11 +132,15 @@ async fn c52_the_policy_is_picked_by_the_kind_of_the_error() {
             )
         };
         assert_eq!(
-            said(tried!(Annotated, plan)),
+            comparable(tried!(Annotated, plan)),
             expected,
             "{plan:?} by annotation"
         );
-        assert_eq!(said(tried!(Said, plan)), expected, "{plan:?} by `with`");
+        assert_eq!(
+            comparable(tried!(Said, plan)),
+            expected,
+            "{plan:?} by `with`"
+        );
     }
 }
 

@@ -179,7 +179,7 @@ impl Trace {
             .lock()
             .unwrap()
             .iter()
-            .filter(|said| *said == what)
+            .filter(|line| *line == what)
             .count()
     }
 
