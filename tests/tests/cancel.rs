@@ -18,9 +18,9 @@ const MS: Duration = Duration::from_millis(1);
 #[node(Log)]
 async fn wait(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("wait");
-    trace.say("waiting");
+    trace.record("waiting");
     sleep(Duration::from_secs(1)).await;
-    trace.say("ran on");
+    trace.record("ran on");
     LogXs(list(["wait"]))
 }
 
@@ -28,7 +28,7 @@ async fn wait(trace: Managed<Trace>) -> LogXs {
 async fn wait_too(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("wait_too");
     sleep(Duration::from_secs(2)).await;
-    trace.say("ran on");
+    trace.record("ran on");
     LogXs(list(["wait_too"]))
 }
 
@@ -36,7 +36,7 @@ async fn wait_too(trace: Managed<Trace>) -> LogXs {
 async fn wait_spawned(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("wait_spawned");
     sleep(Duration::from_secs(3)).await;
-    trace.say("ran on");
+    trace.record("ran on");
     LogXs(list(["wait_spawned"]))
 }
 
@@ -172,9 +172,9 @@ async fn a_run_that_is_not_polled_does_nothing() {
 
 #[node(Log)]
 async fn cancel_yourself(token: Managed<CancelToken>, trace: Managed<Trace>, cx: Context) -> LogXs {
-    trace.say(format!("cancelled: {}", cx.is_cancelled()));
+    trace.record(format!("cancelled: {}", cx.is_cancelled()));
     token.cancel();
-    trace.say(format!("cancelled: {}", cx.is_cancelled()));
+    trace.record(format!("cancelled: {}", cx.is_cancelled()));
     LogXs(list(["cancelled"]))
 }
 
@@ -275,9 +275,9 @@ struct Gate(Mutex<mpsc::Receiver<()>>);
 
 #[node(Log, blocking)]
 fn block(gate: Managed<Gate>, trace: Managed<Trace>) -> LogXs {
-    trace.say("blocking");
+    trace.record("blocking");
     gate.0.lock().unwrap().recv().unwrap();
-    trace.say("unblocked");
+    trace.record("unblocked");
     LogXs(list(["block"]))
 }
 

@@ -10,7 +10,7 @@ appending!(a b c d);
 
 #[node(Log)]
 async fn always_failing(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
-    trace.say(format!("attempt {}", cx.attempt()));
+    trace.record(format!("attempt {}", cx.attempt()));
     Err("on purpose".into())
 }
 

@@ -170,7 +170,7 @@ async fn quick() -> LogXs {
 async fn slow(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("slow");
     sleep(Duration::from_secs(1)).await;
-    trace.say("slow is done");
+    trace.record("slow is done");
     LogXs(list(["slow"]))
 }
 

@@ -56,7 +56,7 @@ fn base() -> GraphBuilder<Essay> {
         .edge("write", "publish")
 }
 
-/// What the guards say of a draft, each by its place.
+/// The result of each guard for a draft, by the index of its interrupt.
 fn guard_results<F: Flow<State = Essay>>(flow: &F, draft: &str) -> Vec<Result<bool, String>> {
     let essay = Essay {
         topic: String::new(),

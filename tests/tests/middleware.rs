@@ -19,16 +19,16 @@ struct Say(&'static str, Trace);
 #[async_trait]
 impl<S: State> Middleware<S> for Say {
     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        self.1.say(format!("{}-before", self.0));
+        self.1.record(format!("{}-before", self.0));
         let result = next.run(call).await;
-        self.1.say(format!("{}-after", self.0));
+        self.1.record(format!("{}-after", self.0));
         result
     }
 }
 
 #[node(Log)]
 async fn node(trace: Managed<Trace>) -> LogXs {
-    trace.say("node");
+    trace.record("node");
     LogXs(list(["node"]))
 }
 
@@ -58,7 +58,7 @@ async fn g046_middleware_sees_which_node_and_what_it_reads() {
         let trace = Trace::default();
         let sees = trace.clone();
         let look = from_fn(move |call: NodeCall<'_, Log>, next| {
-            sees.say(format!(
+            sees.record(format!(
                 "{} {} {} {:?} {}",
                 call.node(),
                 call.superstep(),
@@ -111,7 +111,7 @@ async fn middleware_sees_what_the_node_wrote() {
             Box::pin(async move {
                 assert!(!call.effects.update.written_any());
                 next.run(call.reborrow()).await?;
-                sees.say(call.effects.update.xs().only().unwrap().join(" "));
+                sees.record(call.effects.update.xs().only().unwrap().join(" "));
                 LogXs(list(["and more"])).apply(call.effects)
             })
         });
@@ -149,7 +149,7 @@ async fn g047_recovery_turns_a_panic_into_an_error_and_calls_its_hook() {
         let trace = Trace::default();
         let hook = trace.clone();
         let launch = launch.middleware(recover(move |node, message| {
-            hook.say(format!("{node}: {message}"));
+            hook.record(format!("{node}: {message}"));
         }));
         (kind(launch.run(vec![]).await), trace.all())
     });
@@ -191,9 +191,9 @@ impl RunMiddleware<Log> for Around {
         next: RunNext<'_, Log>,
     ) -> Result<Log, RunError> {
         let xs = input.as_ref().map(|input| &input.xs);
-        self.1.say(format!("{} {:?}", self.0, xs.unwrap()));
+        self.1.record(format!("{} {:?}", self.0, xs.unwrap()));
         let result = next.run(input).await;
-        self.1.say(match &result {
+        self.1.record(match &result {
             Ok(log) => format!("{} {:?}", self.0, log.xs),
             Err(error) => format!("{} {error}", self.0),
         });

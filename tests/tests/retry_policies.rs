@@ -44,7 +44,7 @@ const RETRIES: [Retry; 2] = [
 ];
 
 fn fail(cx: &Context, plan: &Plan, trace: &Trace) -> petalflow::Result<LogXs> {
-    trace.say("called");
+    trace.record("called");
     match plan.0.get(cx.attempt() as usize - 1) {
         Some(Fails::Value) => Err(ValueError.into()),
         Some(Fails::Key) => Err(KeyError.into()),
@@ -157,7 +157,7 @@ async fn c52_the_first_policy_that_covers_the_error_decides() {
 
 #[node(Log, timeout = 5ms, retry = [Retry::times(4).on::<ValueError>(), 2])]
 async fn stalls(trace: Managed<Trace>) {
-    trace.say("called");
+    trace.record("called");
     std::future::pending::<()>().await;
 }
 

@@ -33,7 +33,7 @@ async fn s1(xs: &[String]) -> InnerXs {
 
 #[node(Inner)]
 async fn s2(trace: Managed<Trace>, cx: Context) -> InnerXs {
-    trace.say(format!(
+    trace.record(format!(
         "{} in `{}` at {}",
         cx.node(),
         cx.namespace(),
@@ -239,7 +239,7 @@ async fn a_raised_limit_lets_a_long_subflow_end() {
 async fn waits(trace: Managed<Trace>) {
     let _guard = trace.guard("inside");
     sleep(Duration::from_secs(1)).await;
-    trace.say("ran on");
+    trace.record("ran on");
 }
 
 flow! { Waiting(Inner) { waits -> s1; } }
