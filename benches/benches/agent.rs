@@ -105,9 +105,9 @@ fn turns(runtime: &Runtime) {
             &micros(median(&mut times)),
             "20 us",
         );
-        let said = talk.next_input("1 + 2?");
+        let input = talk.next_input("1 + 2?");
         let info = allocation_counter::measure(|| {
-            black_box(runtime.block_on(agent.run(said)).expect("it answers"));
+            black_box(runtime.block_on(agent.run(input)).expect("it answers"));
         });
         row("  its allocations", &info.count_total.to_string(), "alike");
     }

@@ -122,7 +122,7 @@ fn turns(runtime: &Runtime) {
     let flow = flow();
     let turn = |input: TalkInput| runtime.block_on(flow.run(input)).expect("it answers");
     let after = |turns: usize| -> Talk {
-        let first = turn(TalkInput::said("One."));
+        let first = turn(TalkInput::user_message("One."));
         (1..turns).fold(first, |talk, _| turn(talk.next_input("One more.")))
     };
     for turns in [10, 1_000, 3_000] {
@@ -142,9 +142,9 @@ fn turns(runtime: &Runtime) {
             &micros,
             "20 us",
         );
-        let said = talk.next_input("One more.");
+        let input = talk.next_input("One more.");
         let info = allocation_counter::measure(|| {
-            black_box(turn(said));
+            black_box(turn(input));
         });
         row("  its allocations", &info.count_total.to_string(), "alike");
     }

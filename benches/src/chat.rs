@@ -49,8 +49,8 @@ pub async fn by_hand(wanted: usize) -> Vec<String> {
     let mut messages = Vec::new();
     loop {
         messages.extend(ask(&messages).await.0);
-        let (said, more) = answer(&messages, &wanted).await;
-        messages.extend(said.0);
+        let (new_messages, more) = answer(&messages, &wanted).await;
+        messages.extend(new_messages.0);
         if !more {
             return messages;
         }

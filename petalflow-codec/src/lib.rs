@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_back_as_they_were() {
+    fn values_are_read_back_unchanged() {
         round_trip(&serde_json::json!({"a": [1, -2, 0.1, null, {"b": true}]}));
         round_trip(&BTreeMap::from([((1u8, -1i64), Some("x".to_string()))]));
         round_trip(&(u128::MAX, i128::MIN, f64::INFINITY, 'é', (), vec![(), ()]));

@@ -8,9 +8,9 @@ use crate::graph::{Edge, Graph, Source, Target, Via};
 /// The distance between two layers, and the height of a node.
 const LAYER: usize = 64;
 const HEIGHT: usize = 28;
-/// The space between two vertices of a layer, and the width of the lane of an edge that leads back.
+/// The space between two vertices of a layer, and the width of the margin for an edge that leads back.
 const GAP: usize = 24;
-const LANE: usize = 18;
+const MARGIN: usize = 18;
 
 /// The graph as an SVG drawing without blank lines, so that it can be part of Markdown. It has the color of the text around it.
 ///
@@ -75,6 +75,11 @@ impl Vertex {
 
     fn y(&self) -> usize {
         self.layer * LAYER + HEIGHT
+    }
+
+    /// The right end.
+    fn right(&self) -> usize {
+        self.x + self.width() / 2
     }
 }
 
@@ -295,22 +300,18 @@ impl Drawing {
 
     /// The right end of all vertices.
     fn right(&self) -> usize {
-        let ends = self
-            .vertices
-            .iter()
-            .map(|vertex| vertex.x + vertex.width() / 2);
-        ends.max().unwrap_or(0)
+        self.vertices.iter().map(Vertex::right).max().unwrap_or(0)
     }
 
     fn size(&self) -> (usize, usize) {
         let back = self.lines.iter().filter(|line| line.back);
         let labels = back.clone().map(|line| line.text.chars().count() * 8).max();
-        let lanes = back.count() * LANE + labels.map_or(0, |width| width + GAP);
-        (self.right() + GAP / 2 + lanes, self.layers.len() * LAYER)
+        let margins = back.count() * MARGIN + labels.map_or(0, |width| width + GAP);
+        (self.right() + GAP / 2 + margins, self.layers.len() * LAYER)
     }
 
     fn edges(&self, svg: &mut String) {
-        let mut lane = self.right();
+        let mut margin = self.right();
         for line in &self.lines {
             let dash = if line.dashed {
                 " stroke-dasharray=\"4 3\""
@@ -321,52 +322,18 @@ impl Drawing {
                 &self.vertices[line.path[0]],
                 &self.vertices[line.path[line.path.len() - 1]],
             );
-            let (x, y, head);
-            let mut path;
+            let (x, y, path, head);
             if line.back {
-                lane += LANE;
-                let (begin, end) = (from.x + from.width() / 2, to.x + to.width() / 2);
+                margin += MARGIN;
                 let (below, above) = (from.y(), to.y() + 4);
-                path = format!(
-                    "M{begin} {below}C{lane} {below} {lane} {below} {lane} {}",
-                    below.saturating_sub(GAP).max(above)
-                );
-                let _ = write!(
-                    path,
-                    "L{lane} {}C{lane} {above} {lane} {above} {} {above}",
-                    above + GAP.min(below.saturating_sub(above)),
-                    end + 6
-                );
+                path = back_path(from, to, margin);
                 (x, y) = (
-                    lane + line.text.chars().count() * 4 + 4,
+                    margin + line.text.chars().count() * 4 + 4,
                     usize::midpoint(above, below),
                 );
-                head = format!("M{end} {above}l7 -4v8z");
+                head = format!("M{} {above}l7 -4v8z", to.right());
             } else {
-                path = format!("M{} {}", from.x, from.y() + HEIGHT / 2);
-                for step in line.path.windows(2) {
-                    let (above, below) = (&self.vertices[step[0]], &self.vertices[step[1]]);
-                    let height = if below.look == Look::Bend {
-                        0
-                    } else {
-                        HEIGHT / 2 + 6
-                    };
-                    let (top, bottom) = (
-                        above.y()
-                            + if above.look == Look::Bend {
-                                0
-                            } else {
-                                HEIGHT / 2
-                            },
-                        below.y() - height,
-                    );
-                    let middle = usize::midpoint(top, bottom);
-                    let _ = write!(
-                        path,
-                        "C{} {middle} {} {middle} {} {bottom}",
-                        above.x, below.x, below.x
-                    );
-                }
+                path = self.forward_path(line);
                 let next = &self.vertices[line.path[1]];
                 // Nearer to the source, where the edges of one node are apart from those of others.
                 (x, y) = (
@@ -387,6 +354,28 @@ impl Drawing {
                 );
             }
         }
+    }
+
+    /// Curves through all layers between the two ends of a line.
+    fn forward_path(&self, line: &Line) -> String {
+        let half = |vertex: &Vertex, height| match vertex.look {
+            Look::Bend => 0,
+            _ => height,
+        };
+        let from = &self.vertices[line.path[0]];
+        let mut path = format!("M{} {}", from.x, from.y() + HEIGHT / 2);
+        for step in line.path.windows(2) {
+            let (above, below) = (&self.vertices[step[0]], &self.vertices[step[1]]);
+            let top = above.y() + half(above, HEIGHT / 2);
+            let bottom = below.y() - half(below, HEIGHT / 2 + 6);
+            let middle = usize::midpoint(top, bottom);
+            let _ = write!(
+                path,
+                "C{} {middle} {} {middle} {} {bottom}",
+                above.x, below.x, below.x
+            );
+        }
+        path
     }
 
     fn vertices(&self, svg: &mut String) {
@@ -418,6 +407,20 @@ impl Drawing {
             );
         }
     }
+}
+
+/// A line that leads back, in the margin at the right of all vertices.
+fn back_path(from: &Vertex, to: &Vertex, margin: usize) -> String {
+    let (begin, end) = (from.right(), to.right() + 6);
+    let (below, above) = (from.y(), to.y() + 4);
+    let (leave, enter) = (
+        below.saturating_sub(GAP).max(above),
+        above + GAP.min(below.saturating_sub(above)),
+    );
+    format!(
+        "M{begin} {below}C{margin} {below} {margin} {below} {margin} {leave}\
+         L{margin} {enter}C{margin} {above} {margin} {above} {end} {above}"
+    )
 }
 
 fn escaped(text: &str) -> String {

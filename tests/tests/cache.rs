@@ -32,7 +32,7 @@ fn page(url: &str, by: &str) -> PageInput {
 
 #[node(Page, cache = 1h)]
 async fn fetch(url: &str, trace: Managed<Trace>) -> (PageText, PageLog) {
-    trace.say("fetch");
+    trace.record("fetch");
     (
         PageText(format!("text at {url}")),
         PageLog(list(["fetched"])),
@@ -117,7 +117,7 @@ enum Way {
 
 #[node(Log)]
 async fn routes(xs: &[String], trace: Managed<Trace>) -> (LogXs, Way) {
-    trace.say("routes");
+    trace.record("routes");
     let way = if xs.is_empty() {
         Way::Stop
     } else {
@@ -128,7 +128,7 @@ async fn routes(xs: &[String], trace: Managed<Trace>) -> (LogXs, Way) {
 
 #[node(Log)]
 async fn visit(#[item] page: &String, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
-    trace.say(format!("visit {page}"));
+    trace.record(format!("visit {page}"));
     if page == "bad" {
         return Err("no such page".into());
     }
@@ -179,7 +179,7 @@ async fn cached_writes_routes_and_items_are_restored_per_item() {
 
 #[node(Page, cache = 1h)]
 async fn whole(page: &Page, trace: Managed<Trace>) -> PageText {
-    trace.say("whole");
+    trace.record("whole");
     PageText(format!("{} by {}", page.url, page.by))
 }
 
@@ -194,7 +194,7 @@ struct Untracked {
 
 #[node(Untracked, cache = 1h)]
 async fn writes_untracked(given: &str, trace: Managed<Trace>) -> UntrackedN {
-    trace.say(given);
+    trace.record(given);
     UntrackedN(1)
 }
 

@@ -18,9 +18,9 @@ const MS: Duration = Duration::from_millis(1);
 #[node(Log)]
 async fn wait(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("wait");
-    trace.say("waiting");
+    trace.record("waiting");
     sleep(Duration::from_secs(1)).await;
-    trace.say("ran on");
+    trace.record("ran on");
     LogXs(list(["wait"]))
 }
 
@@ -28,7 +28,7 @@ async fn wait(trace: Managed<Trace>) -> LogXs {
 async fn wait_too(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("wait_too");
     sleep(Duration::from_secs(2)).await;
-    trace.say("ran on");
+    trace.record("ran on");
     LogXs(list(["wait_too"]))
 }
 
@@ -36,7 +36,7 @@ async fn wait_too(trace: Managed<Trace>) -> LogXs {
 async fn wait_spawned(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("wait_spawned");
     sleep(Duration::from_secs(3)).await;
-    trace.say("ran on");
+    trace.record("ran on");
     LogXs(list(["wait_spawned"]))
 }
 
@@ -45,7 +45,7 @@ twin! { Fork(Log) { a -> wait & wait_too & c & wait_spawned; wait & wait_too & c
 
 #[tokio::test(start_paused = true)]
 async fn g035_peers_no_node_runs_after_cancel() {
-    let (kind, xs, said) = both!(Single, |launch| {
+    let (kind, xs, trace_lines) = both!(Single, |launch| {
         let (trace, token) = (Trace::default(), CancelToken::new());
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         sleep(10 * MS).await;
@@ -59,9 +59,9 @@ async fn g035_peers_no_node_runs_after_cancel() {
         )
     });
     assert_eq!((kind, xs), (RunErrorKind::Cancelled, list(["a"])));
-    assert_eq!(said, ["waiting", "dropped wait"]);
+    assert_eq!(trace_lines, ["waiting", "dropped wait"]);
 
-    let (kind, pending, mut said) = both!(Fork, |launch| {
+    let (kind, pending, mut trace_lines) = both!(Fork, |launch| {
         let (trace, token) = (Trace::default(), CancelToken::new());
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         sleep(10 * MS).await;
@@ -77,10 +77,10 @@ async fn g035_peers_no_node_runs_after_cancel() {
             trace.all(),
         )
     });
-    said.sort();
+    trace_lines.sort();
     assert_eq!((kind, pending), (RunErrorKind::Cancelled, list(["c"])));
     assert_eq!(
-        said,
+        trace_lines,
         [
             "dropped wait",
             "dropped wait_spawned",
@@ -92,16 +92,16 @@ async fn g035_peers_no_node_runs_after_cancel() {
 
 #[tokio::test(start_paused = true)]
 async fn peers_no_node_runs_after_the_run_is_dropped() {
-    let mut said = both!(Fork, |launch| {
+    let mut trace_lines = both!(Fork, |launch| {
         let trace = Trace::default();
         let run = launch.manage(trace.clone()).run(vec![]);
         assert!(tokio::time::timeout(10 * MS, run).await.is_err());
         sleep(Duration::from_secs(5)).await;
         trace.all()
     });
-    said.sort();
+    trace_lines.sort();
     assert_eq!(
-        said,
+        trace_lines,
         [
             "dropped wait",
             "dropped wait_spawned",
@@ -113,7 +113,7 @@ async fn peers_no_node_runs_after_the_run_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_the_events_cancels_the_run() {
-    let mut said = both!(Fork, |launch| {
+    let mut trace_lines = both!(Fork, |launch| {
         let trace = Trace::default();
         let mut events = launch.manage(trace.clone()).run(vec![]).events();
         while events.next().await.unwrap().node() != Some("c") {}
@@ -121,13 +121,13 @@ async fn dropping_the_events_cancels_the_run() {
         sleep(Duration::from_secs(5)).await;
         trace.all()
     });
-    said.sort();
+    trace_lines.sort();
     assert_eq!(
-        said,
+        trace_lines,
         ["dropped wait", "dropped wait_too", "waiting"],
         "the spawned one had not even begun"
     );
-    let said = both!(Single, |launch| {
+    let trace_lines = both!(Single, |launch| {
         let trace = Trace::default();
         let mut events = launch.manage(trace.clone()).run(vec![]).events();
         assert!(
@@ -139,13 +139,13 @@ async fn dropping_the_events_cancels_the_run() {
         sleep(Duration::from_secs(5)).await;
         trace.all()
     });
-    assert_eq!(said, ["waiting", "dropped wait"]);
+    assert_eq!(trace_lines, ["waiting", "dropped wait"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_token_that_was_cancelled_before_the_run_starts_no_node() {
     for cancelled in [true, false] {
-        let said = both!(Single, |launch| {
+        let trace_lines = both!(Single, |launch| {
             let (trace, token) = (Trace::default(), CancelToken::new());
             if cancelled {
                 token.cancel();
@@ -158,7 +158,7 @@ async fn a_token_that_was_cancelled_before_the_run_starts_no_node() {
             assert_eq!(result.is_err(), cancelled);
             trace.all()
         });
-        assert_eq!(said.is_empty(), cancelled);
+        assert_eq!(trace_lines.is_empty(), cancelled);
     }
 }
 
@@ -172,9 +172,9 @@ async fn a_run_that_is_not_polled_does_nothing() {
 
 #[node(Log)]
 async fn cancel_yourself(token: Managed<CancelToken>, trace: Managed<Trace>, cx: Context) -> LogXs {
-    trace.say(format!("cancelled: {}", cx.is_cancelled()));
+    trace.record(format!("cancelled: {}", cx.is_cancelled()));
     token.cancel();
-    trace.say(format!("cancelled: {}", cx.is_cancelled()));
+    trace.record(format!("cancelled: {}", cx.is_cancelled()));
     LogXs(list(["cancelled"]))
 }
 
@@ -275,9 +275,9 @@ struct Gate(Mutex<mpsc::Receiver<()>>);
 
 #[node(Log, blocking)]
 fn block(gate: Managed<Gate>, trace: Managed<Trace>) -> LogXs {
-    trace.say("blocking");
+    trace.record("blocking");
     gate.0.lock().unwrap().recv().unwrap();
-    trace.say("unblocked");
+    trace.record("unblocked");
     LogXs(list(["block"]))
 }
 

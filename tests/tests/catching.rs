@@ -10,7 +10,7 @@ appending!(a b c d);
 
 #[node(Log)]
 async fn always_failing(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
-    trace.say(format!("attempt {}", cx.attempt()));
+    trace.record(format!("attempt {}", cx.attempt()));
     Err("on purpose".into())
 }
 
@@ -29,14 +29,14 @@ twin! {
 
 #[tokio::test(start_paused = true)]
 async fn c59_the_catch_edge_fires_only_after_all_retries() {
-    let (xs, said) = both!(Caught, |launch| {
+    let (xs, trace_lines) = both!(Caught, |launch| {
         let trace = Trace::default();
         (
             launch.manage(trace.clone()).run(vec![]).await.unwrap().xs,
             trace.all(),
         )
     });
-    assert_eq!(said, ["attempt 1", "attempt 2"]);
+    assert_eq!(trace_lines, ["attempt 1", "attempt 2"]);
     assert_eq!(
         xs,
         [

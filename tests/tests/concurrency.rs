@@ -15,7 +15,7 @@ async fn ten() -> Each<u32> {
 #[node(Log)]
 async fn busy(#[item] number: &u32, gauge: Managed<Gauge>, trace: Managed<Trace>) -> LogXs {
     let _in = gauge.enter();
-    trace.say(number.to_string());
+    trace.record(number.to_string());
     // The first takes longest, so that completion is out of order.
     sleep(Duration::from_millis(10 + u64::from(10 - number))).await;
     LogXs(vec![number.to_string()])

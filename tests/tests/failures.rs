@@ -170,7 +170,7 @@ async fn quick() -> LogXs {
 async fn slow(trace: Managed<Trace>) -> LogXs {
     let _guard = trace.guard("slow");
     sleep(Duration::from_secs(1)).await;
-    trace.say("slow is done");
+    trace.record("slow is done");
     LogXs(list(["slow"]))
 }
 
@@ -184,7 +184,7 @@ twin! { Siblings(Log) { a -> slow & fast_bad & quick; slow & fast_bad & quick ->
 
 #[tokio::test(start_paused = true)]
 async fn c56_the_first_failure_cancels_running_siblings_and_retains_finished_results() {
-    let (xs, pending, said, elapsed) = both!(Siblings, |launch| {
+    let (xs, pending, trace_lines, elapsed) = both!(Siblings, |launch| {
         let (trace, begun) = (Trace::default(), tokio::time::Instant::now());
         let error = failed(launch.manage(trace.clone()).run(vec![]).await);
         assert_eq!(error.node(), Some("fast_bad"));
@@ -205,7 +205,7 @@ async fn c56_the_first_failure_cancels_running_siblings_and_retains_finished_res
         [("quick".to_string(), Some(list(["quick"])))],
         "beside the state, not in it"
     );
-    assert_eq!(said, ["dropped slow"]);
+    assert_eq!(trace_lines, ["dropped slow"]);
     assert!(elapsed < Duration::from_millis(100), "{elapsed:?}");
 }
 

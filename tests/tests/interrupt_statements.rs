@@ -56,8 +56,8 @@ fn base() -> GraphBuilder<Essay> {
         .edge("write", "publish")
 }
 
-/// What the guards say of a draft, each by its place.
-fn said<F: Flow<State = Essay>>(flow: &F, draft: &str) -> Vec<Result<bool, String>> {
+/// The result of each guard for a draft, by the index of its interrupt.
+fn guard_results<F: Flow<State = Essay>>(flow: &F, draft: &str) -> Vec<Result<bool, String>> {
     let essay = Essay {
         topic: String::new(),
         draft: draft.into(),
@@ -71,14 +71,26 @@ fn said<F: Flow<State = Essay>>(flow: &F, draft: &str) -> Vec<Result<bool, Strin
 
 #[test]
 fn guards_are_called_by_the_index_of_their_interrupt() {
-    for said in [said(&WriteEssay, "1234"), said(&built(), "1234")] {
-        assert_eq!(said, [Ok(true), Ok(true), Ok(true)]);
+    for guard_results in [
+        guard_results(&WriteEssay, "1234"),
+        guard_results(&built(), "1234"),
+    ] {
+        assert_eq!(guard_results, [Ok(true), Ok(true), Ok(true)]);
     }
-    for said in [said(&WriteEssay, "12"), said(&built(), "12")] {
-        assert_eq!(said, [Ok(true), Ok(false), Ok(true)]);
+    for guard_results in [
+        guard_results(&WriteEssay, "12"),
+        guard_results(&built(), "12"),
+    ] {
+        assert_eq!(guard_results, [Ok(true), Ok(false), Ok(true)]);
     }
-    for said in [said(&WriteEssay, "x"), said(&built(), "x")] {
-        assert_eq!(said[2], Err("invalid digit found in string".into()));
+    for guard_results in [
+        guard_results(&WriteEssay, "x"),
+        guard_results(&built(), "x"),
+    ] {
+        assert_eq!(
+            guard_results[2],
+            Err("invalid digit found in string".into())
+        );
     }
 }
 

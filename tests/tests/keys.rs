@@ -139,8 +139,8 @@ async fn c44_input_comes_as_data() {
             "invalid type: sequence, expected a map with the keys of `KeysInput`",
         ),
     ] {
-        let said = data(text).err().unwrap().to_string();
-        assert_eq!(said.split(" at line").next(), Some(error), "{text}");
+        let message = data(text).err().unwrap().to_string();
+        assert_eq!(message.split(" at line").next(), Some(error), "{text}");
     }
 }
 

@@ -19,7 +19,7 @@ struct Clock;
 
 #[node(Log)]
 async fn first(trace: Managed<Trace>) -> LogXs {
-    trace.say("first");
+    trace.record("first");
     LogXs(vec!["first".into()])
 }
 
@@ -272,11 +272,11 @@ async fn g073_a_value_may_last_a_while_and_be_invalidated() {
 struct Secret(&'static str);
 
 #[node(Log)]
-async fn tells(secret: Managed<Secret>) -> LogXs {
+async fn reports(secret: Managed<Secret>) -> LogXs {
     LogXs(vec![format!("{} letters", secret.0.len())])
 }
 
-twin! { Tells(Log) { first -> tells; } nodes: first, tells }
+twin! { Tells(Log) { first -> reports; } nodes: first, reports }
 
 #[tokio::test]
 async fn g074_checkpoints_never_hold_managed_values() {

@@ -19,16 +19,16 @@ struct Say(&'static str, Trace);
 #[async_trait]
 impl<S: State> Middleware<S> for Say {
     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        self.1.say(format!("{}-before", self.0));
+        self.1.record(format!("{}-before", self.0));
         let result = next.run(call).await;
-        self.1.say(format!("{}-after", self.0));
+        self.1.record(format!("{}-after", self.0));
         result
     }
 }
 
 #[node(Log)]
 async fn node(trace: Managed<Trace>) -> LogXs {
-    trace.say("node");
+    trace.record("node");
     LogXs(list(["node"]))
 }
 
@@ -38,7 +38,7 @@ twin! { Fork(Log) { START -> a & b; } nodes: a, b }
 
 #[tokio::test]
 async fn c107_g044_g048_the_first_middleware_is_the_outermost() {
-    let said = both!(One, |launch| {
+    let trace_lines = both!(One, |launch| {
         let trace = Trace::default();
         let launch = launch
             .middleware(Say("m1", trace.clone()))
@@ -47,18 +47,18 @@ async fn c107_g044_g048_the_first_middleware_is_the_outermost() {
         trace.all()
     });
     assert_eq!(
-        said,
+        trace_lines,
         ["m1-before", "m2-before", "node", "m2-after", "m1-after"]
     );
 }
 
 #[tokio::test]
 async fn g046_middleware_sees_which_node_and_what_it_reads() {
-    let (said, xs) = both!(Two, |launch| {
+    let (trace_lines, xs) = both!(Two, |launch| {
         let trace = Trace::default();
         let sees = trace.clone();
         let look = from_fn(move |call: NodeCall<'_, Log>, next| {
-            sees.say(format!(
+            sees.record(format!(
                 "{} {} {} {:?} {}",
                 call.node(),
                 call.superstep(),
@@ -71,7 +71,7 @@ async fn g046_middleware_sees_which_node_and_what_it_reads() {
         let xs = launch.middleware(look).run(list(["x"])).await.unwrap().xs;
         (trace.all(), xs)
     });
-    assert_eq!(said, [r#"a 1 1 ["x"] a"#, r#"b 2 1 ["x", "a"] b"#]);
+    assert_eq!(trace_lines, [r#"a 1 1 ["x"] a"#, r#"b 2 1 ["x", "a"] b"#]);
     assert_eq!(xs, ["x", "a", "b"]);
 }
 
@@ -111,7 +111,7 @@ async fn middleware_sees_what_the_node_wrote() {
             Box::pin(async move {
                 assert!(!call.effects.update.written_any());
                 next.run(call.reborrow()).await?;
-                sees.say(call.effects.update.xs().only().unwrap().join(" "));
+                sees.record(call.effects.update.xs().only().unwrap().join(" "));
                 LogXs(list(["and more"])).apply(call.effects)
             })
         });
@@ -124,7 +124,7 @@ async fn middleware_sees_what_the_node_wrote() {
 
 #[tokio::test]
 async fn g047_middleware_applies_to_some_nodes_only() {
-    let said = both!(Two, |launch| {
+    let trace_lines = both!(Two, |launch| {
         let trace = Trace::default();
         launch
             .middleware(for_nodes(|node| node != "a", Say("m", trace.clone())))
@@ -133,7 +133,7 @@ async fn g047_middleware_applies_to_some_nodes_only() {
             .unwrap();
         trace.all()
     });
-    assert_eq!(said, ["m-before", "m-after"]);
+    assert_eq!(trace_lines, ["m-before", "m-after"]);
 }
 
 #[node(Log)]
@@ -145,15 +145,15 @@ twin! { Panics(Log) { a -> panics; } nodes: a, panics }
 
 #[tokio::test]
 async fn g047_recovery_turns_a_panic_into_an_error_and_calls_its_hook() {
-    let (kind, said) = both!(Panics, |launch| {
+    let (kind, trace_lines) = both!(Panics, |launch| {
         let trace = Trace::default();
         let hook = trace.clone();
         let launch = launch.middleware(recover(move |node, message| {
-            hook.say(format!("{node}: {message}"));
+            hook.record(format!("{node}: {message}"));
         }));
         (kind(launch.run(vec![]).await), trace.all())
     });
-    assert_eq!(said, ["panics: panicked: no paper"]);
+    assert_eq!(trace_lines, ["panics: panicked: no paper"]);
     let RunErrorKind::Node(error) = kind else {
         panic!("{kind:?}")
     };
@@ -191,9 +191,9 @@ impl RunMiddleware<Log> for Around {
         next: RunNext<'_, Log>,
     ) -> Result<Log, RunError> {
         let xs = input.as_ref().map(|input| &input.xs);
-        self.1.say(format!("{} {:?}", self.0, xs.unwrap()));
+        self.1.record(format!("{} {:?}", self.0, xs.unwrap()));
         let result = next.run(input).await;
-        self.1.say(match &result {
+        self.1.record(match &result {
             Ok(log) => format!("{} {:?}", self.0, log.xs),
             Err(error) => format!("{} {error}", self.0),
         });
@@ -225,7 +225,7 @@ impl RunMiddleware<Log> for Gatekeeper {
 
 #[tokio::test]
 async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() {
-    let said = both!(One, |launch| {
+    let trace_lines = both!(One, |launch| {
         let trace = Trace::default();
         let launch = launch
             .run_middleware(Around("r1", trace.clone()))
@@ -235,7 +235,7 @@ async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() 
         trace.all()
     });
     assert_eq!(
-        said,
+        trace_lines,
         [
             r#"r1 ["x"]"#,
             r#"r2 ["x", "seen"]"#,
@@ -248,7 +248,7 @@ async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() 
 
 #[tokio::test]
 async fn g045_run_middleware_may_block_everything() {
-    let (xs, said) = both!(One, |launch| {
+    let (xs, trace_lines) = both!(One, |launch| {
         let trace = Trace::default();
         let launch = launch
             .run_middleware(Gatekeeper)
@@ -261,12 +261,12 @@ async fn g045_run_middleware_may_block_everything() {
             .xs;
         (xs, trace.all())
     });
-    assert_eq!((xs, said), (list(["no entry"]), vec![]));
+    assert_eq!((xs, trace_lines), (list(["no entry"]), vec![]));
 }
 
 #[tokio::test]
 async fn g045_run_middleware_sees_the_error() {
-    let said = both!(Panics, |launch| {
+    let trace_lines = both!(Panics, |launch| {
         let trace = Trace::default();
         failed(
             launch
@@ -277,7 +277,7 @@ async fn g045_run_middleware_sees_the_error() {
         trace.all()
     });
     assert_eq!(
-        said,
+        trace_lines,
         [
             "r []",
             "r node `panics` failed in superstep 2: panicked: no paper"

@@ -126,7 +126,7 @@ async fn c04_a_node_after_the_items_runs_once() {
     assert_eq!(xs, ["0", "1", "2", "2", "3"]);
 }
 
-/// What is sent to `resend`: a number to send on, or to say.
+/// What is sent to `resend`: a number to send on, or to record.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum Send {
     On(u32),
@@ -313,7 +313,7 @@ async fn g029_c33_two_senders_in_one_superstep_activate_a_node_once() {
 /// Each records when it begins.
 #[node(Log)]
 async fn spoken(cx: Context, trace: Managed<Trace>) {
-    trace.say(cx.node());
+    trace.record(cx.node());
 }
 
 twin! {

@@ -306,9 +306,9 @@ async fn c23_an_aggregate_is_visible_one_superstep_later() {
 #[derive(Debug, PartialEq)]
 struct Topic {
     #[key(ephemeral, append)]
-    said: Vec<String>,
+    messages: Vec<String>,
     #[key(append)]
-    heard: Vec<Vec<String>>,
+    received: Vec<Vec<String>>,
     #[key(append)]
     all: Vec<String>,
 }
@@ -318,27 +318,30 @@ fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 #[node(Topic)]
-async fn say_ab() -> (TopicSaid, TopicAll) {
-    (TopicSaid(texts(&["a", "b"])), TopicAll(texts(&["a", "b"])))
+async fn say_ab() -> (TopicMessages, TopicAll) {
+    (
+        TopicMessages(texts(&["a", "b"])),
+        TopicAll(texts(&["a", "b"])),
+    )
 }
 
 #[node(Topic)]
-async fn say_cd(said: &[String]) -> (TopicSaid, TopicHeard, TopicAll) {
+async fn say_cd(messages: &[String]) -> (TopicMessages, TopicReceived, TopicAll) {
     (
-        TopicSaid(texts(&["c", "d"])),
-        TopicHeard(vec![said.to_vec()]),
+        TopicMessages(texts(&["c", "d"])),
+        TopicReceived(vec![messages.to_vec()]),
         TopicAll(texts(&["c", "d"])),
     )
 }
 
 #[node(Topic)]
-async fn say_d() -> (TopicSaid, TopicAll) {
-    (TopicSaid(texts(&["d"])), TopicAll(texts(&["d"])))
+async fn say_d() -> (TopicMessages, TopicAll) {
+    (TopicMessages(texts(&["d"])), TopicAll(texts(&["d"])))
 }
 
 #[node(Topic)]
-async fn hear(said: &[String]) -> TopicHeard {
-    TopicHeard(vec![said.to_vec()])
+async fn hear(messages: &[String]) -> TopicReceived {
+    TopicReceived(vec![messages.to_vec()])
 }
 
 twin! {
@@ -350,7 +353,7 @@ twin! {
 async fn c13_an_ephemeral_key_lasts_one_superstep() {
     let topic = both!(Heard, |launch| launch.run(()).await.unwrap());
     assert_eq!(
-        topic.heard,
+        topic.received,
         [texts(&["a", "b"]), texts(&["c", "d", "d"]), vec![]]
     );
     assert_eq!(
@@ -358,7 +361,7 @@ async fn c13_an_ephemeral_key_lasts_one_superstep() {
         ["a", "b", "c", "d", "d"],
         "without `ephemeral` all is kept"
     );
-    assert!(topic.said.is_empty());
+    assert!(topic.messages.is_empty());
 }
 
 /// A line of a chat; `remove` makes it the removal of the line of that id.
@@ -435,11 +438,11 @@ fn c24_messages_append_replace_and_remove() {
 
 #[test]
 fn c24_a_missing_id_is_filled_with_the_same_one_each_time() {
-    let said = |text: &str| Line {
+    let without_id = |text: &str| Line {
         text: text.into(),
         ..Line::default()
     };
-    let once = lines(vec![line("1", "a")], vec![said("b"), said("c")]);
+    let once = lines(vec![line("1", "a")], vec![without_id("b"), without_id("c")]);
     let ids: Vec<_> = once.iter().map(|line| line.id.clone().unwrap()).collect();
     assert!(
         ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2],
@@ -447,7 +450,7 @@ fn c24_a_missing_id_is_filled_with_the_same_one_each_time() {
     );
     assert_eq!(
         once,
-        lines(vec![line("1", "a")], vec![said("b"), said("c")])
+        lines(vec![line("1", "a")], vec![without_id("b"), without_id("c")])
     );
 }
 

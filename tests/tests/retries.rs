@@ -76,7 +76,7 @@ fn c50_jitter_adds_at_most_the_wait_itself() {
 
 #[node(Log, retry = Retry::times(3).first(Duration::from_millis(10)))]
 async fn third_time(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
-    trace.say(format!("attempt {}", cx.attempt()));
+    trace.record(format!("attempt {}", cx.attempt()));
     if cx.attempt() < 3 {
         Err(format!("attempt {} failed", cx.attempt()).into())
     } else {
@@ -88,13 +88,13 @@ twin! { Third(Log) { third_time -> b; } nodes: third_time, b }
 
 #[tokio::test(start_paused = true)]
 async fn c50_attempts_and_waits_until_it_works() {
-    let (xs, said, elapsed) = both!(Third, |launch| {
+    let (xs, trace_lines, elapsed) = both!(Third, |launch| {
         let (trace, begun) = (Trace::default(), Instant::now());
         let xs = launch.manage(trace.clone()).run(vec![]).await.unwrap().xs;
         (xs, trace.all(), begun.elapsed())
     });
     assert_eq!(xs, ["ok", "b"]);
-    assert_eq!(said, ["attempt 1", "attempt 2", "attempt 3"]);
+    assert_eq!(trace_lines, ["attempt 1", "attempt 2", "attempt 3"]);
     assert!(elapsed >= 30 * MS && elapsed < 40 * MS, "{elapsed:?}");
 }
 
@@ -167,13 +167,13 @@ fn is_value(error: &(dyn std::error::Error + 'static)) -> bool {
 
 #[node(Log, retry = Retry::times(3).only(is_value))]
 async fn fails_with_key(trace: Managed<Trace>) -> petalflow::Result<LogXs> {
-    trace.say("called");
+    trace.record("called");
     Err(KeyError.into())
 }
 
 #[node(Log, retry = Retry::times(3).only(is_value))]
 async fn fails_with_value(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
-    trace.say("called");
+    trace.record("called");
     if cx.attempt() < 3 {
         Err(ValueError.into())
     } else {
@@ -258,7 +258,7 @@ async fn c22_c54_a_failed_attempt_leaves_no_writes() {
 
 #[node(Log, retry = 3)]
 async fn panics(trace: Managed<Trace>) {
-    trace.say("called");
+    trace.record("called");
     panic!("a defect");
 }
 
@@ -298,7 +298,7 @@ async fn a_recovered_panic_is_retried() {
 
 #[node(Log, retry = Retry::times(3).first(Duration::from_secs(3600)).max(Duration::from_secs(3600)))]
 async fn patient(trace: Managed<Trace>) -> petalflow::Result<()> {
-    trace.say("called");
+    trace.record("called");
     Err("not yet".into())
 }
 
@@ -323,7 +323,7 @@ async fn g049_a_cancelled_run_does_not_wait_for_the_next_attempt() {
 
 #[node(Log, retry = 2)]
 async fn annotated(trace: Managed<Trace>) -> petalflow::Result<()> {
-    trace.say("called");
+    trace.record("called");
     Err("no".into())
 }
 

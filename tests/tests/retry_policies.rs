@@ -44,7 +44,7 @@ const RETRIES: [Retry; 2] = [
 ];
 
 fn fail(cx: &Context, plan: &Plan, trace: &Trace) -> petalflow::Result<LogXs> {
-    trace.say("called");
+    trace.record("called");
     match plan.0.get(cx.attempt() as usize - 1) {
         Some(Fails::Value) => Err(ValueError.into()),
         Some(Fails::Key) => Err(KeyError.into()),
@@ -124,7 +124,7 @@ async fn c52_the_policy_is_picked_by_the_kind_of_the_error() {
     ];
     for (plan, end, calls, waited) in cases {
         let expected = (end, calls, waited);
-        let said = |(end, calls, waited): (Result<_, String>, _, u128)| {
+        let comparable = |(end, calls, waited): (Result<_, String>, _, u128)| {
             (
                 end.map_err(|message| message.split(':').next().unwrap_or_default().to_string()),
                 calls,
@@ -132,11 +132,15 @@ async fn c52_the_policy_is_picked_by_the_kind_of_the_error() {
             )
         };
         assert_eq!(
-            said(tried!(Annotated, plan)),
+            comparable(tried!(Annotated, plan)),
             expected,
             "{plan:?} by annotation"
         );
-        assert_eq!(said(tried!(Said, plan)), expected, "{plan:?} by `with`");
+        assert_eq!(
+            comparable(tried!(Said, plan)),
+            expected,
+            "{plan:?} by `with`"
+        );
     }
 }
 
@@ -153,7 +157,7 @@ async fn c52_the_first_policy_that_covers_the_error_decides() {
 
 #[node(Log, timeout = 5ms, retry = [Retry::times(4).on::<ValueError>(), 2])]
 async fn stalls(trace: Managed<Trace>) {
-    trace.say("called");
+    trace.record("called");
     std::future::pending::<()>().await;
 }
 

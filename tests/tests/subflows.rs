@@ -33,7 +33,7 @@ async fn s1(xs: &[String]) -> InnerXs {
 
 #[node(Inner)]
 async fn s2(trace: Managed<Trace>, cx: Context) -> InnerXs {
-    trace.say(format!(
+    trace.record(format!(
         "{} in `{}` at {}",
         cx.node(),
         cx.namespace(),
@@ -60,7 +60,7 @@ async fn c82_c85_g052_g053_g054_peers_only_the_result_of_out_reaches_the_parent(
     // agentmesh filters keys by the prefix of their names, and a write elsewhere fails while it runs (even a Reply, G054). Here
     // the flow inside has a state of its own type: what it is not handed it cannot read, and what is not its own key does not
     // compile.
-    let (xs, said) = both!(SharesAList, |launch| {
+    let (xs, trace_lines) = both!(SharesAList, |launch| {
         let trace = Trace::default();
         (
             launch.manage(trace.clone()).run(vec![]).await.unwrap().xs,
@@ -69,7 +69,7 @@ async fn c82_c85_g052_g053_g054_peers_only_the_result_of_out_reaches_the_parent(
     });
     assert_eq!(xs, ["i", "quick", "s1 after 2", "s2", "after"]);
     assert_eq!(
-        said,
+        trace_lines,
         ["s2 in `delta` at 2"],
         "supersteps of its own, under the name of its node, with the parent's managed values"
     );
@@ -239,7 +239,7 @@ async fn a_raised_limit_lets_a_long_subflow_end() {
 async fn waits(trace: Managed<Trace>) {
     let _guard = trace.guard("inside");
     sleep(Duration::from_secs(1)).await;
-    trace.say("ran on");
+    trace.record("ran on");
 }
 
 flow! { Waiting(Inner) { waits -> s1; } }

@@ -166,7 +166,7 @@ pub(crate) fn rebuild<S: State>(
 pub(crate) struct Trace(Arc<Mutex<Vec<String>>>);
 
 impl Trace {
-    pub(crate) fn say(&self, what: impl Into<String>) {
+    pub(crate) fn record(&self, what: impl Into<String>) {
         self.0.lock().unwrap().push(what.into());
     }
 
@@ -179,7 +179,7 @@ impl Trace {
             .lock()
             .unwrap()
             .iter()
-            .filter(|said| *said == what)
+            .filter(|line| *line == what)
             .count()
     }
 
@@ -195,7 +195,7 @@ pub(crate) struct Guard(Trace, String);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.say(format!("dropped {}", self.1));
+        self.0.record(format!("dropped {}", self.1));
     }
 }
 

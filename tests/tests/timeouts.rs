@@ -34,7 +34,7 @@ twin! { StuckInFork(Log) { a -> stuck & b; } nodes: a, stuck, b }
 
 #[tokio::test(start_paused = true)]
 async fn p083_a_node_that_takes_too_long_fails() {
-    let (kind, said, elapsed) = both!(Stuck, |launch| {
+    let (kind, trace_lines, elapsed) = both!(Stuck, |launch| {
         let (trace, begun) = (Trace::default(), Instant::now());
         (
             kind(launch.manage(trace.clone()).run(vec![]).await),
@@ -51,7 +51,7 @@ async fn p083_a_node_that_takes_too_long_fails() {
             "took longer than its timeout of 50ms"
         )
     );
-    assert_eq!(said, ["dropped stuck"]);
+    assert_eq!(trace_lines, ["dropped stuck"]);
     assert!(elapsed >= 50 * MS && elapsed < 60 * MS, "{elapsed:?}");
     let error = node_failure(both!(StuckInFork, |launch| crate::support::kind(
         launch.manage(Trace::default()).run(vec![]).await

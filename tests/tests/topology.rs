@@ -63,7 +63,7 @@ async fn retriever_two() -> QueryDocs {
 
 #[node(Query)]
 async fn qa(docs: &[String], trace: Managed<Trace>) -> QueryAnswer {
-    trace.say("qa");
+    trace.record("qa");
     QueryAnswer(docs.join(","))
 }
 
@@ -384,7 +384,7 @@ async fn take_one(#[item] name: &String) -> CounterPath {
 
 #[node(Counter)]
 async fn dig(#[item] name: &String, trace: Managed<Trace>) -> CounterN {
-    trace.say(name.clone());
+    trace.record(name.clone());
     CounterN(100)
 }
 

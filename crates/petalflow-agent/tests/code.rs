@@ -90,9 +90,9 @@ async fn a009_failed_code_can_be_corrected_a_limited_number_of_times() {
     let loud = Loud::default();
     let (_, talk) = events(&agent.code_executor(loud.clone()), "go").await;
     assert_eq!((loud.ran.load(SeqCst), talk.answer()), (3, "done".into()));
-    let told = asked(&model);
+    let transcript = asked(&model);
     assert_eq!(
-        told[2],
+        transcript[2],
         "user: ```tool_output\nOUTCOME_FAILED: it failed\n```"
     );
 

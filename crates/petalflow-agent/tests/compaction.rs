@@ -37,8 +37,10 @@ fn assert_is_whole(request: &LlmRequest) {
 /// A model that calls tools in some turns, alone, together and several times.
 fn busy(request: &LlmRequest) -> Reply {
     let messages = request.messages.iter().rev();
-    let said = messages.clone().find(|message| message.role == Role::User);
-    let number: usize = said.and_then(|said| said.text().parse().ok()).unwrap_or(0);
+    let last_user = messages.clone().find(|message| message.role == Role::User);
+    let number: usize = last_user
+        .and_then(|last_user| last_user.text().parse().ok())
+        .unwrap_or(0);
     let round = match request.messages.last().unwrap().role {
         Role::Tool => {
             let last = messages.flat_map(ChatMessage::calls).next().unwrap();
@@ -129,10 +131,10 @@ async fn a_long_turn_keeps_its_request() {
 #[tokio::test]
 async fn a_result_that_comes_late_brings_its_call_back() {
     let model = Arc::new(ScriptedModel::from_fn(|request: &LlmRequest| {
-        let said: Vec<String> = request.messages.iter().map(words).collect();
-        match said.last().map(String::as_str) {
+        let lines: Vec<String> = request.messages.iter().map(words).collect();
+        match lines.last().map(String::as_str) {
             Some("a house") => Reply::call("build", json!({})).and_call("t", json!({})),
-            Some("and?") if said.iter().any(|said| said.contains("four rooms")) => {
+            Some("and?") if lines.iter().any(|message| message.contains("four rooms")) => {
                 "It is built.".into()
             }
             _ => "yes".into(),

@@ -10,7 +10,9 @@ use petalflow_agent::{Agent, AgentEvent, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
-use super::kit::{call, called, events, failure, results, returns, said, scripted, tool, user};
+use super::kit::{
+    agent_message, call, called, events, failure, results, returns, scripted, tool, user,
+};
 
 /// A tool that a person must confirm, and how often it ran.
 fn dangerous(name: &str) -> (FuncTool, Arc<AtomicUsize>) {
@@ -418,5 +420,5 @@ async fn a_tool_may_ask_by_itself_and_read_the_answer() {
     );
     let talk = agent.run(talk.next_input(message)).await.unwrap();
     assert_eq!(results(&talk).last(), Some(&json!({"days": 3})));
-    assert_eq!(said("agent", "done").text(), talk.answer());
+    assert_eq!(agent_message("agent", "done").text(), talk.answer());
 }

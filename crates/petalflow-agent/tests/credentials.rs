@@ -111,10 +111,10 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
         ],
         "nothing of it reaches the model"
     );
-    let kept = format!("{talk:?}");
+    let debug_text = format!("{talk:?}");
     assert!(
-        !kept.contains("s3cret"),
-        "it is no part of the conversation: {kept}"
+        !debug_text.contains("s3cret"),
+        "it is no part of the conversation: {debug_text}"
     );
     assert!(talk.pending().is_empty());
 

@@ -49,8 +49,8 @@ impl Delegation {
         let root = root.model(self.replay.model(FLASH));
         let mut talk = root.run(inputs[0](&empty().await)).await.unwrap();
         for input in &inputs[1..] {
-            let said = input(&talk);
-            talk = root.run(talk.next_input(said)).await.unwrap();
+            let next = input(&talk);
+            talk = root.run(talk.next_input(next)).await.unwrap();
         }
         let expected: Vec<Value> = self.events.iter().map(recorded).collect();
         let mut ids = BTreeMap::new();
@@ -89,7 +89,7 @@ async fn empty() -> Conversation {
         .unwrap()
 }
 
-fn says(text: &'static str) -> Box<dyn Fn(&Conversation) -> ConversationInput> {
+fn message(text: &'static str) -> Box<dyn Fn(&Conversation) -> ConversationInput> {
     Box::new(move |_| text.into())
 }
 
@@ -245,8 +245,8 @@ async fn a069_a_task_then_a_tool() {
             |items| json!({ "stored": items.len() }),
         ));
     let inputs = vec![
-        says("Fetch and store the following items: apple, banana, cherry."),
-        says("What items did I just ask you to store?"),
+        message("Fetch and store the following items: apple, banana, cherry."),
+        message("What items did I just ask you to store?"),
     ];
     delegation.plays(root, inputs).await;
 }
@@ -283,8 +283,8 @@ async fn a069_one_task_after_another() {
         .sub_agent(order)
         .sub_agent(payment);
     let inputs = vec![
-        says("Order 2 pizzas. Pay with card 4111111111111111, cvv 123."),
-        says("What did I order, and how am I paying?"),
+        message("Order 2 pizzas. Pay with card 4111111111111111, cvv 123."),
+        message("What did I order, and how am I paying?"),
     ];
     delegation.plays(root, inputs).await;
 }
@@ -307,8 +307,8 @@ async fn a069_a_single_turn_agent() {
         .output::<Translation>();
     let root = delegation.agent("coordinator").sub_agent(translator);
     let inputs = vec![
-        says("Translate 'hello' to Spanish."),
-        says("Now translate the same word to French."),
+        message("Translate 'hello' to Spanish."),
+        message("Now translate the same word to French."),
     ];
     delegation.plays(root, inputs).await;
 }
@@ -353,11 +353,14 @@ async fn a069_two_single_turn_agents_in_parallel() {
             "coordinator"
         ]
     );
-    let said: Vec<String> = talk.events[2..4].iter().map(AgentEvent::text).collect();
-    let told = super::kit::results(&talk);
+    let answers: Vec<String> = talk.events[2..4].iter().map(AgentEvent::text).collect();
+    let results = super::kit::results(&talk);
     assert_eq!(
-        told,
-        [json!({ "result": said[0] }), json!({ "result": said[1] })]
+        results,
+        [
+            json!({ "result": answers[0] }),
+            json!({ "result": answers[1] })
+        ]
     );
 }
 
@@ -379,8 +382,8 @@ async fn a069_a_transfer_then_a_task() {
     let writer = delegation.agent("writer").sub_agent(editor);
     let root = delegation.agent("root").sub_agent(writer);
     let inputs = vec![
-        says("Please edit this draft: 'me and him goes to the store yesterdy'."),
-        says("Now polish this draft: 'they was eatin lunch quick'."),
+        message("Please edit this draft: 'me and him goes to the store yesterdy'."),
+        message("Now polish this draft: 'they was eatin lunch quick'."),
     ];
     delegation.plays(root, inputs).await;
 }
@@ -410,9 +413,9 @@ async fn a069_a_task_that_needs_a_person() {
     let confirmed =
         |talk: &Conversation| ConversationInput::default().confirm(talk.pending()[0].id(), true);
     let inputs = vec![
-        says("Please perform the irreversible action."),
+        message("Please perform the irreversible action."),
         Box::new(confirmed),
-        says("Did the action complete successfully?"),
+        message("Did the action complete successfully?"),
     ];
     delegation.plays(root, inputs).await;
 }
@@ -435,8 +438,8 @@ async fn a069_a_task_beside_a_tool() {
         .sub_agent(extractor)
         .tool(summarize);
     let inputs = vec![
-        says("Extract and summarise: apples, bread, eggs."),
-        says("How many items did I ask you to summarise?"),
+        message("Extract and summarise: apples, bread, eggs."),
+        message("How many items did I ask you to summarise?"),
     ];
     delegation.plays(root, inputs).await;
 }

@@ -159,13 +159,13 @@ async fn a_call_within_a_task_may_need_a_person() {
     let yes = petalflow_agent::ConversationInput::default().confirm(id, true);
     let talk = root.run(talk.next_input(yes)).await.unwrap();
     assert_eq!(talk.answer(), "It is clean.");
-    let said: Vec<&AgentEvent> = talk
+    let scoped: Vec<&AgentEvent> = talk
         .events
         .iter()
         .filter(|event| event.scope.is_some())
         .collect();
     assert_eq!(
-        said.len(),
+        scoped.len(),
         7,
         "all of the task is in its scope, the user's answer as well"
     );

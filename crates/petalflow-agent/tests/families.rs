@@ -200,7 +200,7 @@ fn gemini(parts: Value, reason: &str) -> Answer {
 #[tokio::test]
 async fn parallel_calls_of_the_chat_completions() {
     let calls = json!([chat_call("call_1", "Paris"), chat_call("call_2", "Lyon")]);
-    let said = json!({"role": "assistant", "content": null, "tool_calls": calls});
+    let first = json!({"role": "assistant", "content": null, "tool_calls": calls});
     let second = json!({
         "model": "gpt-4o",
         "max_tokens": 2048,
@@ -217,8 +217,8 @@ async fn parallel_calls_of_the_chat_completions() {
             "strict": true,
         }}],
     });
-    let says = chat(json!({"role": "assistant", "content": "Sunny."}), "stop");
-    parallel_calls("gpt-4o", chat(said, "tool_calls"), says, second).await;
+    let last = chat(json!({"role": "assistant", "content": "Sunny."}), "stop");
+    parallel_calls("gpt-4o", chat(first, "tool_calls"), last, second).await;
 }
 
 #[tokio::test]

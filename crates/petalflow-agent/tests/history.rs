@@ -4,7 +4,7 @@ use petalflow_agent::{AgentEvent, ConversationInput, History};
 use petalflow_llm::{ChatMessage, Part, Role};
 use serde_json::json;
 
-use super::kit::{after, asked, call, called, failure, returned, said, scripted, user};
+use super::kit::{after, agent_message, asked, call, called, failure, returned, scripted, user};
 
 /// The messages that the model of the agent `agent` gets for this history and the input `now`.
 async fn read(past: impl IntoIterator<Item = AgentEvent>) -> Vec<String> {
@@ -27,7 +27,7 @@ fn a_result(id: &str, content: &str) -> AgentEvent {
 async fn a058_an_ordered_history_is_unchanged() {
     assert_eq!(read([]).await, Vec::<String>::new());
     assert_eq!(
-        read([user("hi"), said("agent", "hello")]).await,
+        read([user("hi"), agent_message("agent", "hello")]).await,
         ["user: hi", "assistant: hello"]
     );
     assert_eq!(
@@ -35,7 +35,7 @@ async fn a058_an_ordered_history_is_unchanged() {
             user("hi"),
             a_call("1"),
             a_result("1", "one"),
-            said("agent", "so")
+            agent_message("agent", "so")
         ])
         .await,
         [
@@ -52,7 +52,7 @@ async fn a058_a_late_result_is_moved_behind_its_call() {
     assert_eq!(
         read([
             a_call("1"),
-            said("agent", "wait"),
+            agent_message("agent", "wait"),
             user("and?"),
             a_result("1", "one")
         ])
@@ -121,7 +121,7 @@ async fn a058_a_result_without_a_call_is_an_error() {
 #[tokio::test]
 async fn a_waiting_call_gets_a_placeholder_result_because_providers_require_one() {
     assert_eq!(
-        read([user("hi"), a_call("1"), said("agent", "wait")]).await,
+        read([user("hi"), a_call("1"), agent_message("agent", "wait")]).await,
         [
             "user: hi",
             "assistant: t1{}",
@@ -137,9 +137,9 @@ async fn a059_of_several_results_of_one_call_the_last_counts() {
         user("hi"),
         a_call("1"),
         a_result("1", "begun"),
-        said("agent", "wait"),
+        agent_message("agent", "wait"),
         a_result("1", "half"),
-        said("agent", "go on"),
+        agent_message("agent", "go on"),
         a_result("1", "done"),
     ];
     assert_eq!(
@@ -158,10 +158,10 @@ async fn a059_of_several_results_of_one_call_the_last_counts() {
 async fn a060_events_of_other_branches_are_not_visible() {
     let within = |branch: &str, text: &str| AgentEvent {
         branch: Some(branch.into()),
-        ..said("agent", text)
+        ..agent_message("agent", text)
     };
     let past = [
-        said("agent", "everywhere"),
+        agent_message("agent", "everywhere"),
         within("root", "above"),
         within("root.agent_0", "here"),
         within("root.agent_00", "alike"),
@@ -206,7 +206,7 @@ async fn a061_events_of_other_agents_are_sent_as_user_messages() {
             "other",
             ChatMessage::new(Role::Assistant, vec![Part::Thought("mm".into())]),
         ),
-        said("agent", "mine"),
+        agent_message("agent", "mine"),
     ];
     assert_eq!(
         read(past).await,
@@ -222,11 +222,11 @@ async fn a061_events_of_other_agents_are_sent_as_user_messages() {
 async fn a062_without_history_only_the_current_turn_is_read() {
     let past = [
         user("hi"),
-        said("agent", "hello"),
+        agent_message("agent", "hello"),
         user("before"),
         a_call("1"),
         a_result("1", "one"),
-        said("agent", "so"),
+        agent_message("agent", "so"),
     ];
     let (agent, model) = scripted(["ok"]);
     agent
@@ -237,7 +237,7 @@ async fn a062_without_history_only_the_current_turn_is_read() {
     assert_eq!(asked(&model), ["user: now"]);
 
     // The turn begins with the last message of another agent.
-    let past = [user("hi"), said("other", "over to you")];
+    let past = [user("hi"), agent_message("other", "over to you")];
     let (agent, model) = scripted(["ok"]);
     let input = ConversationInput {
         message: None,
@@ -258,7 +258,7 @@ async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
         .history(History::Turn)
         .tool(super::kit::returns("t1", json!("one")));
     agent
-        .run(after([user("hi"), said("agent", "hello")], "now"))
+        .run(after([user("hi"), agent_message("agent", "hello")], "now"))
         .await
         .unwrap();
     assert_eq!(
@@ -271,10 +271,10 @@ async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
 async fn events_without_content_are_not_read() {
     let empty = AgentEvent {
         message: None,
-        ..said("agent", "")
+        ..agent_message("agent", "")
     };
     assert_eq!(
-        read([user("hi"), empty, said("agent", "")]).await,
+        read([user("hi"), empty, agent_message("agent", "")]).await,
         ["user: hi"]
     );
 }

@@ -52,8 +52,8 @@ async fn work(store: &(impl Store + Clone)) -> Conversation {
         let known = thread.snapshot().await.expect("what is stored can be read");
         let run = match known {
             Some(known) if !known.is_finished() => thread.resume(()),
-            Some(known) if said(&known.state) == TURNS => return known.state,
-            Some(known) => thread.run(format!("question {}", said(&known.state))),
+            Some(known) if finished_turns(&known.state) == TURNS => return known.state,
+            Some(known) => thread.run(format!("question {}", finished_turns(&known.state))),
             None => thread.run("question 0"),
         };
         run.await
@@ -64,7 +64,7 @@ async fn work(store: &(impl Store + Clone)) -> Conversation {
 }
 
 /// How many turns have ended: each has a message, a call, a result and an answer.
-fn said(talk: &Conversation) -> usize {
+fn finished_turns(talk: &Conversation) -> usize {
     let removed = usize::try_from(talk.removed_events()).expect("they are few");
     (removed + talk.events.len()) / 4
 }

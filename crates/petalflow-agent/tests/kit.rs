@@ -179,7 +179,7 @@ pub(super) fn user(text: &str) -> AgentEvent {
     AgentEvent::new(AgentEvent::USER, ChatMessage::user(text))
 }
 
-pub(super) fn said(author: &str, text: &str) -> AgentEvent {
+pub(super) fn agent_message(author: &str, text: &str) -> AgentEvent {
     AgentEvent::new(author, ChatMessage::assistant(text))
 }
 

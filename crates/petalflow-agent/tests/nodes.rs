@@ -23,8 +23,9 @@ struct Essay {
 }
 
 fn echo() -> Agent {
-    let said = |request: &LlmRequest| format!("<{}>", request.messages.last().unwrap().text());
-    Agent::new(ScriptedModel::from_fn(said))
+    let last_message =
+        |request: &LlmRequest| format!("<{}>", request.messages.last().unwrap().text());
+    Agent::new(ScriptedModel::from_fn(last_message))
 }
 
 flow! {

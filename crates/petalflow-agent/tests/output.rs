@@ -323,7 +323,7 @@ async fn a_called_agent_repairs_its_answer_before_it_returns_it() {
     assert_eq!(
         asked(&model)
             .iter()
-            .filter(|said| said.contains("requested form"))
+            .filter(|message| message.contains("requested form"))
             .count(),
         0
     );

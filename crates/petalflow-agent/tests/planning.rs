@@ -85,8 +85,8 @@ async fn a009_a_plan_is_not_emitted_as_the_answer() {
     let (agent, _) = scripted([Reply::chunks(pieces)]);
     let agent = agent.planner(PlanReAct).streaming();
     let (pieces, events, talk) = all(agent.events("how many?")).await;
-    let said: String = pieces.iter().map(AgentEvent::text).collect();
-    assert_eq!(said.trim(), "Three.");
+    let text: String = pieces.iter().map(AgentEvent::text).collect();
+    assert_eq!(text.trim(), "Three.");
     let thought = pieces.iter().flat_map(|piece| &piece.message);
     let thought = thought.flat_map(|message| &message.parts);
     let thought: String = thought

@@ -139,13 +139,13 @@ async fn a_supervisor_delegates_work_and_gets_the_results() {
         .manage(team);
     let project = launch.run("A poem!".to_string()).await.expect("it is done");
     assert_eq!(project.result, "A poem.");
-    let said: Vec<_> = project
+    let answers: Vec<_> = project
         .notes
         .iter()
         .map(|note| (note.member.as_str(), note.answer.as_str()))
         .collect();
     assert_eq!(
-        said,
+        answers,
         [
             (
                 "ghost",

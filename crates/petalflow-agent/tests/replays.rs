@@ -96,11 +96,11 @@ async fn random(test: &str, build: impl FnOnce(Agent) -> Agent) -> Option<String
     assert_eq!(replay.remaining(), 0);
     // The model got the result of the callback, not of the tool.
     let asked = replay.server.requests();
-    let told = &asked[1].body["contents"][2]["parts"][0]["functionResponse"]["response"];
-    let told = told.to_string().replace('\\', "");
+    let result = &asked[1].body["contents"][2]["parts"][0]["functionResponse"]["response"];
+    let result = result.to_string().replace('\\', "");
     assert!(
-        told.contains(&format!("\"number\":\"{}\"", talk.answer())),
-        "{told}"
+        result.contains(&format!("\"number\":\"{}\"", talk.answer())),
+        "{result}"
     );
     Some(talk.answer())
 }

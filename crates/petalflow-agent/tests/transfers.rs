@@ -7,7 +7,7 @@ use petalflow_agent::{Agent, Mode};
 use petalflow_llm::{LlmRequest, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use super::kit::{events, failure, results, said, scripted, shape, tool, user};
+use super::kit::{agent_message, events, failure, results, scripted, shape, tool, user};
 
 fn to(agent: &str) -> Reply {
     Reply::call("transfer_to_agent", json!({ "agent_name": agent }))
@@ -233,5 +233,5 @@ async fn an_agent_uses_the_model_of_its_parent_and_sees_its_events_as_user_messa
             "user: For context: & [root] `transfer_to_agent` tool returned result: {}",
         ]
     );
-    assert_eq!(user("a").text(), said("b", "a").text());
+    assert_eq!(user("a").text(), agent_message("b", "a").text());
 }

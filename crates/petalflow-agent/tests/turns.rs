@@ -11,7 +11,8 @@ use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
 
 use super::kit::{
-    call, called, events, fails, failure, results, returned, returns, said, scripted, shape, tool,
+    agent_message, call, called, events, fails, failure, results, returned, returns, scripted,
+    shape, tool,
 };
 
 fn sum() -> petalflow::tool::FuncTool {
@@ -148,12 +149,12 @@ async fn a006_a_stream_that_ends_early_is_an_error() {
 
 #[test]
 fn a007_a_final_answer_ends_a_turn() {
-    assert!(said("guide", "hello").is_final());
+    assert!(agent_message("guide", "hello").is_final());
     assert!(!called("guide", [call("1", "search", json!({}))]).is_final());
     assert!(!returned("guide", "1", "search", json!({})).is_final());
     let partial = AgentEvent {
         partial: true,
-        ..said("guide", "hel")
+        ..agent_message("guide", "hel")
     };
     assert!(!partial.is_final());
     let skips = AgentEvent {

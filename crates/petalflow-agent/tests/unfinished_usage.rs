@@ -64,8 +64,8 @@ impl Team {
         let model = Arc::new(ScriptedModel::from_fn(move |request: &LlmRequest| {
             let is_lead = request.tools.iter().any(|tool| tool.name == "one");
             let messages = &request.messages;
-            let said = messages.iter().rposition(|one| one.role == Role::User);
-            let new = &messages[said.unwrap_or(0)..];
+            let last_user = messages.iter().rposition(|one| one.role == Role::User);
+            let new = &messages[last_user.unwrap_or(0)..];
             let has_results = new.iter().any(|message| message.role == Role::Tool);
             tokens(match (is_lead, has_results) {
                 (true, false) if new[0].text() == "go" => {

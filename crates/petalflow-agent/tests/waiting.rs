@@ -97,10 +97,10 @@ async fn a_single_turn_agent_waits_for_a_confirmation_and_survives_a_restart() {
             r#"tool: wipe = "a""#
         ]
     );
-    let told = asked(&outer);
+    let transcript = asked(&outer);
     assert_eq!(
-        told[2], r#"tool: cleaner = {"result":"wiped: \"a\""}"#,
-        "{told:?}"
+        transcript[2], r#"tool: cleaner = {"result":"wiped: \"a\""}"#,
+        "{transcript:?}"
     );
     assert_eq!(
         results(&talk).len(),
@@ -123,7 +123,7 @@ async fn a_rejection_is_reported_to_the_agent_that_asked() {
     assert!(
         asked(&outer)
             .iter()
-            .any(|told| told.contains("Tool execution not confirmed"))
+            .any(|line| line.contains("Tool execution not confirmed"))
     );
 }
 
@@ -144,17 +144,20 @@ async fn two_waiting_agents_are_answered_together_or_in_turn() {
         } else {
             let talk = root.run(talk.next_input(first)).await.unwrap();
             assert_eq!((ran.load(SeqCst), talk.pending().len()), (1, 1));
-            let told = asked(&outer);
-            assert!(told.iter().any(|told| told.contains("pending")), "{told:?}");
+            let transcript = asked(&outer);
+            assert!(
+                transcript.iter().any(|line| line.contains("pending")),
+                "{transcript:?}"
+            );
             let second = ConversationInput::default().confirm(pending[0].id(), true);
             root.run(talk.next_input(second)).await.unwrap()
         };
         assert_eq!(ran.load(SeqCst), 2);
         assert_eq!(talk.answer(), if together { "One." } else { "All." });
-        let told = asked(&outer);
+        let transcript = asked(&outer);
         let both =
             r#"tool: cleaner = {"result":"wiped: \"a\""} & cleaner = {"result":"wiped: \"b\""}"#;
-        assert!(told.iter().any(|told| told == both), "{told:?}");
+        assert!(transcript.iter().any(|line| line == both), "{transcript:?}");
         assert!(talk.pending().is_empty());
     }
 }
@@ -192,11 +195,12 @@ async fn later_results_reach_the_agent_that_called() {
     let talk = root.run(talk.next_input(built)).await.unwrap();
     assert_eq!(talk.answer(), "You have a house.");
     assert_eq!(asked(&inner)[2], r#"tool: build = "four rooms""#);
-    let told = asked(&outer);
+    let transcript = asked(&outer);
     assert!(
-        told.iter()
-            .any(|told| told.contains(r#"middle = {"result":"There is a house."}"#)),
-        "{told:?}"
+        transcript
+            .iter()
+            .any(|line| line.contains(r#"middle = {"result":"There is a house."}"#)),
+        "{transcript:?}"
     );
 }
 
@@ -238,11 +242,12 @@ async fn a_message_goes_to_the_agent_that_works_on_a_task() {
         2,
         "the one above waited all the time"
     );
-    let told = asked(&outer);
+    let transcript = asked(&outer);
     assert!(
-        told.iter()
-            .any(|told| told.contains(r#"middle = {"result":"Done."}"#)),
-        "{told:?}"
+        transcript
+            .iter()
+            .any(|line| line.contains(r#"middle = {"result":"Done."}"#)),
+        "{transcript:?}"
     );
 }
 

@@ -86,7 +86,7 @@ async fn both(
 ) -> (Vec<AgentEvent>, Conversation, Server) {
     let (server, model) = gemini(answers.clone()).await;
     let (whole, _) = events(&agent(model), "go").await;
-    let told: Vec<Value> = server
+    let bodies: Vec<Value> = server
         .requests()
         .into_iter()
         .map(|asked| asked.body)
@@ -94,14 +94,14 @@ async fn both(
     let (server, model) = gemini(answers).await;
     let (_, streamed, talk) = all(agent(model).streaming().events("go")).await;
     assert_eq!(shape(&streamed), shape(&whole));
-    let again: Vec<Value> = server
+    let streamed_bodies: Vec<Value> = server
         .requests()
         .into_iter()
         .map(|asked| asked.body)
         .collect();
     assert_eq!(
-        without_ids(&told),
-        without_ids(&again),
+        without_ids(&bodies),
+        without_ids(&streamed_bodies),
         "the same was asked"
     );
     (streamed, talk, server)
@@ -154,8 +154,8 @@ async fn a022_a037_a045_parallel_calls_with_a_long_running_call() {
     assert!(calls.iter().all(|call| !call.id.is_empty()) && calls[0].id != calls[1].id);
     assert_eq!(events[0].long_running, [calls[0].id.clone()]);
     // The signature goes back with its call, and no other has one.
-    let said = &server.requests()[1].body["contents"][1]["parts"];
-    let signed = said
+    let parts = &server.requests()[1].body["contents"][1]["parts"];
+    let signed = parts
         .as_array()
         .unwrap()
         .iter()
@@ -430,9 +430,9 @@ async fn a007_code_that_the_provider_ran() {
     let (events, talk, server) = both(vec![vec![last(ran)], says("It is 4.")], Agent::new).await;
     assert_eq!((events.len(), talk.answer()), (2, "It is 4.".into()));
     // Gemini takes back what it ran itself.
-    let told = &server.requests()[1].body["contents"][1];
-    assert_eq!(told["role"], "model");
-    assert_eq!(told["parts"][2]["codeExecutionResult"]["output"], "4\n");
+    let content = &server.requests()[1].body["contents"][1];
+    assert_eq!(content["role"], "model");
+    assert_eq!(content["parts"][2]["codeExecutionResult"]["output"], "4\n");
 }
 
 /// Runs nothing: the output is given.
@@ -461,7 +461,7 @@ async fn a009_code_that_the_program_ran_is_sent_as_text() {
         !contents.to_string().contains("executableCode"),
         "{contents}"
     );
-    let said: Vec<(&Value, &Value)> = contents
+    let turns: Vec<(&Value, &Value)> = contents
         .as_array()
         .unwrap()
         .iter()
@@ -469,9 +469,9 @@ async fn a009_code_that_the_program_ran_is_sent_as_text() {
         .collect();
     let (model, user) = (json!("model"), json!("user"));
     let printed = json!("```tool_output\n4\n```");
-    assert_eq!(said[2], (&user, &printed));
-    assert_eq!(said[3], (&model, &json!("```tool_code\nprint(2+2)\n```")));
-    assert_eq!(said[4], (&user, &printed));
+    assert_eq!(turns[2], (&user, &printed));
+    assert_eq!(turns[3], (&model, &json!("```tool_code\nprint(2+2)\n```")));
+    assert_eq!(turns[4], (&user, &printed));
 }
 
 #[tokio::test]

@@ -33,8 +33,8 @@ use petalflow::{BoxError, async_trait};
 ///         self.inner.send(to, report).await
 ///     }
 ///
-///     async fn receive(&self, from: &Mailbox, seen: Option<usize>) -> Result<Vec<TaskReport>, BackendError> {
-///         self.inner.receive(from, seen).await
+///     async fn receive(&self, from: &Mailbox, known_results: Option<usize>) -> Result<Vec<TaskReport>, BackendError> {
+///         self.inner.receive(from, known_results).await
 ///     }
 ///
 ///     async fn clear(&self, run: &str) -> Result<(), BackendError> {
@@ -60,7 +60,7 @@ pub trait Backend: Send + Sync + 'static {
     /// If the future is dropped, the report may or may not arrive.
     async fn send(&self, to: &Mailbox, report: TaskReport) -> Result<(), BackendError>;
 
-    /// Returns all reports of a mailbox, in any order. With `seen`, first waits until there are more results than that;
+    /// Returns all reports of a mailbox, in any order. With `known_results`, first waits until there are more results;
     /// a failure that arrives also ends the wait. Without it, returns at once.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ pub trait Backend: Send + Sync + 'static {
     async fn receive(
         &self,
         from: &Mailbox,
-        seen: Option<usize>,
+        known_results: Option<usize>,
     ) -> Result<Vec<TaskReport>, BackendError>;
 
     /// Removes all mailboxes of a run, after it has ended.

@@ -85,7 +85,7 @@ impl Backend for InMemoryBackend {
     async fn receive(
         &self,
         from: &Mailbox,
-        seen: Option<usize>,
+        known_results: Option<usize>,
     ) -> Result<Vec<TaskReport>, BackendError> {
         loop {
             // Subscribe before reading the mailbox, so that no change in between is missed.
@@ -95,7 +95,9 @@ impl Backend for InMemoryBackend {
                 .iter()
                 .filter(|report| report.result.is_ok())
                 .count();
-            if seen.is_none_or(|seen| results > seen || results < reports.len()) {
+            if known_results
+                .is_none_or(|known_results| results > known_results || results < reports.len())
+            {
                 return Ok(reports);
             }
             changed.await;

@@ -108,10 +108,11 @@ impl<F: Flow<State: Stored>, B: Backend> Worker<F, B> {
             let running = mine.map(|task| self.run_task(&steps, &mailbox, task));
             try_join_all(running).await?;
             while results.missing().next().is_some() {
-                let seen = results.len();
-                let failed = results.add(self.backend.receive(&mailbox, Some(seen)).await?);
+                let known_results = results.len();
+                let failed =
+                    results.add(self.backend.receive(&mailbox, Some(known_results)).await?);
                 if let Some((task, message)) = failed
-                    && results.len() == seen
+                    && results.len() == known_results
                 {
                     let node = steps.tasks().nth(task).map(|task| task.node.to_string());
                     let node = node.unwrap_or_default();

@@ -197,7 +197,7 @@ impl Backend for Bus {
     async fn receive(
         &self,
         from: &Mailbox,
-        seen: Option<usize>,
+        known_results: Option<usize>,
     ) -> Result<Vec<TaskReport>, BackendError> {
         let mut incoming = self.incoming.lock().await;
         loop {
@@ -209,7 +209,9 @@ impl Backend for Bus {
                 .iter()
                 .filter(|report| report.result.is_ok())
                 .count();
-            if seen.is_none_or(|seen| results > seen || results < reports.len()) {
+            if known_results
+                .is_none_or(|known_results| results > known_results || results < reports.len())
+            {
                 return Ok(reports);
             }
             let received = incoming.recv().await;

@@ -72,10 +72,10 @@ fn p209_hostile_documents_are_refused_in_bounded_time() {
                 "{command:?} of {name} took {:?}",
                 start.elapsed()
             );
-            let said = format!("{}{}", ran.out, ran.err);
+            let output = format!("{}{}", ran.out, ran.err);
             assert!(
-                said.contains(code) && said.len() < 200_000,
-                "{command:?} of {name}: {said:.2000}"
+                output.contains(code) && output.len() < 200_000,
+                "{command:?} of {name}: {output:.2000}"
             );
         }
     }

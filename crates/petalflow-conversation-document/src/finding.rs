@@ -164,13 +164,13 @@ impl fmt::Display for Finding {
 /// Collects what is wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    found: Vec<Finding>,
+    findings: Vec<Finding>,
     pub(crate) hints: Hints,
 }
 
 impl Findings {
     pub(crate) fn add(&mut self, code: Code, pointer: Pointer, message: String) {
-        self.found.push(Finding {
+        self.findings.push(Finding {
             code,
             severity: code.severity(),
             pointer,
@@ -179,7 +179,7 @@ impl Findings {
     }
 
     pub(crate) fn into_vec(self) -> Vec<Finding> {
-        self.found
+        self.findings
     }
 }
 

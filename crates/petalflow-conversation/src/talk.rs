@@ -18,7 +18,7 @@ use crate::step::Outcome;
 pub struct Talk {
     /// What the person says in this turn. Without it, the conversation starts or continues by itself.
     #[key(input, turn, default)]
-    pub said: Option<String>,
+    pub user_message: Option<String>,
     /// The values that functions set. Placeholders in prompts and the functions of all nodes read them.
     #[key(input, merge)]
     pub values: Map<String, Value>,
@@ -76,9 +76,9 @@ impl Talk {
 
     /// Returns the input of the next turn: what the person says, with all that was before. A thread of a store needs
     /// only the new message.
-    pub fn next_input(self, said: impl Into<String>) -> TalkInput {
+    pub fn next_input(self, message: impl Into<String>) -> TalkInput {
         TalkInput {
-            said: Some(said.into()),
+            user_message: Some(message.into()),
             values: self.values,
             messages: self.messages,
             position: self.position,
@@ -93,11 +93,11 @@ impl TalkInput {
     /// ```
     /// use petalflow_conversation::TalkInput;
     ///
-    /// assert_eq!(TalkInput::start().said, None);
+    /// assert_eq!(TalkInput::start().user_message, None);
     /// ```
     pub fn start() -> Self {
         TalkInput {
-            said: None,
+            user_message: None,
             values: Map::new(),
             messages: Vec::new(),
             position: Position::default(),
@@ -110,11 +110,11 @@ impl TalkInput {
     /// ```
     /// use petalflow_conversation::TalkInput;
     ///
-    /// assert_eq!(TalkInput::said("Hello.").said.as_deref(), Some("Hello."));
+    /// assert_eq!(TalkInput::user_message("Hello.").user_message.as_deref(), Some("Hello."));
     /// ```
-    pub fn said(text: impl Into<String>) -> Self {
+    pub fn user_message(text: impl Into<String>) -> Self {
         TalkInput {
-            said: Some(text.into()),
+            user_message: Some(text.into()),
             ..TalkInput::start()
         }
     }
@@ -136,13 +136,13 @@ impl TalkInput {
 
 impl From<&str> for TalkInput {
     fn from(text: &str) -> Self {
-        TalkInput::said(text)
+        TalkInput::user_message(text)
     }
 }
 
 impl From<String> for TalkInput {
     fn from(text: String) -> Self {
-        TalkInput::said(text)
+        TalkInput::user_message(text)
     }
 }
 

@@ -76,7 +76,7 @@ async fn f051_the_first_node_begins_the_context() {
     let flow = builder(json!({ "a": node("Greet.", json!({ "context_strategy": "append" })) }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     // The person speaks first: what was said follows the task.
-    turn(&flow, TalkInput::said("Hi.")).await;
+    turn(&flow, TalkInput::user_message("Hi.")).await;
     assert_eq!(read(&model.requests()[0]), ["system: Greet.", "user: Hi."]);
 }
 

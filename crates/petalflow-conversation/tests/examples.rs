@@ -37,9 +37,9 @@ async fn f096_a_reservation_stays_until_a_table_is_free() {
     let flow = flow.model(model).tool(check).build().unwrap();
     let mut nodes = Vec::new();
     let (mut talk, _) = turn(&flow, TalkInput::start()).await;
-    for said in ["At seven.", "At six."] {
+    for answer in ["At seven.", "At six."] {
         nodes.push(talk.position.node.clone().unwrap());
-        talk = turn(&flow, talk.next_input(said)).await.0;
+        talk = turn(&flow, talk.next_input(answer)).await.0;
     }
     nodes.push(talk.position.node.unwrap());
     assert_eq!(nodes, ["a", "sorry", "confirm"]);

@@ -39,10 +39,10 @@ async fn run(flow: ConversationBuilder) -> (Vec<String>, Vec<String>) {
     let flow = flow.build().expect("all handlers are there");
     let mut input = TalkInput::start().with_value("kitchen", "La Maison");
     let mut all = Vec::new();
-    for said in ["Caviar.", "Soup.", ""] {
+    for answer in ["Caviar.", "Soup.", ""] {
         let (talk, events) = turn(&flow, input).await;
         all.extend(heard(&events));
-        input = talk.next_input(said);
+        input = talk.next_input(answer);
     }
     let sent = model.requests().into_iter().flat_map(|request| {
         let system = request.system.clone().unwrap_or_default();

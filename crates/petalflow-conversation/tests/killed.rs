@@ -144,8 +144,8 @@ async fn work(thread: &Thread<TalkFlow>, turns: usize) -> Talk {
         let known = thread.snapshot().await.expect("what is stored can be read");
         let run = match known {
             Some(known) if !known.is_finished() => thread.resume(()),
-            Some(known) if said(&known.state) == turns => return known.state,
-            Some(known) => thread.run(format!("say {}", said(&known.state))),
+            Some(known) if turns_begun(&known.state) == turns => return known.state,
+            Some(known) => thread.run(format!("say {}", turns_begun(&known.state))),
             None => thread.run("say 0"),
         };
         let talk = run.await.expect("a turn does not fail");
@@ -153,8 +153,8 @@ async fn work(thread: &Thread<TalkFlow>, turns: usize) -> Talk {
     }
 }
 
-/// How often the person has said something.
-fn said(talk: &Talk) -> usize {
+/// How many turns have begun: each has a message of the person.
+fn turns_begun(talk: &Talk) -> usize {
     let messages = talk.messages.iter();
     messages
         .filter(|message| message.role == Role::User)

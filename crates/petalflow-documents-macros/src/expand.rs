@@ -78,21 +78,8 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
             quote!(#documents::Services::new() #(#add)*),
         )
     };
-    let services_type = (!model.needs.is_empty()).then(|| {
-        let fields = model.needs.iter().map(|need| field(need, &documents));
-        let title = format!("What the graph `{}` needs.", model.id);
-        quote! {
-            #[doc = #title]
-            #[derive(Clone)]
-            #visibility struct #services { #(#fields,)* }
-
-            impl ::core::fmt::Debug for #services {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct(::core::stringify!(#services)).finish_non_exhaustive()
-                }
-            }
-        }
-    });
+    let services_type = (!model.needs.is_empty()).then(|| services_type(flow, model, &services));
+    let conversions = conversions(&documents, name);
     quote! {
         #(#attributes)*
         #[doc = #title]
@@ -120,11 +107,42 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
             }
         }
 
+        #conversions
+    }
+}
+
+/// The struct with a field for each model, tool and function that the document needs.
+fn services_type(flow: &FlowFrom, model: &Model, services: &Ident) -> TokenStream {
+    let (runtime, visibility) = (&flow.runtime, &flow.visibility);
+    let documents = quote!(#runtime::documents);
+    let fields = model.needs.iter().map(|need| field(need, &documents));
+    let title = format!("What the graph `{}` needs.", model.id);
+    let debug = opaque_debug(services);
+    quote! {
+        #[doc = #title]
+        #[derive(Clone)]
+        #visibility struct #services { #(#fields,)* }
+
+        #debug
+    }
+}
+
+/// `Debug` without the contents.
+fn opaque_debug(name: &Ident) -> TokenStream {
+    quote! {
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
             }
         }
+    }
+}
+
+/// `Debug` of the flow, and what makes it usable as the flow of the runtime.
+fn conversions(documents: &TokenStream, name: &Ident) -> TokenStream {
+    let debug = opaque_debug(name);
+    quote! {
+        #debug
 
         impl ::core::ops::Deref for #name {
             type Target = #documents::__private::Flow;

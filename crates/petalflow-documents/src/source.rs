@@ -318,7 +318,7 @@ fn read<T: DeserializeOwned>(
     codes: Codes,
     report: &mut Report,
 ) -> Option<T> {
-    let read = content.read_right(schema);
+    let read = content.read_valid(schema);
     read.or_else(|| repaired(&content.to_value(), schema, codes, report))
 }
 

@@ -259,7 +259,7 @@ impl Changes {
     /// Removes the results of these branches.
     #[must_use]
     pub(crate) fn take_branches(mut self, names: Vec<String>) -> Self {
-        self.branches.then(Branches::taken(names));
+        self.branches.then(Branches::removed(names));
         self
     }
 
@@ -380,7 +380,7 @@ impl WriteOutput<Envelope> for Branch {}
 pub struct Branches {
     open: Vec<Branch>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    taken: Vec<String>,
+    removed: Vec<String>,
     /// By node: what its path has changed since the fork, on the way to a merge.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paths: Vec<(String, Changes)>,
@@ -394,9 +394,9 @@ impl Branches {
         }
     }
 
-    pub(crate) fn taken(names: Vec<String>) -> Self {
+    pub(crate) fn removed(names: Vec<String>) -> Self {
         Branches {
-            taken: names,
+            removed: names,
             ..Branches::default()
         }
     }
@@ -433,21 +433,21 @@ impl Branches {
     pub(crate) fn then(&mut self, write: Branches) {
         self.open.retain(|branch| {
             let replaced = write.open.iter().any(|new| new.name == branch.name);
-            !replaced && !write.taken.contains(&branch.name)
+            !replaced && !write.removed.contains(&branch.name)
         });
         self.paths.retain(|(name, _)| {
             let replaced = write.paths.iter().any(|(new, _)| new == name);
-            !replaced && !write.taken.contains(name)
+            !replaced && !write.removed.contains(name)
         });
         self.open.extend(write.open);
         self.paths.extend(write.paths);
-        self.taken.extend(write.taken);
+        self.removed.extend(write.removed);
     }
 
     /// Removes and adds branches.
     pub(crate) fn fold(&mut self, write: Branches) {
         self.then(write);
-        self.taken.clear();
+        self.removed.clear();
     }
 }
 

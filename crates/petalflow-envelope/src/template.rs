@@ -151,20 +151,20 @@ fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
     environment.set_recursion_limit(50);
     // The names of PetalFlow that Jinja does not have.
     environment.add_filter("json", |state: &State<'_, '_>, value: Item| {
-        made(state, to_json(&value, false)?)
+        counted(state, to_json(&value, false)?)
     });
     environment.add_filter("jsonPretty", |state: &State<'_, '_>, value: Item| {
-        made(state, to_json(&value, true)?)
+        counted(state, to_json(&value, true)?)
     });
     environment.add_function("print", print);
     // As those of Jinja, which do not count what they make.
     environment.add_filter("join", join);
     environment.add_filter("split", split);
     environment.add_filter("upper", |state: &State<'_, '_>, text: Cow<'_, str>| {
-        made(state, text.to_uppercase())
+        counted(state, text.to_uppercase())
     });
     environment.add_filter("lower", |state: &State<'_, '_>, text: Cow<'_, str>| {
-        made(state, text.to_lowercase())
+        counted(state, text.to_lowercase())
     });
     environment.add_filter("trim", trim);
     environment.add_filter("length", length);
@@ -221,23 +221,23 @@ fn coalesce(values: Rest<Item>) -> Item {
 ///
 /// The fuel counts instructions. One instruction can make or read a long text, and `{{$x := print $x $x}}` doubles it.
 #[derive(Debug, Default)]
-struct Used {
-    made: AtomicUsize,
-    read: AtomicUsize,
+struct TextUsage {
+    made_bytes: AtomicUsize,
+    read_bytes: AtomicUsize,
 }
 
-impl Object for Used {}
+impl Object for TextUsage {}
 
 /// Counts bytes that a function is about to make.
-fn make(state: &State<'_, '_>, bytes: usize) -> Result<(), Error> {
-    let used = state.get_or_set_temp_object("petalflow.used", Used::default);
-    spend(&used.made, bytes, MADE, "make")
+fn count_made(state: &State<'_, '_>, bytes: usize) -> Result<(), Error> {
+    let used = state.get_or_set_temp_object("petalflow.used", TextUsage::default);
+    spend(&used.made_bytes, bytes, MADE, "make")
 }
 
 /// Counts bytes that a function is about to read.
-fn read(state: &State<'_, '_>, bytes: usize) -> Result<(), Error> {
-    let used = state.get_or_set_temp_object("petalflow.used", Used::default);
-    spend(&used.read, bytes, READ, "read")
+fn count_read(state: &State<'_, '_>, bytes: usize) -> Result<(), Error> {
+    let used = state.get_or_set_temp_object("petalflow.used", TextUsage::default);
+    spend(&used.read_bytes, bytes, READ, "read")
 }
 
 fn spend(used: &AtomicUsize, bytes: usize, limit: usize, what: &str) -> Result<(), Error> {
@@ -249,9 +249,9 @@ fn spend(used: &AtomicUsize, bytes: usize, limit: usize, what: &str) -> Result<(
     Err(Error::new(ErrorKind::OutOfFuel, problem))
 }
 
-/// A text that was made from values of at most the same length, apart from a small factor.
-fn made(state: &State<'_, '_>, text: String) -> Result<String, Error> {
-    make(state, text.len())?;
+/// Counts a text after it was made. Only for a text whose values have at most its length, apart from a small factor.
+fn counted(state: &State<'_, '_>, text: String) -> Result<String, Error> {
+    count_made(state, text.len())?;
     Ok(text)
 }
 
@@ -268,7 +268,7 @@ fn print(state: &State<'_, '_>, values: Rest<Item>) -> Result<String, Error> {
     if strict && values.iter().any(Item::is_undefined) {
         return Err(ErrorKind::UndefinedError.into());
     }
-    make(state, values.iter().map(text_len).sum())?;
+    count_made(state, values.iter().map(text_len).sum())?;
     Ok(values.iter().map(ToString::to_string).collect())
 }
 
@@ -286,7 +286,7 @@ fn join(
             .try_iter()
             .map_or(0, |items| items.map(|item| text_len(&item) + between).sum()),
     };
-    make(state, bytes)?;
+    count_made(state, bytes)?;
     filters::join(state, value, separator)
 }
 
@@ -303,7 +303,7 @@ fn split(
         }
         (text, _) => text.map_or(0, str::len),
     };
-    make(state, text_len(value) + parts * size_of::<Item>())?;
+    count_made(state, text_len(value) + parts * size_of::<Item>())?;
     filters::split(value, separator, most)
 }
 
@@ -312,22 +312,22 @@ fn trim(
     value: StringInput<'_>,
     chars: Option<Cow<'_, str>>,
 ) -> Result<Item, Error> {
-    make(state, value.as_str().len())?;
+    count_made(state, value.as_str().len())?;
     Ok(filters::trim(value, chars))
 }
 
 fn length(state: &State<'_, '_>, value: &Item) -> Result<usize, Error> {
-    read(state, value.as_str().map_or(0, str::len))?;
+    count_read(state, value.as_str().map_or(0, str::len))?;
     filters::length(value)
 }
 
 /// Whether a text contains a part, or a list an item.
 fn contains(state: &State<'_, '_>, container: &Item, part: &Item) -> Result<bool, Error> {
     if let (Some(text), Some(part)) = (container.as_str(), part.as_str()) {
-        read(state, text.len())?;
+        count_read(state, text.len())?;
         return Ok(text.contains(part));
     }
-    read(state, container.len().unwrap_or(0) * size_of::<Item>())?;
+    count_read(state, container.len().unwrap_or(0) * size_of::<Item>())?;
     let items = container.try_iter();
     Ok(items.is_ok_and(|mut items| items.any(|item| item == *part)))
 }

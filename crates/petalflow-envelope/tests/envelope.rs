@@ -167,8 +167,11 @@ fn p014_messages_are_found_by_role() {
     envelope.append_message(ChatMessage::assistant("a"));
     envelope.append_message(ChatMessage::user("b"));
     envelope.append_message(ChatMessage::assistant("c"));
-    let said = envelope.get_messages_by_role(Role::Assistant);
-    assert_eq!(said.iter().map(|it| it.text()).collect::<String>(), "ac");
+    let messages = envelope.get_messages_by_role(Role::Assistant);
+    assert_eq!(
+        messages.iter().map(|it| it.text()).collect::<String>(),
+        "ac"
+    );
     // Upstream's roles are texts, where `Assistant` is another one; here such a role does not exist.
     assert!("Assistant".parse::<Role>().is_err());
 }

@@ -358,14 +358,14 @@ async fn p096_structured_output_matches_the_schema_or_is_an_error() {
 #[tokio::test]
 async fn p097_deltas_are_emitted_and_then_the_whole_text() {
     let (node, _) = scripted([Reply::chunks(["Hel", "lo"])]);
-    let said = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
+    let outputs = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, index| NodeOutput::Delta {
         delta: delta.into(),
         index,
         attempt: 1,
     };
     assert_eq!(
-        said,
+        outputs,
         [
             delta("Hel", 0),
             delta("lo", 1),
@@ -374,7 +374,7 @@ async fn p097_deltas_are_emitted_and_then_the_whole_text() {
             }
         ]
     );
-    let value = serde_json::to_value(&said[0]).expect("it is JSON");
+    let value = serde_json::to_value(&outputs[0]).expect("it is JSON");
     assert_eq!(
         value,
         json!({ "kind": "node.output.delta", "delta": "Hel", "index": 0, "attempt": 1 })
@@ -398,14 +398,14 @@ async fn p098_a_stream_that_ends_early_is_retried() {
         Reply::chunks(["Hel"]).broken(down()),
         Reply::chunks(["Hello"]),
     ]);
-    let said = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
+    let outputs = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, attempt| NodeOutput::Delta {
         delta: delta.into(),
         index: 0,
         attempt,
     };
     assert_eq!(
-        said,
+        outputs,
         [
             delta("Hel", 1),
             delta("Hello", 2),

@@ -237,8 +237,8 @@ impl Rubric {
 
 fn text(content: Content) -> String {
     let parts = content.parts.into_iter().flatten();
-    let said = parts.filter(|part| part.thought != Some(true));
-    said.filter_map(|part| part.text).collect()
+    let visible = parts.filter(|part| part.thought != Some(true));
+    visible.filter_map(|part| part.text).collect()
 }
 
 fn old_case(case: OldCase) -> Case {

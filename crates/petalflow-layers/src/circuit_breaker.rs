@@ -1,4 +1,4 @@
-//! A circuit breaker for tools.
+//! A circuit breaker for tools and nodes.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

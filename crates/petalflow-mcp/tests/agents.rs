@@ -76,7 +76,7 @@ fn turns(body: &Value) -> Vec<Value> {
 }
 
 /// What the events say, without ids and signatures.
-fn said(events: &[AgentEvent]) -> Vec<Value> {
+fn without_ids(events: &[AgentEvent]) -> Vec<Value> {
     let parts = events.iter().map(|event| {
         assert_eq!(event.author, "weather_time_agent");
         let [part] = &event.message.as_ref().unwrap().parts[..] else {
@@ -164,7 +164,10 @@ async fn a066_a_recorded_agent_calls_the_tool_of_a_server() {
     };
     let (events, _) = asks(&recorded.agent, "london").await;
     let answer = json!({ "model": "The weather in London is sunny." });
-    assert_eq!(said(&events), [calls("london"), sunny("london"), answer]);
+    assert_eq!(
+        without_ids(&events),
+        [calls("london"), sunny("london"), answer]
+    );
     recorded.ends();
 }
 
@@ -189,7 +192,7 @@ async fn a048_calls_without_a_confirmation_are_made() {
         };
         let (events, talk) = asks(&recorded.agent, city).await;
         assert_eq!(
-            said(&events),
+            without_ids(&events),
             [calls(city), sunny(city), answers(city)],
             "{name}"
         );
@@ -228,7 +231,7 @@ async fn a047_a048_a050_calls_are_made_after_their_confirmation() {
             return;
         };
         let (events, talk) = asks(&recorded.agent, "Lisbon").await;
-        assert_eq!(said(&events), asked(), "{name}");
+        assert_eq!(without_ids(&events), asked(), "{name}");
         let [Pending::Confirmation { id, .. }] = &talk.pending()[..] else {
             panic!("{:?}", talk.pending())
         };
@@ -236,7 +239,7 @@ async fn a047_a048_a050_calls_are_made_after_their_confirmation() {
             let yes = ConversationInput::default().confirm(id, true);
             let next = run(&recorded.agent, talk.next_input(yes)).await;
             assert_eq!(
-                said(&next.0),
+                without_ids(&next.0),
                 [sunny("Lisbon"), answers("Lisbon")],
                 "{name}"
             );
@@ -266,7 +269,7 @@ async fn a050_a_rejection_is_reported_to_the_model() {
     // ADK's tool answers `call is rejected`; the row requires the message of its processor.
     let refused = json!({ "error": "Tool execution not confirmed" });
     assert_eq!(
-        said(&events),
+        without_ids(&events),
         [
             json!({ "user": "get_weather", "response": refused }),
             json!({ "model": refused.to_string() })

@@ -247,7 +247,7 @@ async fn rows_copied_to_another_thread_or_namespace_are_refused() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_does_not_pass_for_a_write_nor_a_write_for_a_checkpoint() {
+async fn a_checkpoint_and_a_write_cannot_be_exchanged() {
     let (store, protected) = store_with_threads(Signing::new(key(1))).await;
     tamper(&store, |checkpoints, writes| {
         std::mem::swap(&mut checkpoints[1].bytes, &mut writes[0].1.bytes);

@@ -16,7 +16,7 @@ pub struct Content<'t> {
     tree: &'t Tree<'t>,
     /// Whether a name may occur twice in an object.
     may_repeat: bool,
-    /// Whether shorter ways are left out.
+    /// Whether the shorter path is left out.
     is_thorough: bool,
 }
 
@@ -103,7 +103,7 @@ impl<'t> Content<'t> {
         codes: Codes<C>,
         report: &mut Report<C>,
     ) -> Option<T> {
-        if let Some(read) = self.read_right(schema) {
+        if let Some(read) = self.read_valid(schema) {
             return Some(read);
         }
         let before = report.0.len();
@@ -131,7 +131,7 @@ impl<'t> Content<'t> {
     }
 
     /// Reads a value in which the schema finds nothing wrong, and which it does not change. `None` for all others.
-    pub fn read_right<T: DeserializeOwned>(self, schema: &Schema) -> Option<T> {
+    pub fn read_valid<T: DeserializeOwned>(self, schema: &Schema) -> Option<T> {
         // The first of two names counts, and a type would use the last.
         let repeats = || self.may_repeat && self.tree.has_duplicates();
         if self.is_thorough || repeats() || !schema.shapes.fit(self.tree) {

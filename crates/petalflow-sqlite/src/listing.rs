@@ -89,24 +89,7 @@ pub(crate) fn threads(
 ) -> Result<Vec<ThreadInfo>, TransactionError> {
     // One transaction, so that threads and labels are of one snapshot. Dropping it ends it.
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    // Conditions that an index can answer, before checkpoints are counted. A thread without a row there is running.
-    let status = query.status.filter(|it| *it != ThreadStatus::Running);
-    let indexed = [
-        status.map(|_| "SELECT thread FROM threads WHERE status = ?5"),
-        query
-            .label
-            .map(|_| "SELECT thread FROM labels WHERE name = ?7 AND value = ?8"),
-        query
-            .due_by_ms
-            // All of them: the index begins with the status.
-            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished') AND due_ms <= ?10"),
-    ];
-    let candidates: Vec<_> = indexed.into_iter().flatten().collect();
-    let within = if candidates.is_empty() {
-        String::new()
-    } else {
-        format!("AND a.thread IN ({})", candidates.join(" INTERSECT "))
-    };
+    let within = indexed_conditions(&query);
     let newest = NEWEST.replace("thread = ?1", "thread = a.thread");
     // Text compares by bytes here. A range uses the index, which a pattern would not.
     let threads = format!(
@@ -155,6 +138,27 @@ pub(crate) fn threads(
         info.labels = rows.collect::<rusqlite::Result<_>>()?;
     }
     Ok(infos)
+}
+
+/// The conditions that an index can answer, so that checkpoints are counted only of the threads that fulfil them.
+fn indexed_conditions(query: &ThreadQuery<'_>) -> String {
+    // A thread without a row there is running.
+    let status = query.status.filter(|it| *it != ThreadStatus::Running);
+    let indexed = [
+        status.map(|_| "SELECT thread FROM threads WHERE status = ?5"),
+        query
+            .label
+            .map(|_| "SELECT thread FROM labels WHERE name = ?7 AND value = ?8"),
+        query
+            .due_by_ms
+            // All of them: the index begins with the status.
+            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished') AND due_ms <= ?10"),
+    ];
+    let candidates: Vec<_> = indexed.into_iter().flatten().collect();
+    if candidates.is_empty() {
+        return String::new();
+    }
+    format!("AND a.thread IN ({})", candidates.join(" INTERSECT "))
 }
 
 fn thread_info(row: &Row<'_>) -> rusqlite::Result<ThreadInfo> {

@@ -160,8 +160,8 @@ async fn the_claims_of_a_killed_process_end() {
     let path = folder.path().join("essays.db");
     let store = SqliteStore::open(&path).await.expect("it opens");
     let mut claimant = child(&path, "claim");
-    let said = lines(&mut claimant).next();
-    assert_eq!(said.as_deref(), Some("claimed"));
+    let line = lines(&mut claimant).next();
+    assert_eq!(line.as_deref(), Some("claimed"));
     for _ in 0..3 {
         let claim = store.claim("essay-1", "the parent").await;
         assert_eq!(

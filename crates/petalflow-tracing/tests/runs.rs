@@ -114,7 +114,7 @@ async fn content_is_recorded_if_the_run_enables_it() {
         let all = seen.ended();
         // One of the two is called by a node that is spawned.
         let chats = all.iter().filter(|span| span.name == "chat");
-        let said: Vec<_> = chats
+        let recorded: Vec<_> = chats
             .map(|chat| {
                 (
                     text(chat, "gen_ai.input.messages"),
@@ -129,11 +129,14 @@ async fn content_is_recorded_if_the_run_enables_it() {
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             value.to_string()
         };
-        let told = |input: &str, output: &str| {
+        let expected = |input: &str, output: &str| {
             let input = wanted.then(|| sorted(message("user", input)));
             (input, wanted.then(|| sorted(message("assistant", output))))
         };
-        assert_eq!(said, [told("petals", "a draft"), told("judge", "a note")]);
+        assert_eq!(
+            recorded,
+            [expected("petals", "a draft"), expected("judge", "a note")]
+        );
     }
 }
 

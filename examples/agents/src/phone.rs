@@ -30,7 +30,7 @@ pub async fn talk(
             match lines.next().transpose()? {
                 None => return Ok(()),
                 Some(line) if line.trim().is_empty() => continue,
-                Some(line) => TalkInput::said(line),
+                Some(line) => TalkInput::user_message(line),
             }
         };
         let mut events = thread.run(next).events();

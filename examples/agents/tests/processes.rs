@@ -40,11 +40,11 @@ fn run(program: &str, folder: &Path, arguments: &[&str], lines: &str) -> String 
 fn the_assistant_continues_where_it_stopped() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let assistant = |lines: &str| run(env!("CARGO_BIN_EXE_assistant"), folder.path(), &[], lines);
-    let said = assistant("remember that I like tulips\nforget everything\n");
-    assert!(said.starts_with("model: a script"), "{said}");
-    assert!(said.contains("Do it? [y/N]"), "{said}");
-    let said = assistant("no\nwhat do you know?\n");
-    assert!(said.contains("I know this: I like tulips."), "{said}");
+    let output = assistant("remember that I like tulips\nforget everything\n");
+    assert!(output.starts_with("model: a script"), "{output}");
+    assert!(output.contains("Do it? [y/N]"), "{output}");
+    let output = assistant("no\nwhat do you know?\n");
+    assert!(output.contains("I know this: I like tulips."), "{output}");
 }
 
 #[test]
@@ -71,25 +71,26 @@ fn the_program_in_the_readme_is_this_one_and_runs() {
         "README.md does not have `librarian.rs` as it is: copy it there"
     );
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let said = run(env!("CARGO_BIN_EXE_librarian"), folder.path(), &[], "");
-    assert_eq!(said, "The Rose is on shelf 2.\n");
+    let output = run(env!("CARGO_BIN_EXE_librarian"), folder.path(), &[], "");
+    assert_eq!(output, "The Rose is on shelf 2.\n");
 }
 
 #[test]
 fn documents_greet_and_do_research() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let documents = env!("CARGO_BIN_EXE_documents");
-    let said = run(documents, folder.path(), &["tulips"], "");
+    let output = run(documents, folder.path(), &["tulips"], "");
     assert!(
-        said.starts_with("Hello, reader! Welcome to PetalFlow.\ngpt-5.4: I was asked to do this: "),
-        "{said}"
+        output
+            .starts_with("Hello, reader! Welcome to PetalFlow.\ngpt-5.4: I was asked to do this: "),
+        "{output}"
     );
     // The second task has the result of the first.
     assert!(
-        said.contains("claude-sonnet-4-6: I was asked to do this: "),
-        "{said}"
+        output.contains("claude-sonnet-4-6: I was asked to do this: "),
+        "{output}"
     );
-    assert!(said.contains("Research tulips."), "{said}");
+    assert!(output.contains("Research tulips."), "{output}");
 }
 
 /// A server with OpenAI's protocol. It answers one request with these words in two pieces, and returns the request.
@@ -145,10 +146,10 @@ fn the_assistant_asks_the_server_that_the_environment_names() {
     input.write_all(b"hi there\n").expect("it reads");
     drop(input);
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8(output.stdout).expect("it prints text");
+    let output = String::from_utf8(output.stdout).expect("it prints text");
     assert!(
-        said.starts_with(&format!("model: tiny at {url}\n> Hello Ann.\n")),
-        "{said}"
+        output.starts_with(&format!("model: tiny at {url}\n> Hello Ann.\n")),
+        "{output}"
     );
     let asked: serde_json::Value =
         serde_json::from_str(&answering.join().expect("it answers")).expect("it is JSON");
@@ -170,21 +171,21 @@ fn the_assistant_asks_the_server_that_the_environment_names() {
 fn the_careful_agent_counts_blocks_and_saves() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let careful = |lines: &str| run(env!("CARGO_BIN_EXE_careful"), folder.path(), &[], lines);
-    let said = careful("note: buy tulips\nmy card is 4000123456789010\n");
+    let output = careful("note: buy tulips\nmy card is 4000123456789010\n");
     assert!(
-        said.contains("I have saved it.  (2 requests, 1 tool calls)"),
-        "{said}"
+        output.contains("I have saved it.  (2 requests, 1 tool calls)"),
+        "{output}"
     );
     assert!(
-        said.contains("Please do not send card numbers.  (2 requests"),
-        "{said}"
+        output.contains("Please do not send card numbers.  (2 requests"),
+        "{output}"
     );
-    let said = careful("note: water them\n");
+    let output = careful("note: water them\n");
     assert!(
-        said.contains(
+        output.contains(
             "(4 requests, 2 tool calls)\nnotes.txt has version 1\nnotes.txt has version 2"
         ),
-        "{said}"
+        "{output}"
     );
 }
 

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_html_is_survived() {
+    fn broken_html_does_not_panic() {
         for html in [
             "",
             "<",

@@ -70,24 +70,11 @@ impl Paths {
                 let fresh = to_u32(groups.len());
                 group = *groups.get_or((from, name.to_string()), || fresh);
             }
-            let mut kind = match edge.via {
-                Via::Plain => kind::PLAIN,
-                Via::Each => kind::EACH,
-                Via::Route(_) => kind::ROUTE,
-                Via::RouteEach(_) => kind::ROUTE_EACH,
-                Via::Catch => kind::CATCH,
-            };
+            let mut kind = kind_of(&edge.via);
             if batches.get(from as usize) == Some(&true) {
                 kind |= kind::FROM_BATCH;
             }
-            let late = match edge.to {
-                Target::Node(node) => {
-                    graph.nodes[node.index()].deferred || matches!(edge.from, Source::Join(_))
-                }
-                Target::Join(_) => true,
-                Target::End => false,
-            };
-            if late {
+            if is_late(graph, &edge) {
                 kind |= kind::LATE;
             }
             if rank[to as usize] <= rank[from as usize] {
@@ -129,4 +116,28 @@ fn sort_edges(edges: &mut Vec<PathEdge>, key: &dyn Fn(&PathEdge) -> (u32, u32, u
     let mut keys: Vec<_> = keys.map(|(index, edge)| (key(edge), index)).collect();
     sort(&mut keys);
     *edges = keys.iter().map(|&(_, index)| edges[index]).collect();
+}
+
+/// The kind of an edge, without flags.
+#[inline]
+fn kind_of(via: &Via) -> u8 {
+    match via {
+        Via::Plain => kind::PLAIN,
+        Via::Each => kind::EACH,
+        Via::Route(_) => kind::ROUTE,
+        Via::RouteEach(_) => kind::ROUTE_EACH,
+        Via::Catch => kind::CATCH,
+    }
+}
+
+/// See [`kind::LATE`].
+#[inline]
+fn is_late(graph: &Graph, edge: &Edge) -> bool {
+    match edge.to {
+        Target::Node(node) => {
+            graph.nodes[node.index()].deferred || matches!(edge.from, Source::Join(_))
+        }
+        Target::Join(_) => true,
+        Target::End => false,
+    }
 }

@@ -35,8 +35,8 @@ pub use crate::node::Itself as Function;
 pub use crate::state::{Coder, CopyProbe, NoCoder, NoCopy, StateCodec, Values};
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Question, Slots, read_input};
 pub use node::{
-    Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, kept, spawn,
-    written_once,
+    Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, checked_by_state,
+    spawn, written_once,
 };
 pub use petalflow_codec::CodecError;
 pub use petalflow_graph::messages::KeyTraits;

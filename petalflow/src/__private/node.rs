@@ -38,32 +38,32 @@ impl<S: State> IsState for S {
 
 /// The storage of a state, in the type of a node's future. If the check of a key has failed, the storage is a type with an error,
 /// and rustc does not also report that the future is not `Send`.
-pub trait Keeps<F> {
+pub trait CheckedStorage<F> {
     type Type;
-    fn keep(future: F) -> Self::Type;
+    fn check(future: F) -> Self::Type;
 }
 
-macro_rules! keeps {
+macro_rules! checked_storage {
     ($($storage:ty),*) => {$(
-        impl<F> Keeps<F> for $storage {
+        impl<F> CheckedStorage<F> for $storage {
             type Type = F;
 
             #[inline]
-            fn keep(future: F) -> F {
+            fn check(future: F) -> F {
                 future
             }
         }
     )*};
 }
 
-keeps!(Durable, Volatile);
+checked_storage!(Durable, Volatile);
 
 /// The future of a node, of a type that depends on the checks of its state.
 #[inline]
-pub fn kept<S: IsState<State: State<Storage: Keeps<F>>>, F>(
+pub fn checked_by_state<S: IsState<State: State<Storage: CheckedStorage<F>>>, F>(
     future: F,
-) -> <<S::State as State>::Storage as Keeps<F>>::Type {
-    <<S::State as State>::Storage as Keeps<F>>::keep(future)
+) -> <<S::State as State>::Storage as CheckedStorage<F>>::Type {
+    <<S::State as State>::Storage as CheckedStorage<F>>::check(future)
 }
 
 /// The keys of a state. This constant has precedence over that of [`NoNames`], which applies if the type is not a state.

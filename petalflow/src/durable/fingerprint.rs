@@ -50,7 +50,7 @@ impl Fingerprint {
 
     /// Whether a program with the same fingerprint wrote the checkpoint.
     #[inline]
-    pub(crate) fn wrote(&self, header: &Header) -> bool {
+    pub(crate) fn matches(&self, header: &Header) -> bool {
         (self.version, self.graph, self.schema) == (header.version, header.graph, header.schema)
     }
 

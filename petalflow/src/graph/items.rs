@@ -89,7 +89,7 @@ fn item_mismatch<S: State>(
             if !source.is_some_and(|source| source.spec.sends) {
                 return Some(messages::sends_no_items(&from(), takes));
             }
-            source.and_then(|source| source.item_types.sent)
+            source.and_then(|source| source.item_types.each)
         }
         Via::Route(route) | Via::RouteEach(route) => {
             let each = matches!(edge.via, Via::RouteEach(_));
@@ -122,6 +122,6 @@ fn item_mismatch<S: State>(
         });
     }
     let (ty, sends) = sent?;
-    (ty != target.item_types.taken.0)
-        .then(|| messages::other_item(name, target.item_types.taken.1, &from(), sends))
+    (ty != target.item_types.input.0)
+        .then(|| messages::other_item(name, target.item_types.input.1, &from(), sends))
 }

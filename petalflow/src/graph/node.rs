@@ -38,19 +38,19 @@ pub(super) trait DynNode<S: State>: Send + Sync {
 #[derive(Clone, Copy)]
 pub(super) struct ItemTypes {
     /// The type of the items for `each`.
-    pub(super) sent: Option<TypeName>,
+    pub(super) each: Option<TypeName>,
     /// The types of the payload of a route, by index.
     pub(super) payload: fn(usize) -> Option<Carried>,
-    pub(super) taken: TypeName,
+    pub(super) input: TypeName,
 }
 
 impl ItemTypes {
     /// The types of a node with this output that takes no item.
     fn of_output<S: State, O: Output<S>>() -> Self {
         ItemTypes {
-            sent: O::Routing::items(),
+            each: O::Routing::items(),
             payload: O::Routing::carried,
-            taken: (TypeId::of::<()>(), "()"),
+            input: (TypeId::of::<()>(), "()"),
         }
     }
 }
@@ -79,7 +79,7 @@ impl<S: State> Entry<S> {
     /// An annotated function or a node value.
     pub(super) fn node<N: Node<S>>(node: N) -> Self {
         let item_types = ItemTypes {
-            taken: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
+            input: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
             ..ItemTypes::of_output::<S, N::Output>()
         };
         Entry {
@@ -144,7 +144,7 @@ impl<S: State> Entry<S> {
         let mut entry = Self::with_input(child, input, out);
         entry.spec.facts.takes_item = true;
         entry.spec.item = Some(ItemCodec::of::<T>());
-        entry.item_types.taken = (TypeId::of::<T>(), type_name::<T>());
+        entry.item_types.input = (TypeId::of::<T>(), type_name::<T>());
         entry
     }
 

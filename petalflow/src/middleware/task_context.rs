@@ -68,7 +68,7 @@ pub trait CapturedContext: Send + Sync + 'static {
 static REGISTERED: RwLock<Vec<&'static dyn TaskContext>> = RwLock::new(Vec::new());
 
 /// Registers a context for all work that nodes and tools spawn from now on, in the whole process. Call it once per
-/// context; registered twice, a context is captured twice.
+/// context: one that is registered twice is captured twice.
 #[inline]
 pub fn carry_task_context(context: &'static dyn TaskContext) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);

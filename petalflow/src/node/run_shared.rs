@@ -113,15 +113,15 @@ impl RunShared {
         self.limit - self.superstep
     }
 
-    /// The surroundings, to be written to.
-    fn made(&self) -> &Surroundings {
+    /// The surroundings, created if the run has none.
+    fn init(&self) -> &Surroundings {
         self.surroundings
             .get_or_init(|| Box::new(Surroundings::none()))
     }
 
     /// Replaces the failure of the task. `None` if it has ended.
     pub(crate) fn set_retried(&self, task: TaskId, error: Option<&NodeError>) {
-        let retried = self.made().retried.lock();
+        let retried = self.init().retried.lock();
         let mut retried = retried.unwrap_or_else(PoisonError::into_inner);
         retried.retain(|(other, _)| *other != task);
         retried.extend(error.map(|error| (task, error.clone())));
@@ -141,7 +141,7 @@ impl RunShared {
     /// runs differ.
     #[inline]
     pub(crate) fn thread(&self) -> &Arc<str> {
-        self.made().thread.get_or_init(|| {
+        self.init().thread.get_or_init(|| {
             format!(
                 "run-{:016x}{:016x}",
                 RandomState::new().hash_one(0),

@@ -61,18 +61,18 @@ pub enum Volatile {}
 /// ```
 /// use petalflow::state::{CanStore, Durable, Volatile};
 ///
-/// fn kept<S: CanStore<T>, T>(_: &T) -> bool {
+/// fn can_store<S: CanStore<T>, T>(_: &T) -> bool {
 ///     true
 /// }
 ///
 /// #[derive(Clone)]
 /// struct Connection;
 ///
-/// assert!(kept::<Durable, _>(&"text".to_string()));
-/// assert!(kept::<Volatile, _>(&Connection), "which `Durable` does not keep: it has no serde");
+/// assert!(can_store::<Durable, _>(&"text".to_string()));
+/// assert!(can_store::<Volatile, _>(&Connection), "`Durable` cannot store it: it has no serde");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{T}` cannot be kept in a state that may be stored",
+    message = "`{T}` cannot be stored, but runs over this state may be stored",
     label = "needs `Clone`, `Serialize` and `Deserialize`",
     note = "derive `Clone, serde::Serialize, serde::Deserialize` for it, or mark the state `#[state(volatile)]`"
 )]

@@ -99,20 +99,20 @@ impl ToolContext {
     ///
     /// #[state]
     /// struct Talk {
-    ///     said: String,
+    ///     answer: String,
     /// }
     ///
     /// #[node(Talk)]
-    /// async fn act(cx: Context) -> TalkSaid {
+    /// async fn act(cx: Context) -> TalkAnswer {
     ///     let call = ToolContext::within("call-1", cx);
-    ///     TalkSaid(call.context().unwrap().node().into())
+    ///     TalkAnswer(call.context().unwrap().node().into())
     /// }
     ///
     /// flow!(Act(Talk) { act });
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// assert_eq!(Act::run(()).await?.said, "act");
+    /// assert_eq!(Act::run(()).await?.answer, "act");
     /// # Ok(())
     /// # }
     /// ```

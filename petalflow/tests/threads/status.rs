@@ -150,7 +150,7 @@ async fn labels_are_set_before_or_after_the_first_run() {
 }
 
 #[tokio::test]
-async fn a_thread_whose_id_begins_as_another_is_another() {
+async fn threads_whose_ids_begin_alike_are_different() {
     let store = InMemoryStore::new();
     thread(&store, "ann-2")
         .run("once".to_string())

@@ -116,14 +116,14 @@ async fn null_means_absent() {
 #[tokio::test]
 async fn large_arguments_have_short_error_messages() {
     let long = "ä".repeat(4_000_000);
-    let said = message(json!({ "shapes": long, "size": [1, 2] })).await;
+    let answer = message(json!({ "shapes": long, "size": [1, 2] })).await;
     assert!(
-        said.len() < 1000 && said.contains("at `shapes`"),
+        answer.len() < 1000 && answer.contains("at `shapes`"),
         "{}",
-        said.len()
+        answer.len()
     );
-    let said = message(json!({ "shapes": [], "size": [1, 2], (long.clone()): 1 })).await;
-    assert!(said.len() < 2000, "{}", said.len());
+    let answer = message(json!({ "shapes": [], "size": [1, 2], (long.clone()): 1 })).await;
+    assert!(answer.len() < 2000, "{}", answer.len());
     let shapes = vec![json!({ "kind": "circle", "radius": 1.0 }); 100_000];
     let many = json!({ "shapes": shapes, "size": [0, 0] });
     assert_eq!(call(&draw {}, many).await, Ok(json!(100_000)));
@@ -144,8 +144,8 @@ async fn deeply_nested_arguments_are_read_up_to_the_limit_of_json() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    let said = message(Value::String(text)).await;
-    assert_contains(&said, "recursion limit exceeded");
+    let answer = message(Value::String(text)).await;
+    assert_contains(&answer, "recursion limit exceeded");
 }
 
 /// Any JSON, sometimes with names and values that the tool expects.

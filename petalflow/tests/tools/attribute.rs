@@ -165,7 +165,7 @@ async fn serde_attributes_hold_for_parameters() {
 
 #[state]
 struct Talk {
-    said: String,
+    reply: String,
     #[key(append)]
     heard: Vec<String>,
 }
@@ -186,11 +186,11 @@ async fn look(
 }
 
 #[node(Talk)]
-async fn act(cx: Context) -> petalflow::Result<TalkSaid> {
+async fn act(cx: Context) -> petalflow::Result<TalkReply> {
     let call = ToolContext::within("7", cx);
-    let said = look {}.call(json!({ "what": "petals" }), &call).await?;
+    let answer = look {}.call(json!({ "what": "petals" }), &call).await?;
     assert_eq!(call.take_actions().state_delta["looked"], true);
-    Ok(TalkSaid(said.as_str().unwrap_or_default().into()))
+    Ok(TalkReply(answer.as_str().unwrap_or_default().into()))
 }
 
 flow!(Act(Talk) { act });
@@ -200,7 +200,7 @@ async fn values_of_the_run_are_not_arguments() {
     let spec = look {}.spec().clone();
     assert_eq!(spec.parameters["required"], json!(["what"]));
     let talk = Act::new().manage(Library("Oxford")).run(()).await.unwrap();
-    assert_eq!(talk.said, "petals in Oxford by act");
+    assert_eq!(talk.reply, "petals in Oxford by act");
     // Without a run there is nothing to take it from, and with one that lacks it neither.
     assert_eq!(
         call(&look {}, json!({ "what": "x" })).await.unwrap_err(),

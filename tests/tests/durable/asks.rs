@@ -258,13 +258,13 @@ async fn a_question_waits_whatever_the_durability() {
 
 #[node(Texts)]
 async fn ia(trace: Managed<Trace>) -> TextsXs {
-    trace.say("ia");
+    trace.record("ia");
     TextsXs(list(["a"]))
 }
 
 #[node(Texts)]
 async fn ib(cx: Context, trace: Managed<Trace>) -> petalflow::Result<TextsXs> {
-    trace.say("ib");
+    trace.record("ib");
     Ok(TextsXs(vec![cx.ask(prompt("ib")).await?]))
 }
 
@@ -385,7 +385,7 @@ twin!(Replay(Texts) { ia -> ib -> end; } nodes: ia, ib, end);
 
 #[node(Texts)]
 async fn end(trace: Managed<Trace>) -> TextsXs {
-    trace.say("end");
+    trace.record("end");
     TextsXs(list(["end"]))
 }
 

@@ -197,7 +197,7 @@ impl Ask for Go {
 
 #[node(Rounds)]
 async fn asks(cx: Context, trace: Managed<Trace>) -> petalflow::Result<RoundsName> {
-    trace.say("asks");
+    trace.record("asks");
     Ok(RoundsName(cx.ask(Go).await?))
 }
 

@@ -63,7 +63,7 @@ struct Shop {
 struct World(PathBuf);
 
 impl World {
-    fn say(&self, what: &str, task: TaskId, name: &str) {
+    fn record(&self, what: &str, task: TaskId, name: &str) {
         let line = format!("{what} {task}/{name}\n");
         let file = std::fs::OpenOptions::new()
             .append(true)
@@ -77,11 +77,11 @@ impl World {
     async fn once(&self, cx: &Context, name: &str) -> Result<usize, BoxError> {
         let task = cx.task_id();
         let effect = async {
-            self.say("effect", task, name);
+            self.record("effect", task, name);
             Ok::<_, BoxError>(name.len())
         };
         let result = cx.once(name, effect).await?;
-        self.say("recorded", task, name);
+        self.record("recorded", task, name);
         Ok(result)
     }
 }

@@ -1,4 +1,4 @@
-//! Runs that a store remembers.
+//! Runs that are stored.
 
 mod approvals;
 mod asks;
@@ -8,12 +8,12 @@ mod contract;
 mod crash;
 mod faults;
 mod inner;
-mod kept;
 mod killed;
 mod outage;
 mod pending;
 mod protected;
 mod streams;
+mod subflow_forks;
 mod time_travel;
 mod turns;
 mod upgrades;

@@ -99,9 +99,9 @@ async fn c72_questions_in_updates_and_values() {
 }
 
 #[node(Log)]
-async fn tells(cx: Context) -> petalflow::Result<LogXs> {
+async fn reports(cx: Context) -> petalflow::Result<LogXs> {
     cx.emit("half");
-    Ok(LogXs(list(["tells"])))
+    Ok(LogXs(list(["reports"])))
 }
 
 #[node(Log)]
@@ -109,7 +109,7 @@ async fn fails() -> petalflow::Result<()> {
     Err("broken".into())
 }
 
-twin!(Modes(Log) { a -> tells -> b } nodes: a, tells, b);
+twin!(Modes(Log) { a -> reports -> b } nodes: a, reports, b);
 twin!(Broken(Log) { a -> fails } nodes: a, fails);
 
 fn names<S: State>(events: &[Event<S>]) -> Vec<&'static str> {
@@ -122,7 +122,7 @@ async fn each_mode_is_a_part_of_the_full_stream() {
         let events = || launch.clone().run(list(["i"])).events();
         let updates: Vec<_> = events().updates().collect().await;
         let nodes: Vec<_> = updates.iter().filter_map(Event::node).collect();
-        assert_eq!(nodes, ["a", "tells", "b"]);
+        assert_eq!(nodes, ["a", "reports", "b"]);
         let values: Vec<_> = events().values().collect().await;
         let lengths: Vec<_> = values
             .iter()
@@ -133,7 +133,7 @@ async fn each_mode_is_a_part_of_the_full_stream() {
             .collect();
         assert_eq!(lengths, [(0, 1), (1, 2), (2, 3), (3, 4)]);
         let custom: Vec<_> = events().custom().collect().await;
-        assert!(matches!(&custom[..], [event] if event.node() == Some("tells")));
+        assert!(matches!(&custom[..], [event] if event.node() == Some("reports")));
         let tasks: Vec<_> = events().tasks().collect().await;
         assert_eq!(names(&tasks), ["node started", "node finished"].repeat(3));
         assert!(

@@ -83,7 +83,7 @@ async fn c78_bulk_updates() {
 
 #[node(Log)]
 async fn seen(trace: Managed<Trace>) -> LogXs {
-    trace.say("seen");
+    trace.record("seen");
     LogXs(list(["a"]))
 }
 

@@ -177,10 +177,14 @@ fn a_run_stopped_by_its_limit_names_the_next_nodes() {
             .collect();
         let error = block_on(graph.launch().limit(supersteps - 1).run(()))
             .expect_err("one superstep too few");
-        let RunErrorKind::Limit { next: said, .. } = error.kind() else {
+        let RunErrorKind::Limit {
+            next: next_in_error,
+            ..
+        } = error.kind()
+        else {
             panic!("{error}")
         };
-        prop_assert_eq!(said.iter().cloned().collect::<BTreeSet<_>>(), next);
+        prop_assert_eq!(next_in_error.iter().cloned().collect::<BTreeSet<_>>(), next);
         Ok(())
     });
 }

@@ -100,8 +100,8 @@ fn transcript(messages: &[ChatMessage]) -> String {
         for part in &message.parts {
             // Writing to a string does not fail.
             let _ = match part {
-                Part::Text(said) if said.text.is_empty() => Ok(()),
-                Part::Text(said) => writeln!(text, "{}: {}\n", message.role, said.text),
+                Part::Text(content) if content.text.is_empty() => Ok(()),
+                Part::Text(content) => writeln!(text, "{}: {}\n", message.role, content.text),
                 Part::Call(call) => {
                     writeln!(text, "call of `{}` with {}\n", call.name, call.arguments)
                 }

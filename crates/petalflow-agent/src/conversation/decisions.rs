@@ -145,9 +145,9 @@ fn decision(
     };
     if request.name == CONFIRMATION {
         let (original, _) = confirmation::parse_request(request).unwrap_or_default();
-        let made = made(before, agent, &original.id)
+        let found = find_call(before, agent, &original.id)
             .filter(|(_, call)| call.name == original.name && call.arguments == original.arguments);
-        let (position, call) = made.ok_or_else(|| refused(&original.id, &original.name))?;
+        let (position, call) = found.ok_or_else(|| refused(&original.id, &original.name))?;
         return Ok(Decision {
             position,
             call: call.clone(),
@@ -156,8 +156,8 @@ fn decision(
         });
     }
     let (id, wanted) = credential::parse_request(request).unwrap_or_default();
-    let made = made(before, agent, &id);
-    let (position, call) = made.ok_or_else(|| refused(&id, &wanted.key))?;
+    let found = find_call(before, agent, &id);
+    let (position, call) = found.ok_or_else(|| refused(&id, &wanted.key))?;
     Ok(Decision {
         position,
         call: call.clone(),
@@ -167,7 +167,7 @@ fn decision(
 }
 
 /// The call with this id as the agent's model made it, and its position.
-fn made<'e>(
+fn find_call<'e>(
     events: &'e [AgentEvent],
     agent: &str,
     id: &str,

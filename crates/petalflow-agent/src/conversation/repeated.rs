@@ -32,7 +32,10 @@ pub(crate) fn split(
 
 /// Whether the answer was given in the conversation with these events. An agent that still waits knows it itself.
 fn was_given(events: &[AgentEvent], waiting: &[Waiting], answer: &ToolResult) -> bool {
-    if let Some(waiting) = waiting.iter().find(|waiting| waiting.made(&answer.call_id)) {
+    if let Some(waiting) = waiting
+        .iter()
+        .find(|waiting| waiting.has_call(&answer.call_id))
+    {
         let within = waiting.within.as_deref().unwrap_or_default();
         return was_given(&waiting.events, within, answer);
     }
@@ -69,7 +72,7 @@ impl Conversation {
 
 impl Waiting {
     /// Whether its conversation contains a call.
-    pub(crate) fn made(&self, id: &str) -> bool {
+    pub(crate) fn has_call(&self, id: &str) -> bool {
         self.events.iter().any(|event| event.has_call(id))
     }
 }

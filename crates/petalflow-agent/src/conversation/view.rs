@@ -17,19 +17,19 @@ use petalflow_llm::ChatMessage;
 /// result does not follow its call, or if the reader changes.
 #[derive(Default)]
 pub struct View {
-    seen: Mutex<Seen>,
+    cache: Mutex<CachedMessages>,
     /// The permits for the tools that run at once in a run.
     permits: OnceLock<Semaphore>,
     /// What called agents have used that still work.
     meter: OnceLock<Arc<Meter>>,
-    /// The calls whose usage the conversation will contain at its next model call.
-    called: Mutex<Vec<u64>>,
+    /// The calls of agents whose usage the conversation will contain at its next model call.
+    finished_calls: Mutex<Vec<u64>>,
     /// What the current step has used and not written: by attempts that failed, and by earlier requests.
     unwritten: Mutex<Usage>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct CachedMessages {
     reader: Reader,
     /// Where the messages begin: the identity of a [`Cut`].
     cut: (usize, usize),
@@ -50,7 +50,7 @@ impl View {
         reader: &Reader,
         cut: Option<&Cut>,
     ) -> Result<Arc<Vec<ChatMessage>>, ResultWithoutCall> {
-        Ok(Arc::clone(&self.seen(events, reader, cut)?.messages))
+        Ok(Arc::clone(&self.updated(events, reader, cut)?.messages))
     }
 
     /// The number of these messages, and an estimate of their tokens.
@@ -60,33 +60,34 @@ impl View {
         reader: &Reader,
         cut: Option<&Cut>,
     ) -> Result<(usize, u64), ResultWithoutCall> {
-        let mut seen = self.seen(events, reader, cut)?;
-        let new = seen.messages[seen.counted..].iter();
-        seen.tokens += new.map(tokens::of_message).sum::<u64>();
-        seen.counted = seen.messages.len();
-        Ok((seen.counted, seen.tokens))
+        let mut cache = self.updated(events, reader, cut)?;
+        let new = cache.messages[cache.counted..].iter();
+        cache.tokens += new.map(tokens::of_message).sum::<u64>();
+        cache.counted = cache.messages.len();
+        Ok((cache.counted, cache.tokens))
     }
 
-    fn seen(
+    /// The cache, with the messages of all these events.
+    fn updated(
         &self,
         events: &[AgentEvent],
         reader: &Reader,
         cut: Option<&Cut>,
-    ) -> Result<MutexGuard<'_, Seen>, ResultWithoutCall> {
+    ) -> Result<MutexGuard<'_, CachedMessages>, ResultWithoutCall> {
         let identity = cut.map_or((0, 0), Cut::identity);
-        // After a panic, incomplete messages are not marked as seen.
-        let mut seen = lock(&self.seen);
-        if seen.cut != identity || !seen.continues(events, reader) || !seen.extend(events) {
+        // After a panic, incomplete messages are not marked as cached.
+        let mut cache = lock(&self.cache);
+        if cache.cut != identity || !cache.continues(events, reader) || !cache.extend(events) {
             let messages = history::messages(events, reader, cut)?.into_iter();
-            *seen = Seen {
+            *cache = CachedMessages {
                 reader: reader.clone(),
                 cut: identity,
                 messages: Arc::new(messages.map(|(_, message)| message).collect()),
-                ..Seen::default()
+                ..CachedMessages::default()
             };
         }
-        seen.mark(events);
-        Ok(seen)
+        cache.mark(events);
+        Ok(cache)
     }
 
     /// The part of a called agent in the meter: of a call in this context, whose earlier run has used `before`. The caller has
@@ -106,13 +107,13 @@ impl View {
             share.set(committed, Usage::default());
         }
         let share = Share::new(meter, share, committed, before, cx);
-        lock(&self.called).push(share.number());
+        lock(&self.finished_calls).push(share.number());
         share
     }
 
     /// The calls that have finished: the conversation contains what they have used.
     pub(crate) fn take_finished(&self) -> Vec<u64> {
-        std::mem::take(&mut *lock(&self.called))
+        std::mem::take(&mut *lock(&self.finished_calls))
     }
 
     /// Removes finished calls from the meter of a conversation that is not itself that of a called agent.
@@ -136,7 +137,7 @@ impl View {
     }
 }
 
-impl Seen {
+impl CachedMessages {
     /// Whether these events begin with those that are already in it.
     fn continues(&self, events: &[AgentEvent], reader: &Reader) -> bool {
         let last = self.events.checked_sub(1).and_then(|last| events.get(last));

@@ -19,7 +19,7 @@ struct Entries {
 
 /// A managed value of the runs of agents: the part of the called agent, and `None` for a run that no agent has called.
 #[derive(Debug)]
-pub(crate) struct Called(pub(crate) Option<Share>);
+pub(crate) struct OwnShare(pub(crate) Option<Share>);
 
 /// The part of one called agent in a [`Meter`].
 #[derive(Debug)]

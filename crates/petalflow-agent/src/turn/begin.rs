@@ -70,7 +70,7 @@ fn answer(
             // Other calls may have the same id.
             event.calls().any(|call| *call == waiting.call)
         });
-        call.is_some_and(|call| speaker.is_some_and(|speaker| speaker.made(call)))
+        call.is_some_and(|call| speaker.is_some_and(|speaker| speaker.is_author_of(call)))
     };
     let reads_text = |waiting: &Waiting| is_called_by(waiting, start.speakers.last());
     let (message, answers) = sub_agent::split_answers(waiting, message, reads_text);
@@ -180,7 +180,7 @@ fn speakers(roster: &Roster, conversation: &Conversation) -> Vec<Speaker> {
 
 impl Speaker {
     /// Whether this speaker made the event.
-    fn made(&self, event: &AgentEvent) -> bool {
+    fn is_author_of(&self, event: &AgentEvent) -> bool {
         let scope = self.task.as_ref().map(|task| &*task.id);
         event.author == self.agent && event.scope.as_deref() == scope
     }

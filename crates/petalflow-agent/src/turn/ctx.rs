@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::conversation::history::Reader;
 use crate::definition::{Definition, Roster};
 use crate::extension::{Callbacks, Position};
-use crate::limits::{Called, Share};
+use crate::limits::{OwnShare, Share};
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::ToolCall;
@@ -18,7 +18,7 @@ pub(super) type RunAgent = for<'a> fn(
     &'a Context,
     &'a str,
     ConversationInput,
-    Called,
+    OwnShare,
     bool,
 ) -> BoxFuture<'a, Result<Conversation, BoxError>>;
 
@@ -57,8 +57,8 @@ impl<'a> Ctx<'a> {
     }
 
     /// The context of an agent that was called as a tool.
-    pub(super) fn of_called(self, called: Option<&'a Called>) -> Self {
-        let share = called.and_then(|called| called.0.as_ref());
+    pub(super) fn with_share(self, own_share: Option<&'a OwnShare>) -> Self {
+        let share = own_share.and_then(|own_share| own_share.0.as_ref());
         Ctx { share, ..self }
     }
 

@@ -18,7 +18,7 @@ use crate::conversation::{
     ConversationTurnSpent, ConversationWaiting, PendingCall,
 };
 use crate::definition::{Definition, Roster};
-use crate::limits::{Called, Usage};
+use crate::limits::{OwnShare, Usage};
 use crate::{AgentError, ConversationInput};
 use petalflow::flow::WithPlan;
 use petalflow::middleware::BoxFuture;
@@ -146,8 +146,8 @@ impl Ask {
         BoxError,
     > {
         let roster = self.0.roster()?;
-        let called = cx.managed::<Called>();
-        let ctx = ctx(&roster, conversation, &cx, called.as_deref())?;
+        let own_share = cx.managed::<OwnShare>();
+        let ctx = ctx(&roster, conversation, &cx, own_share.as_deref())?;
         // A listener may stop the run when it receives an event.
         cx.events_received().await;
         if ctx.share.is_none() {
@@ -185,8 +185,8 @@ impl Compact {
         cx: Context,
     ) -> Result<(ConversationCuts, ConversationSpent, ConversationTurnSpent), BoxError> {
         let roster = self.0.roster()?;
-        let called = cx.managed::<Called>();
-        let ctx = ctx(&roster, conversation, &cx, called.as_deref())?;
+        let own_share = cx.managed::<OwnShare>();
+        let ctx = ctx(&roster, conversation, &cx, own_share.as_deref())?;
         let step = Box::pin(compact::compact(ctx)).await?;
         Ok((
             ConversationCuts(step.cuts),
@@ -205,8 +205,8 @@ impl Call {
         cx: Context,
     ) -> Result<ConversationOutcomes, BoxError> {
         let roster = self.0.roster()?;
-        let called = cx.managed::<Called>();
-        let ctx = ctx(&roster, conversation, &cx, called.as_deref())?;
+        let own_share = cx.managed::<OwnShare>();
+        let ctx = ctx(&roster, conversation, &cx, own_share.as_deref())?;
         cx.events_received().await;
         spend::check_calls(ctx)?;
         CallerStreams::note(ctx);
@@ -278,9 +278,9 @@ fn ctx<'a>(
     roster: &'a Arc<Roster>,
     conversation: &'a Conversation,
     cx: &'a Context,
-    called: Option<&'a Called>,
+    own_share: Option<&'a OwnShare>,
 ) -> Result<Ctx<'a>, AgentError> {
-    Ok(Ctx::new(roster, conversation, cx, run_agent)?.of_called(called))
+    Ok(Ctx::new(roster, conversation, cx, run_agent)?.with_share(own_share))
 }
 
 /// Runs one turn of an agent within a node.
@@ -289,10 +289,10 @@ fn run_agent<'a>(
     cx: &'a Context,
     name: &'a str,
     input: ConversationInput,
-    called: Called,
+    own_share: OwnShare,
     streams: bool,
 ) -> BoxFuture<'a, Result<Conversation, BoxError>> {
-    let mut launch = launch_of(agent).manage(called);
+    let mut launch = launch_of(agent).manage(own_share);
     if streams {
         launch = launch.manage(StreamsBelow);
     }
@@ -366,7 +366,7 @@ pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
         .launch()
         .limit(u64::MAX)
         // An agent that a tool of a called agent runs is not called by an agent.
-        .manage(Called(None));
+        .manage(OwnShare(None));
     if agent.streams_in_part() {
         launch = launch.manage_with(ManagedProvider::each_run(CallerStreams::default));
     }

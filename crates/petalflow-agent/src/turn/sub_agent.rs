@@ -8,7 +8,7 @@ use super::ctx::Ctx;
 use super::spend;
 use crate::conversation::{PendingCall, Speaker, Waiting};
 use crate::definition::Definition;
-use crate::limits::{Called, Usage};
+use crate::limits::{OwnShare, Usage};
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput, output};
 use petalflow::BoxError;
 use petalflow_llm::{ChatMessage, Part};
@@ -70,8 +70,8 @@ pub(super) async fn call(
         ..input
     };
     let streams = ctx.roster.streams(index);
-    let called = Called(Some(share));
-    let ran = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input, called, streams).await;
+    let own_share = OwnShare(Some(share));
+    let ran = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input, own_share, streams).await;
     *spent = Some(match &ran {
         Ok(conversation) => conversation.turn_spent.since(&caller.turn_spent),
         Err(_) => meter.used(number),
@@ -140,7 +140,7 @@ pub(super) fn split_answers(
     let mut answers: Vec<(&Waiting, ChatMessage)> = Vec::new();
     for part in message.parts {
         let reader = waiting.iter().find(|waiting| match &part {
-            Part::Result(result) => waiting.made(&result.call_id),
+            Part::Result(result) => waiting.has_call(&result.call_id),
             _ => waiting.has_task() && reads_text(waiting),
         });
         let Some(reader) = reader else {

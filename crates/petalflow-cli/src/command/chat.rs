@@ -216,7 +216,9 @@ impl Chat<'_> {
                 return Ok(false);
             };
             if !text.trim().is_empty() {
-                has_ended = self.turn(self.thread.run(TalkInput::said(text))).await?;
+                has_ended = self
+                    .turn(self.thread.run(TalkInput::user_message(text)))
+                    .await?;
             }
         }
         Ok(true)

@@ -29,7 +29,7 @@ pub(crate) fn begin(program: &Program, talk: &Talk) -> Result<Start, Conversatio
     }
     step(program, node)?;
     Ok(Start {
-        message: talk.said.as_deref().map(ChatMessage::user),
+        message: talk.user_message.as_deref().map(ChatMessage::user),
         step: Step::Ask,
     })
 }

@@ -65,7 +65,7 @@ pub(crate) async fn enter(
         messages.push(message(role, fill(content)?));
     }
     if is_first {
-        messages.extend(talk.said.as_deref().map(ChatMessage::user));
+        messages.extend(talk.user_message.as_deref().map(ChatMessage::user));
     }
     cx.emit(ConversationEvent::Entered { node: name.into() });
     Ok(Entry {
@@ -82,7 +82,7 @@ pub(crate) async fn enter(
         },
         messages,
         // A person who speaks first is answered in any case.
-        responds: node.responds || (is_first && talk.said.is_some()),
+        responds: node.responds || (is_first && talk.user_message.is_some()),
     })
 }
 

@@ -191,28 +191,7 @@ impl Output {
                 let dot = std::mem::replace(&mut self.dot, name);
                 self.push(Block::With, start, Some(dot))
             }
-            "range" => {
-                let (declared, list) = match rest.split_once(":=") {
-                    Some((names, list)) => (Some(names.trim()), list),
-                    None => (None, rest),
-                };
-                let name = match declared {
-                    None => self.name(),
-                    Some(names) if names.contains(',') => {
-                        return Err(error(
-                            "`range` with two names is not supported: use `range $value := ..`",
-                            start,
-                        ));
-                    }
-                    Some(name) => {
-                        lexer::variable(name).ok_or_else(|| error("expected `$name`", start))?
-                    }
-                };
-                let value = self.condition(list, rest_at + rest.len() - list.len())?;
-                self.statement(marks, &format!("for {name} in {value} or []"));
-                let dot = std::mem::replace(&mut self.dot, name);
-                self.push(Block::Range, start, Some(dot))
-            }
+            "range" => self.range(rest, rest_at, marks, start),
             "else" => self.otherwise(rest.trim(), rest_at, marks, start),
             "end" if rest.is_empty() => self.end(marks, start),
             "template" | "block" | "define" | "break" | "continue" => {
@@ -233,6 +212,33 @@ impl Output {
                 }
             },
         }
+    }
+
+    fn range(
+        &mut self,
+        rest: &str,
+        rest_at: usize,
+        marks: (&str, &str),
+        start: usize,
+    ) -> Result<(), TemplateError> {
+        let (declared, list) = match rest.split_once(":=") {
+            Some((names, list)) => (Some(names.trim()), list),
+            None => (None, rest),
+        };
+        let name = match declared {
+            None => self.name(),
+            Some(names) if names.contains(',') => {
+                return Err(error(
+                    "`range` with two names is not supported: use `range $value := ..`",
+                    start,
+                ));
+            }
+            Some(name) => lexer::variable(name).ok_or_else(|| error("expected `$name`", start))?,
+        };
+        let value = self.condition(list, rest_at + rest.len() - list.len())?;
+        self.statement(marks, &format!("for {name} in {value} or []"));
+        let dot = std::mem::replace(&mut self.dot, name);
+        self.push(Block::Range, start, Some(dot))
     }
 
     fn otherwise(

@@ -203,45 +203,26 @@ impl EnvelopeNode for MergeNode {
 }
 
 fn merge(strategy: &MergeConfig, call: Call<'_>, branches: &[Branch]) -> Result<Changes, BoxError> {
-    let fork = call.envelope;
     match strategy {
         MergeConfig::JsonMerge {
             conflict,
             deep_merge,
             vars_only,
         } => {
-            let changes = branches.iter().map(|branch| changes_of(branch, fork));
-            let mut merger = Merger {
+            let merger = Merger {
                 conflict: *conflict,
                 deep: *deep_merge,
                 set_by: HashMap::new(),
                 merged: Changes::new(),
             };
-            for (index, (branch, changes)) in branches.iter().zip(changes).enumerate() {
-                let changes = if *vars_only && index > 0 {
-                    changes.without_items()
-                } else {
-                    changes
-                };
-                merger.add(&branch.name, changes)?;
-            }
-            Ok(merger.merged)
+            merger.all(branches, call.envelope, *vars_only)
         }
         MergeConfig::Concat {
             var_name,
             output_key,
             separator,
         } => {
-            let own = |branch: &Branch| format!("{}_output", branch.name);
-            let values = branches.iter().filter_map(|branch| {
-                let found = if var_name.is_empty() {
-                    branch.vars.get(&own(branch))
-                } else {
-                    branch.vars.get(var_name)
-                };
-                found.map(text)
-            });
-            let values: Vec<String> = values.collect();
+            let values = texts(branches, var_name);
             let joined = values.join(separator.as_deref().unwrap_or("\n"));
             let output = output_key
                 .clone()
@@ -255,24 +236,8 @@ fn merge(strategy: &MergeConfig, call: Call<'_>, branches: &[Branch]) -> Result<
             score_var,
             higher_is_better,
         } => {
-            let mut best: Option<(&Branch, f64)> = None;
-            for branch in branches {
-                let Some(score) = branch.vars.get(score_var).and_then(Value::as_f64) else {
-                    continue;
-                };
-                let better = best.is_none_or(|(_, best)| {
-                    if *higher_is_better {
-                        score > best
-                    } else {
-                        score < best
-                    }
-                });
-                if better {
-                    best = Some((branch, score));
-                }
-            }
-            let best = best.map(|(branch, _)| branch).or(branches.first());
-            Ok(best.map_or_else(Changes::new, |branch| changes_of(branch, fork)))
+            let best = best(branches, score_var, *higher_is_better).or(branches.first());
+            Ok(best.map_or_else(Changes::new, |branch| changes_of(branch, call.envelope)))
         }
         MergeConfig::All {
             inner,
@@ -291,6 +256,36 @@ fn merge(strategy: &MergeConfig, call: Call<'_>, branches: &[Branch]) -> Result<
             Ok(merge(inner, call, branches)?.var(key, collected))
         }
     }
+}
+
+/// The texts of a variable of the branches; without a name, of the output of each branch.
+fn texts(branches: &[Branch], var_name: &str) -> Vec<String> {
+    let values = branches.iter().filter_map(|branch| match var_name {
+        "" => branch.vars.get(&format!("{}_output", branch.name)),
+        name => branch.vars.get(name),
+    });
+    values.map(text).collect()
+}
+
+/// The branch with the best score. `None` if no branch has one. Of equal scores, the first one wins.
+fn best<'b>(branches: &'b [Branch], score_var: &str, higher_is_better: bool) -> Option<&'b Branch> {
+    let mut best: Option<(&Branch, f64)> = None;
+    for branch in branches {
+        let Some(score) = branch.vars.get(score_var).and_then(Value::as_f64) else {
+            continue;
+        };
+        let is_better = best.is_none_or(|(_, best)| {
+            if higher_is_better {
+                score > best
+            } else {
+                score < best
+            }
+        });
+        if is_better {
+            best = Some((branch, score));
+        }
+    }
+    best.map(|(branch, _)| branch)
 }
 
 /// The changes of a branch to the envelope at the fork.
@@ -315,6 +310,23 @@ struct Merger<'b> {
 }
 
 impl<'b> Merger<'b> {
+    /// The changes of all branches. With `vars_only`, the other items are those of the first branch.
+    fn all(
+        mut self,
+        branches: &'b [Branch],
+        fork: &Envelope,
+        vars_only: bool,
+    ) -> Result<Changes, BoxError> {
+        for (index, branch) in branches.iter().enumerate() {
+            let mut changes = changes_of(branch, fork);
+            if vars_only && index > 0 {
+                changes = changes.without_items();
+            }
+            self.add(&branch.name, changes)?;
+        }
+        Ok(self.merged)
+    }
+
     fn add(&mut self, branch: &'b str, mut changes: Changes) -> Result<(), BoxError> {
         let mut problem = None;
         let merged = self.merged.vars();

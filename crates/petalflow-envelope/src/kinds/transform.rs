@@ -302,16 +302,7 @@ fn transform(config: &TransformConfig, envelope: &Envelope) -> Result<Value, Box
     Ok(match config {
         TransformConfig::Pick {
             input_var, fields, ..
-        } => {
-            let input = object(envelope, input_var)?;
-            let mut picked = Map::new();
-            for field in fields {
-                if let Some(value) = get(input, field) {
-                    set(&mut picked, field, value.clone());
-                }
-            }
-            picked.into()
-        }
+        } => pick(object(envelope, input_var)?, fields).into(),
         TransformConfig::Omit {
             input_var, fields, ..
         } => {
@@ -323,17 +314,7 @@ fn transform(config: &TransformConfig, envelope: &Envelope) -> Result<Value, Box
         }
         TransformConfig::Rename {
             input_var, mapping, ..
-        } => {
-            let mut renamed = object(envelope, input_var)?.clone();
-            let taken: Vec<_> = mapping
-                .iter()
-                .filter_map(|(old, new)| Some((new, remove(&mut renamed, old)?)))
-                .collect();
-            for (name, value) in taken {
-                set(&mut renamed, name, value);
-            }
-            renamed.into()
-        }
+        } => rename(object(envelope, input_var)?.clone(), mapping).into(),
         TransformConfig::Flatten {
             input_var,
             separator,
@@ -358,24 +339,7 @@ fn transform(config: &TransformConfig, envelope: &Envelope) -> Result<Value, Box
             input_vars,
             merge_strategy,
             ..
-        } => {
-            let mut merged = Map::new();
-            for name in input_vars {
-                match (envelope.lookup(name), merge_strategy) {
-                    (None, _) => {}
-                    (Some(Value::Object(fields)), DeepOrShallow::Deep) => {
-                        deep_merge(&mut merged, fields);
-                    }
-                    (Some(Value::Object(fields)), DeepOrShallow::Shallow) => {
-                        merged.extend(fields.clone());
-                    }
-                    (Some(value), _) => {
-                        merged.insert(name.clone(), value.clone());
-                    }
-                }
-            }
-            merged.into()
-        }
+        } => merge(envelope, input_vars, *merge_strategy).into(),
         TransformConfig::Template {
             template, missing, ..
         } => render(template, *missing, TemplateValues::new(template, envelope))?.into(),
@@ -405,15 +369,62 @@ fn transform(config: &TransformConfig, envelope: &Envelope) -> Result<Value, Box
         } => {
             let items = input(envelope, input_var)?.as_array();
             let items = items.ok_or_else(|| format!("variable `{input_var}` is not a list"))?;
-            let mut inner = envelope.clone();
-            let results = items.iter().enumerate().map(|(index, item)| {
-                inner.set_var("_item", item.clone());
-                let value = transform(item_transform, &inner);
-                value.map_err(|error| format!("map item {index}: {error}"))
-            });
-            Value::Array(results.collect::<Result<_, _>>()?)
+            map(items, item_transform, envelope)?.into()
         }
     })
+}
+
+fn pick(input: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
+    let mut picked = Map::new();
+    for field in fields {
+        if let Some(value) = get(input, field) {
+            set(&mut picked, field, value.clone());
+        }
+    }
+    picked
+}
+
+/// Removes all fields before any is set, so that names can be exchanged.
+fn rename(mut input: Map<String, Value>, mapping: &BTreeMap<String, String>) -> Map<String, Value> {
+    let values: Vec<_> = mapping
+        .iter()
+        .filter_map(|(old, new)| Some((new, remove(&mut input, old)?)))
+        .collect();
+    for (name, value) in values {
+        set(&mut input, name, value);
+    }
+    input
+}
+
+/// Merges the fields of objects. A value that is no object becomes a field with the name of its variable.
+fn merge(envelope: &Envelope, names: &[String], strategy: DeepOrShallow) -> Map<String, Value> {
+    let mut merged = Map::new();
+    for name in names {
+        match (envelope.lookup(name), strategy) {
+            (None, _) => {}
+            (Some(Value::Object(fields)), DeepOrShallow::Deep) => deep_merge(&mut merged, fields),
+            (Some(Value::Object(fields)), DeepOrShallow::Shallow) => merged.extend(fields.clone()),
+            (Some(value), _) => {
+                merged.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    merged
+}
+
+/// Transforms each item, which is the variable `_item` then.
+fn map(
+    items: &[Value],
+    item_transform: &TransformConfig,
+    envelope: &Envelope,
+) -> Result<Vec<Value>, BoxError> {
+    let mut inner = envelope.clone();
+    let results = items.iter().enumerate().map(|(index, item)| {
+        inner.set_var("_item", item.clone());
+        let value = transform(item_transform, &inner);
+        value.map_err(|error| format!("map item {index}: {error}").into())
+    });
+    results.collect()
 }
 
 fn input<'e>(envelope: &'e Envelope, path: &str) -> Result<&'e Value, BoxError> {

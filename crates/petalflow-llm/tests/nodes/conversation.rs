@@ -163,14 +163,14 @@ async fn tools_reach_the_memory() {
         .manage(Model::new(model))
         .manage(tools())
         .manage(memory.clone());
-    let heard = node_outputs(launch.run(question("I like tulips."))).await;
+    let outputs = node_outputs(launch.run(question("I like tulips."))).await;
     let entry = memory
         .get("0")
         .await
         .expect("it reads")
         .expect("it is there");
     assert_eq!(entry.value, "likes tulips");
-    let result = heard.iter().find_map(|said| match said {
+    let result = outputs.iter().find_map(|output| match output {
         NodeOutput::Result { result, .. } => Some(result),
         _ => None,
     });

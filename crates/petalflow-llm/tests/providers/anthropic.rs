@@ -162,9 +162,9 @@ async fn encrypted_thoughts_are_sent_back() {
         let next = LlmRequest::new(request.messages_with(&response));
         model.complete(&next).await.unwrap();
         let asked = server.requests().pop().unwrap();
-        let said = asked.body["messages"][1]["content"].as_array().unwrap();
-        assert_eq!(said[0]["signature"], "c2ln");
-        assert_eq!(said[1], hidden);
+        let parts = asked.body["messages"][1]["content"].as_array().unwrap();
+        assert_eq!(parts[0]["signature"], "c2ln");
+        assert_eq!(parts[1], hidden);
     }
 }
 
@@ -206,14 +206,14 @@ async fn answers_are_sent_back_unchanged() {
     assert_eq!((second.text(), second.id), ("13".into(), "msg_2".into()));
     let asked = &server.requests()[1];
     assert!(asked.head.contains("x-api-key: sk-ant-test"));
-    let said = asked.body["messages"][1]["content"].as_array().unwrap();
-    let kinds: Vec<_> = said
+    let parts = asked.body["messages"][1]["content"].as_array().unwrap();
+    let kinds: Vec<_> = parts
         .iter()
         .map(|part| part["type"].as_str().unwrap())
         .collect();
     assert_eq!(kinds, ["thinking", "text", "tool_use", "tool_use"]);
-    assert_eq!(said[0]["signature"], "c2ln");
-    assert_eq!(said[2]["input"], json!({"x": 11, "y": 2}));
+    assert_eq!(parts[0]["signature"], "c2ln");
+    assert_eq!(parts[2]["input"], json!({"x": 11, "y": 2}));
     let results = asked.body["messages"][2]["content"].as_array().unwrap();
     assert_eq!(
         (results[0]["tool_use_id"].as_str(), results.len()),

@@ -76,7 +76,7 @@ async fn a_recorded_answer_is_read_as_a_stream() {
 }
 
 /// The contents of this recorded answer of Gemini: text, calls and signatures.
-fn said(response: &Response) -> (String, Vec<(String, Value)>, usize) {
+fn recorded_parts(response: &Response) -> (String, Vec<(String, Value)>, usize) {
     let bodies: Vec<Value> = if response.content_type.starts_with("text/event-stream") {
         let lines = response.body.lines();
         let data = lines.filter_map(|line| line.strip_prefix("data: "));
@@ -138,7 +138,7 @@ fn signed_parts<'a>(lists: impl IntoIterator<Item = &'a Value>) -> Vec<(String, 
         .collect()
 }
 
-fn heard(response: &LlmResponse) -> (String, Vec<(String, Value)>, usize) {
+fn response_parts(response: &LlmResponse) -> (String, Vec<(String, Value)>, usize) {
     let calls = response.calls();
     let calls = calls.map(|call| (call.name.clone(), call.arguments.clone()));
     let parts = response.message.iter().flat_map(|message| &message.parts);
@@ -201,7 +201,12 @@ async fn a066_all_recorded_gemini_answers_are_read() {
             };
             if expected.status == 200 {
                 let answer = answer.unwrap_or_else(|error| panic!("{error} in {}", file.display()));
-                assert_eq!(heard(&answer), said(&expected), "{}", file.display());
+                assert_eq!(
+                    response_parts(&answer),
+                    recorded_parts(&expected),
+                    "{}",
+                    file.display()
+                );
                 assert!(answer.usage.total > 0 && answer.finish.is_some());
                 assert!(answer.model.starts_with("gemini"));
                 assert_eq!(expected.body.contains("responseId"), !answer.id.is_empty());
@@ -255,7 +260,7 @@ async fn a064_a_recorded_stream_is_joined() {
     assert!(pieces.len() > 1);
     let response = chunks.last().unwrap().response.as_ref().unwrap();
     assert_eq!(response.text(), pieces.concat());
-    assert_eq!(response.text(), said(&pairs[0].response).0);
+    assert_eq!(response.text(), recorded_parts(&pairs[0].response).0);
 }
 
 /// A recording of these questions and answers.

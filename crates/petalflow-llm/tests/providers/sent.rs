@@ -190,10 +190,14 @@ async fn thoughts_are_sent_back_to_providers_that_need_them() {
         ("groq::openai/gpt-oss-120b", "/openai/v1", false),
     ] {
         let body = sent(name, path, &request).await.body;
-        let said = &body["messages"][1];
-        assert_eq!(said["reasoning_content"] == "Hm.", wants, "{name}: {said}");
-        assert_eq!(said.get("reasoning_content").is_some(), wants, "{name}");
-        assert_eq!(said["tool_calls"][0]["id"], "a", "{name}");
+        let message = &body["messages"][1];
+        assert_eq!(
+            message["reasoning_content"] == "Hm.",
+            wants,
+            "{name}: {message}"
+        );
+        assert_eq!(message.get("reasoning_content").is_some(), wants, "{name}");
+        assert_eq!(message["tool_calls"][0]["id"], "a", "{name}");
     }
 }
 
@@ -254,7 +258,7 @@ async fn ollama_is_sent_ids_schemas_and_all_results() {
     assert_eq!(asked.body["response_format"]["type"], "json_schema");
     let results: Vec<_> = asked.body["messages"].as_array().unwrap()[2..]
         .iter()
-        .map(|said| (said["tool_call_id"].clone(), said["content"].clone()))
+        .map(|result| (result["tool_call_id"].clone(), result["content"].clone()))
         .collect();
     assert_eq!(
         results,

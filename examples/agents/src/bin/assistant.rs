@@ -261,17 +261,17 @@ mod tests {
     async fn it_remembers_over_restarts() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("chat.db");
-        let said = says(&file, "hello\nremember that I like tulips\n").await;
-        assert!(said.starts_with("> You said: hello"), "{said}");
+        let output = says(&file, "hello\nremember that I like tulips\n").await;
+        assert!(output.starts_with("> You said: hello"), "{output}");
         assert!(
-            said.contains(
+            output.contains(
                 "[remember {\"fact\":\"I like tulips\"}]\nDone: remembered: I like tulips.\n"
             ),
-            "{said}"
+            "{output}"
         );
-        let said = says(&file, "what do you know?\n").await;
-        assert!(said.starts_with("(continuing after "), "{said}");
-        assert!(said.contains("I know this: I like tulips."), "{said}");
+        let output = says(&file, "what do you know?\n").await;
+        assert!(output.starts_with("(continuing after "), "{output}");
+        assert!(output.contains("I know this: I like tulips."), "{output}");
     }
 
     #[tokio::test]
@@ -279,19 +279,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("chat.db");
         says(&file, "remember that I like tulips\n").await;
-        let said = says(&file, "forget everything\nno\nwhat do you know?\n").await;
+        let output = says(&file, "forget everything\nno\nwhat do you know?\n").await;
         assert!(
-            said.contains(
+            output.contains(
                 "forget_everything: this forgets everything, and cannot be undone. Do it? [y/N] "
             ),
-            "{said}"
+            "{output}"
         );
-        assert!(said.contains("I know this: I like tulips."), "{said}");
+        assert!(output.contains("I know this: I like tulips."), "{output}");
         // The program ends while it asks; the next one asks again.
         says(&file, "forget everything\n").await;
-        let said = says(&file, "yes\nwhat do you know?\n").await;
-        assert!(said.contains("Done: forgot 1 facts."), "{said}");
-        assert!(said.contains("I know nothing about you yet."), "{said}");
+        let output = says(&file, "yes\nwhat do you know?\n").await;
+        assert!(output.contains("Done: forgot 1 facts."), "{output}");
+        assert!(output.contains("I know nothing about you yet."), "{output}");
     }
 
     #[tokio::test]
@@ -311,10 +311,10 @@ mod tests {
             screen: &mut screen,
         };
         chat(thread, terminal).await.unwrap();
-        let said = String::from_utf8(screen).unwrap();
+        let output = String::from_utf8(screen).unwrap();
         assert!(
-            said.contains("the cable is out") && said.contains("Here I am."),
-            "{said}"
+            output.contains("the cable is out") && output.contains("Here I am."),
+            "{output}"
         );
     }
 }

@@ -52,34 +52,35 @@ fn flow(model: impl LlmClient) -> Result<ConversationFlow> {
 fn script() -> ScriptedModel {
     ScriptedModel::from_fn(|request: &LlmRequest| {
         let offers = |name: &str| request.tools.iter().any(|tool| tool.name == name);
-        let said = match newest(request) {
+        let message = match newest(request) {
             Newest::User(text) if ends_with_user(request) => text.to_lowercase(),
             _ => String::new(),
         };
-        let count = said
+        let count = message
             .split_whitespace()
             .find_map(|word| word.parse::<u32>().ok());
-        if offers("choose_soup") && said.contains("soup") {
+        if offers("choose_soup") && message.contains("soup") {
             Reply::call("choose_soup", json!({}))
-        } else if offers("choose_salad") && said.contains("salad") {
+        } else if offers("choose_salad") && message.contains("salad") {
             Reply::call("choose_salad", json!({}))
         } else if let Some(bowls) = count.filter(|_| offers("order_soup")) {
-            let kind = if said.contains("lentil") {
+            let kind = if message.contains("lentil") {
                 "lentil"
             } else {
                 "tomato"
             };
             Reply::call("order_soup", json!({ "kind": kind, "bowls": bowls }))
-        } else if offers("order_salad") && (said.contains("small") || said.contains("large")) {
-            let size = if said.contains("small") {
+        } else if offers("order_salad") && (message.contains("small") || message.contains("large"))
+        {
+            let size = if message.contains("small") {
                 "small"
             } else {
                 "large"
             };
             Reply::call("order_salad", json!({ "size": size }))
-        } else if offers("accept") && said.contains("yes") {
+        } else if offers("accept") && message.contains("yes") {
             Reply::call("accept", json!({}))
-        } else if offers("start_again") && said.contains("no") {
+        } else if offers("start_again") && message.contains("no") {
             Reply::call("start_again", json!({}))
         } else {
             task(request).into()
@@ -126,18 +127,18 @@ mod tests {
         phone::talk(&thread, lines.as_bytes(), &mut screen)
             .await
             .unwrap();
-        let said = String::from_utf8(screen).unwrap();
+        let output = String::from_utf8(screen).unwrap();
         assert!(
-            said.contains("Read back the order, 2 x lentil soup for 12 dollars"),
-            "{said}"
+            output.contains("Read back the order, 2 x lentil soup for 12 dollars"),
+            "{output}"
         );
         assert!(
-            said.contains("Read back the order, a large salad for 11 dollars"),
-            "{said}"
+            output.contains("Read back the order, a large salad for 11 dollars"),
+            "{output}"
         );
         assert!(
-            said.ends_with("[end]\n(Thank the guest and say goodbye.)\n"),
-            "{said}"
+            output.ends_with("[end]\n(Thank the guest and say goodbye.)\n"),
+            "{output}"
         );
     }
 

@@ -66,11 +66,11 @@ fn script() -> ScriptedModel {
     ScriptedModel::from_fn(|request: &LlmRequest| {
         let offers = |name: &str| request.tools.iter().any(|tool| tool.name == name);
         let last = request.messages.last();
-        let said = last
+        let message = last
             .filter(|it| it.role == Role::User)
             .map(|it| it.text().to_lowercase());
-        let said = said.unwrap_or_default();
-        let number = said
+        let message = message.unwrap_or_default();
+        let number = message
             .split_whitespace()
             .find_map(|word| word.parse::<u32>().ok());
         match number {
@@ -78,7 +78,7 @@ fn script() -> ScriptedModel {
             Some(coverage) if offers("set_coverage") => {
                 Reply::call("set_coverage", json!({ "coverage": coverage }))
             }
-            None if offers("accept") && said.contains("yes") => Reply::call("accept", json!({})),
+            None if offers("accept") && message.contains("yes") => Reply::call("accept", json!({})),
             _ => {
                 let task = request
                     .messages
@@ -119,30 +119,30 @@ mod tests {
     async fn a_quote_that_changes_over_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("quote.db");
-        let said = says(&file, "I am 40\n").await;
+        let output = says(&file, "I am 40\n").await;
         assert!(
-            said.contains("One moment, I am calculating.\n[quote]\n"),
-            "{said}"
+            output.contains("One moment, I am calculating.\n[quote]\n"),
+            "{output}"
         );
         assert!(
-            said.contains("The price is 80 dollars a month for 100000 dollars"),
-            "{said}"
+            output.contains("The price is 80 dollars a month for 100000 dollars"),
+            "{output}"
         );
-        let said = says(&file, "and 200000 of coverage?\nyes\n").await;
+        let output = says(&file, "and 200000 of coverage?\nyes\n").await;
         assert!(
-            said.contains("The price is 160 dollars a month for 200000 dollars"),
-            "{said}"
+            output.contains("The price is 160 dollars a month for 200000 dollars"),
+            "{output}"
         );
         assert!(
-            said.ends_with("(Say that a contract follows by mail, and say goodbye.)\n"),
-            "{said}"
+            output.ends_with("(Say that a contract follows by mail, and say goodbye.)\n"),
+            "{output}"
         );
     }
 
     #[tokio::test]
     async fn a_caller_who_is_too_young() {
         let folder = tempfile::tempdir().unwrap();
-        let said = says(&folder.path().join("quote.db"), "17\n").await;
-        assert!(said.contains("[too_young]"), "{said}");
+        let output = says(&folder.path().join("quote.db"), "17\n").await;
+        assert!(output.contains("[too_young]"), "{output}");
     }
 }

@@ -454,8 +454,11 @@ impl Cx<'_> {
         }
         // The storage of a generic state is unknown.
         if doubtful(false) && !(self.method && self.generics.is_some()) {
-            let kept = runtime.respan(self.written, quote!(#runtime::__private::kept::<#state, _>));
-            future = quote!(#kept(#future));
+            let checked_by_state = runtime.respan(
+                self.written,
+                quote!(#runtime::__private::checked_by_state::<#state, _>),
+            );
+            future = quote!(#checked_by_state(#future));
         }
         if doubtful(true) && !self.method {
             let takes = self.binder().taken(&self.node.params);

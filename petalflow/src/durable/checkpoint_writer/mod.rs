@@ -166,7 +166,7 @@ impl<S: State> CheckpointWriter<S> {
     /// The next checkpoint follows this one, which is the newest.
     pub(super) fn follow(&mut self, position: Position, header: &Header) {
         self.seq = position.seq;
-        self.builds_on = self.fingerprint.wrote(header).then_some(position.seq);
+        self.builds_on = self.fingerprint.matches(header).then_some(position.seq);
         self.header.parent = Some(position.seq.get());
         self.base = position.base;
         self.size = position.size;

@@ -43,11 +43,11 @@ async fn pay(
     world: Managed<World>,
     cx: Context,
 ) -> petalflow::Result<OrderPaid> {
-    let said = cx.once("pay", world.charge(cx.task_id())).await?;
+    let receipt = cx.once("pay", world.charge(cx.task_id())).await?;
     let again = cx
         .once("thank", async { Ok::<_, BoxError>(item.len()) })
         .await?;
-    Ok(OrderPaid(vec![format!("{said} {item} {again}")]))
+    Ok(OrderPaid(vec![format!("{receipt} {item} {again}")]))
 }
 
 #[node(Order)]

@@ -37,7 +37,7 @@ struct Talk {
     #[key(input, append)]
     topics: Vec<String>,
     #[key(append)]
-    said: Vec<String>,
+    answers: Vec<String>,
     #[key(ephemeral, default)]
     hint: Option<String>,
     #[key(ephemeral, append)]
@@ -57,31 +57,34 @@ async fn left(
     hint: &Option<String>,
     whispers: &[String],
     cx: Context,
-) -> petalflow::Result<TalkSaid> {
+) -> petalflow::Result<TalkAnswers> {
     let one = cx.ask(confirm("left")).await?;
     let done = cx
         .once("note", async { Ok::<_, petalflow::BoxError>(1) })
         .await?;
     let two = cx.ask(confirm("left again")).await?;
-    Ok(TalkSaid(vec![format!(
+    Ok(TalkAnswers(vec![format!(
         "{one}, {two}, {done}, {hint:?}, {whispers:?}"
     )]))
 }
 
 #[node(Talk)]
-async fn right(hint: &Option<String>, cx: Context) -> petalflow::Result<TalkSaid> {
+async fn right(hint: &Option<String>, cx: Context) -> petalflow::Result<TalkAnswers> {
     let one = cx.ask(confirm("right")).await?;
-    Ok(TalkSaid(vec![format!("{one}, {hint:?}")]))
+    Ok(TalkAnswers(vec![format!("{one}, {hint:?}")]))
 }
 
 #[node(Talk)]
-async fn silent() -> TalkSaid {
-    TalkSaid(list(["silent"]))
+async fn silent() -> TalkAnswers {
+    TalkAnswers(list(["silent"]))
 }
 
 #[node(Talk)]
-async fn close(said: &[String], hint: &Option<String>) -> TalkSaid {
-    TalkSaid(vec![format!("closed after {} with {hint:?}", said.len())])
+async fn close(answers: &[String], hint: &Option<String>) -> TalkAnswers {
+    TalkAnswers(vec![format!(
+        "closed after {} with {hint:?}",
+        answers.len()
+    )])
 }
 
 flow!(Parallel(Talk) {
@@ -127,7 +130,7 @@ async fn an_answer_with_an_update() {
                     .ok()
             });
             let resume = Resume::from(asked.collect::<Vec<_>>());
-            resume.update(TalkSaid(vec![format!("{} answers", interrupts.len())]))
+            resume.update(TalkAnswers(vec![format!("{} answers", interrupts.len())]))
         })
         .check()
         .await;
@@ -139,8 +142,8 @@ async fn spread(topics: &[String]) -> Each<String> {
 }
 
 #[node(Talk)]
-async fn each_one(#[item] topic: &str, cx: Context) -> petalflow::Result<TalkSaid> {
-    Ok(TalkSaid(vec![cx.ask(confirm(topic)).await?]))
+async fn each_one(#[item] topic: &str, cx: Context) -> petalflow::Result<TalkAnswers> {
+    Ok(TalkAnswers(vec![cx.ask(confirm(topic)).await?]))
 }
 
 flow!(Items(Talk) { spread -> each each_one; each_one -> close });
@@ -176,7 +179,7 @@ async fn last(log: &[String]) -> OuterLog {
 }
 
 flow!(Nested(Outer) {
-    node inner: Parallel { in: |log: &[String]| log.to_vec(), out: |talk: Talk| OuterLog(talk.said) };
+    node inner: Parallel { in: |log: &[String]| log.to_vec(), out: |talk: Talk| OuterLog(talk.answers) };
     START -> inner & asks & beside;
     inner & asks & beside -> last;
 });
@@ -226,7 +229,7 @@ async fn a_turn_after_an_unanswered_question() {
             .collect();
         let talk = finished(thread.resume(answers)).await;
         assert_eq!(
-            talk.said,
+            talk.answers,
             ["yes to a", "yes to b", "closed after 2 with None"]
         );
     }

@@ -94,27 +94,27 @@ async fn lists(
     briefs: &[u64],
 ) -> (AllList, AllBack, AllMap, AllChat, AllNamed, AllTurn) {
     let n = *round;
-    let mut said = vec![line(&format!("m{}", n % 7), &format!("round {n}"))];
-    said.push(Line {
+    let mut lines = vec![line(&format!("m{}", n % 7), &format!("round {n}"))];
+    lines.push(Line {
         id: None,
         text: format!("without a name {n}"),
     });
     if n % 5 == 4 {
         // It was written in this round, so it is present.
-        said.push(line(&format!("m{}", n % 7), "remove"));
+        lines.push(line(&format!("m{}", n % 7), "remove"));
     }
     if n % 11 == 10 {
-        said.push(Line {
+        lines.push(Line {
             id: None,
             text: "remove".into(),
         });
-        said.push(line("new", "start"));
+        lines.push(line("new", "start"));
     }
     (
         AllList(vec![n, brief.unwrap_or(99), briefs.len() as u64]),
         AllBack(vec![n, n + 100]),
         AllMap(BTreeMap::from([(n % 6, format!("v{n}"))])),
-        AllChat(said),
+        AllChat(lines),
         AllNamed(vec![n]),
         AllTurn(vec![n]),
     )

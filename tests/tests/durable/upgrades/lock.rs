@@ -66,7 +66,7 @@ flow Write
 ";
 
 /// The message of the test for this lock.
-fn said_of(name: &str, lock: Option<&str>) -> Option<String> {
+fn lock_error(name: &str, lock: Option<&str>) -> Option<String> {
     let name = format!("petalflow-{name}-{}.lock", std::process::id());
     let path = std::env::temp_dir().join(name);
     if let Some(lock) = lock {
@@ -74,8 +74,8 @@ fn said_of(name: &str, lock: Option<&str>) -> Option<String> {
     }
     let result = catch_unwind(|| assert_flow_lock!(WriteEssay, &path));
     let _ = std::fs::remove_file(&path);
-    let said = result.err()?.downcast::<String>().unwrap();
-    Some(said.split_once(".lock: ").unwrap().1.to_string())
+    let message = result.err()?.downcast::<String>().unwrap();
+    Some(message.split_once(".lock: ").unwrap().1.to_string())
 }
 
 #[test]
@@ -84,11 +84,11 @@ fn an_unchanged_flow_passes() {
     if std::env::var_os("PETALFLOW_LOCK").is_some() {
         return;
     }
-    assert_eq!(said_of("same", Some(LOCK)), None);
+    assert_eq!(lock_error("same", Some(LOCK)), None);
     let launched = Some(LOCK.replace('\n', "\r\n"));
-    assert_eq!(said_of("crlf", launched.as_deref()), None);
-    let said = said_of("missing", None).unwrap();
-    assert_starts_with(&said, "the flow `Write` is not in the lock yet: ");
+    assert_eq!(lock_error("crlf", launched.as_deref()), None);
+    let message = lock_error("missing", None).unwrap();
+    assert_starts_with(&message, "the flow `Write` is not in the lock yet: ");
 }
 
 #[test]
@@ -96,19 +96,19 @@ fn a_change_fails_with_the_difference_and_the_solution() {
     if std::env::var_os("PETALFLOW_LOCK").is_some() {
         return;
     }
-    let said = said_of("added", Some(&LOCK.replace("  node side\n", ""))).unwrap();
+    let message = lock_error("added", Some(&LOCK.replace("  node side\n", ""))).unwrap();
     assert_eq!(
-        said,
+        message,
         "the flow `Write` has changed. Stored threads can resume: write the lock again with `PETALFLOW_LOCK=write cargo test`, and commit it\n  + node side"
     );
     let lock = LOCK.replace("remarks: Vec<String>", "notes: Vec<String>");
-    let said = said_of(
+    let message = lock_error(
         "renamed",
         Some(&lock.replace("node gather", "node collect")),
     )
     .unwrap();
     assert_eq!(
-        said,
+        message,
         "\
 the flow `Write` has changed, and stored threads may be unable to resume. The problems of such a thread:
 

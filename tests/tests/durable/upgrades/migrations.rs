@@ -235,7 +235,7 @@ mod inside {
     #[derive(Debug)]
     struct Outer {
         #[key(append)]
-        said: Vec<String>,
+        texts: Vec<String>,
     }
 
     mod v1 {
@@ -256,7 +256,7 @@ mod inside {
         flow!(Inner(Review) { ask });
         flow! {
             pub(super) Write(Outer) {
-                node inner: Inner { in: || ReviewInput { words: "12".into() }, out: |review: Review| OuterSaid(vec![review.words]) };
+                node inner: Inner { in: || ReviewInput { words: "12".into() }, out: |review: Review| OuterTexts(vec![review.words]) };
                 START -> inner;
             }
         }
@@ -285,7 +285,7 @@ mod inside {
         flow!(Inner(Review) { ask });
         flow! {
             pub(super) Write(Outer) {
-                node inner: Inner { in: || ReviewInput { words: 0 }, out: |review: Review| OuterSaid(vec![review.words.to_string()]) };
+                node inner: Inner { in: || ReviewInput { words: 0 }, out: |review: Review| OuterTexts(vec![review.words.to_string()]) };
                 START -> inner;
             }
         }
@@ -299,6 +299,6 @@ mod inside {
         assert!(matches!(outcome, Outcome::Paused(_)), "{outcome:?}");
         let thread = v2::Write::new().store(&store).thread("t");
         let outcome = thread.answer::<Sure>(true).await.unwrap();
-        assert_eq!(outcome.into_finished().unwrap().said, ["13"]);
+        assert_eq!(outcome.into_finished().unwrap().texts, ["13"]);
     }
 }

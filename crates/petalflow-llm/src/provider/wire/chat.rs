@@ -11,7 +11,7 @@ use super::content::{
     user_message, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, text};
-use super::schemas::Schemas;
+use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::{Reasoning, Target, openai_reasons};
@@ -32,18 +32,7 @@ pub(super) fn body(
         body["stream_options"] = json!({ "include_usage": true });
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
-            let mut function = json!({
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": sent.schema,
-            });
-            if target.capabilities.strict_schemas {
-                function["strict"] = sent.strict.into();
-            }
-            json!({ "type": "function", "function": function })
-        });
-        body["tools"] = tools.collect();
+        body["tools"] = tools(target, request, schemas.tools);
         if !target.capabilities.parallel_calls {
             body["parallel_tool_calls"] = false.into();
         }
@@ -97,6 +86,25 @@ pub(super) fn body(
         body[name] = most.into();
     }
     Ok(with_extra(body, request))
+}
+
+fn tools(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    schemas: impl IntoIterator<Item = SentSchema>,
+) -> Value {
+    let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
+        let mut function = json!({
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": sent.schema,
+        });
+        if target.capabilities.strict_schemas {
+            function["strict"] = sent.strict.into();
+        }
+        json!({ "type": "function", "function": function })
+    });
+    tools.collect()
 }
 
 /// The messages in order: system, instructions, conversation, input.

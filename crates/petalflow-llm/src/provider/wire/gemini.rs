@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_nothing() {
+    fn malformed_values_do_not_panic() {
         let mut reader = GeminiParser::default();
         for nonsense in [
             json!({"candidates": null}),

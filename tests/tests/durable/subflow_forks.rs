@@ -24,17 +24,17 @@ async fn one(n: &u32) -> (CountN, CountAll) {
 
 flow!(CountOne(Count) { one });
 
-fn told(count: Count) -> (LogXs, bool) {
+fn to_log(count: Count) -> (LogXs, bool) {
     let all: Vec<_> = count.all.iter().map(ToString::to_string).collect();
     (LogXs(vec![all.join(" ")]), count.n < 3)
 }
 
 twin! {
     ToThree(Log) {
-        node count: CountOne { in: || (), out: |count: Count| -> (LogXs, bool) { told(count) }, keep: thread };
+        node count: CountOne { in: || (), out: |count: Count| -> (LogXs, bool) { to_log(count) }, keep: thread };
         count -> match { true => count, false => END };
     }
-    nodes: count = |b| b.subflow("count", CountOne, |_: &Log| ().into(), told).keep_thread("count")
+    nodes: count = |b| b.subflow("count", CountOne, |_: &Log| ().into(), to_log).keep_thread("count")
 }
 
 #[state]
@@ -45,7 +45,7 @@ struct Middle {
 }
 
 flow!(Within(Middle) {
-    node count: CountOne { in: || (), out: |count: Count| MiddleLast(told(count).0.0), keep: thread };
+    node count: CountOne { in: || (), out: |count: Count| MiddleLast(to_log(count).0.0), keep: thread };
     count
 });
 
@@ -228,10 +228,10 @@ flow!(CountAndAsk(Count) { one -> asks });
 
 twin! {
     Asking(Log) {
-        node count: CountAndAsk { in: || (), out: |count: Count| told(count).0, keep: thread };
+        node count: CountAndAsk { in: || (), out: |count: Count| to_log(count).0, keep: thread };
         count
     }
-    nodes: count = |b| b.subflow("count", CountAndAsk, |_: &Log| ().into(), |count: Count| told(count).0).keep_thread("count")
+    nodes: count = |b| b.subflow("count", CountAndAsk, |_: &Log| ().into(), |count: Count| to_log(count).0).keep_thread("count")
 }
 
 #[tokio::test]
