@@ -7,14 +7,12 @@ use crate::ast::Input;
 use crate::model::{
     Action, Arguments, Chosen, Function, Item, ItemKind, Model, Named, Reply, Variant,
 };
+use crate::program::Program;
+use crate::quiet;
 use crate::read::Document;
 
 pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> TokenStream {
     let span = input.path.span();
-    let errors = document
-        .errors
-        .iter()
-        .map(|message| quote_spanned!(span=> ::core::compile_error!(#message);));
     let Input {
         attributes,
         visibility,
@@ -30,37 +28,85 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
         model.title
     );
     let about = format!("The types of [`{name}`].");
-    let members = members(input, document, model, &private);
-    let items = module_items(model, &private, span);
+    let constants = constants(document);
+    let mut warnings = None;
+    let (members, items, errors) = if document.errors.is_empty() {
+        let members = builder(input, model, &private);
+        warnings = shown_warnings(input, document);
+        (members, module_items(model, &private, span), None)
+    } else {
+        let source = span.unwrap().local_file();
+        let program = Program::around(source, &module.to_string());
+        let quiet = quiet::expand(&document.errors, model, &program, module, span);
+        (quiet.members, quiet.items, Some(quiet.errors))
+    };
     quote! {
-        #(#errors)*
-
         #(#attributes)*
         #[doc = #title]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #visibility struct #name;
 
         #[allow(dead_code, unreachable_pub)]
-        impl #name { #members }
+        impl #name { #constants #members }
 
         #[doc = #about]
         #[allow(dead_code, unreachable_pub, rustdoc::all)]
         #visibility mod #module { #items }
+
+        #warnings
+        #errors
     }
 }
 
-fn members(
-    input: &Input,
-    document: &Document,
-    model: &Model,
-    private: &TokenStream,
-) -> TokenStream {
-    let module = &input.module;
-    let path = input.path.value();
+/// What makes `rustc` warn. The attributes of the user can allow it.
+fn shown_warnings(input: &Input, document: &Document) -> Option<TokenStream> {
+    if document.warnings.is_empty() {
+        return None;
+    }
+    let lints = input.attributes.iter().filter(|it| {
+        let path = it.path();
+        ["allow", "expect"].iter().any(|name| path.is_ident(name))
+    });
+    let notes = &document.warnings;
+    let span = input.path.span();
+    let document = Ident::new("document", span);
+    // Macros have no other way to warn.
+    Some(quote_spanned! {span=>
+        #(#lints)*
+        #[allow(non_upper_case_globals)]
+        const _: () = {
+            #({
+                #[deprecated(note = #notes)]
+                const #document: () = ();
+                #document
+            })*
+        };
+    })
+}
+
+fn constants(document: &Document) -> TokenStream {
     // The crate is compiled again when the file changes.
     let file = document.file.as_ref().and_then(|file| file.to_str());
-    let text = file.map_or_else(|| quote!(""), |file| quote!(::core::include_str!(#file)));
+    let file = file.into_iter();
+    let text = if document.errors.is_empty() {
+        quote!(#(::core::include_str!(#file))*)
+    } else {
+        // A document with errors need not be a text.
+        quote!({ #(let _: &[u8] = ::core::include_bytes!(#file);)* "" })
+    };
     let warnings = &document.warnings;
+    quote! {
+        /// The text of the document.
+        pub const SOURCE: &'static str = #text;
+
+        /// What is probably not as the author of the document wants.
+        pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
+    }
+}
+
+fn builder(input: &Input, model: &Model, private: &TokenStream) -> TokenStream {
+    let module = &input.module;
+    let path = input.path.value();
     let needs_handlers = !model.functions.is_empty() || !model.actions.is_empty();
     let span = input.path.span();
     let (head, handlers) = if needs_handlers {
@@ -90,12 +136,6 @@ fn members(
         .iter()
         .map(|[node, function, handler]| quote!((#node, #function, #handler)));
     quote! {
-        /// The text of the document.
-        pub const SOURCE: &'static str = #text;
-
-        /// What is probably not as the author of the document wants.
-        pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
-
         /// Starts to build the conversation.
         #head -> #private::ConversationBuilder {
             #private::builder(
