@@ -7,6 +7,7 @@ use crate::ast::Input;
 use crate::model::{
     Action, Arguments, Chosen, Function, Item, ItemKind, Model, Named, Reply, Variant,
 };
+use crate::names;
 use crate::program::Program;
 use crate::quiet;
 use crate::read::Document;
@@ -30,12 +31,13 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
     let about = format!("The types of [`{name}`].");
     let constants = constants(document);
     let mut warnings = None;
+    let source = span.unwrap().local_file();
     let (members, items, errors) = if document.errors.is_empty() {
         let members = builder(input, model, &private);
+        let program = Program::of_file(source, &module.to_string());
         warnings = shown_warnings(input, document);
-        (members, module_items(model, &private, span), None)
+        (members, module_items(model, &program, &private, span), None)
     } else {
-        let source = span.unwrap().local_file();
         let program = Program::around(source, &module.to_string());
         let quiet = quiet::expand(&document.errors, model, &program, module, span);
         (quiet.members, quiet.items, Some(quiet.errors))
@@ -50,7 +52,7 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
         impl #name { #constants #members }
 
         #[doc = #about]
-        #[allow(dead_code, unreachable_pub, rustdoc::all)]
+        #[allow(dead_code, unreachable_pub, unused_variables, rustdoc::all)]
         #visibility mod #module { #items }
 
         #warnings
@@ -174,11 +176,24 @@ fn function_entry(function: &Function, private: &TokenStream) -> TokenStream {
     }
 }
 
-fn module_items(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
+fn module_items(
+    model: &Model,
+    program: &Program,
+    private: &TokenStream,
+    span: Span,
+) -> TokenStream {
     let node = node(&model.nodes, private, span);
-    let handlers = handlers(model, private, span);
+    let handlers = handlers(model, program, private, span);
     let types = model.types.iter().map(|it| item(it, private, span));
-    quote!(#node #handlers #(#types)*)
+    // A method that takes arguments in vain is one error, and not two.
+    let vain = model.functions.iter().filter_map(|it| {
+        let name = names::camel(&it.name)?;
+        let is_vain = matches!(it.arguments, Arguments::Nothing)
+            && program.types.contains(&name)
+            && model.types.iter().all(|it| it.name != name);
+        is_vain.then(|| Ident::new(&name, span))
+    });
+    quote!(#node #handlers #(#types)* #(#[doc(hidden)] pub struct #vain;)*)
 }
 
 fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
@@ -215,10 +230,27 @@ fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
     }
 }
 
-fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
+fn handlers(model: &Model, program: &Program, private: &TokenStream, span: Span) -> TokenStream {
     if model.functions.is_empty() && model.actions.is_empty() {
         return TokenStream::new();
     }
+    let functions = model.functions.iter().map(|it| it.name.as_str());
+    let actions = model.actions.iter().map(|it| it.name.as_str());
+    let methods: Vec<&str> = functions.chain(actions).collect();
+    let misspelt = program.misspelt(&methods);
+    // `rustc` reports the misspelt name, and need not report that the right one is missing. A program is never built with this
+    // body.
+    let body = |name: &str| {
+        if misspelt.contains(&name) {
+            quote!({ async { const { ::core::panic!("the `impl` does not have this method") } } })
+        } else {
+            quote_spanned!(span=> ;)
+        }
+    };
+    // A type that is not `Sync` is then one error, and not one for each future. A type with parameters could not have the bound.
+    let bound = program
+        .is_for_plain_types()
+        .then(|| quote_spanned!(span=> where Self: ::core::marker::Sync));
     let functions = model.functions.iter().map(|function| {
         let name = ident(&function.name, span);
         let doc = plain(&function.doc);
@@ -249,23 +281,25 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
             }
             Reply::Decision(it) => chosen(it, private, span),
         };
+        let body = body(&function.name);
         // With the span of the user's token, errors do not name the macro behind `conversation!`.
         quote_spanned! {span=>
             #own
             #[doc = #doc]
             fn #name(&self, #arguments cx: &#private::ToolContext) -> impl ::core::future::Future<
                 Output = ::core::result::Result<#result, #private::BoxError>,
-            > + ::core::marker::Send;
+            > + ::core::marker::Send #bound #body
         }
     });
     let actions = model.actions.iter().map(|action| {
         let name = ident(&action.name, span);
         let doc = plain(&action.doc);
+        let body = body(&action.name);
         quote_spanned! {span=>
             #[doc = #doc]
             fn #name(&self, call: #private::ActionCall) -> impl ::core::future::Future<
                 Output = ::core::result::Result<(), #private::BoxError>,
-            > + ::core::marker::Send;
+            > + ::core::marker::Send #bound #body
         }
     });
     quote_spanned! {span=>

@@ -1,23 +1,34 @@
-//! What the program says about a conversation whose document cannot be read: the methods of its `impl`, and the types that it
-//! names. Only the text of the program tells, because a macro sees nothing but its own input.
+//! What the program says about a conversation: the methods of its `impl`, and the types that it names. Only the text of the
+//! program tells, because a macro sees nothing but its own input. It decides nothing but which errors are not repeated.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use petalflow_source::names::similar;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree, fallback};
 
 /// How many files are searched for the `impl`, and how large they are.
 const MAX_FILES: usize = 200;
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The names in a program that the document would have given.
+/// The names in a program that a document gives, or would have given.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Program {
-    pub(crate) methods: Vec<Method>,
-    /// The associated types of the `impl`.
-    pub(crate) own: BTreeSet<String>,
+    pub(crate) impls: Vec<Impl>,
+    /// How many conversations it has.
+    pub(crate) conversations: usize,
     /// The types that it takes from the module.
     pub(crate) types: BTreeSet<String>,
+}
+
+/// An `impl` of the trait.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Impl {
+    pub(crate) methods: Vec<Method>,
+    /// The associated types.
+    pub(crate) own: BTreeSet<String>,
+    /// Whether it is for a type with parameters.
+    pub(crate) is_generic: bool,
 }
 
 /// A method as the program has it.
@@ -30,6 +41,15 @@ pub(crate) struct Method {
 }
 
 impl Program {
+    /// Reads the file with the macro.
+    pub(crate) fn of_file(file: Option<PathBuf>, module: &str) -> Self {
+        let mut program = Program::default();
+        if let Some(file) = file {
+            program.read(&file, module);
+        }
+        program
+    }
+
     /// Reads the file with the macro, and the files beside it if the `impl` is not there.
     pub(crate) fn around(file: Option<PathBuf>, module: &str) -> Self {
         let mut program = Program::default();
@@ -47,7 +67,7 @@ impl Program {
                     continue;
                 }
                 count += 1;
-                if !program.methods.is_empty() || count > MAX_FILES {
+                if !program.impls.is_empty() || count > MAX_FILES {
                     return program;
                 }
                 if path != file && path.extension().is_some_and(|it| it == "rs") {
@@ -79,11 +99,18 @@ impl Program {
     fn scan(&mut self, tokens: TokenStream, module: &str) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for (index, token) in tokens.iter().enumerate() {
+            if is(token, "conversation") && tokens.get(index + 1).is_some_and(|it| is(it, "!")) {
+                self.conversations += 1;
+            }
             if is(token, "for")
                 && implements(&tokens[..index], module)
-                && let Some(body) = tokens[index..].iter().find_map(braces)
+                && let Some((position, body)) = tokens[index..]
+                    .iter()
+                    .enumerate()
+                    .find_map(|(position, it)| Some((position, braces(it)?)))
             {
-                self.add_impl(body.stream());
+                let of = &tokens[index..index + position];
+                self.add_impl(of.iter().any(|it| is(it, "<")), body.stream());
             }
             if is(token, module)
                 && let [colon, second, rest @ ..] = &tokens[index + 1..]
@@ -117,8 +144,11 @@ impl Program {
         }
     }
 
-    fn add_impl(&mut self, body: TokenStream) {
-        let mut known: HashSet<String> = self.methods.iter().map(|it| it.name.clone()).collect();
+    fn add_impl(&mut self, is_generic: bool, body: TokenStream) {
+        let mut found = Impl {
+            is_generic,
+            ..Impl::default()
+        };
         let tokens: Vec<TokenTree> = body.into_iter().collect();
         for (index, token) in tokens.iter().enumerate() {
             let Some(TokenTree::Ident(name)) = tokens.get(index + 1) else {
@@ -126,14 +156,39 @@ impl Program {
             };
             let name = name.to_string();
             if is(token, "type") {
-                self.own.insert(name);
+                found.own.insert(name);
             } else if is(token, "fn")
                 && let Some(parameters) = tokens[index..].iter().find_map(parentheses)
-                && known.insert(name.clone())
             {
-                self.methods.push(method(name, parameters.stream()));
+                found.methods.push(method(name, parameters.stream()));
             }
         }
+        self.impls.push(found);
+    }
+
+    /// Whether it has an `impl`, and only for types without parameters.
+    pub(crate) fn is_for_plain_types(&self) -> bool {
+        !self.impls.is_empty() && self.impls.iter().all(|it| !it.is_generic)
+    }
+
+    /// The methods of this list that an `impl` has under a similar name, which `rustc` reports.
+    pub(crate) fn misspelt<'n>(&self, methods: &[&'n str]) -> Vec<&'n str> {
+        let mut misspelt = Vec::new();
+        // The traits of two conversations have the same name.
+        let impls = self.impls.iter().take(if self.conversations > 1 {
+            0
+        } else {
+            usize::MAX
+        });
+        for found in impls {
+            let has = |name: &str| found.methods.iter().any(|it| it.name == name);
+            let absent = methods.iter().copied().filter(|name| !has(name));
+            let absent: Vec<&str> = absent.collect();
+            let unknown = found.methods.iter().map(|it| it.name.as_str());
+            let unknown = unknown.filter(|name| !methods.contains(name));
+            misspelt.extend(unknown.filter_map(|name| similar(name, absent.iter().copied())));
+        }
+        misspelt
     }
 }
 
@@ -244,14 +299,29 @@ mod tests {
             method("print", true, 2),
             method("nothing", false, 0),
         ];
-        assert_eq!(program.methods, methods);
-        assert!(program.own.iter().eq(["CreateOrder"]));
+        let [found] = program.impls.as_slice() else {
+            panic!("{program:?}");
+        };
+        assert_eq!(found.methods, methods);
+        assert!(found.own.iter().eq(["CreateOrder"]));
+        assert!(found.is_generic && !program.is_for_plain_types());
         assert!(
             program
                 .types
                 .iter()
                 .eq(["CookSoup", "Node", "Size", "Soup"])
         );
+    }
+
+    #[test]
+    fn a_method_with_a_similar_name_is_misspelt() {
+        let text =
+            "impl order::Handlers for Kitchen { fn order_soop() {} fn pay() {} fn wash() {} }";
+        let methods = ["order_soup", "pay", "print"];
+        assert_eq!(program(text).misspelt(&methods), ["order_soup"]);
+        assert!(program(text).is_for_plain_types());
+        let two = format!("{text} conversation! {{ A(\"a\") }} conversation! {{ B(\"b\") }}");
+        assert!(program(&two).misspelt(&methods).is_empty());
     }
 
     #[test]

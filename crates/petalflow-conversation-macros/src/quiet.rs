@@ -71,7 +71,7 @@ fn methods(model: &Model, program: &Program, span: Span) -> TokenStream {
             });
         }
     };
-    for method in &program.methods {
+    for method in program.impls.iter().flat_map(|it| &it.methods) {
         add(&method.name, method.takes_self, method.parameters);
     }
     for function in &model.functions {
@@ -81,8 +81,9 @@ fn methods(model: &Model, program: &Program, span: Span) -> TokenStream {
     for action in &model.actions {
         add(&action.name, true, 1);
     }
-    let mut own = program.own.clone();
-    if program.methods.is_empty() {
+    let own = program.impls.iter().flat_map(|it| it.own.clone());
+    let mut own: BTreeSet<String> = own.collect();
+    if program.impls.is_empty() {
         own.extend(model.functions.iter().filter_map(|it| match &it.arguments {
             Arguments::Own(name) => Some(name.clone()),
             _ => None,

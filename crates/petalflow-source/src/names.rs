@@ -21,19 +21,20 @@ pub fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         return None;
     }
     let plain = letters(name);
+    let length = name.chars().count();
+    // A name of one letter is not similar to another one.
+    let is_near = |distance| distance <= 1 + length / 4 && distance < length;
     // Names are compared with each other: not with all of a large document.
     let near = names
         .into_iter()
         .take(1000)
         .filter(|other| other.len() <= 64 && *other != name)
+        .filter(|other| is_near(other.chars().count().abs_diff(length)))
         .map(|other| match letters(other) {
             same if !plain.is_empty() && same == plain => (0, other),
             _ => (strsim::osa_distance(name, other), other),
         })
         .min_by_key(|(distance, _)| *distance);
-    let length = name.chars().count();
-    // A name of one letter is not similar to another one.
-    let is_near = |distance| distance <= 1 + length / 4 && distance < length;
     near.filter(|(distance, _)| is_near(*distance))
         .map(|(_, other)| other)
 }

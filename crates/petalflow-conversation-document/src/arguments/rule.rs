@@ -198,6 +198,10 @@ impl Reader<'_> {
             if KEYWORDS.contains(&keyword.as_str()) || keyword == "example" {
                 continue;
             }
+            let Some(rest) = self.budget.names.checked_sub(1) else {
+                return;
+            };
+            self.budget.names = rest;
             let absent = KEYWORDS.iter().filter(|it| !schema.contains_key(**it));
             if let Some(meant) = similar(keyword, absent.copied()) {
                 let problem = format!(

@@ -365,7 +365,7 @@ impl Checker<'_> {
                 let message = format!(
                     "the condition `result {} {}` of function '{name}': {error}",
                     condition.operator.as_str(),
-                    condition.value
+                    shown(&condition.value)
                 );
                 self.findings
                     .add(Code::BadCondition, at.name("value"), message);
@@ -375,8 +375,8 @@ impl Checker<'_> {
                 let message = format!(
                     "the condition `result {} {}` of function '{name}' compares with one value: write a list, for example `[{}]`",
                     condition.operator.as_str(),
-                    condition.value,
-                    condition.value
+                    shown(&condition.value),
+                    shown(&condition.value)
                 );
                 self.findings
                     .add(Code::BadCondition, at.name("value"), message);
