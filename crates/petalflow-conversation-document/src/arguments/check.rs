@@ -269,16 +269,14 @@ impl Problems {
 }
 
 fn accepts_null(rule: &Rule) -> bool {
-    match &rule.choices {
-        Some(choices) => choices.contains(&Value::Null),
-        None => {
-            let is_one = |rules: &[Rule]| rules.is_empty() || rules.iter().any(accepts_null);
-            (rule.types.is_empty() || rule.types.contains(&Type::Null))
-                && rule.all_of.iter().all(accepts_null)
-                && is_one(&rule.any_of)
-                && is_one(&rule.one_of)
-        }
+    if let Some(choices) = &rule.choices {
+        return choices.contains(&Value::Null);
     }
+    let is_one = |rules: &[Rule]| rules.is_empty() || rules.iter().any(accepts_null);
+    (rule.types.is_empty() || rule.types.contains(&Type::Null))
+        && rule.all_of.iter().all(accepts_null)
+        && is_one(&rule.any_of)
+        && is_one(&rule.one_of)
 }
 
 /// Numbers are equal by value: `1` is `1.0`.
