@@ -57,6 +57,8 @@ pub enum Code {
     Stale,
     /// A parameter has a type that JSON Schema does not have.
     UnknownType,
+    /// A name of a node is empty, where none is needed.
+    NoTarget,
 }
 
 impl Code {
@@ -67,7 +69,7 @@ impl Code {
             | Code::UnreachableNode
             | Code::BadName
             | Code::Stale
-            | Code::UnknownType => Severity::Warning,
+            | Code::NoTarget => Severity::Warning,
             _ => Severity::Error,
         }
     }
@@ -104,6 +106,7 @@ impl Code {
             Code::BadName => "CV-014",
             Code::Stale => "CV-015",
             Code::UnknownType => "CV-016",
+            Code::NoTarget => "CV-017",
         }
     }
 }
@@ -186,6 +189,10 @@ impl Findings {
 /// Adds findings to a report.
 pub(crate) fn report(findings: Vec<Finding>, report: &mut Report<Code>) {
     for finding in findings {
-        report.add(finding.code, finding.pointer, finding.message);
+        if finding.code == Code::UnknownField {
+            report.add_at_name(finding.code, finding.pointer, finding.message);
+        } else {
+            report.add(finding.code, finding.pointer, finding.message);
+        }
     }
 }

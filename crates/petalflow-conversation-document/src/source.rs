@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use petalflow_source::names::similar;
 use petalflow_source::schema::Schema;
 use petalflow_source::{Codes, Content, Pointer, Report, Severity, Source};
 use schemars::JsonSchema;
@@ -109,8 +110,14 @@ pub(crate) fn inspect(
             (Document::Config(document), conversation)
         }
         None => {
-            let message = "the document is no conversation flow: it has no `nodes` (a list in the editor's form, an object in the \
-                           others)";
+            let names = content.entries().into_iter().flatten().map(|it| it.0);
+            let hint = match similar("nodes", names) {
+                Some(name) => format!("; did you mean `nodes` by `{name}`?"),
+                None => String::new(),
+            };
+            let message = format!(
+                "the document is no conversation flow: it has no `nodes` (a list in the editor's form, an object in the others){hint}"
+            );
             report.add(Code::UnknownForm, Pointer::root(), message);
             return None;
         }

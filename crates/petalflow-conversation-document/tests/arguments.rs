@@ -175,16 +175,16 @@ fn valid_arguments_are_accepted() {
         (json!({ "type": "string", "enum": [1, "b"] }), json!(1)),
         (json!({ "enum": [1] }), json!(1.0)),
         (json!({ "type": "string", "nullable": true }), json!(null)),
-        (json!({ "type": "str" }), json!([])),
         (json!({ "pattern": "b+" }), json!("abbc")),
         (json!({ "pattern": "a/b" }), json!("a/b")),
         (json!({ "maxLength": 2 }), json!("éé")),
         (json!({ "multipleOf": 0.01 }), json!(19.99)),
         (json!({ "minimum": 3 }), json!("a text has no minimum")),
         (
-            json!({ "anyOf": [{ "type": "string" }], "format": "date" }),
-            json!(1),
+            json!({ "type": "string", "format": "phone" }),
+            json!("call me"),
         ),
+        (json!({ "format": "date" }), json!(1)),
     ];
     for (schema, value) in cases {
         assert_eq!(problem(schema.clone(), value), None, "{schema}");
@@ -368,4 +368,131 @@ fn f039_lists_and_objects_are_not_texts() {
     assert!(problem(json!({ "type": "object" }), json!("{}")).is_some());
     assert_eq!(problem(json!({ "type": "number" }), json!(1)), None);
     assert!(problem(json!({ "type": "integer" }), json!(1.5)).is_some());
+}
+
+#[test]
+fn alternatives_are_checked_and_give_their_form() {
+    let size = json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "enum": ["s", "l"] }, { "type": "null" }] });
+    for right in [json!(3), json!("s"), json!(null)] {
+        assert_eq!(problem(size.clone(), right), None);
+    }
+    assert_eq!(
+        problem(size.clone(), json!("m")).as_deref(),
+        Some(
+            "`a` must be a whole number, not the text `m`, or `a` must be one of `s`, `l`, not the text `m`, or `a` must be null, \
+             not the text `m`"
+        )
+    );
+    let checked = checker(json!({ "a": size }), &[]).check(json!({ "a": 2.0 }));
+    assert_eq!(checked.unwrap(), json!({ "a": 2 }));
+    // `null` for an absent argument that does not allow it is left out.
+    let text = json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] });
+    let checked = checker(json!({ "a": text }), &[]).check(json!({ "a": null }));
+    assert_eq!(checked.unwrap(), json!({}));
+
+    let one = json!({ "oneOf": [{ "minimum": 1 }, { "maximum": 9 }] });
+    assert_eq!(problem(one.clone(), json!(0)), None);
+    assert_eq!(
+        problem(one, json!(5)).as_deref(),
+        Some("`a` must fit only one of its alternatives, and fits several")
+    );
+    let all = json!({ "allOf": [{ "minimum": 1 }, { "maximum": 9 }] });
+    assert_eq!(problem(all.clone(), json!(5)), None);
+    assert_eq!(
+        problem(all, json!(10)).as_deref(),
+        Some("`a` must be at most 9, not 10")
+    );
+    let nested = json!({ "type": "array", "items": { "oneOf": [
+        { "type": "object", "properties": { "zip": { "type": "string" } }, "required": ["zip"] }, { "type": "boolean" }] } });
+    assert_eq!(
+        problem(nested, json!([{ "zip": "1" }, {}])).as_deref(),
+        Some("`a[1].zip` is missing, or `a[1]` must be true or false, not an object")
+    );
+}
+
+#[test]
+fn formats_are_checked() {
+    for (format, right, wrong) in [
+        (
+            "date",
+            vec!["2024-02-29", "0001-12-31"],
+            vec![
+                "2023-02-29",
+                "2026-13-01",
+                "26-01-01",
+                "2026-1-01",
+                "tomorrow",
+                "2026-04-31",
+            ],
+        ),
+        (
+            "time",
+            vec!["18:30:00Z", "18:30:00.5+02:00"],
+            vec!["18:30", "25:00:00Z", "18:30:00", "18:30:00.Z", "6 pm"],
+        ),
+        (
+            "date-time",
+            vec!["2026-03-31T18:30:00Z", "2026-03-31t23:59:60-01:30"],
+            vec!["2026-03-31", "2026-03-31 18:30:00Z"],
+        ),
+        (
+            "email",
+            vec!["ann@example.com"],
+            vec!["ann", "@example.com", "ann at@example .com"],
+        ),
+        (
+            "uri",
+            vec!["https://example.com/", "tel:+1"],
+            vec!["example.com", "http://a b", ":x"],
+        ),
+        (
+            "uuid",
+            vec!["123e4567-e89b-12d3-a456-426614174000"],
+            vec!["123e4567", "123e4567-e89b-12d3-a456-42661417400g"],
+        ),
+        ("ipv4", vec!["192.0.2.1"], vec!["192.0.2", "2001:db8::1"]),
+        ("ipv6", vec!["2001:db8::1"], vec!["192.0.2.1"]),
+    ] {
+        let schema = json!({ "type": "string", "format": format });
+        for text in right {
+            assert_eq!(problem(schema.clone(), json!(text)), None, "{format}");
+        }
+        for text in wrong {
+            let problem =
+                problem(schema.clone(), json!(text)).unwrap_or_else(|| panic!("{format}: {text}"));
+            assert!(problem.starts_with("`a` must be a"), "{problem}");
+            assert!(
+                problem.ends_with(&format!(", and `{text}` is not")),
+                "{problem}"
+            );
+        }
+    }
+}
+
+#[test]
+fn schemas_with_mistakes_are_refused() {
+    assert_eq!(
+        refused(json!({
+            "a": { "type": "int", "description": "x" },
+            "b": { "type": ["string", "Integer"] },
+            "c": { "type": "string", "enum": ["s", "l", "s"] },
+            "d": { "type": "string", "desciption": "x", "example": "y", "x-order": 1 },
+            "e": { "type": "array", "itmes": { "type": "string" } },
+            "f": { "type": "object", "properties": { "g": { "type": "flaot" } } },
+            "h": { "anyOf": { "type": "string" } },
+            "i": { "oneOf": [{ "type": "bool" }] },
+            "j": { "type": 5 },
+        })),
+        [
+            "parameter 'a' has the type 'int', which JSON Schema does not have; did you mean `integer`? (string, number, integer, boolean, array, object)",
+            "parameter 'b' has the type 'Integer', which JSON Schema does not have; did you mean `integer`? (string, number, integer, boolean, array, object)",
+            "parameter 'c' has `s` twice in its `enum`: remove one of them",
+            "parameter 'd' has the unknown field `desciption`; did you mean `description`?",
+            "parameter 'e' has the unknown field `itmes`; did you mean `items`?",
+            "parameter 'f.g' has the type 'flaot', which JSON Schema does not have (string, number, integer, boolean, array, object)",
+            "parameter 'h' has `anyOf`, which is not a list of schemas",
+            "parameter 'i' has the type 'bool', which JSON Schema does not have; did you mean `boolean`? (string, number, integer, boolean, array, object)",
+            "parameter 'j' has a `type` that is not a text",
+        ]
+    );
 }

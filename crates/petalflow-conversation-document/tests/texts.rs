@@ -376,3 +376,151 @@ fn unknown_words_are_errors_that_name_those_that_are_known() {
         assert!(message.contains(known), "{message}");
     }
 }
+
+/// The diagnostics of a text, warnings as well, without the name of the file.
+fn all(name: &str, text: &str) -> Vec<String> {
+    let diagnostics = match check(&Source::new(name, text)) {
+        Ok(checked) => checked.warnings,
+        Err(errors) => errors,
+    };
+    let lines = diagnostics.iter().map(ToString::to_string);
+    lines
+        .map(|line| {
+            line.trim_start_matches(name)
+                .trim_start_matches(':')
+                .to_owned()
+        })
+        .collect()
+}
+
+/// A document of the editor with this function at its only node.
+fn with_function(function: Value) -> String {
+    let document = json!({ "meta": { "name": "Test", "version": "1" }, "edges": [], "nodes": [
+        { "id": "a", "type": "initial", "position": { "x": 1, "y": 2 }, "data": { "functions": [function] } }] });
+    document.to_string()
+}
+
+#[test]
+fn f005_a_field_that_is_almost_a_known_one_is_an_error() {
+    for (function, expected) in [
+        (
+            json!({ "name": "f", "description": "d", "propertys": { "p": { "type": "string" } }, "required": ["p"] }),
+            "`propertys`; did you mean `properties`?",
+        ),
+        (
+            json!({ "nam": "f", "description": "d" }),
+            "`nam`; did you mean `name`?",
+        ),
+        (
+            json!({ "name": "f", "description": "d", "next_node": "a" }),
+            "`next_node`; did you mean `next_node_id`?",
+        ),
+        (
+            json!({ "name": "f", "description": "d", "Decision": {} }),
+            "`Decision`; did you mean `decision`?",
+        ),
+    ] {
+        let found = all("a.json", &with_function(function));
+        let [only] = found.as_slice() else {
+            panic!("{expected}: {found:?}");
+        };
+        assert!(
+            only.ends_with(&format!("error[CV-105]: there is no field {expected}")),
+            "{only}"
+        );
+    }
+    // Any other name is kept, and so are fields that are there as well.
+    let others = json!({ "name": "f", "description": "d", "color": "red", "properties": {}, "propertys": 1 });
+    assert!(all("a.json", &with_function(others)).is_empty());
+}
+
+#[test]
+fn fields_of_data_strategies_and_actions_are_compared_with_the_known_ones() {
+    let text = "{ \"meta\": { \"name\": \"Test\", \"version\": \"1\", \"descripton\": \"d\" },
+\"edges\": [], \"global_function\": [],
+\"nodes\": [{ \"id\": \"a\", \"type\": \"initial\", \"position\": { \"x\": 1, \"y\": 2 }, \"data\": {
+\"task_message\": [],
+\"context_strategy\": { \"strategy\": \"RESET_WITH_SUMMARY\", \"summary_promt\": \"Say it.\" },
+\"pre_actions\": [
+{ \"type\": \"function\", \"handlr\": \"print\" },
+{ \"type\": \"tts_say\", \"txt\": \"Hello.\" },
+{ \"type\": \"tts_sya\", \"text\": \"Hello.\" },
+{ \"type\": \"ttsSay\", \"text\": \"Hello.\" },
+{ \"type\": \"tts_sya\", \"handler\": \"own\", \"txt\": \"passed on\" },
+{ \"type\": \"notify\", \"handlr\": \"passed on\" }] } }] }";
+    assert_eq!(
+        all("a.json", text),
+        [
+            "1:45: error[CV-105]: there is no field `descripton`; did you mean `description`?",
+            "2:14: error[CV-105]: there is no field `global_function`; did you mean `global_functions`?",
+            "4:1: error[CV-105]: there is no field `task_message`; did you mean `task_messages`?",
+            "5:57: error[CV-105]: there is no field `summary_promt`; did you mean `summary_prompt`?",
+            "7:23: error[CV-105]: there is no field `handlr`; did you mean `handler`?",
+            "8:22: error[CV-105]: there is no field `txt`; did you mean `text`?",
+            "9:11: error[CV-007]: there is no action type `tts_sya`; did you mean `tts_say`? An action of the program's own whose \
+             type is this similar needs a `handler`",
+            "10:11: error[CV-007]: there is no action type `ttsSay`; did you mean `tts_say`? An action of the program's own whose \
+             type is this similar needs a `handler`",
+        ]
+    );
+}
+
+#[test]
+fn f007_f015_f017_types_and_lists_of_the_editor() {
+    let text = with_function(
+        json!({ "name": "f", "description": "d", "next_node_id": "", "required": ["p", "p"],
+        "properties": { "p": { "type": "int" }, "q": { "type": "string", "enum": ["s", "s"] } } }),
+    );
+    let found = all("a.json", &text.replace("initial", "node"));
+    let shown: Vec<&str> = found
+        .iter()
+        .map(|it| it.split_once(": ").unwrap().1)
+        .collect();
+    for expected in [
+        "warning[CV-015]: no node has the type `initial`: the conversation starts at 'a'. Set the type of the first node",
+        "warning[CV-017]: node 'a' function 'f' has an empty `next_node_id`: the conversation stays in its node. Name a node, or \
+         remove it",
+        "error[CV-011]: function 'f' requires 'p' twice: remove one of them",
+        "error[CV-016]: parameter 'p' of function 'f' has the type 'int', which JSON Schema does not have; did you mean \
+         `integer`? (string, number, integer, boolean, array, object)",
+        "error[CV-011]: parameter 'q' of function 'f' has `s` twice in its `enum`: remove one of them",
+    ] {
+        assert!(shown.contains(&expected), "{expected}: {shown:?}");
+    }
+    assert_eq!(shown.len(), 5);
+}
+
+#[test]
+fn the_static_and_declarative_forms_have_the_same_rules() {
+    let text = "{ \"initial_node\": \"a\", \"nodes\": { \"a\": {
+\"task_messages\": [{ \"role\": \"sistem\", \"content\": \"c\" }],
+\"post_action\": [],
+\"functions\": [{ \"type\": \"function\", \"function\": { \"name\": \"f\",
+\"transiton_to\": \"a\",
+\"parameters\": { \"propertys\": { \"p\": {} }, \"required\": [\"p\"] } } },
+{ \"type\": \"function\", \"function\": { \"name\": \"g\",
+\"parameters\": { \"properties\": { \"size\": { \"type\": \"bool\" } },
+\"required\": [\"sice\"] } } }] } } }";
+    assert_eq!(
+        all("a.json", text),
+        [
+            "2:29: error[CV-107]: `sistem` is not one of `developer`, `system`, `user`, `assistant`; did you mean `system`?",
+            "3:1: error[CV-105]: there is no field `post_action`; did you mean `post_actions`?",
+            "5:1: error[CV-105]: there is no field `transiton_to`; did you mean `transition_to`?",
+            "6:17: error[CV-105]: there is no field `propertys`; did you mean `properties`?",
+            "8:51: error[CV-016]: parameter 'size' of function 'g' has the type 'bool', which JSON Schema does not have; did you \
+             mean `boolean`? (string, number, integer, boolean, array, object)",
+            "9:14: error[CV-011]: function 'g' requires 'sice', which is not in its properties; did you mean `size`?",
+        ]
+    );
+    let declarative = "initial_node: a\nnodes:\n  a:\n    task_messages:\n      - role: developr\n        content: c\n    \
+                       post_actions:\n      - type: end-conversation\n";
+    assert_eq!(
+        all("a.yaml", declarative),
+        [
+            "5:15: error[CV-107]: `developr` is not one of `developer`, `system`, `user`, `assistant`; did you mean `developer`?",
+            "8:15: error[CV-007]: there is no action type `end-conversation`; did you mean `end_conversation`? An action of the \
+             program's own whose type is this similar needs a `handler`",
+        ]
+    );
+}

@@ -7,14 +7,13 @@ use crate::ast::Input;
 use crate::model::{
     Action, Arguments, Chosen, Function, Item, ItemKind, Model, Named, Reply, Variant,
 };
+use crate::names;
+use crate::program::Program;
+use crate::quiet;
 use crate::read::Document;
 
 pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> TokenStream {
     let span = input.path.span();
-    let errors = document
-        .errors
-        .iter()
-        .map(|message| quote_spanned!(span=> ::core::compile_error!(#message);));
     let Input {
         attributes,
         visibility,
@@ -30,37 +29,86 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
         model.title
     );
     let about = format!("The types of [`{name}`].");
-    let members = members(input, document, model, &private);
-    let items = module_items(model, &private, span);
+    let constants = constants(document);
+    let mut warnings = None;
+    let source = span.unwrap().local_file();
+    let (members, items, errors) = if document.errors.is_empty() {
+        let members = builder(input, model, &private);
+        let program = Program::of_file(source, &module.to_string());
+        warnings = shown_warnings(input, document);
+        (members, module_items(model, &program, &private, span), None)
+    } else {
+        let program = Program::around(source, &module.to_string());
+        let quiet = quiet::expand(&document.errors, model, &program, module, span);
+        (quiet.members, quiet.items, Some(quiet.errors))
+    };
     quote! {
-        #(#errors)*
-
         #(#attributes)*
         #[doc = #title]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #visibility struct #name;
 
         #[allow(dead_code, unreachable_pub)]
-        impl #name { #members }
+        impl #name { #constants #members }
 
         #[doc = #about]
-        #[allow(dead_code, unreachable_pub, rustdoc::all)]
+        #[allow(dead_code, unreachable_pub, unused_variables, rustdoc::all)]
         #visibility mod #module { #items }
+
+        #warnings
+        #errors
     }
 }
 
-fn members(
-    input: &Input,
-    document: &Document,
-    model: &Model,
-    private: &TokenStream,
-) -> TokenStream {
-    let module = &input.module;
-    let path = input.path.value();
+/// What makes `rustc` warn. The attributes of the user can allow it.
+fn shown_warnings(input: &Input, document: &Document) -> Option<TokenStream> {
+    if document.warnings.is_empty() {
+        return None;
+    }
+    let lints = input.attributes.iter().filter(|it| {
+        let path = it.path();
+        ["allow", "expect"].iter().any(|name| path.is_ident(name))
+    });
+    let notes = &document.warnings;
+    let span = input.path.span();
+    let document = Ident::new("document", span);
+    // Macros have no other way to warn.
+    Some(quote_spanned! {span=>
+        #(#lints)*
+        #[allow(non_upper_case_globals)]
+        const _: () = {
+            #({
+                #[deprecated(note = #notes)]
+                const #document: () = ();
+                #document
+            })*
+        };
+    })
+}
+
+fn constants(document: &Document) -> TokenStream {
     // The crate is compiled again when the file changes.
     let file = document.file.as_ref().and_then(|file| file.to_str());
-    let text = file.map_or_else(|| quote!(""), |file| quote!(::core::include_str!(#file)));
+    let file = file.into_iter();
+    let text = if document.errors.is_empty() {
+        quote!(#(::core::include_str!(#file))*)
+    } else {
+        // A document with errors need not be a text.
+        quote!({ #(let _: &[u8] = ::core::include_bytes!(#file);)* "" })
+    };
     let warnings = &document.warnings;
+    quote! {
+        /// The text of the document.
+        pub const SOURCE: &'static str = #text;
+
+        /// What is probably not as the author of the document wants.
+        pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
+    }
+}
+
+fn builder(input: &Input, model: &Model, private: &TokenStream) -> TokenStream {
+    let module = &input.module;
+    let path = input.path.value();
     let needs_handlers = !model.functions.is_empty() || !model.actions.is_empty();
     let span = input.path.span();
     let (head, handlers) = if needs_handlers {
@@ -90,12 +138,6 @@ fn members(
         .iter()
         .map(|[node, function, handler]| quote!((#node, #function, #handler)));
     quote! {
-        /// The text of the document.
-        pub const SOURCE: &'static str = #text;
-
-        /// What is probably not as the author of the document wants.
-        pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
-
         /// Starts to build the conversation.
         #head -> #private::ConversationBuilder {
             #private::builder(
@@ -134,11 +176,24 @@ fn function_entry(function: &Function, private: &TokenStream) -> TokenStream {
     }
 }
 
-fn module_items(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
+fn module_items(
+    model: &Model,
+    program: &Program,
+    private: &TokenStream,
+    span: Span,
+) -> TokenStream {
     let node = node(&model.nodes, private, span);
-    let handlers = handlers(model, private, span);
+    let handlers = handlers(model, program, private, span);
     let types = model.types.iter().map(|it| item(it, private, span));
-    quote!(#node #handlers #(#types)*)
+    // A method that takes arguments in vain is one error, and not two.
+    let vain = model.functions.iter().filter_map(|it| {
+        let name = names::camel(&it.name)?;
+        let is_vain = matches!(it.arguments, Arguments::Nothing)
+            && program.types.contains(&name)
+            && model.types.iter().all(|it| it.name != name);
+        is_vain.then(|| Ident::new(&name, span))
+    });
+    quote!(#node #handlers #(#types)* #(#[doc(hidden)] pub struct #vain;)*)
 }
 
 fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
@@ -175,10 +230,27 @@ fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
     }
 }
 
-fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
+fn handlers(model: &Model, program: &Program, private: &TokenStream, span: Span) -> TokenStream {
     if model.functions.is_empty() && model.actions.is_empty() {
         return TokenStream::new();
     }
+    let functions = model.functions.iter().map(|it| it.name.as_str());
+    let actions = model.actions.iter().map(|it| it.name.as_str());
+    let methods: Vec<&str> = functions.chain(actions).collect();
+    let misspelt = program.misspelt(&methods);
+    // `rustc` reports the misspelt name, and need not report that the right one is missing. A program is never built with this
+    // body.
+    let body = |name: &str| {
+        if misspelt.contains(&name) {
+            quote!({ async { const { ::core::panic!("the `impl` does not have this method") } } })
+        } else {
+            quote_spanned!(span=> ;)
+        }
+    };
+    // A type that is not `Sync` is then one error, and not one for each future. A type with parameters could not have the bound.
+    let bound = program
+        .is_for_plain_types()
+        .then(|| quote_spanned!(span=> where Self: ::core::marker::Sync));
     let functions = model.functions.iter().map(|function| {
         let name = ident(&function.name, span);
         let doc = plain(&function.doc);
@@ -209,23 +281,25 @@ fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
             }
             Reply::Decision(it) => chosen(it, private, span),
         };
+        let body = body(&function.name);
         // With the span of the user's token, errors do not name the macro behind `conversation!`.
         quote_spanned! {span=>
             #own
             #[doc = #doc]
             fn #name(&self, #arguments cx: &#private::ToolContext) -> impl ::core::future::Future<
                 Output = ::core::result::Result<#result, #private::BoxError>,
-            > + ::core::marker::Send;
+            > + ::core::marker::Send #bound #body
         }
     });
     let actions = model.actions.iter().map(|action| {
         let name = ident(&action.name, span);
         let doc = plain(&action.doc);
+        let body = body(&action.name);
         quote_spanned! {span=>
             #[doc = #doc]
             fn #name(&self, call: #private::ActionCall) -> impl ::core::future::Future<
                 Output = ::core::result::Result<(), #private::BoxError>,
-            > + ::core::marker::Send;
+            > + ::core::marker::Send #bound #body
         }
     });
     quote_spanned! {span=>

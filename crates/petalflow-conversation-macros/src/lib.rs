@@ -6,6 +6,8 @@ mod expand;
 mod methods;
 mod model;
 mod names;
+mod program;
+mod quiet;
 mod read;
 mod shape;
 

@@ -91,13 +91,29 @@ fn of_schema(schema: &Map<String, Value>) -> Type {
     let is_optional = kinds.len() < count;
     let ty = match kinds.as_slice() {
         [kind] => of_kind(kind, schema),
-        [] => choice(schema).unwrap_or(Type::Any),
+        [] => choice(schema)
+            .or_else(|| nullable(schema))
+            .unwrap_or(Type::Any),
         _ => Type::Any,
     };
     match ty {
         Type::Any => Type::Any,
         ty if is_optional => Type::Optional(Box::new(ty)),
         ty => ty,
+    }
+}
+
+/// A type or `null`, as `anyOf` says it.
+fn nullable(schema: &Map<String, Value>) -> Option<Type> {
+    let schemas = schema.get("anyOf").or_else(|| schema.get("oneOf"))?;
+    let is_null = |it: &Value| it.get("type").is_some_and(|it| it == "null");
+    let (nulls, others): (Vec<_>, Vec<_>) = schemas.as_array()?.iter().partition(|it| is_null(it));
+    match (nulls.as_slice(), others.as_slice()) {
+        ([_], [Value::Object(only)]) => Some(match of_schema(only) {
+            ty @ (Type::Any | Type::Optional(_)) => ty,
+            ty => Type::Optional(Box::new(ty)),
+        }),
+        _ => None,
     }
 }
 

@@ -3,6 +3,9 @@
 /// Declares a conversation from a document, with its functions as a trait. The document is checked while the crate compiles, and
 /// each mistake is an error with file, line, column and code. The crate is compiled again when the file changes.
 ///
+/// What is probably not as the author wants is a warning of `rustc`. `#[allow(deprecated)]` in front of the name turns it off.
+/// As long as the document has an error, code that uses what is made from it is not checked.
+///
 /// The path is relative to the file with the macro, or else to the folder of the package. All forms of
 /// [documents](petalflow_conversation_document) are read.
 ///

@@ -203,7 +203,19 @@ impl<'s, C: Code> Checker<'s, '_, C> {
             }
         }
         for name in required(schema) {
-            if !object.contains_key(name) && !misspelt.contains(name) {
+            let is_absent = !object.contains_key(name) && !misspelt.contains(name);
+            // Where other names are allowed, one that is almost the missing one is the mistake.
+            let is_other = |it: &&String| properties.is_none_or(|known| !known.contains_key(*it));
+            let mut others = object.keys().filter(is_other);
+            if is_absent && let Some(other) = others.find(|it| similar(it, [name]).is_some()) {
+                let message = format!(
+                    "there is no {} `{}`; did you mean `{name}`?",
+                    self.codes.name,
+                    shown(other)
+                );
+                self.report
+                    .add_at_name(self.codes.unknown, at.name(other), message);
+            } else if is_absent {
                 let message = format!("`{name}` is missing");
                 self.report.add(self.codes.missing, at.name(name), message);
             }

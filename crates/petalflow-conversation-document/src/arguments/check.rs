@@ -12,6 +12,9 @@ use super::rule::{Limit, ListRule, NumberRule, ObjectRule, Others, Rule, TextRul
 /// How many problems are named. A model corrects these first.
 const MAX_PROBLEMS: usize = 10;
 
+/// How many alternatives are named.
+const MAX_ALTERNATIVES: usize = 5;
+
 /// How many values of an `enum` are named.
 const MAX_CHOICES: usize = 30;
 
@@ -79,6 +82,7 @@ impl Problems {
             });
             return;
         }
+        self.alternatives(rule, value, place);
         match value {
             Value::Null | Value::Bool(_) => {}
             Value::Number(number) => {
@@ -90,6 +94,45 @@ impl Problems {
             Value::String(text) => self.text(&rule.text, text, place),
             Value::Array(items) => self.list(&rule.list, items, place),
             Value::Object(fields) => self.object(&rule.object, fields, place),
+        }
+    }
+
+    fn alternatives(&mut self, rule: &Rule, value: &mut Value, place: &Place<'_>) {
+        for rule in &rule.all_of {
+            self.check(rule, value, place);
+        }
+        for (rules, is_exact) in [(&rule.any_of, false), (&rule.one_of, true)] {
+            if rules.is_empty() {
+                continue;
+            }
+            let mut fitting = None;
+            let mut problems: Vec<String> = Vec::new();
+            for rule in rules {
+                let mut tried = value.clone();
+                let mut quiet = Problems(Vec::new());
+                quiet.check(rule, &mut tried, place);
+                if let Some(problem) = quiet.0.into_iter().next() {
+                    problems.push(problem);
+                } else if fitting.is_some() {
+                    self.add(|| {
+                        format!("{place} must fit only one of its alternatives, and fits several")
+                    });
+                    return;
+                } else {
+                    fitting = Some(tried);
+                    if !is_exact {
+                        break;
+                    }
+                }
+            }
+            match fitting {
+                Some(fitting) => *value = fitting,
+                None => self.add(|| {
+                    problems.dedup();
+                    problems.truncate(MAX_ALTERNATIVES);
+                    problems.join(", or ")
+                }),
+            }
         }
     }
 
@@ -131,6 +174,17 @@ impl Problems {
             self.add(|| {
                 format!(
                     "{place} must match the pattern `{pattern}`, and `{}` does not",
+                    shown(text)
+                )
+            });
+        }
+        if let Some(format) = rule.format
+            && !format.fits(text)
+        {
+            self.add(|| {
+                format!(
+                    "{place} must be {}, and `{}` is not",
+                    format.expected(),
                     shown(text)
                 )
             });
@@ -215,10 +269,14 @@ impl Problems {
 }
 
 fn accepts_null(rule: &Rule) -> bool {
-    match &rule.choices {
-        Some(choices) => choices.contains(&Value::Null),
-        None => rule.types.is_empty() || rule.types.contains(&Type::Null),
+    if let Some(choices) = &rule.choices {
+        return choices.contains(&Value::Null);
     }
+    let is_one = |rules: &[Rule]| rules.is_empty() || rules.iter().any(accepts_null);
+    (rule.types.is_empty() || rule.types.contains(&Type::Null))
+        && rule.all_of.iter().all(accepts_null)
+        && is_one(&rule.any_of)
+        && is_one(&rule.one_of)
 }
 
 /// Numbers are equal by value: `1` is `1.0`.

@@ -13,8 +13,9 @@ use crate::parameters::Parameters;
 ///
 /// It checks `type`, `enum`, `const`, `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`,
 /// `minLength`, `maxLength`, `pattern`, `minItems`, `maxItems`, `uniqueItems`, `items`, `properties`, `required` and
-/// `additionalProperties`, at all depths. Other keywords of JSON Schema, and types that it does not have, are not
-/// checked. Where there is an `enum` or a `const`, it alone decides.
+/// `additionalProperties`, `anyOf`, `oneOf` and `allOf`, at all depths, and the formats `date`, `time`, `date-time`, `email`,
+/// `uri`, `uuid`, `ipv4` and `ipv6`. Other keywords of JSON Schema, and other formats, are not checked. Where there is an
+/// `enum` or a `const`, it alone decides.
 ///
 /// The time of a check grows with the arguments and not faster: patterns have no look-around and no back-references.
 ///

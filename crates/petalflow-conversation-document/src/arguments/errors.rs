@@ -5,6 +5,8 @@ use std::fmt;
 use petalflow_source::Pointer;
 use serde::Serialize;
 
+use crate::finding::Code;
+
 /// A parameter that cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParameterError {
@@ -14,6 +16,8 @@ pub struct ParameterError {
     pub parameter: String,
     /// What is wrong, without the name of the parameter.
     pub problem: String,
+    #[serde(skip)]
+    pub(crate) code: Code,
 }
 
 impl fmt::Display for ParameterError {

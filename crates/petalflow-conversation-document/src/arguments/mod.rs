@@ -3,6 +3,7 @@
 mod check;
 mod checker;
 mod errors;
+mod format;
 mod number;
 mod pattern;
 mod rule;

@@ -9,13 +9,20 @@ const SMALL: usize = 1 << 14;
 /// What a pattern costs that is not small: about the ratio of the sizes.
 const LARGE_COST: u32 = 128;
 
-/// What the patterns of a document may cost together. So a document of repetitions is refused in bounded time.
+/// What the parameters of a document may cost together. So a document of repetitions is read in bounded time.
 #[derive(Debug)]
-pub(crate) struct Budget(u32);
+pub(crate) struct Budget {
+    patterns: u32,
+    /// How many unknown keywords are compared with the known ones.
+    pub(super) names: u32,
+}
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget(4_096)
+        Budget {
+            patterns: 4_096,
+            names: crate::names::MAX_COMPARED,
+        }
     }
 }
 
@@ -44,7 +51,8 @@ enum Problem {
 }
 
 fn build(pattern: &str, size: usize, cost: u32, budget: &mut Budget) -> Result<Regex, Problem> {
-    budget.0 = budget.0.checked_sub(cost).ok_or(Problem::NoBudget)?;
+    let rest = budget.patterns.checked_sub(cost);
+    budget.patterns = rest.ok_or(Problem::NoBudget)?;
     let built = RegexBuilder::new(pattern)
         .size_limit(size)
         .dfa_size_limit(size)

@@ -1,18 +1,59 @@
 //! The schema of a parameter, read once.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use petalflow_source::Pointer;
+use petalflow_source::names::{shown, similar, suggestion};
 use regex::Regex;
 use serde_json::{Map, Number, Value};
 
 use super::errors::ParameterError;
+use super::format::Format;
 use super::number::compare;
 use super::pattern::{self, Budget};
+use crate::finding::Code;
 use crate::parameters::Parameters;
 
 /// How deep a schema may be. Documents are less deep; a schema made by code may be deeper.
 const MAX_DEPTH: usize = 128;
+
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = [
+    "string", "number", "integer", "boolean", "array", "object", "null",
+];
+
+/// The keywords of JSON Schema that say something about a parameter. Others are passed on to the model, unless they are
+/// misspelt ones of these.
+const KEYWORDS: [&str; 27] = [
+    "type",
+    "title",
+    "description",
+    "enum",
+    "const",
+    "default",
+    "examples",
+    "format",
+    "nullable",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "items",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "properties",
+    "required",
+    "additionalProperties",
+    "anyOf",
+    "oneOf",
+    "allOf",
+];
 
 /// What a value must be.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +66,12 @@ pub(super) struct Rule {
     pub(super) text: TextRule,
     pub(super) list: ListRule,
     pub(super) object: ObjectRule,
+    /// Rules of which each must hold.
+    pub(super) all_of: Vec<Rule>,
+    /// Rules of which one must hold.
+    pub(super) any_of: Vec<Rule>,
+    /// Rules of which exactly one must hold.
+    pub(super) one_of: Vec<Rule>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +104,7 @@ pub(super) struct TextRule {
     pub(super) min: Option<u64>,
     pub(super) max: Option<u64>,
     pub(super) pattern: Option<Regex>,
+    pub(super) format: Option<Format>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -132,11 +180,71 @@ struct Reader<'r> {
 
 impl Reader<'_> {
     fn wrong(&mut self, parameter: &str, at: Pointer, problem: String) {
+        self.add(Code::BadParameter, parameter, at, problem);
+    }
+
+    fn add(&mut self, code: Code, parameter: &str, at: Pointer, problem: String) {
         self.errors.push(ParameterError {
             pointer: at,
             parameter: parameter.into(),
             problem,
+            code,
         });
+    }
+
+    fn misspelt_keywords(&mut self, schema: &Map<String, Value>, name: &str, at: &Pointer) {
+        for keyword in schema.keys() {
+            // `example` is a keyword of OpenAPI.
+            if KEYWORDS.contains(&keyword.as_str()) || keyword == "example" {
+                continue;
+            }
+            let Some(rest) = self.budget.names.checked_sub(1) else {
+                return;
+            };
+            self.budget.names = rest;
+            let absent = KEYWORDS.iter().filter(|it| !schema.contains_key(**it));
+            if let Some(meant) = similar(keyword, absent.copied()) {
+                let problem = format!(
+                    "has the unknown field `{}`; did you mean `{meant}`?",
+                    shown(keyword)
+                );
+                self.add(Code::UnknownField, name, at.name(keyword), problem);
+            }
+        }
+    }
+
+    /// The types that a schema allows; none if it allows any.
+    fn types(&mut self, schema: &Map<String, Value>, name: &str, at: &Pointer) -> Vec<Type> {
+        let at = at.name("type");
+        let names: Vec<(&Value, Pointer)> = match schema.get("type") {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Array(names)) => {
+                let names = names.iter().enumerate();
+                names.map(|(index, it)| (it, at.item(index))).collect()
+            }
+            Some(name) => vec![(name, at)],
+        };
+        let mut types = Vec::new();
+        for (kind, at) in names {
+            match kind.as_str().map(|it| (it, Type::parse(it))) {
+                Some((_, Some(kind))) => types.push(kind),
+                Some((kind, None)) => {
+                    let problem = format!(
+                        "has the type '{}', which JSON Schema does not have{} ({})",
+                        shown(kind),
+                        nearest_type(kind),
+                        TYPES[..6].join(", ")
+                    );
+                    self.add(Code::UnknownType, name, at, problem);
+                }
+                None => self.wrong(name, at, "has a `type` that is not a text".into()),
+            }
+        }
+        // As OpenAPI writes it.
+        if !types.is_empty() && schema.get("nullable") == Some(&Value::Bool(true)) {
+            types.push(Type::Null);
+        }
+        types
     }
 
     fn rule(
@@ -154,12 +262,17 @@ impl Reader<'_> {
             );
             return Rule::default();
         }
+        self.misspelt_keywords(schema, name, at);
         let number = self.numbers(schema, name, at);
         let (min, max) = self.lengths(schema, name, at, ["minLength", "maxLength"]);
         let text = TextRule {
             min,
             max,
             pattern: self.pattern(schema, name, at),
+            format: schema
+                .get("format")
+                .and_then(Value::as_str)
+                .and_then(Format::parse),
         };
         let (min, max) = self.lengths(schema, name, at, ["minItems", "maxItems"]);
         let list = ListRule {
@@ -169,12 +282,43 @@ impl Reader<'_> {
             items: self.nested(schema, "items", &format!("{name}[]"), at, depth),
         };
         Rule {
-            types: types(schema),
+            types: self.types(schema, name, at),
             choices: self.choices(schema, name, at),
             number,
             text,
             list,
             object: self.object(schema, name, at, depth),
+            all_of: self.alternatives(schema, "allOf", name, at, depth),
+            any_of: self.alternatives(schema, "anyOf", name, at, depth),
+            one_of: self.alternatives(schema, "oneOf", name, at, depth),
+        }
+    }
+
+    fn alternatives(
+        &mut self,
+        schema: &Map<String, Value>,
+        keyword: &str,
+        name: &str,
+        at: &Pointer,
+        depth: usize,
+    ) -> Vec<Rule> {
+        match schema.get(keyword) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(schemas)) if !schemas.is_empty() => {
+                let at = at.name(keyword);
+                let schemas = schemas.iter().enumerate();
+                // `true` allows anything.
+                let rules = schemas.map(|(index, it)| match it.as_object() {
+                    Some(schema) => self.rule(schema, name, &at.item(index), depth + 1),
+                    None => Rule::default(),
+                });
+                rules.collect()
+            }
+            Some(_) => {
+                let problem = format!("has `{keyword}`, which is not a list of schemas");
+                self.wrong(name, at.name(keyword), problem);
+                Vec::new()
+            }
         }
     }
 
@@ -188,7 +332,19 @@ impl Reader<'_> {
             return Some(vec![constant.clone()]);
         }
         match schema.get("enum")? {
-            Value::Array(choices) if !choices.is_empty() => Some(choices.clone()),
+            Value::Array(choices) if !choices.is_empty() => {
+                let mut seen = HashSet::new();
+                for (index, choice) in choices.iter().enumerate() {
+                    if !seen.insert(choice.to_string()) {
+                        let problem = format!(
+                            "has `{}` twice in its `enum`: remove one of them",
+                            choice.as_str().map_or_else(|| choice.to_string(), shown)
+                        );
+                        self.wrong(name, at.name("enum").item(index), problem);
+                    }
+                }
+                Some(choices.clone())
+            }
             Value::Array(_) => {
                 self.wrong(
                     name,
@@ -358,7 +514,7 @@ impl Reader<'_> {
             Value::String(text) => match pattern::compile(text, self.budget) {
                 Ok(pattern) => Some(pattern),
                 Err(problem) => {
-                    let shown = petalflow_source::names::shown(text);
+                    let shown = shown(text);
                     self.wrong(name, at, format!("has the pattern `{shown}`, {problem}"));
                     None
                 }
@@ -434,18 +590,19 @@ impl Reader<'_> {
     }
 }
 
-/// The types that a schema allows; none if it allows any, or names one that JSON Schema does not have.
-fn types(schema: &Map<String, Value>) -> Vec<Type> {
-    let names: Vec<&str> = match schema.get("type") {
-        Some(Value::String(name)) => vec![name],
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => return Vec::new(),
+/// `; did you mean ..?`: by the letters, or by what other languages call the type.
+fn nearest_type(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let meant = match lower.as_str() {
+        "int" | "int32" | "int64" | "long" => "integer",
+        "float" | "double" | "decimal" => "number",
+        "str" | "text" | "date" | "datetime" | "time" => "string",
+        "bool" => "boolean",
+        "list" | "tuple" | "set" => "array",
+        "dict" | "map" | "json" => "object",
+        "none" => "null",
+        lower if TYPES.contains(&lower) => lower,
+        _ => return suggestion(name, TYPES),
     };
-    let types: Option<Vec<Type>> = names.into_iter().map(Type::parse).collect();
-    let mut types = types.unwrap_or_default();
-    // As OpenAPI writes it.
-    if !types.is_empty() && schema.get("nullable") == Some(&Value::Bool(true)) {
-        types.push(Type::Null);
-    }
-    types
+    format!("; did you mean `{meant}`?")
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{FlowConfig, Function, Transition};
-use crate::common_rules::{check_actions, check_template};
+use crate::common_rules::{check_actions, check_messages, check_template};
 use crate::finding::{Code, Finding, Findings};
 use crate::names::shown;
 use petalflow_source::Pointer;
@@ -77,10 +77,8 @@ impl FlowConfig {
             if let Some(text) = &node.role_message {
                 check_template(text, || at.name("role_message"), &mut findings);
             }
-            for (index, message) in node.task_messages.iter().enumerate() {
-                let at = || at.name("task_messages").item(index).name("content");
-                check_template(&message.content, at, &mut findings);
-            }
+            let at = || at.name("task_messages");
+            check_messages(&node.task_messages, at, &mut findings);
         }
         findings.into_vec()
     }

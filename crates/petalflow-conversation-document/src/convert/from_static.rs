@@ -1,7 +1,7 @@
 //! From the static forms.
 
 use crate::arguments::Budget;
-use crate::common_rules::{check_actions, check_parameters, check_template};
+use crate::common_rules::{check_actions, check_fields, check_messages, check_parameters};
 use crate::conversation::{Conversation, Function, Handler, Next, Node};
 use crate::finding::{Code, Finding, Findings};
 use crate::legacy::{self, StaticFlow};
@@ -51,11 +51,22 @@ impl StaticFlow {
                 ("role_messages", &node.role_messages),
                 ("task_messages", &node.task_messages),
             ] {
-                for (index, message) in messages.iter().flatten().enumerate() {
-                    let at = || at.name(list).item(index).name("content");
-                    check_template(&message.content, at, &mut findings);
-                }
+                let messages = messages.as_deref().unwrap_or_default();
+                check_messages(messages, || at.name(list), &mut findings);
             }
+            check_fields(
+                &node.extra,
+                &[
+                    ("messages", node.messages.is_some()),
+                    ("role_messages", node.role_messages.is_some()),
+                    ("task_messages", node.task_messages.is_some()),
+                    ("functions", node.functions.is_some()),
+                    ("pre_actions", node.pre_actions.is_some()),
+                    ("post_actions", node.post_actions.is_some()),
+                ],
+                &at,
+                &mut findings,
+            );
         }
         findings.into_vec()
     }
@@ -86,8 +97,30 @@ impl StaticFlow {
                 );
                 findings.add(Code::UnknownNode, at.name("transition_to"), message);
             }
-            let parameters = parameters(&tool.function);
+            let function = &tool.function;
+            check_fields(
+                &function.extra,
+                &[
+                    ("description", function.description.is_some()),
+                    ("parameters", function.parameters.is_some()),
+                    ("handler", function.handler.is_some()),
+                    ("transition_to", function.transition_to.is_some()),
+                ],
+                &at,
+                findings,
+            );
+            let mut parameters = parameters(function);
             let at = at.name("parameters");
+            if let Some(schema) = &function.parameters {
+                // An empty object needs no properties.
+                let known = [
+                    ("properties", !schema.properties.is_empty()),
+                    ("required", schema.required.is_some()),
+                ];
+                if check_fields(&schema.extra, &known, &at, findings).contains(&"properties") {
+                    parameters.required.clear();
+                }
+            }
             check_parameters(name, &parameters, &at, budget, findings);
         }
     }

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{EditorDocument, Function, NodeData, NodeType, Property, Strategy};
+use super::{EditorDocument, Function, NodeData, NodeType, Strategy};
 use crate::arguments::Budget;
-use crate::common_rules::{check_actions, check_parameters, check_template};
+use crate::common_rules::{check_actions, check_fields, check_parameters, check_template};
 use crate::decision::{Decision, Operator};
 use crate::finding::{Code, Finding, Findings};
-use crate::names::{Hints, shown};
+use crate::names::shown;
 use petalflow_source::{Pointer, Severity};
 
 impl EditorDocument {
@@ -32,7 +32,11 @@ impl EditorDocument {
         for finding in &mut findings {
             let is_own = matches!(
                 finding.code,
-                Code::UnknownNode | Code::InitialNode | Code::DuplicateFunction
+                Code::UnknownNode
+                    | Code::InitialNode
+                    | Code::DuplicateFunction
+                    | Code::UnknownField
+                    | Code::UnknownType
             );
             if is_own && !finding.pointer.as_str().starts_with(edges) {
                 finding.severity = Severity::Warning;
@@ -54,7 +58,22 @@ impl EditorDocument {
             budget: Budget::default(),
             findings: Findings::default(),
         };
-        let nodes = Pointer::root().name("nodes");
+        let root = Pointer::root();
+        let has_globals = self.global_functions.is_some();
+        check_fields(
+            &self.extra,
+            &[("global_functions", has_globals)],
+            &root,
+            &mut checker.findings,
+        );
+        let has_description = self.meta.description.is_some();
+        check_fields(
+            &self.meta.extra,
+            &[("description", has_description)],
+            &root.name("meta"),
+            &mut checker.findings,
+        );
+        let nodes = root.name("nodes");
         let mut seen = HashSet::new();
         for (index, node) in self.nodes.iter().enumerate() {
             let at = nodes.item(index);
@@ -256,7 +275,29 @@ impl Checker<'_> {
                 check_template(&message.content, at, &mut self.findings);
             }
         }
+        check_fields(
+            &data.extra,
+            &[
+                ("label", data.label.is_some()),
+                ("role_messages", data.role_messages.is_some()),
+                ("task_messages", data.task_messages.is_some()),
+                ("functions", data.functions.is_some()),
+                ("pre_actions", data.pre_actions.is_some()),
+                ("post_actions", data.post_actions.is_some()),
+                ("context_strategy", data.context_strategy.is_some()),
+                ("respond_immediately", data.respond_immediately.is_some()),
+            ],
+            at,
+            &mut self.findings,
+        );
         if let Some(strategy) = &data.context_strategy
+            && check_fields(
+                &strategy.extra,
+                &[("summary_prompt", strategy.summary_prompt.is_some())],
+                &at.name("context_strategy"),
+                &mut self.findings,
+            )
+            .is_empty()
             && strategy.strategy == Strategy::ResetWithSummary
             && strategy
                 .summary_prompt
@@ -294,10 +335,18 @@ impl Checker<'_> {
     fn targets(&mut self, function: &Function, at: &Pointer, owner: &str) {
         let name = &function.name;
         if let Some(next) = &function.next_node_id
-            && !next.is_empty()
             && function.decision.is_none()
         {
-            self.target(next, || at.name("next_node_id"), name, owner);
+            let at = || at.name("next_node_id");
+            if next.is_empty() {
+                let message = format!(
+                    "{owner} function '{name}' has an empty `next_node_id`: the conversation stays in its node. Name a node, or \
+                     remove it"
+                );
+                self.findings.add(Code::NoTarget, at(), message);
+            } else {
+                self.target(next, at, name, owner);
+            }
         }
         let Some(decision) = &function.decision else {
             return;
@@ -316,7 +365,7 @@ impl Checker<'_> {
                 let message = format!(
                     "the condition `result {} {}` of function '{name}': {error}",
                     condition.operator.as_str(),
-                    condition.value
+                    shown(&condition.value)
                 );
                 self.findings
                     .add(Code::BadCondition, at.name("value"), message);
@@ -326,8 +375,8 @@ impl Checker<'_> {
                 let message = format!(
                     "the condition `result {} {}` of function '{name}' compares with one value: write a list, for example `[{}]`",
                     condition.operator.as_str(),
-                    condition.value,
-                    condition.value
+                    shown(&condition.value),
+                    shown(&condition.value)
                 );
                 self.findings
                     .add(Code::BadCondition, at.name("value"), message);
@@ -351,33 +400,21 @@ impl Checker<'_> {
     }
 
     fn parameters(&mut self, function: &Function, at: &Pointer) {
-        let empty = indexmap::IndexMap::new();
-        let properties = function.properties.as_ref().unwrap_or(&empty);
-        for (index, required) in function.required.iter().flatten().enumerate() {
-            if !properties.contains_key(required) {
-                let hint = self.findings.hints.similar(required, properties.keys());
-                let message = format!(
-                    "function '{}' requires '{required}', which is not in its properties{hint}",
-                    function.name
-                );
-                self.findings
-                    .add(Code::BadParameter, at.name("required").item(index), message);
-            }
+        let meant = check_fields(
+            &function.extra,
+            &[
+                ("properties", function.properties.is_some()),
+                ("required", function.required.is_some()),
+                ("next_node_id", function.next_node_id.is_some()),
+                ("decision", function.decision.is_some()),
+            ],
+            at,
+            &mut self.findings,
+        );
+        let mut parameters = function.parameters();
+        if meant.contains(&"properties") {
+            parameters.required.clear();
         }
-        for (name, property) in properties {
-            if let Some(problem) = unknown_type(&property.kind, &mut self.findings.hints) {
-                let message = format!(
-                    "parameter '{name}' of function '{}' {problem}",
-                    function.name
-                );
-                let at = at.name("properties").name(name);
-                self.findings.add(Code::UnknownType, at, message);
-            }
-        }
-        if properties.is_empty() {
-            return;
-        }
-        let parameters = function.parameters();
         check_parameters(
             &function.name,
             &parameters,
@@ -394,18 +431,4 @@ fn can_contain(literal: &str) -> bool {
         literal.parse(),
         Ok(Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_))
     )
-}
-
-/// The editor accepts any word as a type. Models do not.
-fn unknown_type(kind: &str, hints: &mut Hints) -> Option<String> {
-    const TYPES: [&str; 7] = [
-        "string", "number", "integer", "boolean", "array", "object", "null",
-    ];
-    if TYPES.contains(&kind) || kind == Property::ANY {
-        return None;
-    }
-    let hint = hints.similar(kind, &TYPES.map(str::to_owned));
-    Some(format!(
-        "has the type '{kind}', which JSON Schema does not have{hint} (string, number, integer, boolean, array, object)"
-    ))
 }

@@ -1,0 +1,20 @@
+// A required parameter that is not there. The impl is right.
+use petalflow::Result;
+use petalflow::tool::ToolContext;
+use petalflow_conversation::conversation;
+use serde_json::Value;
+
+conversation! { Flow("static_required_misspelt.json") }
+
+struct Desk;
+impl flow::Handlers for Desk {
+    async fn record(&self, it: flow::Record, _: &ToolContext) -> Result<Value> {
+        for name in it.names.unwrap_or_default() {
+            println!("{name}{}", it.size + 1);
+        }
+        Ok(Value::Null)
+    }
+}
+fn main() {
+    drop(Flow::builder(Desk).build());
+}
