@@ -25,14 +25,9 @@ const SEVERAL: &[(&str, usize, &str)] = &[
     ),
     ("conversation/fail/document_two_mistakes", 2, "two mistakes"),
     (
-        "conversation/fail/handlers_not_shared",
-        5,
-        "rustc reports each method that takes the handlers, and the trait",
-    ),
-    (
-        "conversation/fail/misspelt_method",
+        "conversation/fail/handlers_with_an_rc",
         2,
-        "rustc reports the name that the trait does not have, and the one that is missing",
+        "rustc reports `Send` and `Sync`, which are two traits",
     ),
     (
         "conversation/fail/own_type_of_another_name",

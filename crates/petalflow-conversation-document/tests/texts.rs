@@ -524,3 +524,24 @@ fn the_static_and_declarative_forms_have_the_same_rules() {
         ]
     );
 }
+
+#[test]
+fn many_unknown_names_are_read_in_bounded_time() {
+    let extra: serde_json::Map<String, Value> = (0..50_000)
+        .map(|index| (format!("task_message{index}"), Value::Null))
+        .collect();
+    let data: Value = extra.clone().into();
+    let document = json!({ "meta": { "name": "Test", "version": "1" }, "edges": [], "nodes": [
+        { "id": "a", "type": "initial", "position": { "x": 1, "y": 2 }, "data": data }] });
+    let found = all("a.json", &document.to_string());
+    // Not all are compared with the known ones.
+    assert!((1..=2_000).contains(&found.len()), "{}", found.len());
+
+    let schemas = (0..2_000).map(|index| {
+        let schema = json!({ "type": "string", "descripton": "d", "desciption": "d" });
+        (format!("p{index}"), schema)
+    });
+    let properties: serde_json::Map<String, Value> = schemas.collect();
+    let function = json!({ "name": "f", "description": "d", "properties": properties });
+    assert_eq!(all("a.json", &with_function(function)).len(), 2_000);
+}

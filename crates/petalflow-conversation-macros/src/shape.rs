@@ -223,3 +223,39 @@ fn compared(decision: &Decision) -> Choice {
         _ => Choice::Any,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Type, fields};
+    use petalflow_conversation_document::Parameters;
+    use serde_json::json;
+
+    #[test]
+    fn a_type_or_null_is_optional() {
+        let text = json!({ "type": "string" });
+        let none = json!({ "type": "null" });
+        for (schema, expected) in [
+            (
+                json!({ "anyOf": [text, none] }),
+                Type::Optional(Box::new(Type::Text)),
+            ),
+            (
+                json!({ "oneOf": [none, text] }),
+                Type::Optional(Box::new(Type::Text)),
+            ),
+            (
+                json!({ "type": ["string", "null"] }),
+                Type::Optional(Box::new(Type::Text)),
+            ),
+            (
+                json!({ "anyOf": [text, { "type": "integer" }, none] }),
+                Type::Any,
+            ),
+            (json!({ "anyOf": [text] }), Type::Any),
+        ] {
+            let parameters = json!({ "properties": { "a": schema }, "required": ["a"] });
+            let fields = fields(&Parameters::of_schema(&parameters));
+            assert_eq!(fields[0].ty, expected, "{schema}");
+        }
+    }
+}

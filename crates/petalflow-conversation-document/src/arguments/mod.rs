@@ -4,6 +4,7 @@ mod check;
 mod checker;
 mod errors;
 mod format;
+mod keyword;
 mod number;
 mod pattern;
 mod rule;

@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use petalflow_source::Pointer;
-use petalflow_source::names::{shown, similar, suggestion};
+use petalflow_source::names::shown;
 use regex::Regex;
 use serde_json::{Map, Number, Value};
 
 use super::errors::ParameterError;
 use super::format::Format;
+use super::keyword::{TYPES, is_keyword, meant_keyword, nearest_type};
 use super::number::compare;
 use super::pattern::{self, Budget};
 use crate::finding::Code;
@@ -17,43 +18,6 @@ use crate::parameters::Parameters;
 
 /// How deep a schema may be. Documents are less deep; a schema made by code may be deeper.
 const MAX_DEPTH: usize = 128;
-
-/// The types of JSON Schema.
-const TYPES: [&str; 7] = [
-    "string", "number", "integer", "boolean", "array", "object", "null",
-];
-
-/// The keywords of JSON Schema that say something about a parameter. Others are passed on to the model, unless they are
-/// misspelt ones of these.
-const KEYWORDS: [&str; 27] = [
-    "type",
-    "title",
-    "description",
-    "enum",
-    "const",
-    "default",
-    "examples",
-    "format",
-    "nullable",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "items",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "properties",
-    "required",
-    "additionalProperties",
-    "anyOf",
-    "oneOf",
-    "allOf",
-];
 
 /// What a value must be.
 #[derive(Clone, Debug, Default)]
@@ -194,16 +158,14 @@ impl Reader<'_> {
 
     fn misspelt_keywords(&mut self, schema: &Map<String, Value>, name: &str, at: &Pointer) {
         for keyword in schema.keys() {
-            // `example` is a keyword of OpenAPI.
-            if KEYWORDS.contains(&keyword.as_str()) || keyword == "example" {
+            if is_keyword(keyword) {
                 continue;
             }
             let Some(rest) = self.budget.names.checked_sub(1) else {
                 return;
             };
             self.budget.names = rest;
-            let absent = KEYWORDS.iter().filter(|it| !schema.contains_key(**it));
-            if let Some(meant) = similar(keyword, absent.copied()) {
+            if let Some(meant) = meant_keyword(keyword, schema) {
                 let problem = format!(
                     "has the unknown field `{}`; did you mean `{meant}`?",
                     shown(keyword)
@@ -588,21 +550,4 @@ impl Reader<'_> {
             others,
         }
     }
-}
-
-/// `; did you mean ..?`: by the letters, or by what other languages call the type.
-fn nearest_type(name: &str) -> String {
-    let lower = name.to_lowercase();
-    let meant = match lower.as_str() {
-        "int" | "int32" | "int64" | "long" => "integer",
-        "float" | "double" | "decimal" => "number",
-        "str" | "text" | "date" | "datetime" | "time" => "string",
-        "bool" => "boolean",
-        "list" | "tuple" | "set" => "array",
-        "dict" | "map" | "json" => "object",
-        "none" => "null",
-        lower if TYPES.contains(&lower) => lower,
-        _ => return suggestion(name, TYPES),
-    };
-    format!("; did you mean `{meant}`?")
 }

@@ -11,8 +11,8 @@ conversation! { Age("declarative_action_misspelt.yaml") }
 struct Years {
     years: u32,
 }
-struct Desk;
-impl age::Handlers for Desk {
+struct Host;
+impl age::Handlers for Host {
     type SetAge = Years;
     async fn set_age(
         &self,
@@ -31,5 +31,5 @@ impl age::Handlers for Desk {
     }
 }
 fn main() {
-    drop(Age::builder(Desk).build());
+    drop(Age::builder(Host).build());
 }

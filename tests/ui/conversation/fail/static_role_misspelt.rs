@@ -6,8 +6,8 @@ use serde_json::Value;
 
 conversation! { Flow("static_role_misspelt.json") }
 
-struct Desk;
-impl flow::Handlers for Desk {
+struct Host;
+impl flow::Handlers for Host {
     async fn record(&self, it: flow::Record, _: &ToolContext) -> Result<Value> {
         for name in it.names.unwrap_or_default() {
             println!("{name}{}", it.size + 1);
@@ -16,5 +16,5 @@ impl flow::Handlers for Desk {
     }
 }
 fn main() {
-    drop(Flow::builder(Desk).build());
+    drop(Flow::builder(Host).build());
 }
