@@ -6,8 +6,9 @@ mod editor;
 mod expand;
 pub(crate) mod model;
 
+use crate::template::quote;
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 
 use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
 use self::check::Form;

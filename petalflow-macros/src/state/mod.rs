@@ -6,8 +6,8 @@ mod expand;
 mod model;
 mod nil;
 
+use crate::template::quote;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
 use self::model::State;

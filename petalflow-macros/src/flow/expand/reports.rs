@@ -1,8 +1,8 @@
 //! Compile errors from constant evaluation: one `const _` per node, per arm, and per additional edge to a node, at its token.
 
+use crate::template::quote;
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::cx::Cx;
 use super::tokens::{check_at, list, number};

@@ -1,7 +1,8 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
+use crate::template::{quote, quote_spanned};
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;

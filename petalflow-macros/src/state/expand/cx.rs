@@ -1,7 +1,8 @@
 //! The input of code generation, and bounds on the types of keys.
 
+use crate::template::quote;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::{ToTokens as _, format_ident};
 use syn::spanned::Spanned as _;
 
 use crate::paths::Runtime;
