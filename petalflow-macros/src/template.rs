@@ -65,6 +65,15 @@ macro_rules! argument {
 
 pub(crate) use {argument, arguments, each, quote, quote_spanned};
 
+/// The tokens of all. `collect` compiles to ten times as much.
+pub(crate) fn joined<T: ToTokens>(parts: impl Iterator<Item = T>) -> TokenStream {
+    let mut all = TokenStream::new();
+    for part in parts {
+        part.to_tokens(&mut all);
+    }
+    all
+}
+
 /// What the places of a template stand for, in their order.
 #[derive(Default)]
 pub(crate) struct Arguments {

@@ -1,6 +1,6 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
-use crate::template::{quote, quote_spanned};
+use crate::template::{joined, quote, quote_spanned};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
@@ -139,10 +139,6 @@ fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<To
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = subflow
-        .params
-        .iter()
-        .map(|param| binding(cx, param))
-        .collect();
+    let bindings = joined(subflow.params.iter().map(|param| binding(cx, param)));
     (param, bindings, item)
 }

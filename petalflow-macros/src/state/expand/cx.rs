@@ -1,6 +1,6 @@
 //! The input of code generation, and bounds on the types of keys.
 
-use crate::template::quote;
+use crate::template::{joined, quote};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident};
 use syn::spanned::Spanned as _;
@@ -113,7 +113,7 @@ pub(super) fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str)
         let ty = cx.ty(key);
         quote!(for<'__a> #ty: #runtime::__private::#name<'__a, #index>,)
     });
-    bounds.collect()
+    joined(bounds)
 }
 
 /// The field of the update that has the set of written keys.
