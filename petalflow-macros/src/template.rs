@@ -1,8 +1,8 @@
 //! `quote!` that compiles to less: the tokens are one text, which is parsed when the macro runs.
 //!
 //! [`quote::quote!`] compiles to a call for each token. This crate is compiled without optimization for every program that uses
-//! it, so these calls are a large part of the time. Use this `quote!` for code that is generated once per item. Use
-//! [`quote::quote!`] for code that is generated for each of many nodes or keys, because parsing takes time.
+//! it, so these calls are a large part of the time. Parsing takes longer when the macro runs. So use [`quote::quote!`] for what is
+//! generated for each node, because a program can have many.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree, token_stream};
 use quote::ToTokens;

@@ -1,9 +1,8 @@
 //! The syntax tree of `#[node]`: options, and a function or an `impl` block.
 
-use crate::template::quote;
 use petalflow_graph::similar;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt as _};
+use quote::{ToTokens, TokenStreamExt as _, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Attribute, FnArg, Generics, LitStr, Path, Signature, Token, Type, Visibility};

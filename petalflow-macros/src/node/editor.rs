@@ -1,8 +1,7 @@
 //! What rust-analyzer sees of a node: its function, its type, and the keys that its parameters name.
 
-use crate::template::quote;
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote};
 use syn::{Generics, Type};
 
 use super::ast::NodeArgs;

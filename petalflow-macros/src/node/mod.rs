@@ -6,9 +6,8 @@ mod editor;
 mod expand;
 pub(crate) mod model;
 
-use crate::template::quote;
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote};
 
 use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
 use self::check::Form;

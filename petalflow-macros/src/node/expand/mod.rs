@@ -3,9 +3,8 @@
 mod output;
 pub(crate) mod params;
 
-use crate::template::{quote, quote_spanned};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Type, WhereClause};
 
 use self::params::{Binder, reads_all};

@@ -1,7 +1,7 @@
 //! The return type.
 
-use crate::template::quote;
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::ext::IdentExt as _;
 
 use super::super::model::Returned;

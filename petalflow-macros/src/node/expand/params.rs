@@ -1,8 +1,8 @@
 //! The parameters: the keys that are read, the values that are bound, and the values that the run must have.
 
-use crate::template::{joined, quote, quote_spanned};
+use crate::template::joined;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Index, Type};
 
