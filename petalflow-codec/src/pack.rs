@@ -42,6 +42,7 @@ pub fn number(number: u64, out: &mut Vec<u8>) {
     }
 }
 
+#[inline]
 fn long_number(number: u64, out: &mut Vec<u8>) {
     // Each slice has a length that is known at compile time, so that it is stored and not copied.
     let [high @ .., e, f, g, h] = number.to_be_bytes();

@@ -91,6 +91,7 @@ impl Reducer {
 }
 
 impl fmt::Display for Reducer {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -9,6 +9,7 @@ mod options;
 mod paths;
 mod route;
 mod state;
+mod template;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "tool")]

@@ -2,7 +2,11 @@
 //!
 //! Written by hand, because serde's derive is not in the default build.
 
+use serde_core::de::{Deserialize, Deserializer, Error as _};
+use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
+
 use crate::ids::{Namespace, TaskId};
+use crate::question::{Interrupt, InterruptId, InterruptKind};
 use crate::{ThreadInfo, ThreadStatus};
 
 /// Serializes types as their text.
@@ -38,6 +42,36 @@ macro_rules! as_object {
     };
 }
 
-as_text!(TaskId, Namespace, ThreadStatus);
+as_text!(InterruptId, Namespace, TaskId, ThreadStatus);
 
 as_object!(ThreadInfo, id flow status labels created_ms updated_ms due_ms checkpoints bytes);
+
+impl<'de> Deserialize<'de> for InterruptId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Interrupt {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("node", &self.node)?;
+        map.serialize_entry("namespace", &self.namespace)?;
+        map.serialize_entry("index", &self.index)?;
+        match &self.kind {
+            InterruptKind::Ask { name, question } => {
+                map.serialize_entry("kind", "ask")?;
+                map.serialize_entry("name", name)?;
+                map.serialize_entry("question", question)?;
+            }
+            InterruptKind::Before => map.serialize_entry("kind", "before")?,
+            InterruptKind::After => map.serialize_entry("kind", "after")?,
+        }
+        map.serialize_entry("text", &self.to_string())?;
+        map.serialize_entry("asked_ms", &self.asked_ms)?;
+        map.serialize_entry("expires_ms", &self.expires_ms)?;
+        map.end()
+    }
+}

@@ -8,6 +8,7 @@
 //! | `memory` | the in-memory store |
 //! | [`retention`], [`settings`] | what is stored, when, and for how long |
 //! | [`migration`] | stored threads of an older version of a state |
+//! | `question` | questions of threads, and their answers |
 //! | [`upgrade`] | what a changed program may do with stored threads |
 //!
 //! A run is not part of it: nothing here knows a state or a flow.
@@ -30,6 +31,8 @@ pub mod migration;
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
 pub mod notify;
 mod pending_releases;
+#[doc(hidden)]
+pub mod question;
 pub mod retention;
 pub mod settings;
 mod shared_store;

@@ -226,6 +226,7 @@ impl ThreadQuery<'_> {
     /// assert_eq!(end("\u{10ffff}"), None);
     /// assert_eq!(end(""), None);
     /// ```
+    #[inline]
     pub fn prefix_end(&self) -> Option<String> {
         let mut chars = self.prefix.chars();
         while let Some(last) = chars.next_back() {

@@ -251,6 +251,7 @@ fn write_key(seq: u64, write: &StoredWrite) -> Vec<u8> {
     .concat()
 }
 
+#[inline]
 fn within(namespace: &str) -> String {
     match namespace {
         "" => String::new(),

@@ -169,18 +169,13 @@ impl InMemoryCache {
 impl Cache for InMemoryCache {
     #[inline]
     async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        let now = Instant::now();
         let mut entries = self.lock();
-        let valid = entries.get(key).map(|entry| entry.is_valid(now));
-
-        match valid {
-            Some(true) => entries.get(key).map(|entry| entry.value.clone()),
-            Some(false) => {
-                entries.remove(key);
-                None
-            }
-            None => None,
+        let entry = entries.get(key)?;
+        if entry.is_valid(Instant::now()) {
+            return Some(entry.value.clone());
         }
+        entries.remove(key);
+        None
     }
 
     #[inline]
@@ -195,8 +190,9 @@ impl Cache for InMemoryCache {
                 let first = entries
                     .iter()
                     .min_by_key(|(_, entry)| (entry.until.is_none(), entry.until));
-                let first = first.map(|(key, _)| key.clone());
-                first.and_then(|first| entries.remove(&first));
+                if let Some(first) = first.map(|(key, _)| key.clone()) {
+                    entries.remove(&first);
+                }
             }
         }
         if self.limit > 0 {

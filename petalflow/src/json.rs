@@ -3,17 +3,15 @@
 //! The forms in a store are other ones. These here are only written, except for the id of an interrupt, which comes back with
 //! the answer. Written by hand, because serde's derive is not in the default build.
 
-use serde_core::de::{Deserialize, Deserializer, Error as _};
 use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
 use crate::event::{Event, EventKind, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name};
-use crate::question::{Interrupt, InterruptId, InterruptKind};
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
 use crate::state::{State, Update as _};
 use petalflow_store::{as_object, as_text};
 
-as_text!(InterruptId, Shown<Cause>, Shown<DecisionKind>);
+as_text!(Shown<Cause>, Shown<DecisionKind>);
 
 /// A type of another crate that is serialized as its text.
 struct Shown<T>(T);
@@ -21,13 +19,6 @@ struct Shown<T>(T);
 impl<T: std::fmt::Display> std::fmt::Display for Shown<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-impl<'de> Deserialize<'de> for InterruptId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
     }
 }
 
@@ -72,30 +63,6 @@ as_object!(
     reason = this.0.reason,
     at_ms = this.0.at_ms
 );
-
-impl Serialize for Interrupt {
-    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("node", &self.node)?;
-        map.serialize_entry("namespace", &self.namespace)?;
-        map.serialize_entry("index", &self.index)?;
-        match &self.kind {
-            InterruptKind::Ask { name, question } => {
-                map.serialize_entry("kind", "ask")?;
-                map.serialize_entry("name", name)?;
-                map.serialize_entry("question", question)?;
-            }
-            InterruptKind::Before => map.serialize_entry("kind", "before")?,
-            InterruptKind::After => map.serialize_entry("kind", "after")?,
-        }
-        map.serialize_entry("text", &self.to_string())?;
-        map.serialize_entry("asked_ms", &self.asked_ms)?;
-        map.serialize_entry("expires_ms", &self.expires_ms)?;
-        map.end()
-    }
-}
-
 /// Of the writes of a node, the names of the keys. Of an event of a sub-flow, the name: serialize [`Event::nested`] for all of it.
 impl<S: State + Serialize> Serialize for Event<S> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {

@@ -98,7 +98,6 @@ pub mod node;
 mod outcome;
 mod plan;
 pub mod policy;
-mod question;
 pub mod run;
 mod snapshot;
 pub mod state;
@@ -118,7 +117,7 @@ mod editor;
 #[doc(hidden)]
 pub mod __private;
 
-use petalflow_store::{clock, ids, migration, notify, upgrade};
+use petalflow_store::{clock, ids, migration, notify, question, upgrade};
 
 pub use async_trait::async_trait;
 pub use error::{BoxError, NodeError, Result};

@@ -347,21 +347,14 @@ impl TaskServices {
             // continue with the default, and the next with an answer that arrived in between.
             expires_ms = Some(asked_ms.saturating_add(after));
         }
-        let interrupt = Interrupt {
-            id,
-            node: task.node.into(),
-            namespace: self.namespace.to_string(),
-            index: task.index,
-            kind: InterruptKind::Ask {
-                name: A::NAME.into(),
-                question: RawValue::new(&question)?,
-            },
-            asked_ms,
-            expires_ms,
-            answer_type: type_name::<A::Answer>().into(),
-            chooses: false,
-            position: 0,
+        let kind = InterruptKind::Ask {
+            name: A::NAME.into(),
+            question: RawValue::new(&question)?,
         };
+        let mut interrupt = Interrupt::new(id, task.node, self.namespace.as_str(), kind);
+        interrupt.index = task.index;
+        (interrupt.asked_ms, interrupt.expires_ms) = (asked_ms, expires_ms);
+        interrupt.answer_type = type_name::<A::Answer>().into();
         self.wait_for(task, vec![interrupt]);
         std::future::pending().await
     }
@@ -539,7 +532,8 @@ mod tests {
     use crate::checkpoint::InMemoryStore;
 
     /// The services of a run whose superstep has the records of an earlier run.
-    fn services() -> TaskServices {
+    #[tokio::test]
+    async fn the_barrier_forgets_the_records_of_its_tasks() {
         let storage = ThreadStorage {
             store: Arc::new(InMemoryStore::new()),
             thread: "ann".into(),
@@ -555,26 +549,15 @@ mod tests {
         encode(&1, &mut result).unwrap();
         let write = StoredWrite::new(earlier, WriteName::Once("charge"), result);
         services.restore(&[write]).unwrap();
-        services
-    }
-
-    fn task(id: TaskId, superstep: u64) -> TaskRef<'static> {
-        TaskRef {
-            id,
-            at: NodeIdx::new(0),
-            node: "pay",
-            index: None,
-            attempt: 1,
-            superstep,
-        }
-    }
-
-    #[tokio::test]
-    async fn the_barrier_forgets_the_records_of_its_tasks() {
-        let services = services();
         for superstep in 1..=3 {
-            let id = TaskId::of(&[&[u8::try_from(superstep).unwrap()]]);
-            let task = task(id, superstep);
+            let task = TaskRef {
+                id: TaskId::of(&[&superstep.to_le_bytes()]),
+                at: NodeIdx::new(0),
+                node: "pay",
+                index: None,
+                attempt: 1,
+                superstep,
+            };
             let charged = services.once(&task, "charge", async { Ok::<_, BoxError>(superstep) });
             assert_eq!(charged.await.unwrap(), superstep);
             let again = services.once(&task, "charge", async { Ok::<_, BoxError>(0) });

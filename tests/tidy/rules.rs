@@ -158,7 +158,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "cancel_token",
             "checkpoint",
             "state",
-            "question",
             "outcome",
             "policy",
             "delivery",
@@ -203,6 +202,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "write_name",
             "thread_storage",
             "memory",
+            "question",
             "json",
             "migration",
             "upgrade",
@@ -236,7 +236,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-macros",
         &[
-            "errors", "types", "options", "paths", "twice", "editor", "ask", "node", "flow",
+            "errors", "template", "types", "options", "paths", "twice", "editor", "ask", "node", "flow",
             "route", "state", "tool",
         ],
     ),

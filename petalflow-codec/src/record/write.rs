@@ -69,6 +69,7 @@ impl Header {
     }
 
     /// Encodes the fields that most checkpoints have in common.
+    #[inline]
     fn encode_rest(&self, names: Option<&Outline>, out: &mut Vec<u8>) {
         pack::option(self.parent, out, pack::number);
         pack::number(self.origin, out);

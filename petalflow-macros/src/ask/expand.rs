@@ -1,7 +1,8 @@
 //! The code of a question. It cannot fail.
 
+use crate::template::{quote, quote_spanned};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::ToTokens;
 use syn::Type;
 use syn::spanned::Spanned as _;
 

@@ -1,7 +1,8 @@
 //! The code for a route. It cannot fail.
 
+use crate::template::quote;
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 use syn::Type;
 
 use super::ast::RouteAst;

@@ -95,6 +95,7 @@ fn keys<S: State>() -> Vec<KeyOutline> {
     stored.map(outline).collect()
 }
 
+#[inline]
 fn nodes(plan: &ExecutionPlan) -> Vec<NodeOutline> {
     let graph = plan.graph();
     let nodes = graph.node_indices().map(|node| NodeOutline {

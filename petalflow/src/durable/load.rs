@@ -8,7 +8,6 @@ use super::seq::{ChainSize, CheckpointSeq, Position};
 use crate::checkpoint::{
     Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadStorage, WriteName,
 };
-use crate::clock::now_ms;
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -199,17 +198,6 @@ pub(crate) fn gate(
     } else {
         ("before", InterruptKind::Before)
     };
-    let interrupt = Interrupt {
-        id: InterruptId::of(task, key),
-        node: node.into(),
-        namespace: namespace.into(),
-        index: None,
-        kind,
-        asked_ms: now_ms(),
-        expires_ms: None,
-        answer_type: String::new(),
-        chooses: false,
-        position: 0,
-    };
-    (task, interrupt)
+    let id = InterruptId::of(task, key);
+    (task, Interrupt::new(id, node, namespace, kind))
 }

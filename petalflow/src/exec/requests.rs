@@ -61,7 +61,7 @@ pub(super) async fn run_until_question(
     shared: &RunShared,
     (superstep, node, send): (u64, NodeIdx, Option<u32>),
     end: &mut TaskEnd,
-    mut attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
+    mut attempts: Pin<&mut (dyn Future<Output = Result<(), Failure>> + Send + '_)>,
 ) -> Result<(), Failure> {
     let Some(services) = &shared.services else {
         return attempts.await;

@@ -54,6 +54,7 @@ impl ManagedValues {
         self.set(TypeId::of::<T>(), Slot::Value(value));
     }
 
+    #[inline]
     fn set(&mut self, id: TypeId, slot: Slot) {
         match self.slots.iter_mut().find(|(known, _)| *known == id) {
             Some((_, known)) => *known = slot,
@@ -61,6 +62,7 @@ impl ManagedValues {
         }
     }
 
+    #[inline]
     fn slot(&self, id: TypeId) -> Option<&Slot> {
         let (_, slot) = self.slots.iter().find(|(known, _)| *known == id)?;
         Some(slot)
@@ -112,6 +114,7 @@ impl ManagedValues {
     }
 
     /// These values for one run, and those of its parent flow that have other types.
+    #[inline]
     pub(crate) fn above(&self, parent: Option<&Arc<Self>>) -> Arc<Self> {
         let mut values = self.for_run().unwrap_or_else(|| self.clone());
         for (id, slot) in parent.iter().flat_map(|parent| &parent.slots) {

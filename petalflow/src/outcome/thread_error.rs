@@ -112,12 +112,7 @@ impl ThreadError {
 
 #[inline]
 fn lines(diff: &[String]) -> String {
-    let mut text = String::new();
-    for line in diff {
-        text.push_str("\n  ");
-        text.push_str(line);
-    }
-    text
+    diff.iter().map(|line| format!("\n  {line}")).collect()
 }
 
 /// Checks that every store can store a thread with this id.

@@ -1,7 +1,10 @@
 //! Retries: how often, after which errors, and with which delays.
 
 use std::error::Error;
+use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
+
+use siphasher::sip::SipHasher13;
 
 use crate::outcome::RunError;
 
@@ -264,10 +267,10 @@ impl Retry {
     pub fn waits(&self) -> impl Iterator<Item = Duration> + Send + use<> {
         let Retry { first, max, .. } = *self;
         let (linear, factor) = (self.linear, f64::from(self.factor));
-        let mut rng = match self.jitter {
+        let seed = match self.jitter {
             Jitter::None => None,
-            Jitter::Random => Some(fastrand::Rng::new()),
-            Jitter::Seeded(seed) => Some(fastrand::Rng::with_seed(seed)),
+            Jitter::Random => Some(RandomState::new().hash_one(())),
+            Jitter::Seeded(seed) => Some(seed),
         };
         let mut exponential = first;
         (1..self.attempts).map(move |number| {
@@ -278,7 +281,7 @@ impl Retry {
             };
             let delay = delay.min(max);
             exponential = multiplied(exponential.min(max), factor);
-            let random = rng.as_mut().map(|rng| multiplied(delay, rng.f64()));
+            let random = seed.map(|seed| multiplied(delay, fraction(seed, number)));
             delay.saturating_add(random.unwrap_or_default())
         })
     }
@@ -298,6 +301,12 @@ impl Retry {
 /// The product. A delay that is too long for a [`Duration`] is [`Duration::MAX`].
 fn multiplied(delay: Duration, factor: f64) -> Duration {
     Duration::try_from_secs_f64(delay.as_secs_f64() * factor).unwrap_or(Duration::MAX)
+}
+
+/// A random number from 0 to 1, always the same for a seed and an attempt.
+fn fraction(seed: u64, attempt: u32) -> f64 {
+    let hash = SipHasher13::new_with_keys(seed, attempt.into()).hash(&[]);
+    f64::from((hash >> 32) as u32) / f64::from(u32::MAX)
 }
 
 /// Waits. A delay of zero needs no timer.

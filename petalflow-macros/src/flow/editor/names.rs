@@ -1,8 +1,9 @@
 //! The names of the user, each once.
 
+use crate::template::quote;
 use petalflow_graph::SortedMap;
 use proc_macro2::{Ident, Punct, Spacing, TokenStream, TokenTree};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::{ToTokens as _, format_ident};
 
 use super::scan::{Of, Part};
 use crate::editor::elsewhere;

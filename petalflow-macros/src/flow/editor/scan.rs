@@ -2,6 +2,7 @@
 
 use std::iter::Peekable;
 
+use crate::template::joined;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree, token_stream::IntoIter};
 
 /// A part of a statement that has names.
@@ -126,7 +127,7 @@ fn settings(options: TokenStream, of: Of, parts: &mut Vec<Part>) {
     for option in split(options, ',') {
         let mut tokens = option.into_iter();
         if let Some(TokenTree::Ident(name)) = tokens.next() {
-            let value = tokens.skip(1).collect();
+            let value = joined(tokens.skip(1));
             parts.push(Part::Setting { of, name, value });
         }
     }

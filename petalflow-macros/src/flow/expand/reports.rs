@@ -1,5 +1,6 @@
 //! Compile errors from constant evaluation: one `const _` per node, per arm, and per additional edge to a node, at its token.
 
+use crate::template::joined;
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -72,10 +73,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             quote!(__petalflow::edge(__CHECKED, #i)),
         ));
     }
-    checks
-        .into_iter()
-        .map(|(at, call)| check_at(at, call))
-        .collect()
+    joined(checks.into_iter().map(|(at, call)| check_at(at, call)))
 }
 
 /// A check, and the token at which it reports. Each check is a separate constant, because each can fail.

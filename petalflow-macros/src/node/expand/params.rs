@@ -1,5 +1,6 @@
 //! The parameters: the keys that are read, the values that are bound, and the values that the run must have.
 
+use crate::template::joined;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -112,7 +113,7 @@ impl Binder<'_> {
                 ) = (#extract, #require);
             }
         });
-        takes.collect()
+        joined(takes)
     }
 
     /// Statements that depend on these constants.
@@ -124,7 +125,7 @@ impl Binder<'_> {
                 let (name, cfgs) = (take(param), &param.cfgs);
                 quote!(#(#cfgs)* let _ = #name;)
             });
-        taken.collect()
+        joined(taken)
     }
 
     /// Whether [`takes`](Self::takes) declares the parameter.

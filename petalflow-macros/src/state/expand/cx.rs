@@ -1,7 +1,8 @@
 //! The input of code generation, and bounds on the types of keys.
 
+use crate::template::{joined, quote};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::{ToTokens as _, format_ident};
 use syn::spanned::Spanned as _;
 
 use crate::paths::Runtime;
@@ -112,7 +113,7 @@ pub(super) fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str)
         let ty = cx.ty(key);
         quote!(for<'__a> #ty: #runtime::__private::#name<'__a, #index>,)
     });
-    bounds.collect()
+    joined(bounds)
 }
 
 /// The field of the update that has the set of written keys.

@@ -27,12 +27,13 @@ use crate::ids::TaskId;
 /// # }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct InterruptId(pub(crate) TaskId);
+pub struct InterruptId(#[doc(hidden)] pub TaskId);
 
 impl InterruptId {
     /// The id of the question that a task asks under this key.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn of(task: TaskId, key: &str) -> Self {
+    pub fn of(task: TaskId, key: &str) -> Self {
         InterruptId(TaskId::of(&[&task.to_bytes(), key.as_bytes()]))
     }
 

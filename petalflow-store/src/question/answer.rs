@@ -33,13 +33,18 @@ use std::any::type_name;
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer {
-    pub(crate) id: InterruptId,
+    #[doc(hidden)]
+    pub id: InterruptId,
     /// The name of the question.
-    pub(crate) name: &'static str,
+    #[doc(hidden)]
+    pub name: &'static str,
     /// The type of the answer.
-    pub(crate) ty: &'static str,
-    pub(crate) bytes: Vec<u8>,
+    #[doc(hidden)]
+    pub ty: &'static str,
+    #[doc(hidden)]
+    pub bytes: Vec<u8>,
 }
 
 impl Answer {

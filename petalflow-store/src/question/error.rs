@@ -112,7 +112,8 @@ impl From<CodecError> for AnswerError {
 
 /// The interrupts with their ids, as one text.
 #[inline]
-pub(crate) fn open(waiting: &[Interrupt]) -> String {
+#[doc(hidden)]
+pub fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {
         return "nothing".into();
     }

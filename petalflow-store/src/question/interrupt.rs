@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{Ask, InterruptId};
-use crate::state::RawValue;
-use petalflow_codec::{CodecError, Unpack, pack, unpack};
+use crate::clock::now_ms;
+use petalflow_codec::{CodecError, RawValue, Unpack, pack, unpack};
 
 /// A question or an approval that a run waits for.
 ///
@@ -45,11 +45,14 @@ pub struct Interrupt {
     /// When the question expires and gets its default answer, in milliseconds since 1970 (UTC).
     pub expires_ms: Option<u64>,
     /// The type of the answer to a question, as the program that asks names it.
-    pub(crate) answer_type: String,
+    #[doc(hidden)]
+    pub answer_type: String,
     /// Whether the node chooses a route, so that it cannot be skipped.
-    pub(crate) chooses: bool,
+    #[doc(hidden)]
+    pub chooses: bool,
     /// Its position among those that the run waits for.
-    pub(crate) position: u32,
+    #[doc(hidden)]
+    pub position: u32,
 }
 
 /// The kinds of [`Interrupt`].
@@ -113,6 +116,24 @@ impl InterruptKind {
 }
 
 impl Interrupt {
+    /// One that begins now, and that nothing else is known of.
+    #[doc(hidden)]
+    #[inline]
+    pub fn new(id: InterruptId, node: &str, namespace: &str, kind: InterruptKind) -> Self {
+        Interrupt {
+            id,
+            node: node.into(),
+            namespace: namespace.into(),
+            index: None,
+            kind,
+            asked_ms: now_ms(),
+            expires_ms: None,
+            answer_type: String::new(),
+            chooses: false,
+            position: 0,
+        }
+    }
+
     /// Whether this is a question of the type `A`.
     pub fn asks<A: Ask>(&self) -> bool {
         matches!(&self.kind, InterruptKind::Ask { name, .. } if name == A::NAME)
@@ -127,8 +148,9 @@ impl Interrupt {
     }
 
     /// Encodes an interrupt.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    pub fn encode(&self, out: &mut Vec<u8>) {
         let (kind, question) = match &self.kind {
             InterruptKind::Ask { name, question } => (0, Some((name, question))),
             InterruptKind::Before if self.chooses => (CHOOSES, None),
@@ -159,8 +181,9 @@ impl Interrupt {
     }
 
     /// Decodes an interrupt.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(8)?;
             let id = from.bytes()?.try_into();
@@ -195,8 +218,9 @@ impl Interrupt {
     }
 
     /// A few words for what the run waits for.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn what(&self) -> &str {
+    pub fn what(&self) -> &str {
         match &self.kind {
             InterruptKind::Ask { name, .. } => name,
             InterruptKind::Before => "an approval before it runs",
@@ -213,12 +237,14 @@ impl fmt::Display for Interrupt {
 }
 
 /// Several interrupts as one text.
-pub(crate) fn listed(interrupts: &[Interrupt]) -> String {
+#[doc(hidden)]
+pub fn listed(interrupts: &[Interrupt]) -> String {
     comma_separated(interrupts.iter().map(ToString::to_string))
 }
 
 /// Texts with commas between them. Small, because every program compiles it; `join` is not.
-pub(crate) fn comma_separated(texts: impl Iterator<Item = String>) -> String {
+#[doc(hidden)]
+pub fn comma_separated(texts: impl Iterator<Item = String>) -> String {
     let mut all = String::new();
     for text in texts {
         let comma = if all.is_empty() { "" } else { ", " };

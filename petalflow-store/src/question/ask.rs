@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-/// A question that a node can ask a person: [`Context::ask`](crate::Context::ask).
+/// A question that a node can ask a person: `Context::ask`.
 ///
 /// The [derive macro](derive@petalflow_macros::Ask) of the same name implements it:
 ///
