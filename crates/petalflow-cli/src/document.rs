@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::str::Utf8Error;
 
 use petalflow_conversation_document as conversation;
 use petalflow_documents as documents;
@@ -35,21 +36,25 @@ impl File {
     /// Reads a file. `-` is stdin; its text is YAML unless it begins with a brace or bracket.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let is_stdin = path == Path::new("-");
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let read = if is_stdin {
-            std::io::stdin().take(MAX_BYTES).read_to_string(&mut text)
+            std::io::stdin().take(MAX_BYTES).read_to_end(&mut bytes)
         } else {
-            std::fs::File::open(path)
-                .and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text))
+            std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes))
         };
-        read.map_err(|error| {
+        let wrong = |error: &dyn std::fmt::Display| {
             Failure::new(
                 Exit::File,
                 format_args!("`{}` cannot be read: {error}", path.display()),
             )
+        };
+        read.map_err(|error| wrong(&error))?;
+        let text = text(bytes).map_err(|error| {
+            wrong(&error).hint("a document is text in UTF-8: save the file with this encoding")
         })?;
         let is_yaml = if is_stdin {
-            !text.trim_start().starts_with(['{', '['])
+            let start = text.trim_start_matches('\u{feff}').trim_start();
+            !start.starts_with(['{', '['])
         } else {
             terminal::is_yaml(path)
         };
@@ -86,13 +91,13 @@ impl File {
         kind.unwrap_or(Kind::Graph)
     }
 
-    /// What the loader refuses, each at the node that it names.
+    /// What the loader refuses, each at the setting or the node that it names.
     pub(crate) fn located(&self, problems: &[String]) -> Diagnostics<DataCode> {
         let (_, found) =
             self.conversation_source()
                 .inspect(|value, report: &mut Report<DataCode>| {
                     for problem in problems {
-                        report.add(DataCode::Load, node_of(value, problem), problem);
+                        report.add(DataCode::Load, place_of(value, problem), problem);
                     }
                     Some(())
                 });
@@ -111,14 +116,49 @@ impl File {
     }
 }
 
-/// The first node of a graph that a message names, or the document.
-fn node_of(value: &Value, message: &str) -> Pointer {
+/// The text of a file. The end of a file that is too large can be within a character, and is replaced.
+fn text(bytes: Vec<u8>) -> std::result::Result<String, Utf8Error> {
+    String::from_utf8(bytes).or_else(|error| {
+        let is_cut = error.as_bytes().len() as u64 == MAX_BYTES;
+        match error.utf8_error() {
+            found if is_cut && found.error_len().is_none() => {
+                Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+            }
+            found => Err(found),
+        }
+    })
+}
+
+/// The first node of a graph that a message names, or the setting of it that follows, or else the document.
+fn place_of(value: &Value, message: &str) -> Pointer {
     let nodes = value["nodes"].as_array();
     let index = |name: &str| nodes?.iter().position(|node| node["id"] == name);
     let mut quoted = message.split('`').skip(1).step_by(2);
-    quoted.find_map(index).map_or_else(Pointer::root, |node| {
-        Pointer::root().name("nodes").item(node)
-    })
+    let Some(node) = quoted.find_map(index) else {
+        return Pointer::root();
+    };
+    let at = Pointer::root().name("nodes").item(node);
+    let config = &value["nodes"][node]["config"];
+    let path = quoted.next().filter(|_| message.starts_with("node `"));
+    path.and_then(|path| setting(config, path, &at.name("config")))
+        .unwrap_or(at)
+}
+
+/// The place of a setting such as `checks[0].pattern`, if it is there.
+fn setting(config: &Value, path: &str, at: &Pointer) -> Option<Pointer> {
+    let names = path.split(['.', '[', ']']).filter(|name| !name.is_empty());
+    let found = names
+        .into_iter()
+        .try_fold((config, at.clone()), |(value, at), name| {
+            Some(match value {
+                Value::Array(items) => {
+                    let index = name.parse().ok()?;
+                    (items.get(index)?, at.item(index))
+                }
+                value => (value.get(name)?, at.name(name)),
+            })
+        });
+    found.map(|(_, at)| at)
 }
 
 fn kind_of(value: &Value) -> Kind {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use petalflow_conversation_document::{self as conversation, Checked};
-use petalflow_documents::{Catalog, Definition, GraphDefinition};
+use petalflow_documents::{Catalog, Definition, ReadGraph};
 use petalflow_envelope::builder::EnvelopeFlow;
 use petalflow_envelope::documents::{Services, load};
 
@@ -13,12 +13,34 @@ use crate::exit::{Exit, Failure, Result};
 use crate::services::placeholders;
 
 /// Reads and checks a graph or an agent workflow. Warnings go to stderr.
-pub(crate) fn read_graph(path: &Path, catalog: &Catalog) -> Result<(File, Definition)> {
-    check_graph(File::read(path)?, catalog)
+pub(crate) fn read_graph(path: &Path, catalog: &Catalog) -> Result<ReadGraph> {
+    check_graph(&File::read(path)?, catalog)
 }
 
 /// Like [`read_graph`], for a file that has been read.
-pub(crate) fn check_graph(file: File, catalog: &Catalog) -> Result<(File, Definition)> {
+pub(crate) fn check_graph(file: &File, catalog: &Catalog) -> Result<ReadGraph> {
+    expect_graph(file)?;
+    let read = file
+        .graph_source()
+        .read_graph(catalog)
+        .map_err(|found| invalid(&Findings::of(&found), file))?;
+    Findings::of(&read.warnings).note();
+    Ok(read)
+}
+
+/// Like [`read_graph`], and does not compile a workflow.
+pub(crate) fn read_definition(path: &Path, catalog: &Catalog) -> Result<(File, Definition)> {
+    let file = File::read(path)?;
+    expect_graph(&file)?;
+    let document = file
+        .graph_source()
+        .check(catalog)
+        .map_err(|found| invalid(&Findings::of(&found), &file))?;
+    Findings::of(&document.warnings).note();
+    Ok((file, document.definition))
+}
+
+fn expect_graph(file: &File) -> Result<()> {
     if file.kind() == Kind::Conversation {
         return Err(Failure::new(
             Exit::WrongKind,
@@ -26,12 +48,7 @@ pub(crate) fn check_graph(file: File, catalog: &Catalog) -> Result<(File, Defini
         )
         .hint("talk with it: `petalflow chat FILE`"));
     }
-    let document = file
-        .graph_source()
-        .check(catalog)
-        .map_err(|found| invalid(&Findings::of(&found), &file))?;
-    Findings::of(&document.warnings).note();
-    Ok((file, document.definition))
+    Ok(())
 }
 
 /// Reads and checks a conversation flow. Warnings go to stderr.
@@ -71,7 +88,7 @@ const RUST_ADVICE: [&str; 4] = [
 ];
 
 /// Builds the nodes of a graph.
-pub(crate) fn build(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow> {
+pub(crate) fn build(graph: ReadGraph, services: &Services) -> Result<EnvelopeFlow> {
     load(graph, services).map_err(|error| {
         let text = error.to_string();
         let plain = RUST_ADVICE
@@ -90,20 +107,19 @@ pub(crate) fn build(graph: &GraphDefinition, services: &Services) -> Result<Enve
 
 /// Builds a graph with placeholders for models and tools, to check or to draw it.
 pub(crate) fn build_without_services(
-    graph: &GraphDefinition,
+    mut graph: ReadGraph,
 ) -> std::result::Result<EnvelopeFlow, Vec<String>> {
-    let mut graph = graph.clone();
     if cfg!(not(feature = "http")) {
         // Without the feature the loader refuses this type. The node is not run here, so a no-op replaces it.
         for node in graph
+            .definition
             .nodes
             .iter_mut()
             .filter(|node| node.kind == "webhook_call")
         {
             "noop".clone_into(&mut node.kind);
-            node.config.clear();
         }
     }
-    let services = placeholders(&graph.needs());
-    load(&graph, &services).map_err(|error| error.problems().to_vec())
+    let services = placeholders(&graph.definition.needs());
+    load(graph, &services).map_err(|error| error.problems().to_vec())
 }

@@ -34,6 +34,8 @@ fn texts() -> Vec<(&'static str, String, &'static str)> {
             format!("{{\"id\": \"{}\"}}", "x".repeat(5 << 20)),
             "DC-003",
         ),
+        // The limit is within a character.
+        ("wide.json", "é".repeat(5 << 20), "DC-003"),
         ("bomb.yaml", bomb, "DC-003"),
         ("self.yaml", "a: &a [*a]\n".into(), "DC-00"),
         (
@@ -153,4 +155,27 @@ fn p209_hostile_input_and_scripts_are_refused() {
     .code(4);
     petalflow!("run /dev/null").code(1);
     petalflow!("run /").code(3);
+}
+
+#[test]
+fn p209_a_file_that_is_not_utf_8_is_named_with_a_hint() {
+    let folder = folder();
+    let path = crate::program::path(&folder, "utf16.json");
+    let text: Vec<u8> = "\u{feff}{}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    std::fs::write(&path, text).expect("the folder can be written");
+    let ran = petalflow!("run {path}").code(3);
+    assert!(
+        ran.err.contains("cannot be read") && ran.err.contains("UTF-8: save the file"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn p209_json_on_stdin_may_begin_with_a_mark_of_its_byte_order() {
+    let graph = "\u{feff}{\n\t\"id\": \"g\", \"version\": \"1\", \"nodes\": [{ \"id\": \"a\", \"type\": \"noop\" }], \"edges\": []}";
+    crate::program::run_with_input(graph, ["validate", "-"]).code(0);
 }

@@ -102,8 +102,8 @@ fn p209_problems_that_only_the_loader_finds_are_reported() {
     let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: human, config: { mode: choice, options: [{ id: x, label: X }, { id: x, label: Y }] } }\nedges: []\n";
     let ran = run_with_input(text, ["validate", "-"]).code(1);
     assert!(
-        ran.out.starts_with("<stdin>:5:5: error[CL-001]") && ran.out.contains("identifier `x`"),
-        "the node has a place: {}",
+        ran.out.starts_with("<stdin>:5:60: error[CL-001]") && ran.out.contains("identifier `x`"),
+        "the setting has a place: {}",
         ran.out
     );
 }

@@ -101,7 +101,9 @@ impl Source {
     /// As [`check`](Self::check).
     pub fn read_graph(&self, catalog: &Catalog) -> Result<ReadGraph, Diagnostics> {
         match self.read_definition(catalog) {
-            (Some(read), warnings) if !warnings.has_errors() => Ok(read.into_graph(catalog)),
+            (Some(read), warnings) if !warnings.has_errors() => {
+                Ok(read.into_graph(catalog, warnings))
+            }
             (_, diagnostics) => Err(diagnostics),
         }
     }
@@ -129,12 +131,33 @@ impl Source {
 }
 
 /// A checked graph and the settings of its nodes.
+///
+/// A definition that was made in Rust becomes one with `From`, which reads the settings and checks nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadGraph {
     /// The graph, compiled if the document is a workflow of agents.
     pub definition: GraphDefinition,
     /// The settings of each node, as [`NodeDefinition::settings`] returns them.
     pub settings: Vec<Map<String, Value>>,
+    /// What is probably not as its author wants.
+    pub warnings: Diagnostics,
+}
+
+impl From<GraphDefinition> for ReadGraph {
+    fn from(definition: GraphDefinition) -> Self {
+        let settings = definition.nodes.iter().map(NodeDefinition::settings);
+        ReadGraph {
+            settings: settings.collect(),
+            definition,
+            warnings: Diagnostics::default(),
+        }
+    }
+}
+
+impl From<&GraphDefinition> for ReadGraph {
+    fn from(definition: &GraphDefinition) -> Self {
+        definition.clone().into()
+    }
 }
 
 /// What was read of a document.
@@ -152,7 +175,7 @@ impl Read {
         }
     }
 
-    fn into_graph(self, catalog: &Catalog) -> ReadGraph {
+    fn into_graph(self, catalog: &Catalog, warnings: Diagnostics) -> ReadGraph {
         match self {
             Read::Graph(definition, checked) => {
                 let nodes = definition.nodes.iter().zip(checked);
@@ -160,16 +183,13 @@ impl Read {
                 ReadGraph {
                     settings: settings.collect(),
                     definition,
+                    warnings,
                 }
             }
-            Read::Agents(workflow) => {
-                let definition = workflow.compile(catalog);
-                let nodes = definition.nodes.iter();
-                ReadGraph {
-                    settings: nodes.map(NodeDefinition::settings).collect(),
-                    definition,
-                }
-            }
+            Read::Agents(workflow) => ReadGraph {
+                warnings,
+                ..workflow.compile(catalog).into()
+            },
         }
     }
 }

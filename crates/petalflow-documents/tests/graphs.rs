@@ -376,3 +376,83 @@ fn settings_that_a_check_has_read_are_those_of_the_node() {
     assert_eq!(read.settings, settings);
     assert_eq!(settings[0]["template"], "{{ x }}");
 }
+
+#[test]
+fn p206_settings_of_a_wrong_form_are_reported_at_their_place() {
+    for (kind, settings, place, message) in [
+        (
+            "llm_prompt",
+            json!({ "timeout": "5x" }),
+            "timeout",
+            "a duration is",
+        ),
+        (
+            "llm_prompt",
+            json!({ "timeout": -5 }),
+            "timeout",
+            "a duration is",
+        ),
+        (
+            "llm_prompt",
+            json!({ "timeout": "30" }),
+            "timeout",
+            "a duration is",
+        ),
+        (
+            "llm_prompt",
+            json!({ "timeout": "-5s" }),
+            "timeout",
+            "a duration is",
+        ),
+        (
+            "llm_prompt",
+            json!({ "retry": { "backoff": "soon" } }),
+            "retry/backoff",
+            "a duration is",
+        ),
+        (
+            "webhook_trigger",
+            json!({ "methods": ["POST", "FOO BAR"] }),
+            "methods/1",
+            "`FOO BAR` is not an HTTP method",
+        ),
+        (
+            "webhook_call",
+            json!({ "url": "https://x.test", "method": "GE T" }),
+            "method",
+            "`GE T` is not an HTTP method",
+        ),
+        (
+            "guardian",
+            json!({ "checks": [{ "type": "pattern", "field": "x", "pattern": "(" }] }),
+            "checks/0/pattern",
+            "`(` is not a regular expression",
+        ),
+        (
+            "filter",
+            json!({ "filters": [{ "type": "match", "field": "x", "pattern": "[" }] }),
+            "filters/0/pattern",
+            "`[` is not a regular expression",
+        ),
+        (
+            "cache",
+            json!({ "wrapped_binding": { "type": "llm_prompt", "config": { "timeout": "1q" } } }),
+            "wrapped_binding/config/timeout",
+            "a duration is",
+        ),
+    ] {
+        let node = json!({ "id": "a", "type": kind, "config": settings }).to_string();
+        let (_, diagnostics) = inspect("g.json", &graph(&node, ""));
+        let found: Vec<_> = diagnostics.errors().collect();
+        assert_eq!(found.len(), 1, "{settings}: {diagnostics}");
+        assert_eq!(found[0].code, Code::WrongValue);
+        assert_eq!(found[0].pointer, format!("/nodes/0/config/{place}"));
+        assert!(
+            found[0].position.is_some() && found[0].message.starts_with(message),
+            "{diagnostics}"
+        );
+    }
+    // A check of another type does not use its pattern.
+    let unused = r#"{"id":"a","type":"guardian","config":{"checks":[{"type":"required","field":"x","pattern":"("}]}}"#;
+    assert!(codes("g.json", &graph(unused, "")).is_empty());
+}

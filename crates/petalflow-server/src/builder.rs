@@ -9,7 +9,7 @@ use petalflow::run::CancelToken;
 use petalflow::{Flow, Launch};
 use petalflow_envelope::Envelope;
 use petalflow_envelope::builder::EnvelopeFlow;
-use petalflow_envelope::documents::{GraphDefinition, Services, load};
+use petalflow_envelope::documents::{ReadGraph, Services, load};
 use petalflow_envelope::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
 
 use crate::hook::{Hook, HookThreads, check_name};
@@ -75,22 +75,26 @@ impl ServerBuilder {
     /// Serves all webhook triggers of a document. A request to one of them runs the graph from this trigger, whatever the
     /// entry of the document is. A timeout of the trigger is that of its runs.
     ///
+    /// The document is a `&GraphDefinition`, or a [`ReadGraph`], whose settings are not read again.
+    ///
     /// To let people answer questions over HTTP, give the services a
     /// [`ThreadHandler`](petalflow_envelope::kinds::ThreadHandler), and call [`threads`](Self::threads).
     #[must_use]
-    pub fn document(mut self, graph: &GraphDefinition, services: &Services) -> Self {
-        let nodes = graph.nodes.iter();
+    pub fn document(mut self, graph: impl Into<ReadGraph>, services: &Services) -> Self {
+        let read = graph.into();
+        let nodes = read.definition.nodes.iter();
         let triggers = nodes.filter(|node| node.kind == "webhook_trigger");
         let triggers: Vec<String> = triggers.map(|node| node.id.clone()).collect();
         if triggers.is_empty() {
-            let workflow = graph.id.clone();
+            let workflow = read.definition.id.clone();
             self.errors.push(SetupError::NoTrigger { workflow });
         }
         for trigger in triggers {
-            let mut graph = graph.clone();
-            graph.entry = trigger;
-            match load(&graph, services) {
-                Ok(flow) => self = self.flow(&graph.id, &flow),
+            let mut read = read.clone();
+            read.definition.entry = trigger;
+            let workflow = read.definition.id.clone();
+            match load(read, services) {
+                Ok(flow) => self = self.flow(workflow, &flow),
                 Err(error) => {
                     // The other triggers have the same nodes, and so the same mistakes.
                     self.errors.push(error.into());

@@ -2,7 +2,7 @@
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow_envelope::builder::EnvelopeBuilder;
-use petalflow_envelope::documents::Services;
+use petalflow_envelope::documents::{ReadGraph, Services};
 use petalflow_envelope::kinds::{NoopNode, TriggerAuth, WebhookTriggerConfig, WebhookTriggerNode};
 use petalflow_server::{Server, SetupError};
 use serde_json::json;
@@ -102,4 +102,16 @@ fn tokens_are_not_printed() {
         let shows = printed.contains("secret") || printed.contains("s3cret");
         assert!(!shows, "{printed}");
     }
+}
+
+/// The settings of a read graph are used as they are: a wrong method in them is found, which the definition does not have.
+#[test]
+fn settings_that_were_read_are_not_read_again_for_each_trigger() {
+    let noop = json!({ "id": "work", "type": "noop" });
+    let mut read = ReadGraph::from(graph(json!({}), &[noop]));
+    let right = Server::builder(&InMemoryStore::new()).document(read.clone(), &Services::new());
+    assert!(right.build().is_ok());
+    read.settings[0].insert("methods".into(), json!(["NO SUCH METHOD"]));
+    let wrong = Server::builder(&InMemoryStore::new()).document(read, &Services::new());
+    assert!(wrong.build().is_err());
 }

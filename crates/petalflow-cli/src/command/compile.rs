@@ -38,7 +38,7 @@ The graph is JSON, and YAML in a file `.yaml` or `.yml`.";
 
 pub(crate) fn run(args: Args) -> Result {
     let catalog = ServiceArgs::default().catalog();
-    let (file, definition) = load::read_graph(&args.file, &catalog)?;
+    let (file, definition) = load::read_definition(&args.file, &catalog)?;
     let Definition::Agents(workflow) = definition else {
         return Err(Failure::new(
             Exit::WrongKind,

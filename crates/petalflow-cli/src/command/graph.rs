@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args) -> Result {
             Format::Svg => checked.conversation.picture(),
         }
     } else {
-        let graph = build_graph(file)?;
+        let graph = build_graph(&file)?;
         match format {
             Format::Mermaid => petalflow_graph::mermaid(&graph),
             Format::Dot => petalflow_graph::dot(&graph),
@@ -70,10 +70,10 @@ pub(crate) fn run(args: Args) -> Result {
 }
 
 /// Builds the graph that the engine would run.
-fn build_graph(file: File) -> Result<petalflow_graph::Graph> {
+fn build_graph(file: &File) -> Result<petalflow_graph::Graph> {
     let catalog = ServiceArgs::default().catalog();
-    let (file, definition) = load::check_graph(file, &catalog)?;
-    let flow = load::build_without_services(&definition.graph(&catalog)).map_err(|problems| {
+    let read = load::check_graph(file, &catalog)?;
+    let flow = load::build_without_services(read).map_err(|problems| {
         Failure::new(
             Exit::Invalid,
             format_args!(

@@ -110,10 +110,9 @@ impl RunArgs {
 
 pub(crate) async fn run(args: Args) -> Result {
     let catalog = args.services.catalog();
-    let (_, definition) = load::read_graph(&args.file, &catalog)?;
-    let graph = definition.graph(&catalog);
+    let read = load::read_graph(&args.file, &catalog)?;
     if args.dry_run {
-        load::build_without_services(&graph).map_err(|problems| {
+        load::build_without_services(read).map_err(|problems| {
             Failure::new(
                 Exit::Missing,
                 format_args!("the graph cannot be loaded: {}", problems.join("; ")),
@@ -122,15 +121,16 @@ pub(crate) async fn run(args: Args) -> Result {
         terminal::line("The document is valid and can be loaded.")?;
         return Ok(Exit::Done);
     }
-    args.answers.check(&graph)?;
+    args.answers.check(&read.definition)?;
     let mut envelope = args.input.envelope()?;
-    let services = args.services.services(&graph)?;
-    let flow = load::build(&graph, &services)?;
+    let services = args.services.services(&read.definition)?;
+    let id = args.thread.clone();
+    let id = id.unwrap_or_else(|| new_id(&read.definition.id));
+    let flow = load::build(read, &services)?;
     let store = args.store.open_or_memory().await?;
     let is_stored = args.store.store.is_some();
     let token = CancelToken::new();
     let threads = args.settings.launch(&flow, &token).store(&store);
-    let id = args.thread.clone().unwrap_or_else(|| new_id(&graph.id));
     envelope.trace = Trace {
         run_id: id.clone(),
         ..Trace::now()

@@ -57,9 +57,9 @@ pub(crate) async fn run(args: Args) -> Result {
     let store = args.store.open_or_memory().await?;
     let mut builder = Server::builder(&store).on_notice(print_failure);
     for path in &args.files {
-        let (_, definition) = load::read_graph(path, &catalog)?;
-        let graph = definition.graph(&catalog);
-        builder = builder.document(&graph, &args.services.services(&graph)?);
+        let read = load::read_graph(path, &catalog)?;
+        let services = args.services.services(&read.definition)?;
+        builder = builder.document(read, &services);
     }
     if args.threads {
         if std::env::var_os(TOKEN_VARIABLE).is_none_or(|token| token.is_empty()) {

@@ -86,12 +86,12 @@ fn check(file: &File, catalog: &Catalog) -> Findings {
             Err(found) => Findings::of(&found),
         };
     }
-    match file.graph_source().check(catalog) {
+    match file.graph_source().read_graph(catalog) {
         Err(found) => Findings::of(&found),
-        Ok(document) => {
-            let mut findings = Findings::of(&document.warnings);
+        Ok(read) => {
+            let mut findings = Findings::of(&read.warnings);
             // What only the loader sees, such as nodes that cannot be reached.
-            if let Err(problems) = load::build_without_services(&document.graph(catalog)) {
+            if let Err(problems) = load::build_without_services(read) {
                 findings.append(Findings::of(&file.located(&problems)));
             }
             findings

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 mod conditional;
 mod cycle;
 pub(crate) mod format;
+mod forms;
 pub(crate) mod graph;
 mod patterns;
 mod settings;

@@ -7,6 +7,8 @@ use crate::diagnostic::Codes;
 use crate::diagnostic::Report;
 use crate::graph::NodeDefinition;
 use crate::{catalog, schemas};
+
+use super::forms;
 use petalflow_source::Pointer;
 use petalflow_source::schema;
 
@@ -74,6 +76,7 @@ fn settings(
         Value::Object(checked) => checked,
         _ => Map::new(),
     };
+    forms::check(kind, schema, &checked, at, report);
     match inner {
         Some((name, inner)) => {
             let inner = bound(kind, &inner, &at.name(name), report, depth);

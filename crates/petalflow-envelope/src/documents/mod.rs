@@ -53,7 +53,6 @@ use crate::kinds::NoopNode;
 use edges::Edges;
 pub use error::LoadError;
 pub use schemas::settings_schemas;
-use serde_json::{Map, Value};
 pub use services::Services;
 
 /// What the code of [`flow_from!`](crate::flow_from) names.
@@ -76,7 +75,7 @@ pub mod __private {
 /// As [`Source::check`] and [`load`]: all problems.
 pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow, LoadError> {
     match source.read_graph(&Catalog::default()) {
-        Ok(read) => load_nodes(&read.definition, read.settings, services),
+        Ok(read) => load_nodes(read, services),
         Err(diagnostics) => Err(LoadError {
             graph: source.name().into(),
             problems: diagnostics.errors().map(ToString::to_string).collect(),
@@ -86,6 +85,9 @@ pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow,
 
 /// Makes a graph that can run of a definition. [Check](GraphDefinition::check) the definition before: this function reports
 /// only what prevents it from building the nodes.
+///
+/// A [`ReadGraph`] of [`Source::read_graph`] is checked, and its settings are not read again. Those of a
+/// `&GraphDefinition` are read here.
 ///
 /// ```
 /// use petalflow_envelope::documents::{GraphDefinition, Services, load};
@@ -106,21 +108,16 @@ pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow,
 /// # Errors
 ///
 /// All problems at once: missing models, tools, handlers or functions, settings that are wrong, edges that do not fit.
-pub fn load(graph: &GraphDefinition, services: &Services) -> Result<EnvelopeFlow, LoadError> {
-    let settings = graph.nodes.iter().map(NodeDefinition::settings);
-    load_nodes(graph, settings, services)
+pub fn load(graph: impl Into<ReadGraph>, services: &Services) -> Result<EnvelopeFlow, LoadError> {
+    load_nodes(graph.into(), services)
 }
 
-/// As [`load`], with the settings of each node in the form of the types.
-fn load_nodes(
-    graph: &GraphDefinition,
-    settings: impl IntoIterator<Item = Map<String, Value>>,
-    services: &Services,
-) -> Result<EnvelopeFlow, LoadError> {
+fn load_nodes(read: ReadGraph, services: &Services) -> Result<EnvelopeFlow, LoadError> {
+    let graph = &read.definition;
     let edges = Edges::new(graph);
     let mut problems = Vec::new();
     let mut result = EnvelopeGraph::new(&graph.id);
-    for (node, settings) in graph.nodes.iter().zip(settings) {
+    for (node, settings) in graph.nodes.iter().zip(read.settings) {
         let site = nodes::Site {
             graph,
             id: &node.id,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use petalflow::tool::FuncTool;
-use petalflow_envelope::Changes;
-use petalflow_envelope::documents::{Catalog, Services, Source, load_source};
+use petalflow_envelope::documents::{Catalog, Services, Source, load, load_source};
 use petalflow_envelope::kinds::{AutoHandler, FuncNode};
+use petalflow_envelope::{Changes, Period};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use super::{definition, load_flow, problems, run, step};
+use super::{definition, load_flow, problems, run, run_to_end, step};
 
 fn services() -> Services {
     let echo = FuncTool::new(
@@ -369,4 +369,72 @@ fn a_thousand_nodes_load() {
         "{:?}",
         start.elapsed()
     );
+}
+
+/// The settings of a read graph are used as they are: others than those of the definition show that nothing is read again.
+#[tokio::test]
+async fn settings_that_were_read_are_not_read_again() {
+    let text = r#"{ "id": "g", "version": "1", "kind": "graph", "edges": [], "nodes": [
+        { "id": "a", "type": "transform", "config": { "transform": "template", "template": "document", "output_var": "x" } }
+    ] }"#;
+    let source = Source::new("g.json", text);
+    let mut read = source
+        .read_graph(&Catalog::default())
+        .expect("the document is right");
+    read.settings[0].insert("template".into(), json!("read"));
+    let flow = load(read, &Services::new()).expect("it has all that it needs");
+    let envelope = run_to_end(&flow, json!({})).await;
+    assert_eq!(envelope.get_var_string("x"), "read");
+}
+
+/// The check of a document knows durations without the parser of the loader. It must refuse nothing that the loader reads.
+#[test]
+fn p207_all_durations_that_the_loader_reads_are_right() {
+    let units = [
+        "h", "hrs", "hour", "m", "mins", "minutes", "s", "sec", "seconds", "ms", "millis", "us",
+        "µs", "micros", "ns", "nanos",
+    ];
+    let mut texts: Vec<String> = units
+        .iter()
+        .flat_map(|unit| {
+            [
+                format!("3{unit}"),
+                format!("1.5 {unit}"),
+                format!("2H4{unit}"),
+            ]
+        })
+        .collect();
+    texts.extend(
+        [
+            "PT1H30M",
+            "pt5s",
+            "1h, 30m",
+            "1:30:00",
+            "1h 30m 5s",
+            "+5s",
+            "0s",
+            "-0s",
+            "P1D",
+            "1 day",
+            "5",
+            "",
+            "PT",
+            "2 weeks",
+            "5s ago",
+        ]
+        .map(String::from),
+    );
+    let mut read = 0;
+    for text in texts {
+        let graph = definition(
+            json!([["a", "cache", { "ttl": text, "wrapped_binding": { "type": "noop" } }]]),
+            json!([]),
+        );
+        if serde_json::from_value::<Period>(json!(text)).is_ok() {
+            read += 1;
+            let found = graph.check(&Catalog::default());
+            assert!(!found.has_errors(), "{text}: {found}");
+        }
+    }
+    assert!(read > 30, "{read}");
 }

@@ -66,9 +66,9 @@ impl ThreadArgs {
             .hint("write it after the name of the thread")
         })?;
         let catalog = services.catalog();
-        let (_, definition) = load::read_graph(&file, &catalog)?;
-        let graph = definition.graph(&catalog);
-        let flow = load::build(&graph, &services.services(&graph)?)?;
+        let read = load::read_graph(&file, &catalog)?;
+        let graph = read.definition.clone();
+        let flow = load::build(read, &services.services(&graph)?)?;
         Ok((graph, flow))
     }
 
@@ -78,8 +78,8 @@ impl ThreadArgs {
             return Ok(None);
         };
         let catalog = ServiceArgs::default().catalog();
-        let (_, definition) = load::read_graph(&file, &catalog)?;
-        let flow = load::build_without_services(&definition.graph(&catalog));
+        let read = load::read_graph(&file, &catalog)?;
+        let flow = load::build_without_services(read);
         flow.map(Some)
             .map_err(|problems| Failure::new(Exit::Invalid, problems.join("; ")))
     }
