@@ -96,7 +96,7 @@ impl fmt::Display for ThreadStatus {
 pub struct ThreadInfo {
     /// Its id.
     pub id: String,
-    /// How many checkpoints it has, in all namespaces.
+    /// How many checkpoints it has, in all namespaces: those of sub-flows, and the records of an event log, are counted.
     pub checkpoints: u64,
     /// The size of its checkpoints in bytes, in all namespaces.
     pub bytes: u64,

@@ -267,7 +267,7 @@ impl<F: Flow> Launch<F> {
         self.manage_shared(Arc::new(value))
     }
 
-    /// Provides a value that is already shared.
+    /// Provides a value that is already shared. With [`manage`](Self::manage), the type would be `Managed<Arc<T>>`.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -566,7 +566,7 @@ impl<F: Flow> Launch<F> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a store",
     label = "not a store that can be cloned",
-    note = "a store is opened before, such as `SqliteStore::open(\"threads.db\").await?` of `petalflow-sqlite`; in a test, it can be `petalflow::checkpoint::InMemoryStore::new()`. A store of your own is given in an `Arc`"
+    note = "a store is opened before, such as `SqliteStore::open(\"threads.db\").await?` of `petalflow-sqlite`; in a test, it can be `petalflow::checkpoint::InMemoryStore::new()`. A store of your own is given in an `Arc`, unless it is `Clone`; a generic function takes `&(impl Store + Clone)`"
 )]
 pub trait SharedStore: Store + Clone {}
 

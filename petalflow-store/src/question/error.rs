@@ -44,7 +44,7 @@ pub enum AnswerError {
     },
     /// Another caller has answered the question or decided the approval, or it has expired.
     #[error(
-        "{id} has an answer already (`{name}`): another caller has answered, or the question has expired; this answer is not recorded"
+        "interrupt {id} has an answer already (`{name}`): another caller has answered, or the question has expired; this answer is not recorded"
     )]
     Answered {
         /// The id of the question or the approval.

@@ -102,7 +102,7 @@ impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}
 #[diagnostic::on_unimplemented(
     message = "runs over `{Self}` cannot be stored",
     label = "the state `{Self}` is `volatile`",
-    note = "write `#[state]` for `#[state(volatile)]`, and derive `Clone, serde::Serialize, serde::Deserialize` for the types of its keys; or run the flow without a store"
+    note = "write `#[state]` for `#[state(volatile)]`, and derive `Clone, serde::Serialize, serde::Deserialize` for the types of its keys; or run the flow without a store. A generic function requires it: `where F::State: petalflow::state::Stored`"
 )]
 pub trait Stored: State<Storage: Stores> {}
 

@@ -43,8 +43,8 @@ pub struct Thread<F: Flow> {
 
 impl<F: Flow> Threads<F> {
     /// The thread with this id, which need not exist yet.
-    pub fn thread(&self, id: impl Into<Arc<str>>) -> Thread<F> {
-        Thread::new(self.clone(), id.into())
+    pub fn thread(&self, id: impl AsRef<str>) -> Thread<F> {
+        Thread::new(self.clone(), id.as_ref().into())
     }
 }
 
@@ -301,12 +301,8 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
-    pub async fn fork_to(
-        &self,
-        checkpoint: u64,
-        id: impl Into<Arc<str>>,
-    ) -> Result<Self, ThreadError> {
-        let other = Thread::new(self.threads.clone(), id.into());
+    pub async fn fork_to(&self, checkpoint: u64, id: impl AsRef<str>) -> Result<Self, ThreadError> {
+        let other = Thread::new(self.threads.clone(), id.as_ref().into());
         let (from, to) = (self.checked()?, other.checked()?);
         let _claim = other.claim(&to).await?;
         other.must_be_new().await?;
@@ -325,8 +321,8 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
-    pub fn copy_to(&self, id: impl Into<Arc<str>>) -> BoxFuture<'_, Result<Self, ThreadError>> {
-        let other = Thread::new(self.threads.clone(), id.into());
+    pub fn copy_to(&self, id: impl AsRef<str>) -> BoxFuture<'_, Result<Self, ThreadError>> {
+        let other = Thread::new(self.threads.clone(), id.as_ref().into());
         Box::pin(self.copied_to(other))
     }
 

@@ -4,7 +4,7 @@ use petalflow::checkpoint::{InMemoryStore, ThreadQuery, ThreadStatus};
 use petalflow::run::CancelToken;
 use petalflow::thread::{Edit, HistoryQuery};
 
-use super::{Hour, WorkCount, WorkTask, ids, info, launch, thread};
+use super::{DoWork, Hour, WorkCount, WorkTask, ids, info, launch, thread};
 
 #[tokio::test]
 async fn each_end_of_a_run_is_a_status() {
@@ -194,4 +194,15 @@ async fn history_is_read_by_superstep_and_with_states() {
     let fork = thread.fork_to(found[0].checkpoint, "fork").await.unwrap();
     let work = fork.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(work.count, 5, "it continues after the third superstep");
+}
+
+/// A handler needs its id again, so it lends it.
+#[tokio::test]
+async fn a_thread_takes_borrowed_and_owned_ids() {
+    let threads = DoWork::new().store(&InMemoryStore::new());
+    let id = String::from("ann");
+    assert_eq!(threads.thread(&id).id(), id);
+    assert_eq!(threads.thread(&*id).id(), id);
+    assert_eq!(threads.thread(std::sync::Arc::<str>::from(&*id)).id(), id);
+    assert_eq!(threads.thread(id).id(), "ann");
 }

@@ -68,13 +68,50 @@ pub mod __private {
     pub type Flow = crate::builder::EnvelopeFlow;
 }
 
-/// Checks a document and makes a graph that can run of it.
+/// Checks a document and makes a graph that can run of it. The document can name the tools and the providers of the services:
+/// in a graph, the name of a tool is also a type of nodes.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow_envelope::Envelope;
+/// use petalflow_envelope::documents::{Services, Source, load_source};
+/// use serde_json::json;
+///
+/// /// Counts words.
+/// #[tool]
+/// fn word_count(text: String) -> serde_json::Value {
+///     json!({ "words": text.split(' ').count() })
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let source = Source::new("count.graph.yaml", "
+/// id: count
+/// version: '1.0'
+/// nodes:
+///   - { id: count, type: word_count, config: { args_template: { text: text }, output_key: counted } }
+/// edges: []
+/// ");
+/// let flow = load_source(&source, &Services::new().tool(word_count {}))?;
+/// let envelope = flow.run(Envelope::new().with_var("text", "two words")).await?;
+/// assert_eq!(envelope.get_var("counted"), Some(&json!({ "words": 2 })));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
 /// As [`Source::check`] and [`load`]: all problems.
 pub fn load_source(source: &Source, services: &Services) -> Result<EnvelopeFlow, LoadError> {
-    match source.read_graph(&Catalog::default()) {
+    let catalog = services.providers();
+    let read = source.read_graph(&catalog).or_else(|diagnostics| {
+        // A workflow makes a node of a task of each tool that the catalog has, and calls the others.
+        match source.inspect(&catalog) {
+            (Some(Definition::Graph(_)), _) => source.read_graph(&services.and_tools(catalog)),
+            _ => Err(diagnostics),
+        }
+    });
+    match read {
         Ok(read) => load_nodes(read, services),
         Err(diagnostics) => Err(LoadError {
             graph: source.name().into(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::kinds::{AnyNode, CacheStore, EnvelopeNode, HumanHandler, MemoryCacheStore};
 use petalflow::tool::Tool;
+use petalflow_documents::{Catalog, ToolMode};
 use petalflow_llm::LlmClient;
 
 /// What the nodes of a document use: models, tools, the handler that asks people, functions, and a cache.
@@ -130,6 +131,20 @@ impl Services {
     pub fn cache(mut self, store: impl CacheStore) -> Self {
         self.cache = Shared(Arc::new(store));
         self
+    }
+
+    /// The names of the providers.
+    pub(super) fn providers(&self) -> Catalog {
+        let providers = self.models.keys();
+        providers.fold(Catalog::default(), Catalog::provider)
+    }
+
+    /// The catalog with the tools as types of nodes.
+    pub(super) fn and_tools(&self, catalog: Catalog) -> Catalog {
+        let tools = self.tools.keys();
+        tools.fold(catalog, |catalog, tool| {
+            catalog.tool(tool, ToolMode::Standalone)
+        })
     }
 
     pub(super) fn find_model(&self, provider: Option<&str>) -> Result<Arc<dyn LlmClient>, String> {

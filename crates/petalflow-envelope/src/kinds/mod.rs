@@ -128,7 +128,12 @@ impl Call<'_> {
 }
 
 /// A node over an envelope, as a trait object. All node kinds implement it. [`MapNode`], [`CacheNode`] and [`BranchNode`]
-/// contain one.
+/// contain one. A closure is one in a [`FuncNode`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a node over an envelope",
+    label = "not a node",
+    note = "a closure is one in `FuncNode::new(|envelope| async move {{ Ok(Changes::new()) }})`; the others are the types of `petalflow_envelope::kinds`"
+)]
 #[async_trait]
 pub trait EnvelopeNode: Send + Sync + 'static {
     /// The kind of the node.
