@@ -10,10 +10,13 @@ use pin_project_lite::pin_project;
 
 use super::driver::Driver;
 use super::watch::{Stop, Watch, poll_watch};
-use crate::error::{Failure, Payload};
+use crate::error::{BoxError, Failure, Payload};
 use crate::flow::{Flow, Step, next_fast};
 use crate::future::poll_caught;
 use crate::state::WriteError;
+
+/// How the poll of a step ended.
+type StepResult = Result<Result<Result<(), BoxError>, Payload>, Stop>;
 
 /// Why the fast path was left, and at which node.
 pub(super) enum FastPathEnd {
@@ -32,10 +35,10 @@ pub(super) enum FastPathEnd {
 pin_project! {
     /// A step that something may stop. A type of its own, because a closure would point at the step and the watch, and every run
     /// in flight would store the pointers.
-    struct Watched<'w, T> {
+    pub(super) struct Watched<'w, T> {
         #[pin]
-        step: T,
-        watch: &'w mut Option<Box<Watch>>,
+        pub(super) step: T,
+        pub(super) watch: &'w mut Option<Box<Watch>>,
     }
 }
 
@@ -53,68 +56,71 @@ impl<T: Future> Future for Watched<'_, T> {
     }
 }
 
-/// Runs nodes from `node` on, until something other than one fast node follows or the driver has to check limits.
+/// Runs nodes from `$node` on, until something other than one fast node follows or the driver has to check limits.
 ///
-/// The loop neither allocates nor locks, and the future of the step is part of this future. From node to node the run stays
-/// in the generated dispatch, as long as [`FastPath::advance`] returns the next node.
-#[allow(
-    clippy::manual_async_fn,
-    reason = "the future of an `async fn` stores its arguments twice"
-)]
-pub(super) fn run_fast_path<F: Flow>(
-    driver: &mut Driver<F>,
-    mut node: NodeIdx,
-) -> impl Future<Output = FastPathEnd> + Send {
-    async move {
-        driver.fast_path.pause_at = driver.pause_at();
+/// The loop neither allocates nor locks. From node to node the run stays in the generated dispatch, as long as
+/// [`FastPath::advance`](crate::flow::FastPath::advance) returns the next node. A macro, because the future of a function has
+/// a state and a pointer to the driver: two words of every run in flight.
+macro_rules! run_fast_path {
+    ($driver:ident, $node:ident) => {{
+        $driver.fast_path.pause_at = $driver.pause_at();
         loop {
-            let Driver {
-                fast_path, scope, ..
-            } = driver;
-            if fast_path.is_paused(scope) {
-                return FastPathEnd::Before(node);
+            if !$driver.begin_fast($node) {
+                break FastPathEnd::Before($node);
             }
-            scope.superstep += 1;
-            scope.node = node;
             // In a block: values that live across the await are part of every run in flight.
             let result = {
-                let Driver {
-                    flow,
-                    watch,
-                    scope,
-                    state,
-                    fast_path,
-                    effects,
-                    ..
-                } = &mut *driver;
-                let mut step = Step::fast_path(fast_path, scope, state.get_mut(), effects);
-                let step = flow.step(node.as_u32(), &mut step);
+                let (flow, mut step, watch) = $driver.fast_step();
+                let step = flow.step($node.as_u32(), &mut step);
                 Watched { step, watch }.await
             };
-            let Driver {
-                scope,
-                state,
-                fast_path,
-                effects,
-                ..
-            } = &mut *driver;
-            // The dispatch may have advanced.
-            node = scope.node;
-            match result {
-                Ok(Ok(Ok(()))) => {}
-                Ok(Ok(Err(error))) => return FastPathEnd::Failed(node, Failure::error(error)),
-                Ok(Err(payload)) if fast_path.pause_at == 0 => resume_unwind(payload),
-                Ok(Err(payload)) => return FastPathEnd::Failed(node, Failure::panic(payload)),
-                Err(stop) => return FastPathEnd::Stopped(stop),
+            match $driver.end_fast(result) {
+                Ok(next) => $node = next,
+                Err(end) => break end,
             }
-            let next = next_fast(&scope.shared.plan, node, effects);
-            if let Err(error) = fast_path.commit(state.get_mut(), effects) {
-                return FastPathEnd::Refused(node, error);
-            }
-            match next {
-                Some(next) => node = next,
-                None => return FastPathEnd::After(node),
-            }
+        }
+    }};
+}
+pub(super) use run_fast_path;
+
+impl<F: Flow> Driver<F> {
+    /// Begins the superstep of this node. Returns whether it may begin.
+    #[inline]
+    pub(super) fn begin_fast(&mut self, node: NodeIdx) -> bool {
+        let may_begin = !self.fast_path.is_paused(&self.scope);
+        if may_begin {
+            self.scope.superstep += 1;
+            self.scope.node = node;
+        }
+        may_begin
+    }
+
+    #[inline]
+    pub(super) fn fast_step(&mut self) -> (&F, Step<'_, F::State>, &mut Option<Box<Watch>>) {
+        let (state, effects) = (self.state.get_mut(), &mut self.effects);
+        let step = Step::fast_path(&mut self.fast_path, &mut self.scope, state, effects);
+        (&self.flow, step, &mut self.watch)
+    }
+
+    /// Commits the superstep. Returns the next node, if the fast path continues.
+    #[inline]
+    pub(super) fn end_fast(&mut self, result: StepResult) -> Result<NodeIdx, FastPathEnd> {
+        // The dispatch may have advanced.
+        let node = self.scope.node;
+        match result {
+            Ok(Ok(Ok(()))) => {}
+            Ok(Ok(Err(error))) => return Err(FastPathEnd::Failed(node, Failure::error(error))),
+            Ok(Err(payload)) if self.fast_path.pause_at == 0 => resume_unwind(payload),
+            Ok(Err(payload)) => return Err(FastPathEnd::Failed(node, Failure::panic(payload))),
+            Err(stop) => return Err(FastPathEnd::Stopped(stop)),
+        }
+        let next = next_fast(&self.scope.shared.plan, node, &mut self.effects);
+        match self
+            .fast_path
+            .commit(self.state.get_mut(), &mut self.effects)
+        {
+            Ok(()) => next.ok_or(FastPathEnd::After(node)),
+            Err(error) => Err(FastPathEnd::Refused(node, error)),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::abort::Abort;
 use super::commit::no_edge;
 use super::driver::Driver;
 use super::failure::handle_failure;
-use super::fast_path::{FastPathEnd, run_fast_path};
+use super::fast_path::{FastPathEnd, Watched, run_fast_path};
 use super::parallel::ParallelExecutor;
 use super::stored_steps::StoredSteps;
 use super::task_end::TaskEnd;
@@ -99,7 +99,7 @@ pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
                     if driver.before_superstep(Some(node), &[])? {
                         driver.yield_now().await?;
                     }
-                    match run_fast_path(driver, node).await {
+                    match run_fast_path!(driver, node) {
                         FastPathEnd::Before(next) => node = next,
                         end => break end,
                     }

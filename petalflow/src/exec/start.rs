@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Settings;
 use super::driver::Driver;
-use super::fast_path::{FastPathEnd, run_fast_path};
+use super::fast_path::{FastPathEnd, Watched, run_fast_path};
 use super::persistence::NoPersistence;
 use super::run_loop::{after_fast_path, fast_entry, run_from_start};
 use super::stored_run::StoredRun;
@@ -131,7 +131,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
                     }
                     Err(abort) => break Err(abort),
                 }
-                match run_fast_path(&mut driver, node).await {
+                match run_fast_path!(driver, node) {
                     FastPathEnd::Before(next) => node = next,
                     end => match after_fast_path(&mut driver, end, &mut persistence) {
                         Ok(None) => break Ok(()),
