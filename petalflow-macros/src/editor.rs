@@ -1,6 +1,5 @@
 //! Code for rust-analyzer, which finds the meaning of a token through all tokens of the expansion with its span.
 
-use crate::template::joined;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 
 /// The tokens with the span of the macro call, so that they are no meaning of a token of the user. `$crate` keeps its span,
@@ -17,5 +16,5 @@ pub(crate) fn elsewhere(tokens: TokenStream) -> TokenStream {
         token.set_span(Span::call_site());
         token
     });
-    joined(tokens)
+    tokens.collect()
 }

@@ -9,7 +9,6 @@ mod options;
 mod paths;
 mod route;
 mod state;
-mod template;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "tool")]

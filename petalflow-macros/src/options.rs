@@ -220,7 +220,7 @@ impl Opt {
     /// An option with retries: a number of attempts, an expression of type `Retry`, or a list of these. Returns the list.
     pub(crate) fn retry(
         &self,
-        runtime: &dyn quote::ToTokens,
+        runtime: &impl quote::ToTokens,
         errors: &mut Errors,
     ) -> Option<TokenStream> {
         let value = self.expr(errors, "3")?;
@@ -242,7 +242,7 @@ impl Opt {
 }
 
 /// An expression of type `&[Retry]` from a number of attempts, an expression of type `Retry`, or a list of these.
-pub(crate) fn retries(value: &Expr, runtime: &dyn quote::ToTokens) -> syn::Result<TokenStream> {
+pub(crate) fn retries(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
     let Expr::Array(list) = types::ungroup_expr(value) else {
         let retry = retry(value, runtime)?;
         return Ok(quote!(&[#retry]));
@@ -263,7 +263,7 @@ pub(crate) fn retries(value: &Expr, runtime: &dyn quote::ToTokens) -> syn::Resul
 }
 
 /// An expression of type `Retry` from a number of attempts or an expression of that type.
-fn retry(value: &Expr, runtime: &dyn quote::ToTokens) -> syn::Result<TokenStream> {
+fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
     let attempts = match types::ungroup_expr(value) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(count) if count.suffix().is_empty() => count.base10_parse::<u32>().ok(),

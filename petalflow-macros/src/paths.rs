@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::template::joined;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -59,7 +58,7 @@ impl Runtime {
             token.set_span(span);
             token
         });
-        joined(spread)
+        spread.collect()
     }
 }
 

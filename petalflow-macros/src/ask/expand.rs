@@ -1,8 +1,7 @@
 //! The code of a question. It cannot fail.
 
-use crate::template::{quote, quote_spanned};
 use proc_macro2::TokenStream;
-use quote::ToTokens;
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 

@@ -42,7 +42,7 @@ impl Parse for Input {
 /// Expands `[$crate] Name(State) { .. }`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let documented = input.clone();
-    read(input, &|cx| {
+    read(input, |cx| {
         let (krate, compiled) = (cx.krate, parse_quote!(#[cfg(not(doc))]));
         let attrs: Vec<_> = cx.attrs.iter().cloned().chain([compiled]).collect();
         let code = expand::flow(&expand::Cx {
@@ -59,7 +59,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// Expands the same for rustdoc: the interface without the bounds that only errors need, with a picture of the graph.
 pub(crate) fn documented(input: TokenStream) -> TokenStream {
-    read(input, &editor::interface)
+    read(input, editor::interface)
 }
 
 /// Expands the same for rust-analyzer.
@@ -68,11 +68,11 @@ pub(crate) fn in_editor(input: TokenStream) -> TokenStream {
         Some(TokenTree::Group(body)) => body.stream(),
         _ => TokenStream::new(),
     };
-    read(input, &|cx| editor::flow(cx, body.clone()))
+    read(input, |cx| editor::flow(cx, body))
 }
 
 /// Reads and checks a flow. `code` generates its code.
-fn read(input: TokenStream, code: &dyn Fn(&expand::Cx<'_>) -> TokenStream) -> TokenStream {
+fn read(input: TokenStream, code: impl FnOnce(&expand::Cx<'_>) -> TokenStream) -> TokenStream {
     let mut read = None;
     let parse = |input: ParseStream| {
         read = Some(input.parse::<Input>()?);

@@ -1,8 +1,7 @@
 //! The code for a route. It cannot fail.
 
-use crate::template::quote;
 use proc_macro2::{Ident, TokenStream};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote};
 use syn::Type;
 
 use super::ast::RouteAst;

@@ -1,7 +1,7 @@
 //! The syntax tree of `#[state]`: a struct, and the options of its keys.
 
-use crate::template::quote;
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::quote;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{

@@ -6,8 +6,8 @@ mod expand;
 mod model;
 mod nil;
 
-use crate::template::{joined, quote};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
 use self::model::State;
@@ -71,7 +71,7 @@ fn derived_names(tokens: TokenStream, words: &[String]) -> TokenStream {
         }
         token
     });
-    joined(tokens)
+    tokens.collect()
 }
 
 /// Expands the derive that replaces the attribute if a field has `#[cfg]`.

@@ -1,8 +1,7 @@
 //! The interface of a flow without bodies and internal bounds: for rust-analyzer and rustdoc.
 
-use crate::template::quote;
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote};
 
 use crate::editor::elsewhere;
 use crate::flow::check::is_method;

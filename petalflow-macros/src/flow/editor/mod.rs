@@ -8,8 +8,8 @@ mod api;
 mod names;
 mod scan;
 
-use crate::template::quote;
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::expand::{Cx, diagram, docs, drawing};
 

@@ -1,9 +1,8 @@
 //! The names of the user, each once.
 
-use crate::template::quote;
 use petalflow_graph::SortedMap;
 use proc_macro2::{Ident, Punct, Spacing, TokenStream, TokenTree};
-use quote::{ToTokens as _, format_ident};
+use quote::{ToTokens as _, format_ident, quote};
 
 use super::scan::{Of, Part};
 use crate::editor::elsewhere;

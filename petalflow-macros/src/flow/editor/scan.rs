@@ -2,7 +2,6 @@
 
 use std::iter::Peekable;
 
-use crate::template::joined;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree, token_stream::IntoIter};
 
 /// A part of a statement that has names.
@@ -127,7 +126,7 @@ fn settings(options: TokenStream, of: Of, parts: &mut Vec<Part>) {
     for option in split(options, ',') {
         let mut tokens = option.into_iter();
         if let Some(TokenTree::Ident(name)) = tokens.next() {
-            let value = joined(tokens.skip(1));
+            let value = tokens.skip(1).collect();
             parts.push(Part::Setting { of, name, value });
         }
     }

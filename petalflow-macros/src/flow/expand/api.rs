@@ -1,8 +1,7 @@
 //! The public interface of a flow: the type, its functions, and the implementation of `Flow`.
 
-use crate::template::{quote, quote_spanned};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Visibility, parse_quote};
 

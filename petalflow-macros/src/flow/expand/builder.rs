@@ -1,8 +1,7 @@
 //! The builder of a flow with node values.
 
-use crate::template::{quote, quote_spanned};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::format_ident;
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 

@@ -1,6 +1,5 @@
 //! Compile errors from constant evaluation: one `const _` per node, per arm, and per additional edge to a node, at its token.
 
-use crate::template::joined;
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -73,7 +72,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             quote!(__petalflow::edge(__CHECKED, #i)),
         ));
     }
-    joined(checks.into_iter().map(|(at, call)| check_at(at, call)))
+    checks
+        .into_iter()
+        .map(|(at, call)| check_at(at, call))
+        .collect()
 }
 
 /// A check, and the token at which it reports. Each check is a separate constant, because each can fail.

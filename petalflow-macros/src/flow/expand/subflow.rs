@@ -1,8 +1,7 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
-use crate::template::{joined, quote, quote_spanned};
 use proc_macro2::{Ident, TokenStream};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -139,6 +138,10 @@ fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<To
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = joined(subflow.params.iter().map(|param| binding(cx, param)));
+    let bindings = subflow
+        .params
+        .iter()
+        .map(|param| binding(cx, param))
+        .collect();
     (param, bindings, item)
 }

@@ -1,6 +1,5 @@
 //! Tokens for several parts of the code: numbers, lists, generated names, and checks at a token of the user.
 
-use crate::template::joined;
 use petalflow_graph::NodeIdx;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -55,7 +54,7 @@ pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
         tree.set_span(span);
         tree
     });
-    joined(respanned)
+    respanned.collect()
 }
 
 /// The alias of the path or type of a node.

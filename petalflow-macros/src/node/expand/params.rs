@@ -1,6 +1,5 @@
 //! The parameters: the keys that are read, the values that are bound, and the values that the run must have.
 
-use crate::template::joined;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -113,7 +112,7 @@ impl Binder<'_> {
                 ) = (#extract, #require);
             }
         });
-        joined(takes)
+        takes.collect()
     }
 
     /// Statements that depend on these constants.
@@ -125,7 +124,7 @@ impl Binder<'_> {
                 let (name, cfgs) = (take(param), &param.cfgs);
                 quote!(#(#cfgs)* let _ = #name;)
             });
-        joined(taken)
+        taken.collect()
     }
 
     /// Whether [`takes`](Self::takes) declares the parameter.

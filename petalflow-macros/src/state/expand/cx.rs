@@ -1,8 +1,7 @@
 //! The input of code generation, and bounds on the types of keys.
 
-use crate::template::{joined, quote};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident};
+use quote::{ToTokens as _, format_ident, quote};
 use syn::spanned::Spanned as _;
 
 use crate::paths::Runtime;
@@ -113,7 +112,7 @@ pub(super) fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str)
         let ty = cx.ty(key);
         quote!(for<'__a> #ty: #runtime::__private::#name<'__a, #index>,)
     });
-    joined(bounds)
+    bounds.collect()
 }
 
 /// The field of the update that has the set of written keys.

@@ -1,8 +1,8 @@
 //! `Deserialize` for the input. The code is generated without serde's derive, so that users need not depend on serde, and so that a
 //! missing key has its initial value.
 
-use crate::template::quote;
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::cx::{Cx, each, where_each};
 use crate::paths::{local, local_at};

@@ -1,8 +1,7 @@
 //! The generated types: the input, the newtypes of the keys, and the update.
 
-use crate::template::quote;
 use proc_macro2::TokenStream;
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote};
 
 use super::cx::{Cx, marks, where_each};
 use crate::paths::{local, local_at, no_generics};

@@ -1,8 +1,7 @@
 //! The implementations of a newtype, and the default and the reducer of its key.
 
-use crate::template::quote;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 
 use super::cx::{Cx, constant, marks};
 use crate::paths::{local, local_at, no_generics, with_lifetimes};

@@ -7,8 +7,8 @@ mod key;
 mod state;
 mod update;
 
-use crate::template::quote;
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use self::cx::Cx;
 use super::model::State;

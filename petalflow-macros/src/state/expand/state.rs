@@ -1,7 +1,7 @@
 //! `impl State`.
 
-use crate::template::quote;
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 
 use super::cx::{Cx, marks};
 use super::key::{folding, zero};

@@ -1,8 +1,8 @@
 //! The implementations of the update.
 
-use crate::template::quote;
 use petalflow_graph::KeySet;
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::cx::{Cx, marks, where_each};
 use crate::paths::local;
