@@ -549,7 +549,7 @@ mod tests {
         encode(&1, &mut result).unwrap();
         let write = StoredWrite::new(earlier, WriteName::Once("charge"), result);
         services.restore(&[write]).unwrap();
-        for superstep in 1..=3 {
+        for superstep in 1_u64..=3 {
             let task = TaskRef {
                 id: TaskId::of(&[&superstep.to_le_bytes()]),
                 at: NodeIdx::new(0),

@@ -16,7 +16,7 @@ fn asking() -> ServerBuilder {
     let human = json!({ "id": "review", "type": "human", "config": {
         "mode": "approval", "prompt": "Pay?", "output_var": "review" } });
     let services = Services::new().human(ThreadHandler);
-    Server::builder(&InMemoryStore::new()).document(&graph(json!({}), &[human]), &services)
+    Server::builder(&InMemoryStore::new()).document(graph(json!({}), &[human]), &services)
 }
 
 async fn answer(router: &Router, thread: &str, question: &str, body: Value) -> Response {
@@ -182,7 +182,7 @@ async fn the_status_names_the_node_that_failed() {
     let fails = json!({ "id": "fail", "type": "transform", "config": {
         "transform": "template", "template": "{{.missing}}", "output_var": "x" } });
     let server = Server::builder(&InMemoryStore::new())
-        .document(&graph(json!({}), &[fails]), &Services::new())
+        .document(graph(json!({}), &[fails]), &Services::new())
         .threads(TriggerAuth::None);
     let router = server.build().expect("right").router();
     let thread = send(&router, post(&[], "{}")).await.thread();

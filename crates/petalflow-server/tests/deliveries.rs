@@ -252,7 +252,7 @@ async fn a_client_may_wait_if_the_server_lets_it() {
     assert_eq!(response.json()["envelope"]["vars"]["webhook_body"], 7);
 
     let bad = Server::builder(&InMemoryStore::new())
-        .document(&graph(json!({}), &[fails]), &Services::new())
+        .document(graph(json!({}), &[fails]), &Services::new())
         .limits(limits);
     let response = send(&bad.build().expect("right").router(), post(&wait, "7")).await;
     assert_eq!(response.status, StatusCode::INTERNAL_SERVER_ERROR);

@@ -19,7 +19,7 @@ fn two(store: &SqliteStore, work: &Work) -> Server {
         json!({ "id": "last", "type": "transform", "config": {
             "transform": "template", "template": "done", "output_var": "text" } }),
     ];
-    let server = Server::builder(store).document(&graph(json!({}), &nodes), &work.waiting());
+    let server = Server::builder(store).document(graph(json!({}), &nodes), &work.waiting());
     let server = server.threads(petalflow_envelope::kinds::TriggerAuth::None);
     server.build().expect("right")
 }

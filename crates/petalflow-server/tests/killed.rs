@@ -42,7 +42,7 @@ async fn server(folder: &Path) -> Server {
         .iter()
         .map(|name| json!({ "id": name, "type": "func" }))
         .collect();
-    let server = Server::builder(&store).document(&graph(json!({}), &nodes), &services);
+    let server = Server::builder(&store).document(graph(json!({}), &nodes), &services);
     server.build().expect("right")
 }
 

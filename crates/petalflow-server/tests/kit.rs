@@ -100,7 +100,7 @@ pub(crate) fn builder(
     services: &Services,
 ) -> ServerBuilder {
     Server::builder(store)
-        .document(&graph(trigger, &[work()]), services)
+        .document(graph(trigger, &[work()]), services)
         .threads(TriggerAuth::None)
 }
 

@@ -20,7 +20,7 @@ fn all_mistakes_are_reported_at_once() {
     let hook = EnvelopeBuilder::new("hook").add_node("in", trigger());
     let hook = hook.build().expect("it is a graph");
     let errors = Server::builder(&InMemoryStore::new())
-        .document(&graph(json!({}), &[work()]), &Services::new())
+        .document(graph(json!({}), &[work()]), &Services::new())
         .flow("plain", &plain)
         .flow("hook", &hook)
         .flow("hook", &hook)

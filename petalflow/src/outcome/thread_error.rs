@@ -112,7 +112,7 @@ impl ThreadError {
 
 #[inline]
 fn lines(diff: &[String]) -> String {
-    diff.iter().map(|line| format!("\n  {line}")).collect()
+    diff.iter().flat_map(|line| ["\n  ", line]).collect()
 }
 
 /// Checks that every store can store a thread with this id.

@@ -3,6 +3,7 @@
 mod bulk;
 mod busy;
 mod event_log;
+mod faults;
 mod json;
 mod recovered;
 mod retention;

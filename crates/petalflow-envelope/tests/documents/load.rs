@@ -100,7 +100,7 @@ async fn p206_all_node_types_load_from_their_settings() {
         let is_free = needs == petalflow_envelope::documents::Needs::default();
         assert_eq!(problems(&graph, &none).is_empty(), is_free, "{kind}");
         if !matches!(*kind, "webhook_call" | "webhook_trigger" | "llm_router") {
-            let envelope = super::run_to_end(&flow, json!({ "n": 2, "list": [1, 2] })).await;
+            let envelope = run_to_end(&flow, json!({ "n": 2, "list": [1, 2] })).await;
             assert_eq!(envelope.vars["n"], 2, "{kind}");
         }
     }

@@ -109,7 +109,7 @@ fn race(
         .manage(outage)
         .store(store)
         .durability(durability)
-        .thread(id.to_string())
+        .thread(id)
 }
 
 /// Begins or resumes the thread.
