@@ -16,7 +16,10 @@ async fn main() -> petalflow::Result<()> {
         ["answer", id, word @ ("yes" | "no")] => {
             threads.thread(id).answer::<MaySend>(word == "yes").await?
         }
-        _ => return Err("usage: ask ID WISH | answer ID yes|no".into()),
+        _ => {
+            eprintln!("usage: ask ID WISH | answer ID yes|no");
+            std::process::exit(2);
+        }
     };
     match outcome {
         Outcome::Finished(request) => println!("done: {:?}", request.log),

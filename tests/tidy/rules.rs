@@ -236,8 +236,8 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-macros",
         &[
-            "errors", "template", "types", "options", "paths", "twice", "editor", "ask", "node",
-            "flow", "route", "state", "tool",
+            "errors", "types", "options", "paths", "twice", "editor", "ask", "node", "flow",
+            "route", "state", "tool",
         ],
     ),
 ];

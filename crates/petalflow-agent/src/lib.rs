@@ -47,6 +47,7 @@ mod definition;
 mod error;
 mod event;
 pub mod extension;
+mod flow_event;
 pub mod guardrail;
 mod guardrail_event;
 pub mod human;

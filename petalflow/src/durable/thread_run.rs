@@ -150,6 +150,8 @@ async fn load<F: Flow>(
     let (gate, log, claimed) = (start.gate.take(), start.event_log, start.claimed.take());
     let mut opened = match open(&*flow, &plan, start).await {
         Ok(opened) => opened,
+        // A store that failed may have recorded this answer.
+        Err(error) if !matches!(error, ThreadError::Answer(_)) => return Err(refused(error)),
         Err(error) => {
             // Another caller may have answered in the meantime.
             let unanswered = check_unanswered(&storage, &plan, &targets).await;
