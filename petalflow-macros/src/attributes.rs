@@ -65,3 +65,10 @@ fn is_ours(path: &Path, name: &str) -> bool {
     last.is_some_and(|last| last.ident == name)
         && (path.segments.len() == 1 || first.is_some_and(|first| first.ident == "petalflow"))
 }
+
+/// Whether rustc rejects the attribute on a parameter of a tool.
+pub(crate) fn is_of_a_tool(attr: &Attribute) -> bool {
+    ["doc", "run", "serde", "schemars"]
+        .iter()
+        .any(|name| attr.path().is_ident(name))
+}

@@ -64,11 +64,7 @@ pub(crate) fn reported(item: &NodeFn, tool: bool, runtime: &Runtime) -> TokenStr
     let node = Node::build(&item.sig, None);
     let code = expand::function(&NodeArgs::default(), item, &node, runtime);
     let tool = tool.then(|| placeholder::fn_tool(&item.sig.ident, runtime));
-    let item = item.to_tokens_without(|attr| {
-        let of_a_tool = ["doc", "run", "serde", "schemars"];
-        let is_of_a_tool = of_a_tool.iter().any(|name| attr.path().is_ident(name));
-        is_of_a_tool || ast::is_ours(attr)
-    });
+    let item = item.to_tokens_without(|attr| attributes::is_of_a_tool(attr) || ast::is_ours(attr));
     quote!(#item #code #tool)
 }
 

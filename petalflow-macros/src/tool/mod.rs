@@ -42,7 +42,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
                 Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),
                 Form::Method => None,
             };
-            let item = item.to_tokens_without(ast::is_ours);
+            let item = item.to_tokens_without(attributes::is_of_a_tool);
             quote!(#item #code)
         }
         Err(error) => {
