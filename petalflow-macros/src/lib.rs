@@ -1,12 +1,14 @@
 //! The macros of petalflow. Depend on `petalflow`, which re-exports them.
 
 mod ask;
+mod attributes;
 mod editor;
 mod errors;
 mod flow;
 mod node;
 mod options;
 mod paths;
+mod placeholder;
 mod route;
 mod state;
 #[cfg(test)]

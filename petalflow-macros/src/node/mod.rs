@@ -12,9 +12,10 @@ use quote::{ToTokens as _, quote};
 use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
 use self::check::Form;
 use self::model::Node;
+use crate::attributes;
 use crate::errors::Errors;
 use crate::paths::Runtime;
-use crate::twice;
+use crate::{placeholder, twice};
 
 /// Expands `#[node(args)] item`.
 pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
@@ -37,8 +38,18 @@ fn read(args: TokenStream, item: TokenStream, code: Finish) -> TokenStream {
     let mut errors = Errors::default();
     let args = NodeArgs::parse(args, &mut errors);
     let all = match NodeItem::read(item.clone()) {
-        Ok(NodeItem::Fn(item)) => function(&args, &item, code, &mut errors),
-        Ok(NodeItem::Impl(item)) => block(&args, &item, code, &mut errors),
+        Ok(NodeItem::Fn(mut item)) => {
+            let others = attributes::take_from_node(&mut item.attrs, &mut errors);
+            if others.any && item.sig.receiver().is_none() {
+                reported(&item, others.tool, &Runtime::new(args.krate.as_ref()))
+            } else {
+                function(&args, &item, code, &mut errors)
+            }
+        }
+        Ok(NodeItem::Impl(mut item)) => {
+            attributes::take_from_node(&mut item.attrs, &mut errors);
+            block(&args, &item, code, &mut errors)
+        }
         Err(error) => {
             errors.push(error);
             item
@@ -46,6 +57,15 @@ fn read(args: TokenStream, item: TokenStream, code: Finish) -> TokenStream {
     };
     let errors = errors.into_tokens();
     quote!(#all #errors)
+}
+
+/// A function with several attributes, which were reported: the function, a node over every state and, if `tool`, a tool.
+pub(crate) fn reported(item: &NodeFn, tool: bool, runtime: &Runtime) -> TokenStream {
+    let node = Node::build(&item.sig, None);
+    let code = expand::function(&NodeArgs::default(), item, &node, runtime);
+    let tool = tool.then(|| placeholder::fn_tool(&item.sig.ident, runtime));
+    let item = item.to_tokens_without(|attr| attributes::is_of_a_tool(attr) || ast::is_ours(attr));
+    quote!(#item #code #tool)
 }
 
 fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors) -> TokenStream {

@@ -245,3 +245,41 @@ fn another_path_of_the_runtime_is_used_everywhere() {
     ));
     assert!(!expansion.contains(":: petalflow"), "{expansion}");
 }
+
+#[test]
+fn other_attributes_on_a_node_are_one_error_each_and_are_removed() {
+    for (other, words) in [
+        (quote!(#[node(Essay)]), "remove this `#[node]`"),
+        (quote!(#[petalflow::node(Other)]), "remove this `#[node]`"),
+        (quote!(#[petalflow::prelude::node(Other)]), "remove this"),
+        #[cfg(feature = "tool")]
+        (quote!(#[tool(confirm)]), "remove `#[tool]`"),
+    ] {
+        let expansion = node(
+            quote!(Essay),
+            quote!(
+                #other
+                async fn write(topic: String, #[item] a: u8) {}
+            ),
+        );
+        let messages = errors(expansion.clone());
+        assert!(
+            matches!(&messages[..], [one] if one.contains(words)),
+            "{other}: {messages:?}"
+        );
+        assert_eq!(types(expansion.clone()), ["write"]);
+        assert!(text(expansion).starts_with("async fn write (topic : String , a : u8)"));
+    }
+    let foreign = quote!(
+        #[other::node]
+        async fn write() {}
+    );
+    assert!(errors(node(quote!(Essay), foreign)).is_empty());
+    let block = quote!(
+        #[node(Essay)]
+        impl Write {
+            fn run(&self) {}
+        }
+    );
+    assert_eq!(errors(node(quote!(Essay), block)).len(), 1);
+}

@@ -119,10 +119,3 @@ impl Parse for ToolItem {
         NodeFn::parse(attrs, input).map(ToolItem)
     }
 }
-
-/// Whether rustc rejects the attribute on a parameter.
-pub(crate) fn is_ours(attr: &Attribute) -> bool {
-    ["doc", "run", "serde", "schemars"]
-        .iter()
-        .any(|name| attr.path().is_ident(name))
-}

@@ -9,6 +9,7 @@ use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
 use crate::node::ast::NodeFn;
 use crate::paths::{Runtime, local, local_at};
+use crate::placeholder;
 
 /// The tool of a function: `struct search {}` and its implementations.
 pub(crate) fn tool(
@@ -36,7 +37,7 @@ pub(crate) fn tool(
     let implementation = if usable {
         cx.implementation(&docs)
     } else {
-        cx.placeholder()
+        placeholder::tool(&tool.call, runtime)
     };
     quote! {
         #(#cfgs)*
@@ -222,32 +223,6 @@ impl Cx<'_> {
                 #(#required)*
             }
         })
-    }
-
-    /// A placeholder for a tool that was reported.
-    fn placeholder(&self) -> TokenStream {
-        let Cx { runtime, tool, .. } = self;
-        let ident = &tool.call;
-        quote! {
-            #[automatically_derived]
-            impl #runtime::tool::Tool for #ident {
-                fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
-                    ::core::unreachable!()
-                }
-                fn call<'__a, '__b, '__c>(
-                    &'__a self,
-                    _: #runtime::__private::tool::Value,
-                    _: &'__b #runtime::tool::ToolContext,
-                ) -> #runtime::middleware::BoxFuture<'__c, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>>
-                where
-                    '__a: '__c,
-                    '__b: '__c,
-                    Self: '__c,
-                {
-                    ::std::boxed::Box::pin(::core::future::pending())
-                }
-            }
-        }
     }
 
     /// One attempt: a future.

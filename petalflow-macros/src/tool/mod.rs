@@ -12,7 +12,9 @@ use quote::quote;
 use self::ast::{ToolArgs, ToolItem};
 use self::check::Form;
 use self::model::Tool;
+use crate::attributes;
 use crate::errors::Errors;
+use crate::node::reported;
 use crate::paths::Runtime;
 
 /// Expands `#[tool(args)] item`.
@@ -20,7 +22,13 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = ToolArgs::parse(args, &mut errors);
     let code = match syn::parse2(item.clone()) {
-        Ok(ToolItem(item)) => {
+        Ok(ToolItem(mut item)) => {
+            let runtime = Runtime::new(args.krate.as_ref());
+            let others = attributes::take_from_tool(&mut item.attrs, &mut errors);
+            if others.any && item.sig.receiver().is_none() {
+                let (code, errors) = (reported(&item, true, &runtime), errors.into_tokens());
+                return quote!(#code #errors);
+            }
             let mut tool = Tool::build(&item.sig);
             let before = errors.count();
             let cx = check::Cx {
@@ -30,12 +38,11 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
             };
             let form = check::all(&cx, &mut errors);
             tool.usable &= errors.count() == before;
-            let runtime = Runtime::new(args.krate.as_ref());
             let code = match form {
                 Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),
                 Form::Method => None,
             };
-            let item = item.to_tokens_without(ast::is_ours);
+            let item = item.to_tokens_without(attributes::is_of_a_tool);
             quote!(#item #code)
         }
         Err(error) => {

@@ -1,0 +1,74 @@
+//! `#[node]` and `#[tool]` more than once on one item. Each makes a type with the name of the function, and rustc reports the name
+//! and everything that is generated for it. So the first attribute removes the others.
+
+use syn::{Attribute, Path};
+
+use crate::errors::Errors;
+
+const NODE: &str = "node";
+const TOOL: &str = "tool";
+
+/// The attributes that were removed.
+pub(crate) struct Others {
+    pub(crate) any: bool,
+    /// Whether one of them is `#[tool]`.
+    pub(crate) tool: bool,
+}
+
+/// Removes the other attributes of a node, and reports each.
+pub(crate) fn take_from_node(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Others {
+    take(
+        attrs,
+        "this is a node already: remove this `#[node]`; a node of another state is another function",
+        "a function is a node or a tool, not both, because each is a type with its name: remove `#[tool]`, and write another function for the tool, which calls this one",
+        errors,
+    )
+}
+
+/// Removes the other attributes of a tool, and reports each.
+#[cfg(feature = "tool")]
+pub(crate) fn take_from_tool(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Others {
+    take(
+        attrs,
+        "a function is a tool or a node, not both, because each is a type with its name: remove `#[node]`, and write another function for the node, which calls this one",
+        "this is a tool already: remove this `#[tool]`",
+        errors,
+    )
+}
+
+fn take(
+    attrs: &mut Vec<Attribute>,
+    second_node: &str,
+    second_tool: &str,
+    errors: &mut Errors,
+) -> Others {
+    let mut others = Others {
+        any: false,
+        tool: false,
+    };
+    attrs.retain(|attr| {
+        let tool = cfg!(feature = "tool") && is_ours(attr.path(), TOOL);
+        if !tool && !is_ours(attr.path(), NODE) {
+            return true;
+        }
+        errors.at(attr, if tool { second_tool } else { second_node });
+        others.any = true;
+        others.tool |= tool;
+        false
+    });
+    others
+}
+
+/// Whether the path is `node`, `petalflow::node` or `petalflow::prelude::node`.
+fn is_ours(path: &Path, name: &str) -> bool {
+    let (first, last) = (path.segments.first(), path.segments.last());
+    last.is_some_and(|last| last.ident == name)
+        && (path.segments.len() == 1 || first.is_some_and(|first| first.ident == "petalflow"))
+}
+
+/// Whether rustc rejects the attribute on a parameter of a tool.
+pub(crate) fn is_of_a_tool(attr: &Attribute) -> bool {
+    ["doc", "run", "serde", "schemars"]
+        .iter()
+        .any(|name| attr.path().is_ident(name))
+}

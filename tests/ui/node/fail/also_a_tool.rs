@@ -1,0 +1,25 @@
+//! A node that a model should call, too.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+}
+
+#[node(Essay)]
+#[petalflow::tool]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    Write(Essay) {
+        write;
+    }
+}
+
+fn main() {
+    let _ = tools![write];
+}
