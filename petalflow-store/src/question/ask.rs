@@ -6,7 +6,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
 
 /// A question that a node can ask a person: `Context::ask`.
 ///
-/// The [derive macro](derive@petalflow_macros::Ask) of the same name implements it:
+/// The derive macro of the same name implements it:
 ///
 /// ```
 /// use petalflow::interrupt::Ask;

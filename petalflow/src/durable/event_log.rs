@@ -96,7 +96,12 @@ impl EventLog {
     /// Stores how the run has ended, and what has happened before.
     pub(super) async fn end<S>(&self, ended: &Result<S, RunError>) -> Result<(), StoreError> {
         let end = match ended {
-            Ok(_) => RunEnd::default(),
+            Ok(_) => RunEnd {
+                kind: "finished",
+                superstep: self.buffer.newest_superstep.get(),
+                interrupts: &[],
+                error: None,
+            },
             Err(error) => match error.kind() {
                 // The thread belongs to another run.
                 RunErrorKind::Thread { .. } => return Ok(()),

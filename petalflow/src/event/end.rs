@@ -9,15 +9,3 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) interrupts: &'a [Interrupt],
     pub(crate) error: Option<String>,
 }
-
-/// The run has reached `END`.
-impl Default for RunEnd<'_> {
-    fn default() -> Self {
-        RunEnd {
-            kind: "finished",
-            superstep: 0,
-            interrupts: &[],
-            error: None,
-        }
-    }
-}

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::newest_superstep::NewestSuperstep;
 use super::{CustomEvent, Event, EventKind};
 use crate::state::{RawValue, State};
 
@@ -47,10 +48,14 @@ pub(crate) struct WithoutState<'a, S: State>(pub(crate) &'a Event<S>);
 
 /// Events that are not in the store yet.
 #[derive(Default)]
-pub(crate) struct LogBuffer(Mutex<Vec<LogEntry>>);
+pub(crate) struct LogBuffer {
+    entries: Mutex<Vec<LogEntry>>,
+    pub(crate) newest_superstep: NewestSuperstep,
+}
 
 impl LogBuffer {
     pub(crate) fn record<S: State>(&self, event: &Event<S>) {
+        self.newest_superstep.update(event);
         let entry = match &event.kind {
             // A state. The thread has it.
             EventKind::Values { .. } => None,
@@ -74,7 +79,7 @@ impl LogBuffer {
     #[inline]
     fn entries<T>(&self, access: impl FnOnce(&mut Vec<LogEntry>) -> T) -> T {
         // Nothing under this lock can panic.
-        access(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        access(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

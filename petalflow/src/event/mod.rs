@@ -4,6 +4,7 @@ mod custom;
 mod end;
 mod log;
 mod mode;
+mod newest_superstep;
 mod queue;
 mod sink;
 
@@ -53,7 +54,7 @@ use crate::state::State;
 pub struct Event<S: State> {
     /// The namespace of the sub-flow it happened in; empty at the top.
     pub namespace: Namespace,
-    /// The superstep, from 1; 0 before the first one.
+    /// The superstep, from 1; 0 before the first one. The end of a run has the number of its last superstep.
     pub superstep: u64,
     /// The task, for events of a node.
     pub task: Option<TaskInfo>,

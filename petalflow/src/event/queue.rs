@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use super::newest_superstep::NewestSuperstep;
 use super::sink::{CopyState, Listener, Origin, Sink};
 use super::{CustomEvent, Event, EventKind, NestedEvent};
 use crate::state::State;
@@ -13,6 +14,7 @@ pub(crate) struct EventQueue<S: State> {
     queue: Mutex<Queue<S>>,
     /// Copies the state, if the listener wants it.
     copy_state: OnceLock<CopyState<S>>,
+    pub(crate) newest_superstep: NewestSuperstep,
 }
 
 struct Queue<S: State> {
@@ -35,6 +37,7 @@ impl<S: State> EventQueue<S> {
                 stream: None,
             }),
             copy_state: OnceLock::new(),
+            newest_superstep: NewestSuperstep::default(),
         })
     }
 
@@ -80,6 +83,7 @@ impl<S: State> EventQueue<S> {
 
 impl<S: State> Sink<S> for EventQueue<S> {
     fn send(&self, event: Event<S>) {
+        self.newest_superstep.update(&event);
         let mut queue = self.lock();
         queue.events.push_back(event);
         let stream = if queue.polling {

@@ -150,7 +150,10 @@ impl<F: Flow> Stream for Events<F> {
         if let Poll::Ready(result) = Pin::new(run).poll(cx) {
             self.run = None;
             let (superstep, kind) = match result {
-                Ok(state) => (0, EventKind::Finished { state }),
+                Ok(state) => (
+                    self.sink.newest_superstep.get(),
+                    EventKind::Finished { state },
+                ),
                 Err(error) => {
                     let superstep = error.superstep();
                     let kind = match error.paused() {

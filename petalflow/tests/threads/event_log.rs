@@ -19,7 +19,12 @@ async fn write(cx: Context) -> ChapterText {
     ChapterText("a page".into())
 }
 
-flow!(WriteChapter(Chapter) { write });
+#[node(Chapter)]
+async fn read(text: &str) {
+    assert_eq!(text, "a page");
+}
+
+flow!(WriteChapter(Chapter) { write -> read });
 
 #[state]
 struct Book {
@@ -52,7 +57,7 @@ async fn the_log_has_what_a_listener_has_received() {
         let mut live = Vec::new();
         let mut events = threads.thread("t").run("2".to_string()).events();
         while let Some(event) = events.next().await {
-            live.push(event.kind.name().replace(' ', "_"));
+            live.push((event.kind.name().replace(' ', "_"), event.superstep));
         }
         // Any handle to the store reads it.
         let stored = launch()
@@ -61,7 +66,17 @@ async fn the_log_has_what_a_listener_has_received() {
             .events_since(0)
             .await
             .unwrap();
-        assert_eq!(kinds(&stored), live, "{durability:?}");
+        let superstep = |event: &LoggedEvent| json(event)["superstep"].as_u64().unwrap();
+        let log: Vec<_> = stored
+            .iter()
+            .map(|event| (event.kind.clone(), superstep(event)))
+            .collect();
+        assert_eq!(log, live, "{durability:?}");
+        let [.., before, end] = &*live else {
+            panic!("no events")
+        };
+        assert_eq!((end.1, &*end.0), (before.1, "finished"));
+        assert!(end.1 > 0);
         let numbers: Vec<u64> = stored.iter().map(|event| event.number).collect();
         assert_eq!(numbers, (1..=stored.len() as u64).collect::<Vec<_>>());
         let node = stored
@@ -139,6 +154,8 @@ async fn events_of_sub_flows_are_in_the_log() {
         (custom["namespace"].as_str(), custom["value"].as_str()),
         (Some("chapter"), Some("half a page"))
     );
+    // The sub-flow has two supersteps, and its parent one.
+    assert_eq!(json(stored.last().unwrap())["superstep"], 1);
     // A fork finds its sub-flows, and not the log.
     let fork = thread.fork(1).await.unwrap();
     let _ = thread.resume(()).await.unwrap();
