@@ -85,7 +85,7 @@ pub(crate) fn function(
             #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = Self {};
-                const REF: &'static Self = &Self {};
+                const REF: &'static Self = &Self::ITSELF;
             }
             #takes
             #once
@@ -95,7 +95,7 @@ pub(crate) fn function(
 
 /// `struct write {}` with the span of the function. If another item has the same name, rustc reports it at the function, once for
 /// both.
-fn marker(function: &NodeFn) -> TokenStream {
+pub(crate) fn marker(function: &NodeFn) -> TokenStream {
     let NodeFn { vis, sig, body, .. } = function;
     let first = sig.to_token_stream().into_iter().next();
     let begin = first.map_or_else(Span::call_site, |token| token.span());
