@@ -151,5 +151,5 @@ pub use state::State;
 pub use __private::{
     Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero,
     flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver},
-    flow_documented, flow_impl, shared, spawn,
+    flow_documented, flow_impl, key_output, last_output, shared, spawn,
 };

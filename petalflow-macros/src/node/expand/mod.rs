@@ -59,7 +59,7 @@ pub(crate) fn function(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let from_run = cx.binder().takes(&node.params);
-    let item_check = cx.item_check();
+    let (item_check, member_check) = (cx.item_check(), cx.member_check());
     let once = node
         .output
         .as_ref()
@@ -80,6 +80,7 @@ pub(crate) fn function(
             type #state = #written;
             #from_run
             #item_check
+            #member_check
             #node_impl
             #[automatically_derived]
             #[doc(hidden)]
