@@ -236,8 +236,20 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-macros",
         &[
-            "errors", "types", "options", "paths", "twice", "editor", "ask", "node", "flow",
-            "route", "state", "tool",
+            "errors",
+            "types",
+            "options",
+            "paths",
+            "attributes",
+            "placeholder",
+            "twice",
+            "editor",
+            "ask",
+            "node",
+            "flow",
+            "route",
+            "state",
+            "tool",
         ],
     ),
 ];
