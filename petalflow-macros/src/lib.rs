@@ -35,6 +35,19 @@ macro_rules! for_compilers_and_editors {
             $expand_in_editor(&args.into(), &item.into()).into()
         }
     };
+    ($(#[doc = $doc:expr])* derive $name:ident($helper:ident) as $function:ident = $expand:path, $name_in_editor:ident as $in_editor:ident = $expand_in_editor:path) => {
+        $(#[doc = $doc])*
+        #[proc_macro_derive($name, attributes($helper))]
+        pub fn $function(item: TokenStream) -> TokenStream {
+            $expand(item.into()).into()
+        }
+
+        $(#[doc = $doc])*
+        #[proc_macro_derive($name_in_editor, attributes($helper))]
+        pub fn $in_editor(item: TokenStream) -> TokenStream {
+            $expand_in_editor(item.into()).into()
+        }
+    };
 }
 
 for_compilers_and_editors! {
@@ -252,6 +265,7 @@ for_compilers_and_editors! {
 node = node::expand, node_in_editor = node::in_editor
 }
 
+for_compilers_and_editors! {
 /// Makes each variant of an enum a route. A node that returns the enum chooses where the run continues.
 ///
 /// A variant can carry one value. The edge of the variant delivers the value to its target as the item.
@@ -302,11 +316,10 @@ node = node::expand, node_in_editor = node::in_editor
 /// | `#[route(..)]` | meaning |
 /// | --- | --- |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
-#[proc_macro_derive(Route, attributes(route))]
-pub fn derive_route(item: TokenStream) -> TokenStream {
-    route::expand(item.into()).into()
+derive Route(route) as derive_route = route::expand, RouteInEditor as derive_route_in_editor = route::in_editor
 }
 
+for_compilers_and_editors! {
 /// Makes a struct a question that a node can ask a person with `Context::ask`.
 ///
 /// The struct and the type of the answer implement the traits of serde, because a store records them.
@@ -343,11 +356,11 @@ pub fn derive_route(item: TokenStream) -> TokenStream {
 /// | `expires = 3d` | the time after which the question is answered with `default` |
 /// | `default = expr` | the answer of a question that has expired |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
-#[proc_macro_derive(Ask, attributes(ask))]
-pub fn derive_ask(item: TokenStream) -> TokenStream {
-    ask::expand(item.into()).into()
+derive Ask(ask) as derive_ask = ask::expand, AskInEditor as derive_ask_in_editor = ask::in_editor
 }
 
+#[cfg(feature = "tool")]
+for_compilers_and_editors! {
 /// Makes a function a tool that a model can call.
 ///
 /// ```
@@ -401,10 +414,7 @@ pub fn derive_ask(item: TokenStream) -> TokenStream {
 /// | `retry = 3`, `retry = expr`, `retry = [expr, ..]` | the number of attempts, a `Retry`, or several, as for a node. Invalid arguments are not retried |
 /// | `blocking` | for a plain `fn` that blocks: it runs on a separate thread |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
-#[cfg(feature = "tool")]
-#[proc_macro_attribute]
-pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    tool::expand(args.into(), item.into()).into()
+tool = tool::expand, tool_in_editor = tool::in_editor
 }
 
 /// The implementation of `petalflow::tools!`. Takes `[$crate] search, fetch`.

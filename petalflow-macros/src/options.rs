@@ -12,6 +12,41 @@ use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 use crate::errors::Errors;
 use crate::types;
 
+/// Words of other libraries, and the options that have their meaning.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("add", "sum"),
+    ("count", "sum"),
+    ("push", "append"),
+    ("extend", "append"),
+    ("concat", "append"),
+    ("union", "merge"),
+    ("update", "merge"),
+    ("reducer", "reduce"),
+    ("overwrite", "replace"),
+    ("last", "replace"),
+    ("in", "input"),
+    ("out", "output"),
+    ("retries", "retry"),
+    ("attempts", "retry"),
+    ("max_attempts", "retry"),
+    ("deadline", "timeout"),
+    ("about", "description"),
+    ("doc", "description"),
+    ("approve", "confirm"),
+    ("approval", "confirm"),
+    ("returns", "answer"),
+    ("type", "answer"),
+    ("timeout", "expires"),
+];
+
+/// The known option that an unknown one may mean.
+pub(crate) fn meant<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
+    similar(written, known.iter().copied()).or_else(|| {
+        let mut others = OTHER_WORDS.iter().filter(|(word, _)| *word == written);
+        others.find_map(|(_, name)| known.iter().copied().find(|option| option == name))
+    })
+}
+
 /// One option.
 pub(crate) struct Opt {
     /// Its name.
@@ -110,8 +145,7 @@ impl<'a> Seen<'a> {
     pub(crate) fn accept(&mut self, option: &Opt, errors: &mut Errors) -> Option<&'a str> {
         let written = option.name.unraw().to_string();
         let Some(&name) = self.known.iter().find(|name| **name == written) else {
-            let similar = similar(&written, self.known.iter().copied());
-            let text = messages::unknown_option(&written, similar, self.known);
+            let text = messages::unknown_option(&written, meant(&written, self.known), self.known);
             errors.rule(Rule::Option, &option.name, text);
             return None;
         };
@@ -370,10 +404,20 @@ pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
 mod tests {
     use std::time::Duration;
 
-    use super::duration;
+    use super::{OTHER_WORDS, duration, meant};
 
     fn of(text: &str) -> Result<Duration, String> {
         duration(&syn::parse_str(text).unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_word_of_another_library_means_an_option_that_is_known() {
+        assert_eq!(meant("add", &["sum", "append"]), Some("sum"));
+        assert_eq!(meant("add", &["append"]), None);
+        assert_eq!(meant("apend", &["sum", "append"]), Some("append"));
+        for (word, option) in OTHER_WORDS {
+            assert_eq!(meant(word, &[option]), Some(*option));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! for the second one.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
@@ -10,43 +11,159 @@ use proc_macro2::{Ident, TokenStream, fallback};
 
 use crate::paths::name;
 
-/// Where the name of an item stands. Line and column begin with 1, and a column is a `char`.
-type Place = (PathBuf, usize, usize);
+/// Where the name of an item stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    file: PathBuf,
+    /// From 1.
+    line: usize,
+    /// From 1, in `char`s.
+    column: usize,
+    /// Whether the name stands between the braces of a macro that makes the item, such as `flow!`.
+    in_macro: bool,
+}
 
-/// The last place of each name, by the macro that the item has. Only this one is compared, so that a file with a name in many
-/// scopes is read once for each.
-static PLACES: Mutex<BTreeMap<(&str, String), Place>> = Mutex::new(BTreeMap::new());
+/// What has a name.
+#[derive(Clone)]
+pub(crate) enum What {
+    State,
+    /// The type of a key.
+    Key {
+        key: String,
+        state: String,
+    },
+    Node,
+    Tool,
+    Route,
+    Question,
+    Flow,
+}
 
-/// Whether this macro has already expanded an item of this name in the same scope. Not for rust-analyzer, in whose process each
-/// item is expanded many times.
-pub(crate) fn is_second(of: &'static str, ident: &Ident) -> bool {
+impl What {
+    /// Whether a macro makes the type, so that it has no functions of the user.
+    pub(crate) fn is_generated(&self) -> bool {
+        matches!(self, What::Key { .. } | What::Node | What::Tool)
+    }
+}
+
+impl Display for What {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            What::State => "a state",
+            What::Key { key, state } => {
+                return write!(f, "the type of key `{key}` of state `{state}`");
+            }
+            What::Node => "a node",
+            What::Tool => "a tool",
+            What::Route => "a route",
+            What::Question => "a question",
+            What::Flow => "another flow",
+        };
+        f.write_str(text)
+    }
+}
+
+/// The last item of a name.
+struct Item {
+    place: Place,
+    what: What,
+    /// What had the name before in the same scope.
+    before: Option<What>,
+}
+
+/// The last item of each name. Only this one is compared, so that a file with a name in many scopes is read once for each.
+static ITEMS: Mutex<BTreeMap<String, Item>> = Mutex::new(BTreeMap::new());
+
+/// Whether an item of this name in the same scope has already been expanded. Not for rust-analyzer, in whose process each item is
+/// expanded many times: its macros have other names.
+pub(crate) fn is_second(what: What, ident: &Ident) -> bool {
+    place(ident, false).is_some_and(|place| declare(&name(ident), what, place).is_some())
+}
+
+/// Declares a flow. Returns what has its name in the same scope.
+pub(crate) fn flow(ident: &Ident) -> Option<What> {
+    declare(&name(ident), What::Flow, place(ident, true)?)
+}
+
+/// Declares a type that the macro makes for the item `of`.
+pub(crate) fn made(type_name: &Ident, what: What, of: &Ident) {
+    if let Some(place) = place(of, false) {
+        declare(&name(type_name), what, place);
+    }
+}
+
+fn place(ident: &Ident, in_macro: bool) -> Option<Place> {
     if !proc_macro::is_available() {
-        return false;
+        return None;
     }
     let span = ident.span().unwrap();
-    let Some(file) = span.local_file() else {
-        return false;
-    };
-    let place = (file, span.line(), span.column());
-    let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
-    let last = places.insert((of, name(ident)), place.clone());
-    last.is_some_and(|last| {
-        last.0 == place.0 && text_between(&last, &place).is_some_and(|text| is_balanced(&text))
+    Some(Place {
+        file: span.local_file()?,
+        line: span.line(),
+        column: span.column(),
+        in_macro,
     })
 }
 
-/// The source between two places of a file, if the first one is above.
-fn text_between(first: &Place, second: &Place) -> Option<String> {
-    if first.1 >= second.1 {
-        return None;
+fn declare(name: &str, what: What, place: Place) -> Option<What> {
+    let mut items = ITEMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = match items.get(name) {
+        // Two derives of one item.
+        Some(last) if last.place == place => last.before.clone(),
+        Some(last) if in_one_scope(&last.place, &place) => Some(last.what.clone()),
+        _ => None,
+    };
+    let item = Item {
+        place,
+        what,
+        before: before.clone(),
+    };
+    items.insert(name.to_owned(), item);
+    before
+}
+
+/// Whether two places of a file are in one scope. Not if they are in one line: it may be the text of a `macro_rules!` macro.
+fn in_one_scope(one: &Place, other: &Place) -> bool {
+    let (first, second) = if one.line < other.line {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    if first.file != second.file || first.line == second.line {
+        return false;
     }
-    let source = std::fs::read_to_string(&first.0).ok()?;
-    let lines = source.split_inclusive('\n').skip(first.1 - 1);
+    // The text begins and ends in the braces of a macro.
+    let opened: &[&str] = if first.in_macro {
+        &["{", "(", "["]
+    } else {
+        &[""]
+    };
+    let closed: &[&str] = if second.in_macro {
+        &["}", ")", "]"]
+    } else {
+        &[""]
+    };
+    text_between(first, second).is_some_and(|text| {
+        let mut pairs = opened
+            .iter()
+            .flat_map(|open| closed.iter().map(move |close| (open, close)));
+        pairs.any(|(open, close)| is_balanced(&format!("{open}{text}{close}")))
+    })
+}
+
+/// The source between two places of a file. The first one is above.
+fn text_between(first: &Place, second: &Place) -> Option<String> {
+    let source = std::fs::read_to_string(&first.file).ok()?;
+    let lines = source.split_inclusive('\n').skip(first.line - 1);
     let mut text = String::new();
-    for (line, number) in lines.zip(first.1..=second.1) {
-        let from = if number == first.1 { first.2 - 1 } else { 0 };
-        let to = if number == second.1 {
-            second.2 - 1
+    for (line, number) in lines.zip(first.line..=second.line) {
+        let from = if number == first.line {
+            first.column - 1
+        } else {
+            0
+        };
+        let to = if number == second.line {
+            second.column - 1
         } else {
             line.len()
         };
@@ -86,15 +203,29 @@ mod tests {
     }
 
     #[test]
-    fn the_text_between_two_places_has_no_names() {
+    fn two_places_are_in_one_scope_if_no_brace_separates_them() {
         let file = std::env::temp_dir().join(format!("petalflow-twice-{}", std::process::id()));
-        std::fs::write(&file, "mod a;\nstruct Größe {}\nstruct Größe {}\n").unwrap();
-        let place = |line| (file.clone(), line, 8);
+        let source = "mod a;\nstruct Größe {}\nstruct Größe {}\nflow! { Größe }\nflow!(Größe);\nmod b {\nflow!(Größe);\n}";
+        std::fs::write(&file, source).unwrap();
+        let place = |line, column, in_macro| Place {
+            file: file.clone(),
+            line,
+            column,
+            in_macro,
+        };
+        let (first, second) = (place(2, 8, false), place(3, 8, false));
+        let (braces, parentheses) = (place(4, 9, true), place(5, 7, true));
         assert_eq!(
-            text_between(&place(2), &place(3)).as_deref(),
+            text_between(&first, &second).as_deref(),
             Some("Größe {}\nstruct ")
         );
-        assert_eq!(text_between(&place(3), &place(2)), None);
+        let all = [&first, &second, &braces, &parentheses];
+        for one in all {
+            for other in all {
+                assert_eq!(in_one_scope(one, other), one != other, "{one:?} {other:?}");
+            }
+            assert!(!in_one_scope(one, &place(7, 7, true)), "{one:?}");
+        }
         std::fs::remove_file(file).unwrap();
     }
 }

@@ -86,6 +86,11 @@ use tokio::time::Instant;
 /// # assert_eq!(archive.get(b"key").await, Some(vec![1]));
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a cache",
+    label = "not a cache",
+    note = "`petalflow::cache::InMemoryCache` is one; implement `petalflow::cache::Cache` for a type of your own"
+)]
 #[async_trait]
 pub trait Cache: Send + Sync + 'static {
     /// The value stored under this key, if it is still valid. Keys can be long; they contain the values that were read.

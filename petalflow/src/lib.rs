@@ -131,14 +131,17 @@ pub use launch::Launch;
 pub use launch::{HasStore, SharedStore};
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
-pub use petalflow_macros::Route;
-#[cfg(feature = "tool")]
+#[cfg(all(feature = "tool", not(rust_analyzer)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
+#[cfg(all(feature = "tool", rust_analyzer))]
+pub use petalflow_macros::tool_in_editor as tool;
 #[cfg(not(rust_analyzer))]
-pub use petalflow_macros::{node, state};
+pub use petalflow_macros::{Route, node, state};
 #[cfg(rust_analyzer)]
-pub use petalflow_macros::{node_in_editor as node, state_in_editor as state};
+pub use petalflow_macros::{
+    RouteInEditor as Route, node_in_editor as node, state_in_editor as state,
+};
 pub use run::{Events, Run, RunError};
 pub use state::State;
 
@@ -148,5 +151,5 @@ pub use state::State;
 pub use __private::{
     Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero,
     flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver},
-    flow_documented, flow_impl, shared, spawn,
+    flow_documented, flow_impl, key_output, last_output, shared, spawn,
 };

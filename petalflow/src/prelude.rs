@@ -35,6 +35,8 @@ pub use crate::{
     Context, Each, Flow, Managed, NodeError, Overwrite, Route, State, flow, node, state,
 };
 // The macro only, without the module of the same name.
-#[cfg(feature = "tool")]
+#[cfg(all(feature = "tool", not(rust_analyzer)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
+#[cfg(all(feature = "tool", rust_analyzer))]
+pub use petalflow_macros::tool_in_editor as tool;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petalflow_graph::{Rule, messages, similar};
+use petalflow_graph::{Rule, messages};
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
@@ -159,8 +159,8 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
         let text = if known {
             format!("option `{written}` needs a value: `{written} = ..`")
         } else {
-            let similar = similar(&written, OPTIONS.into_iter());
-            messages::unknown_option(&written, similar, &OPTIONS)
+            let meant = options::meant(&written, &OPTIONS);
+            messages::unknown_option(&written, meant, &OPTIONS)
                 .as_str()
                 .to_owned()
         };

@@ -1,8 +1,6 @@
 //! The rules of a flow. They only read the model, and emit no code.
 
-use petalflow_graph::{
-    Analysis, Diagnostic, Graph, Location, Rule, Text, check_with, messages, similar,
-};
+use petalflow_graph::{Analysis, Diagnostic, Graph, Location, Rule, Text, check_with, messages};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -133,8 +131,8 @@ fn options_are_known(cx: &Cx<'_>, mistakes: &mut Mistakes) {
                 messages::coded(Rule::Option, &messages::keep_beside_in()),
             )),
             _ => {
-                let similar = similar(&written, NODE_OPTIONS.into_iter());
-                let text = messages::unknown_option(&written, similar, &NODE_OPTIONS);
+                let meant = options::meant(&written, &NODE_OPTIONS);
+                let text = messages::unknown_option(&written, meant, &NODE_OPTIONS);
                 Err(syn::Error::new(
                     name.span(),
                     messages::coded(Rule::Option, &text),

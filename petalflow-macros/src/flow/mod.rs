@@ -20,7 +20,8 @@ use syn::{bracketed, parse_quote};
 use ast::FlowAst;
 
 use crate::errors::Errors;
-use crate::types;
+use crate::paths::name;
+use crate::{twice, types};
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
 struct Input {
@@ -45,12 +46,22 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     read(input, |cx| {
         let (krate, compiled) = (cx.krate, parse_quote!(#[cfg(not(doc))]));
         let attrs: Vec<_> = cx.attrs.iter().cloned().chain([compiled]).collect();
+        let before = twice::flow(cx.name);
         let code = expand::flow(&expand::Cx {
             attrs: &attrs,
+            before: before.as_ref(),
             ..*cx
+        });
+        let error = before.map(|before| {
+            let text = format!(
+                "flow `{0}` has the name of {before} in the same module, and both are types: rename one of them",
+                name(cx.name)
+            );
+            syn::Error::new(cx.name.span(), text).to_compile_error()
         });
         quote! {
             #code
+            #error
             #[cfg(doc)]
             #krate::flow_documented! { #documented }
         }
@@ -127,6 +138,7 @@ fn read(input: TokenStream, code: impl FnOnce(&expand::Cx<'_>) -> TokenStream) -
         graph: &graph,
         analysis: &analysis,
         lost,
+        before: None,
     };
     let mut code = code(&cx);
     code.extend(mistakes.errors.into_tokens());

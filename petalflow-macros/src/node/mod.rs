@@ -3,7 +3,7 @@
 pub(crate) mod ast;
 pub(crate) mod check;
 mod editor;
-mod expand;
+pub(crate) mod expand;
 pub(crate) mod model;
 
 use proc_macro2::TokenStream;
@@ -15,12 +15,13 @@ use self::model::Node;
 use crate::attributes;
 use crate::errors::Errors;
 use crate::paths::Runtime;
-use crate::{placeholder, twice};
+use crate::placeholder;
+use crate::twice::{self, What};
 
 /// Expands `#[node(args)] item`.
 pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let finish: Finish = |cx, code| {
-        let second = cx.generics.is_none() && twice::is_second("node", cx.name);
+        let second = cx.generics.is_none() && twice::is_second(What::Node, cx.name);
         if second { TokenStream::new() } else { code }
     };
     read(args.clone(), item.clone(), finish)
@@ -71,12 +72,6 @@ pub(crate) fn reported(item: &NodeFn, tool: bool, runtime: &Runtime) -> TokenStr
 fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors) -> TokenStream {
     let (node, form) = checked(args, item, errors, check::function);
     let runtime = Runtime::new(args.krate.as_ref());
-    let code = match form {
-        Form::Node => Some(expand::function(args, item, &node, &runtime)),
-        // Two types cannot have one name, so flows see the state where they name the node.
-        Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
-        Form::Method => None,
-    };
     let cx = editor::Cx {
         args,
         node: &node,
@@ -85,7 +80,12 @@ fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors)
         ty: item.sig.ident.to_token_stream(),
         generics: None,
     };
-    let code = code.map(|code| finish(&cx, code));
+    let code = match form {
+        Form::Node => Some(finish(&cx, expand::function(args, item, &node, &runtime))),
+        // Two types cannot have one name, so flows see the state where they name the node.
+        Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
+        Form::Method => None,
+    };
     let item = item.to_tokens();
     quote!(#item #code)
 }

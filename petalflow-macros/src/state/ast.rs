@@ -1,7 +1,8 @@
 //! The syntax tree of `#[state]`: a struct, and the options of its keys.
 
+use petalflow_graph::{Rule, similar};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{
@@ -158,10 +159,36 @@ fn own(ty: &mut Type, errors: &mut Errors) {
     *ty = owner;
 }
 
-/// Removes the `#[key]` attributes of a field and parses them.
+/// Options that are reported if they are attributes of a field. The others may be attributes of a derive.
+const NO_ATTRIBUTES: [&str; 4] = ["input", "append", "sum", "reduce"];
+
+/// Removes the `#[key]` attributes of a field and parses them. Reports the attributes that should be one.
 fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
     let mut options = Vec::new();
-    for attr in attrs.extract_if(.., |attr| attr.path().is_ident("key")) {
+    for attr in attrs.extract_if(.., |attr| is_meant_as_key(attr.path())) {
+        let path = attr.path();
+        if let Some(option) = NO_ATTRIBUTES.iter().find(|name| path.is_ident(name)) {
+            errors.rule(
+                Rule::Option,
+                path,
+                format_args!("`{option}` is an option of a key: write `#[key({option})]`"),
+            );
+            if !matches!(attr.meta, Meta::List(_)) {
+                let meta = attr.meta.to_token_stream();
+                options.extend(options::parse_tokens(meta, errors));
+            }
+            continue;
+        }
+        if !path.is_ident("key") {
+            errors.rule(
+                Rule::Option,
+                path,
+                format_args!(
+                    "a field has no attribute `{}`; did you mean `#[key(..)]`?",
+                    path.to_token_stream()
+                ),
+            );
+        }
         match &attr.meta {
             Meta::Path(_) => {}
             Meta::List(list) => options.extend(options::parse_tokens(list.tokens.clone(), errors)),
@@ -172,6 +199,13 @@ fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
         }
     }
     options
+}
+
+fn is_meant_as_key(path: &Path) -> bool {
+    path.get_ident().is_some_and(|ident| {
+        let text = ident.to_string();
+        similar(&text, ["key"].into_iter()).is_some() || NO_ATTRIBUTES.contains(&&*text)
+    })
 }
 
 /// Whether a field has `#[cfg]` or `#[cfg_attr]`.

@@ -126,8 +126,13 @@ fn keys_fit_in_a_key_set(cx: &Cx<'_>, errors: &mut Errors) {
 fn generated_types_have_different_names(cx: &Cx<'_>, errors: &mut Errors) {
     for key in &cx.state.keys {
         if let Some((newtype, owner)) = &key.name_clash {
+            let returned = if key.named_like_value {
+                format!(", and return `{newtype}Value(value)` from a node that writes it")
+            } else {
+                String::new()
+            };
             let message = format_args!(
-                "the type of key `{}` would be `{newtype}`, which is {owner}: name it with `#[key(name = {newtype}Value)]`",
+                "the type of key `{}` would be `{newtype}`, which is {owner}: name it with `#[key(name = {newtype}Value)]`{returned}",
                 key.name
             );
             errors.at(newtype, message);

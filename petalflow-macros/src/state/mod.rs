@@ -12,12 +12,12 @@ use quote::quote;
 use self::ast::{StateArgs, StateAst};
 use self::model::State;
 use crate::errors::Errors;
-use crate::paths::Runtime;
-use crate::twice;
+use crate::paths::{self, Runtime};
+use crate::twice::{self, What};
 
 /// Expands `#[state(args)] item`.
 pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    expand_unless(args, item, |name| twice::is_second("state", name))
+    expand_unless(args, item, |name| twice::is_second(What::State, name))
 }
 
 /// Expands the item, and generates nothing for a name that `is_second`.
@@ -101,6 +101,15 @@ fn expand_parsed(
         return quote!(#item);
     }
     let state = State::build(&ast, args, &mut errors);
+    if is_second.is_some() {
+        for key in &state.keys {
+            let what = What::Key {
+                key: key.name.clone(),
+                state: paths::name(&state.ident),
+            };
+            twice::made(&key.newtype, what, &state.ident);
+        }
+    }
     let cx = check::Cx {
         args,
         ast: &ast,

@@ -65,6 +65,8 @@ pub(crate) struct Key {
     pub(crate) newtype: Ident,
     /// The name that the newtype should have, and the other owner of that name.
     pub(crate) name_clash: Option<(Ident, String)>,
+    /// Whether that owner is the type of the key's own value.
+    pub(crate) named_like_value: bool,
     pub(crate) docs: Vec<Attribute>,
     pub(crate) reducer: Reducer,
     /// The options that name a reducer. There should be at most one.
@@ -213,8 +215,14 @@ impl State {
             let clash = taken
                 .iter()
                 .find(|(ident, _)| ident.unraw() == key.newtype.unraw());
-            if let Some((_, owner)) = clash {
-                key.name_clash = Some((key.newtype.clone(), owner.clone()));
+            key.named_like_value = clash.is_none() && names(key.ty.to_token_stream(), &key.newtype);
+            let owner = if key.named_like_value {
+                Some("the type of its value")
+            } else {
+                clash.map(|(_, owner)| &**owner)
+            };
+            if let Some(owner) = owner {
+                key.name_clash = Some((key.newtype.clone(), owner.to_owned()));
                 let name = format!("__petalflow_{}_{index}", key.newtype.unraw());
                 key.newtype = Ident::new(&name, Span::call_site());
             }
@@ -224,6 +232,20 @@ impl State {
             ));
         }
     }
+}
+
+/// Whether a type names this type, without a path.
+fn names(ty: TokenStream, name: &Ident) -> bool {
+    let mut in_path = false;
+    ty.into_iter().any(|token| {
+        let found = match &token {
+            TokenTree::Group(group) => names(group.stream(), name),
+            TokenTree::Ident(ident) => !in_path && ident.unraw() == name.unraw(),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        };
+        in_path = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        found
+    })
 }
 
 impl Key {
@@ -238,6 +260,7 @@ impl Key {
         let mut key = Key {
             newtype: Ident::new(&newtype, ident.span()),
             name_clash: None,
+            named_like_value: false,
             field: ident.clone(),
             name,
             ty: field.ty.clone(),

@@ -8,6 +8,7 @@ use syn::{Attribute, LitStr, Meta, Type};
 use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
 use crate::node::ast::NodeFn;
+use crate::node::expand::marker;
 use crate::paths::{Runtime, local, local_at};
 use crate::placeholder;
 
@@ -18,9 +19,7 @@ pub(crate) fn tool(
     tool: &Tool,
     runtime: &Runtime,
 ) -> TokenStream {
-    let NodeFn {
-        attrs, vis, sig, ..
-    } = function;
+    let NodeFn { attrs, sig, .. } = function;
     let ident = &sig.ident;
     let cfgs: Vec<_> = named(attrs, "cfg").collect();
     let docs: Vec<_> = named(attrs, "doc").collect();
@@ -32,7 +31,7 @@ pub(crate) fn tool(
         runtime,
         text: &text,
     };
-    let usable = tool.usable;
+    let (usable, marker) = (tool.usable, marker(function));
     let arguments = usable.then(|| cx.arguments());
     let implementation = if usable {
         cx.implementation(&docs)
@@ -45,7 +44,7 @@ pub(crate) fn tool(
         #[doc = ""]
         #[doc = #doc]
         #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
-        #vis struct #ident {}
+        #marker
         #(#cfgs)*
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {

@@ -108,6 +108,7 @@ impl<S: State, K: Key<State = S>> KeyOf<S> for K {
 #[derive(Debug)]
 pub enum Broken {}
 
+#[diagnostic::do_not_recommend]
 impl<S: State> Output<S> for Broken {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::ALL;

@@ -129,6 +129,11 @@ impl<S: State> NodeCall<'_, S> {
 /// # Ok(())
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a middleware for nodes over `{S}`",
+    label = "not a middleware of nodes",
+    note = "implement `petalflow::Middleware<{S}>` for it, or give a closure to `petalflow::middleware::from_fn`; what runs around the whole run is given to `run_middleware`"
+)]
 #[async_trait]
 pub trait Middleware<S: State>: Send + Sync + 'static {
     /// Runs around one attempt. `next` runs the inner layers; drop it to skip the node.

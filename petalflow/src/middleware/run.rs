@@ -25,6 +25,11 @@ use async_trait::async_trait;
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a middleware for runs over `{S}`",
+    label = "not a middleware of runs",
+    note = "implement `petalflow::middleware::RunMiddleware<{S}>` for it; what runs around each node is given to `middleware`"
+)]
 #[async_trait]
 pub trait RunMiddleware<S: State>: Send + Sync + 'static {
     /// Runs around one run. A thread that is resumed has no input.

@@ -30,6 +30,8 @@ pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
 pub use output::{Fails, Output, WriteOutput};
+#[doc(hidden)]
+pub use output::{key_output, last_output};
 pub use petalflow_graph::RouteIdx;
 pub use route::{Carried, Carries, Route, Routing};
 #[cfg(feature = "builder")]

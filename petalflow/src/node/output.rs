@@ -115,8 +115,21 @@ pub trait Output<S>: Sized {
 )]
 pub trait WriteOutput<S>: Output<S> {}
 
+/// Fails to compile if a node over the state cannot return the type in the last place of a tuple.
+#[doc(hidden)]
+pub const fn last_output<S, T: Output<S>>() -> usize {
+    0
+}
+
+/// Fails to compile if a node over the state cannot return the type before the last place of a tuple.
+#[doc(hidden)]
+pub const fn key_output<S, T: WriteOutput<S>>() -> usize {
+    0
+}
+
 impl Routing for () {}
 
+#[diagnostic::do_not_recommend]
 impl<S> Output<S> for () {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -131,6 +144,7 @@ impl<S> Output<S> for () {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S> WriteOutput<S> for () {}
 
 impl<S, T: WriteOutput<S>> Output<S> for Option<T> {
@@ -218,6 +232,7 @@ impl Routing for bool {
     const ROUTES: bool = true;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S> Output<S> for bool {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
@@ -235,6 +250,8 @@ impl<S> Output<S> for bool {
 
 macro_rules! tuple {
     ($($key:ident)*; $last:ident) => {
+        // rustc lists the implementations, and the tuples would be all that it shows. The macro checks the members first.
+        #[diagnostic::do_not_recommend]
         impl<S, $($key: WriteOutput<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
             const MAY_WRITE: KeySet = KeySet::NONE $(.union($key::MAY_WRITE))* .union($last::MAY_WRITE);
             const MUST_WRITE: KeySet = KeySet::NONE $(.union($key::MUST_WRITE))* .union($last::MUST_WRITE);

@@ -40,6 +40,11 @@ use serde_json::Value;
 /// let agent = Agent::new(model).guardrail(OneFolder("notes/"));
 /// # let _ = agent;
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a guardrail",
+    label = "not a guardrail",
+    note = "implement `petalflow_agent::guardrail::Guardrail` for it, or give a closure to `on_input`, `on_output` or `on_tool_call` of `petalflow_agent::guardrail`"
+)]
 #[async_trait]
 pub trait Guardrail: Send + Sync + 'static {
     /// The name, for events and errors.

@@ -106,6 +106,7 @@ impl ClosureGuardrail {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl Guardrail for ClosureGuardrail {
     fn name(&self) -> &str {

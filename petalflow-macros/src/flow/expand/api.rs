@@ -44,6 +44,16 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     source.set_span(Span::call_site().located_at(cx.state.span()));
     target.set_span(span);
     let import = quote_spanned!(span=> use #path::#source as #target;);
+    let import = cx.before.is_none().then(|| {
+        quote! {
+            #(#cfgs)*
+            #(#of_docs)*
+            #docs
+            #[doc(inline)]
+            #[allow(unused_imports)]
+            #vis #import
+        }
+    });
     quote! {
         #(#cfgs)*
         #[allow(non_snake_case)]
@@ -52,14 +62,30 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
             #[allow(unreachable_pub, missing_docs, clippy::redundant_pub_crate)]
             #inner
         }
-        #(#cfgs)*
-        #(#of_docs)*
-        #docs
-        #[doc(inline)]
-        #[allow(unused_imports)]
-        #vis #import
+        #import
         #builder
     }
+}
+
+/// `run` and `new` for the type that has the name of the flow, so that their calls are no errors.
+pub(super) fn instead(cx: &Cx<'_>) -> Option<TokenStream> {
+    cx.before
+        .filter(|before| before.is_generated() && !cx.has_values())?;
+    let Cx {
+        krate, state, name, ..
+    } = cx;
+    let own = cx.own();
+    Some(quote! {
+        #[allow(dead_code)]
+        impl #name {
+            fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<#own> {
+                #own::run(input)
+            }
+            fn new() -> #krate::Launch<#own> {
+                #own::new()
+            }
+        }
+    })
 }
 
 /// The same visibility, from inside the module.

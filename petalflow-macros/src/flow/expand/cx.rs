@@ -9,6 +9,7 @@ use syn::{Attribute, Expr, LitStr, Type, Visibility};
 use super::tokens::written;
 use crate::flow::model::{Kind, Model};
 use crate::paths::module_of;
+use crate::twice::What;
 
 /// The flow whose code is generated.
 pub(crate) struct Cx<'a> {
@@ -26,6 +27,8 @@ pub(crate) struct Cx<'a> {
     /// Part of the graph is missing because of a mistake. The checks that depend on node types are left out, because they
     /// would report consequences of that mistake.
     pub(crate) lost: bool,
+    /// What else has the name in the scope, which is reported. The flow's type is then only in its module.
+    pub(crate) before: Option<&'a What>,
 }
 
 impl Cx<'_> {

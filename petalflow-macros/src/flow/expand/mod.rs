@@ -30,6 +30,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let (inherent, flow) = (api::inherent(cx), api::flow(cx));
     let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
     let (guards, own_name) = (gates::code(cx), api::own_name(cx));
+    let instead = api::instead(cx);
     let (reports, items) = if cx.lost {
         Default::default()
     } else {
@@ -53,6 +54,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             #guards
             #flow
             #inherent
+            #instead
         };
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn function(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let from_run = cx.binder().takes(&node.params);
-    let item_check = cx.item_check();
+    let (item_check, member_check) = (cx.item_check(), cx.member_check());
     let once = node
         .output
         .as_ref()
@@ -80,12 +80,13 @@ pub(crate) fn function(
             type #state = #written;
             #from_run
             #item_check
+            #member_check
             #node_impl
             #[automatically_derived]
             #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = Self {};
-                const REF: &'static Self = &Self {};
+                const REF: &'static Self = &Self::ITSELF;
             }
             #takes
             #once
@@ -95,7 +96,7 @@ pub(crate) fn function(
 
 /// `struct write {}` with the span of the function. If another item has the same name, rustc reports it at the function, once for
 /// both.
-fn marker(function: &NodeFn) -> TokenStream {
+pub(crate) fn marker(function: &NodeFn) -> TokenStream {
     let NodeFn { vis, sig, body, .. } = function;
     let first = sig.to_token_stream().into_iter().next();
     let begin = first.map_or_else(Span::call_site, |token| token.span());

@@ -31,11 +31,56 @@ impl Cx<'_> {
             return quote!(type Output = #ty;);
         };
         let culprit = self.culprit(output);
+        let as_itself = if self.doubtful_member().is_some() {
+            quote!(as #runtime::__private::Checked<__OUTPUT>>::Type;)
+        } else {
+            quote!(as #runtime::__private::Itself>::Type;)
+        };
         let (begin, end) = (
             runtime.respan(&culprit, quote!(type Output = <)),
-            runtime.respan(&culprit, quote!(as #runtime::__private::Itself>::Type;)),
+            runtime.respan(&culprit, as_itself),
         );
         quote!(#begin #ty #end)
+    }
+
+    /// A constant that fails if the doubtful member of a tuple cannot be returned. rustc says of a tuple only that it cannot be
+    /// returned, because it would otherwise list the tuples that can be.
+    pub(super) fn member_check(&self) -> Option<TokenStream> {
+        let Cx { runtime, state, .. } = self;
+        let (member, is_last) = self.doubtful_member()?;
+        let tokens = member.tokens();
+        let check = if is_last {
+            quote!(#runtime::__private::last_output::<#state,)
+        } else {
+            quote!(#runtime::__private::key_output::<#state,)
+        };
+        let (check, end) = (
+            runtime.respan(&tokens, check),
+            runtime.respan(&tokens, quote!(>())),
+        );
+        Some(quote!(const __OUTPUT: ::core::primitive::usize = #check #tokens #end;))
+    }
+
+    /// The member of a tuple that may not be allowed there, and whether it is the last one. Not of a method, whose types may have
+    /// parameters.
+    fn doubtful_member(&self) -> Option<(&Returned, bool)> {
+        let usable = self.node.usable && !self.method;
+        let mut output = self.node.output.as_ref().filter(|_| usable)?;
+        while let Returned::Wrapped(ty, inner, _) = output
+            && types::last_segment(ty).is_some_and(|last| last.ident == "Result")
+        {
+            output = inner;
+        }
+        match output {
+            Returned::Tuple(_, members) => self.odd_member(members),
+            _ => None,
+        }
+    }
+
+    /// The first member that does not have the name of a key of the state, and whether it is the last one.
+    fn odd_member<'m>(&self, members: &'m [Returned]) -> Option<(&'m Returned, bool)> {
+        let index = members.iter().position(|member| !self.is_key(member))?;
+        Some((&members[index], index + 1 == members.len()))
     }
 
     /// The member to underline if one cannot be returned: the first that does not have the name of a key of the state, where the
@@ -44,14 +89,8 @@ impl Cx<'_> {
         match output {
             Returned::Unit(_) | Returned::One(_) => output.tokens(),
             Returned::Tuple(_, members) => {
-                let Some((last, others)) = members.split_last() else {
-                    return output.tokens();
-                };
-                let odd = others
-                    .iter()
-                    .find(|member| !self.is_key(member))
-                    .or_else(|| (!self.is_key(last)).then_some(last));
-                odd.map_or_else(|| output.tokens(), |odd| self.culprit(odd))
+                let odd = self.odd_member(members);
+                odd.map_or_else(|| output.tokens(), |(odd, _)| self.culprit(odd))
             }
             Returned::Wrapped(_, inner, error) => match error {
                 Some(error) if self.is_key(inner) => quote!(#error),

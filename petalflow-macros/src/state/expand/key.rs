@@ -91,6 +91,28 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     } else {
         quote!(#effects.update.#marks.write(&mut #effects.update.#field, self.0, &(#index, #name, #exclusive)))
     };
+    // A type of the user that has the name is reported, so a node that returns it is no second error.
+    let like_value = key.name_clash.as_ref().filter(|_| key.named_like_value);
+    let like_value = like_value.map(|(ty, _)| (ty, quote!(::core::unreachable!())));
+    let outputs = [(newtype, apply)].into_iter().chain(like_value);
+    let outputs = outputs.map(|(newtype, apply)| {
+        quote! {
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #runtime::node::Output<#ident> for #newtype {
+                const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
+                const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
+                type Routing = ();
+                #[inline]
+                fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
+                    #apply
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #runtime::node::WriteOutput<#ident> for #newtype {}
+        }
+    });
     quote! {
         impl #newtype {
             #[doc(hidden)]
@@ -127,20 +149,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 #newtype::__push(#value, #overwrite, #to)
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl #runtime::node::Output<#ident> for #newtype {
-            const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
-            const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
-            type Routing = ();
-            #[inline]
-            fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
-                #apply
-            }
-        }
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl #runtime::node::WriteOutput<#ident> for #newtype {}
+        #(#outputs)*
     }
 }
 

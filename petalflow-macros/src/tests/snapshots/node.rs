@@ -46,6 +46,6 @@ const _: () = {
     #[doc(hidden)]
     impl ::petalflow::__private::Function for write {
         const ITSELF: Self = Self {};
-        const REF: &'static Self = &Self {};
+        const REF: &'static Self = &Self::ITSELF;
     }
 };

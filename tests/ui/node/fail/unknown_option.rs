@@ -10,7 +10,7 @@ pub struct Essay {
     pub subtitle: Option<String>,
 }
 
-#[node(Essay, retries = 3)]
+#[node(Essay, priority = 3)]
 async fn write(topic: &str) -> EssayDraft {
     EssayDraft(topic.into())
 }

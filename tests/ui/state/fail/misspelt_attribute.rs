@@ -1,0 +1,19 @@
+//! The attribute of a field misspelt. Its options are read.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    #[keys(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayNotes {
+    EssayNotes(vec![topic.into()])
+}
+
+flow!(Write(Essay) { write });
+
+fn main() {}
