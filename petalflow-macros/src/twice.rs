@@ -33,6 +33,10 @@ pub(crate) enum What {
         state: String,
     },
     Node,
+    #[cfg_attr(
+        not(feature = "tool"),
+        expect(dead_code, reason = "only that feature makes tools")
+    )]
     Tool,
     Route,
     Question,

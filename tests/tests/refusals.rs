@@ -117,6 +117,14 @@ fn c38e_reserved_names() {
 }
 
 #[test]
+fn a_node_without_a_name() {
+    assert_eq!(
+        refusal(graph().node(a {}).node_as("", b {}).edge(START, "a")),
+        "PF003: node number 2 has no name, so that no edge can lead to it; give it a name"
+    );
+}
+
+#[test]
 fn c38f_c38g_edges_out_of_end_and_into_start() {
     assert!(
         refusal(graph().node(a {}).edge(START, "a").edge(END, "a")).starts_with(

@@ -232,6 +232,14 @@ const fn one_name(text: Text, name: &str, similar: &str) -> Text {
         .push(" in both places, else ")
 }
 
+/// PF003, for an empty name. `number` counts the nodes from 1.
+#[inline]
+pub const fn no_name(number: usize) -> Text {
+    Text::new("node number ")
+        .number(number)
+        .push(" has no name, so that no edge can lead to it; give it a name")
+}
+
 /// PF003, for a name that the graph itself uses.
 #[inline]
 pub const fn reserved_name(name: &str) -> Text {

@@ -13,7 +13,7 @@ use crate::text::Text;
 
 pub use graph::{
     declared_twice, edge_twice, empty, end_in_join, first_here, first_written_here, into_start,
-    matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, named_alike, no_start,
+    matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, named_alike, no_name, no_start,
     no_start_but_similar, out_of_end, reserved_name, route_twice, stored_twice, unknown_node,
     unreachable_node, unused_node,
 };

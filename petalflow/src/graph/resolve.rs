@@ -42,13 +42,16 @@ fn indices<'a, S: State>(
     let mut indices: HashMap<&str, NodeIdx> = HashMap::new();
     for (index, node) in NodeIdx::all(nodes.len()).zip(nodes) {
         indices.entry(&node.name).or_insert(index);
-        if node.name == START || node.name == END {
-            diagnostics.push(Diagnostic::new(
-                Rule::DuplicateNode,
-                Location::Node(index),
-                messages::reserved_name(&node.name).as_str(),
-            ));
-        }
+        let text = match &*node.name {
+            "" => messages::no_name(index.index() + 1),
+            START | END => messages::reserved_name(&node.name),
+            _ => continue,
+        };
+        diagnostics.push(Diagnostic::new(
+            Rule::DuplicateNode,
+            Location::Node(index),
+            text.as_str(),
+        ));
     }
     indices
 }
