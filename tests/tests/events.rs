@@ -56,7 +56,7 @@ async fn g084_p057_events_have_the_order_of_execution() {
         "2 c#1: node started",
         r#"2 c#1: node finished Some(["c"])"#,
         "2: superstep finished",
-        r#"0: finished ["a", "b", "c"]"#,
+        r#"2: finished ["a", "b", "c"]"#,
     ];
     assert_eq!(lines, expected);
 }
@@ -82,7 +82,7 @@ async fn g038_g039_a_custom_event_is_yielded_at_once_and_changes_no_state() {
         r#"1 talk#1: custom {"two":2}"#,
         r#"1 talk#1: node finished Some(["talk"])"#,
         "1: superstep finished",
-        r#"0: finished ["talk"]"#,
+        r#"1: finished ["talk"]"#,
     ];
     assert_eq!(lines, expected);
     // Three events before it, and then it is there although the node waits.

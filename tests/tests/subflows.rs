@@ -433,7 +433,7 @@ async fn events_of_nested_flows_come_under_their_namespace() {
         "mid 2 - superstep finished",
         " 2 mid node finished",
         " 2 - superstep finished",
-        " 0 - finished",
+        " 2 - finished",
     ];
     assert_eq!(lines, expected);
     assert_eq!(

@@ -11,7 +11,7 @@ use petalflow_agent::extension::{CodeExecutor, CodeOutput};
 use petalflow_llm::{LlmError, LlmErrorKind, Part, Reply};
 use serde_json::json;
 
-use super::kit::{asked, call, events, failure, returns, scripted, shape};
+use super::kit::{call, constant_tool, events, failure, scripted_agent, sent_messages, shape};
 
 /// Returns the code in capitals, or the outcome that the code names.
 #[derive(Clone, Default)]
@@ -43,7 +43,7 @@ fn code(code: &str) -> String {
 
 #[tokio::test]
 async fn a009_code_runs_and_the_model_reads_what_it_printed() {
-    let (agent, model) = scripted([code("hey"), "It printed HEY.".into()]);
+    let (agent, model) = scripted_agent([code("hey"), "It printed HEY.".into()]);
     let loud = Loud::default();
     let (events, talk) = events(&agent.code_executor(loud.clone()), "shout").await;
     assert_eq!(
@@ -59,7 +59,7 @@ async fn a009_code_runs_and_the_model_reads_what_it_printed() {
         (loud.ran.load(SeqCst), talk.answer()),
         (1, "It printed HEY.".into())
     );
-    let asked = asked(&model);
+    let asked = sent_messages(&model);
     assert_eq!(
         asked[1..],
         [
@@ -77,7 +77,7 @@ async fn a009_code_runs_and_the_model_reads_what_it_printed() {
 
 #[tokio::test]
 async fn a009_without_an_executor_code_is_text() {
-    let (agent, model) = scripted([code("hey")]);
+    let (agent, model) = scripted_agent([code("hey")]);
     let (_, talk) = events(&agent, "shout").await;
     assert_eq!(talk.answer(), code("hey"));
     assert_eq!(model.requests()[0].system, None);
@@ -86,17 +86,17 @@ async fn a009_without_an_executor_code_is_text() {
 #[tokio::test]
 async fn a009_failed_code_can_be_corrected_a_limited_number_of_times() {
     let script = [code("fail"), code("fail"), code("fine"), "done".into()];
-    let (agent, model) = scripted(script);
+    let (agent, model) = scripted_agent(script);
     let loud = Loud::default();
     let (_, talk) = events(&agent.code_executor(loud.clone()), "go").await;
     assert_eq!((loud.ran.load(SeqCst), talk.answer()), (3, "done".into()));
-    let transcript = asked(&model);
+    let transcript = sent_messages(&model);
     assert_eq!(
         transcript[2],
         "user: ```tool_output\nOUTCOME_FAILED: it failed\n```"
     );
 
-    let (agent, _) = scripted([
+    let (agent, _) = scripted_agent([
         code("fail"),
         code("fail"),
         code("fail"),
@@ -120,13 +120,13 @@ async fn a009_failed_code_can_be_corrected_a_limited_number_of_times() {
             code: "fail".into(),
         })
     };
-    let (agent, _) = scripted([native(), native(), native(), native(), "never".into()]);
+    let (agent, _) = scripted_agent([native(), native(), native(), native(), "never".into()]);
     let other = Loud::default();
     events(&agent.code_executor(other.clone()), "go").await;
     assert_eq!(other.ran.load(SeqCst), 3);
 
     // Another turn, other tries.
-    let (agent, _) = scripted([code("fine"), "done".into()]);
+    let (agent, _) = scripted_agent([code("fine"), "done".into()]);
     let agent = agent.code_executor(loud.clone());
     assert_eq!(
         agent.run(talk.next_input("again")).await.unwrap().answer(),
@@ -136,14 +136,14 @@ async fn a009_failed_code_can_be_corrected_a_limited_number_of_times() {
 
 #[tokio::test(start_paused = true)]
 async fn a009_code_that_hangs_is_stopped_and_a_broken_sandbox_ends_the_turn() {
-    let (agent, model) = scripted([code("hang"), "too slow".into()]);
+    let (agent, model) = scripted_agent([code("hang"), "too slow".into()]);
     let agent = agent
         .code_executor(Loud::default())
         .tool_timeout(Duration::from_secs(5));
     events(&agent, "go").await;
-    assert!(asked(&model)[2].contains("the code was stopped: it ran longer than 5s"));
+    assert!(sent_messages(&model)[2].contains("the code was stopped: it ran longer than 5s"));
 
-    let (agent, _) = scripted([code("break")]);
+    let (agent, _) = scripted_agent([code("break")]);
     let agent = agent.code_executor(Loud::default());
     assert_eq!(failure(&agent, "go").await, "the sandbox is gone");
 }
@@ -151,11 +151,11 @@ async fn a009_code_that_hangs_is_stopped_and_a_broken_sandbox_ends_the_turn() {
 #[tokio::test]
 async fn a009_of_calls_and_code_in_one_answer_the_first_wins() {
     let both = Reply::from(call("1", "look", json!({}))).and(Part::text(code("hey")));
-    let (agent, _) = scripted([both, "done".into()]);
+    let (agent, _) = scripted_agent([both, "done".into()]);
     let loud = Loud::default();
     let agent = agent
         .code_executor(loud.clone())
-        .tool(returns("look", json!(1)));
+        .tool(constant_tool("look", json!(1)));
     let (events, _) = events(&agent, "go").await;
     assert_eq!((events.len(), loud.ran.load(SeqCst)), (3, 0));
 
@@ -168,7 +168,7 @@ async fn a009_of_calls_and_code_in_one_answer_the_first_wins() {
         outcome: "OUTCOME_OK".into(),
         output: "1".into(),
     });
-    let (agent, _) = scripted([ran, "one".into()]);
+    let (agent, _) = scripted_agent([ran, "one".into()]);
     let (_, talk) = super::kit::events(&agent.code_executor(loud.clone()), "go").await;
     assert_eq!((talk.answer(), loud.ran.load(SeqCst)), ("one".into(), 0));
 
@@ -177,7 +177,7 @@ async fn a009_of_calls_and_code_in_one_answer_the_first_wins() {
         language: "PYTHON".into(),
         code: "one".into(),
     });
-    let (agent, _) = scripted([wanted, "done".into()]);
+    let (agent, _) = scripted_agent([wanted, "done".into()]);
     super::kit::events(&agent.code_executor(loud.clone()), "go").await;
     assert_eq!(loud.ran.load(SeqCst), 1);
 }
@@ -185,23 +185,27 @@ async fn a009_of_calls_and_code_in_one_answer_the_first_wins() {
 #[tokio::test]
 async fn a009_an_agent_that_is_given_a_task_runs_code_as_well() {
     let finish = Reply::from(call("f", "finish_task", json!({"result": "HEY"})));
-    let (shouter, _) = scripted([code("hey").into(), finish]);
+    let (shouter, _) = scripted_agent([code("hey").into(), finish]);
     let loud = Loud::default();
     let shouter = shouter
         .name("shouter")
         .mode(Mode::Task)
         .code_executor(loud.clone());
     let give = Reply::from(call("1", "shouter", json!({"request": "shout"})));
-    let (agent, model) = scripted([give, "done".into()]);
+    let (agent, model) = scripted_agent([give, "done".into()]);
     events(&agent.name("root").sub_agent(shouter), "go").await;
     assert_eq!(loud.ran.load(SeqCst), 1);
-    assert_eq!(asked(&model).len(), 3, "how it was done is the other's own");
+    assert_eq!(
+        sent_messages(&model).len(),
+        3,
+        "how it was done is the other's own"
+    );
 }
 
 #[tokio::test]
 async fn a009_code_that_has_run_is_not_run_again_when_the_model_fails() {
     let down = LlmError::new(LlmErrorKind::Connection, "the cable is out");
-    let (agent, _) = scripted([code("hey").into(), down.into(), Reply::from("done")]);
+    let (agent, _) = scripted_agent([code("hey").into(), down.into(), Reply::from("done")]);
     let loud = Loud::default();
     let agent = agent.code_executor(loud.clone());
     let store = petalflow::checkpoint::InMemoryStore::new();

@@ -16,7 +16,7 @@ use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
-use super::kit::{returns, scripted, words};
+use super::kit::{constant_tool, scripted_agent, words};
 
 /// Every result comes right after its call, every call has its result, and a user speaks first.
 fn assert_is_whole(request: &LlmRequest) {
@@ -61,7 +61,7 @@ fn busy(request: &LlmRequest) -> Reply {
 
 fn busy_agent() -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::from_fn(busy));
-    let agent = Agent::new(Arc::clone(&model)).tool(returns("t", json!("found")));
+    let agent = Agent::new(Arc::clone(&model)).tool(constant_tool("t", json!("found")));
     (agent.instructions("Be brief."), model)
 }
 
@@ -98,7 +98,7 @@ async fn a_window_of_tokens_is_kept_over_ten_thousand_messages() {
         assert!(size <= window, "{size}");
         busy(request)
     }));
-    let model = Agent::new(model).tool(returns("t", json!("found")));
+    let model = Agent::new(model).tool(constant_tool("t", json!("found")));
     let agent = model
         .compaction(TokenWindow::new(window))
         .turn_limits(Limits::new().input_tokens(3_000));
@@ -115,9 +115,9 @@ async fn a_window_of_tokens_is_kept_over_ten_thousand_messages() {
 async fn a_long_turn_keeps_its_request() {
     let calls = |_: usize| Reply::call("t", json!({}));
     let replies = (0..40).map(calls).chain(["done".into()]);
-    let (agent, model) = scripted(replies);
+    let (agent, model) = scripted_agent(replies);
     let agent = agent
-        .tool(returns("t", json!(1)))
+        .tool(constant_tool("t", json!(1)))
         .instructions("Be brief.")
         .compaction(LastMessages::new(10));
     agent.run("Count to forty.").await.unwrap();
@@ -145,7 +145,7 @@ async fn a_result_that_comes_late_brings_its_call_back() {
         .long_running();
     let agent = agent
         .tool(build)
-        .tool(returns("t", json!(1)))
+        .tool(constant_tool("t", json!(1)))
         .instructions("Be brief.")
         .compaction(LastMessages::new(4));
     let mut talk = agent.run("a house").await.unwrap();
@@ -320,7 +320,7 @@ async fn the_history_of_a_turn_is_compacted_too() {
 
 #[tokio::test]
 async fn a_message_that_alone_is_too_long_does_not_stop_the_turn() {
-    let (agent, model) = scripted(["yes", "yes"]);
+    let (agent, model) = scripted_agent(["yes", "yes"]);
     let agent = agent.compaction(TokenWindow::new(10));
     let talk = agent.run("long ".repeat(100)).await.unwrap();
     agent
@@ -337,7 +337,7 @@ fn steady(summaries: &Arc<AtomicUsize>) -> Agent {
         summaries.fetch_add(1, SeqCst);
         format!("summary of {} bytes", request.messages[0].text().len())
     });
-    let agent = Agent::new(ScriptedModel::from_fn(busy)).tool(returns("t", json!("found")));
+    let agent = Agent::new(ScriptedModel::from_fn(busy)).tool(constant_tool("t", json!("found")));
     agent.compaction(Summary::new(summary, LastMessages::new(6)))
 }
 
@@ -437,7 +437,7 @@ impl Compactor for Always {
 
 #[tokio::test]
 async fn a_conversation_without_a_message_for_the_model_is_not_cut() {
-    let (agent, model) = scripted(["yes"]);
+    let (agent, model) = scripted_agent(["yes"]);
     let talk = agent.compaction(Always).run("").await.unwrap();
     assert_eq!((talk.answer(), model.requests().len()), ("yes".into(), 1));
 }

@@ -11,7 +11,8 @@ use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::kit::{
-    agent_message, call, called, events, failure, results, returns, scripted, tool, user,
+    agent_event, call, call_event, constant_tool, events, failure, results, scripted_agent, tool,
+    user_event,
 };
 
 /// A tool that a person must confirm, and how often it ran.
@@ -37,9 +38,9 @@ async fn a047_a048_results_come_first_then_one_request_per_asked_call_in_the_mod
     let reply = Reply::from(signed("2", "wipe", json!({"disk": "b"})))
         .and(Part::Call(call("3", "look", json!({}))))
         .and(Part::Call(signed("1", "wipe", json!({"disk": "a"}))));
-    let (agent, model) = scripted([reply, "done".into()]);
+    let (agent, model) = scripted_agent([reply, "done".into()]);
     let (wipe, ran) = dangerous("wipe");
-    let agent = agent.tool(wipe).tool(returns("look", json!("fine")));
+    let agent = agent.tool(wipe).tool(constant_tool("look", json!("fine")));
     let (events, talk) = events(&agent, "tidy up").await;
     assert_eq!(events.len(), 3, "calls, results, requests");
     assert_eq!(
@@ -89,7 +90,7 @@ async fn a049_nothing_is_asked_about_calls_that_the_model_did_not_make() {
             .insert("another call".into(), question);
         Ok(json!(1))
     });
-    let (agent, _) = scripted([Reply::call("strange", json!({})), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("strange", json!({})), "done".into()]);
     let (events, talk) = events(&agent.tool(strange), "go").await;
     assert_eq!(events.len(), 3);
     assert!(talk.pending().is_empty());
@@ -106,7 +107,7 @@ async fn a050_confirmed_calls_run_and_refused_calls_are_errors_also_after_a_rest
         )))
     };
     let (wipe, ran) = dangerous("wipe");
-    let (agent, _) = scripted([script()]);
+    let (agent, _) = scripted_agent([script()]);
     let talk = agent
         .tool(wipe.clone())
         .store(&store)
@@ -116,7 +117,7 @@ async fn a050_confirmed_calls_run_and_refused_calls_are_errors_also_after_a_rest
     let pending = talk.unwrap().into_finished().unwrap().pending();
 
     // Another process: another agent of the same kind. The answers come in another order, and one of them twice.
-    let (agent, model) = scripted(["done"]);
+    let (agent, model) = scripted_agent(["done"]);
     let thread = agent.tool(wipe).store(&store).thread("t");
     let answers = ConversationInput::default()
         .confirm(pending[1].id(), false)
@@ -160,7 +161,7 @@ async fn a050_confirmed_calls_run_and_refused_calls_are_errors_also_after_a_rest
 async fn a050_a_decision_that_is_given_again_changes_nothing() {
     for (first, second) in [(true, true), (true, false), (false, false), (false, true)] {
         let (wipe, ran) = dangerous("wipe");
-        let (agent, model) = scripted([
+        let (agent, model) = scripted_agent([
             Reply::from(call("1", "wipe", json!({"disk": "a"}))),
             "done".into(),
         ]);
@@ -183,7 +184,7 @@ async fn a050_a_decision_that_is_given_again_changes_nothing() {
 async fn a_decision_that_is_given_again_on_a_thread_changes_nothing() {
     let store = InMemoryStore::new();
     let (wipe, ran) = dangerous("wipe");
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         Reply::from(call("1", "wipe", json!({"disk": "a"}))),
         "done".into(),
         "you are welcome".into(),
@@ -220,7 +221,7 @@ async fn one_of_two_decisions_that_is_given_again_leaves_the_other_open() {
         "wipe",
         json!({"disk": "b"}),
     )));
-    let (agent, model) = scripted([calls, "one is done".into(), "both are".into()]);
+    let (agent, model) = scripted_agent([calls, "one is done".into(), "both are".into()]);
     let agent = agent.tool(wipe);
     let talk = agent.run("tidy up").await.unwrap();
     let ids: Vec<String> = talk
@@ -240,7 +241,7 @@ async fn one_of_two_decisions_that_is_given_again_leaves_the_other_open() {
 #[tokio::test]
 async fn a_decision_of_an_agent_below_that_is_given_again_changes_nothing() {
     let (wipe, ran) = dangerous("wipe");
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         Reply::call("cleaner", json!({"request": "tidy up"})),
         Reply::from(call("1", "wipe", json!({"disk": "a"}))),
         "wiped".into(),
@@ -279,7 +280,7 @@ async fn a_decision_that_is_given_again_after_a_crash_is_carried_out_once() {
         });
         tool.confirm_if(|_| Some("really?".into()))
     };
-    let (agent, _) = scripted([Reply::from(call("1", "wipe", json!({})))]);
+    let (agent, _) = scripted_agent([Reply::from(call("1", "wipe", json!({})))]);
     let thread = agent.tool(wipe()).store(&store).thread("t");
     let asked = thread
         .run("tidy up")
@@ -293,7 +294,7 @@ async fn a_decision_that_is_given_again_after_a_crash_is_carried_out_once() {
     crash.await.unwrap_err();
 
     hangs.store(false, SeqCst);
-    let (agent, model) = scripted(["done"]);
+    let (agent, model) = scripted_agent(["done"]);
     let thread = agent.tool(wipe()).store(&store).thread("t");
     // The first decision counts: the call may have run.
     for _ in 0..2 {
@@ -317,14 +318,14 @@ fn forged(author: &str, original: Value, awaited: bool) -> ConversationInput {
         json!({"originalFunctionCall": original, "toolConfirmation": {}}),
     );
     let past = [
-        user("tidy up"),
-        called("agent", [call("1", "wipe", json!({"disk": "a"}))]),
+        user_event("tidy up"),
+        call_event("agent", [call("1", "wipe", json!({"disk": "a"}))]),
         AgentEvent {
             long_running: if awaited { vec!["ask".into()] } else { vec![] },
-            ..called(author, [request])
+            ..call_event(author, [request])
         },
     ];
-    let input = super::kit::after(past, "");
+    let input = super::kit::input_after(past, "");
     ConversationInput {
         message: None,
         ..input
@@ -335,7 +336,7 @@ fn forged(author: &str, original: Value, awaited: bool) -> ConversationInput {
 #[tokio::test]
 async fn a050_confirmations_that_are_not_the_agents_own_or_of_another_call_are_refused() {
     let (wipe, ran) = dangerous("wipe");
-    let (agent, _) = scripted(["done"]);
+    let (agent, _) = scripted_agent(["done"]);
     let agent = agent.tool(wipe);
     let good = json!({"id": "1", "name": "wipe", "args": {"disk": "a"}});
     let not_asked =
@@ -373,7 +374,7 @@ async fn a050_confirmations_that_are_not_the_agents_own_or_of_another_call_are_r
 
 #[tokio::test]
 async fn a_confirmation_of_a_call_that_does_not_wait_is_refused() {
-    let (agent, _) = scripted(["done"]);
+    let (agent, _) = scripted_agent(["done"]);
     let stray = ConversationInput::default().confirm("nothing", true);
     assert!(
         failure(&agent, stray)
@@ -405,7 +406,7 @@ async fn a_tool_may_ask_by_itself_and_read_the_answer() {
         }
         Some(answer) => Ok(json!({"days": answer.payload["days"]})),
     });
-    let (agent, _) = scripted([Reply::call("shy", json!({})), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("shy", json!({})), "done".into()]);
     let agent = agent.tool(shy);
     let talk = agent.run("take leave").await.unwrap();
     let id = talk.pending()[0].id().to_string();
@@ -420,5 +421,5 @@ async fn a_tool_may_ask_by_itself_and_read_the_answer() {
     );
     let talk = agent.run(talk.next_input(message)).await.unwrap();
     assert_eq!(results(&talk).last(), Some(&json!({"days": 3})));
-    assert_eq!(agent_message("agent", "done").text(), talk.answer());
+    assert_eq!(agent_event("agent", "done").text(), talk.answer());
 }

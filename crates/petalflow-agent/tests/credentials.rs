@@ -12,7 +12,8 @@ use petalflow_testing::{Fault, FaultKind, FaultyStore};
 use serde_json::{Value, json};
 
 use super::kit::{
-    after, asked, call, called, events, failure, results, returns, scripted, tool, user,
+    call, call_event, constant_tool, events, failure, input_after, results, scripted_agent,
+    sent_messages, tool, user_event,
 };
 
 /// A tool that needs a credential, and how often it had one.
@@ -46,7 +47,7 @@ fn token() -> Value {
 async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_given() {
     let store = InMemoryStore::new();
     let (tool, ran) = calendar();
-    let (agent, model) = scripted([busy("1", "Monday")]);
+    let (agent, model) = scripted_agent([busy("1", "Monday")]);
     let agent = agent.tool(tool.clone());
     let thread = agent.store(&store).thread("t");
     let talk = thread
@@ -88,7 +89,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     assert_eq!((&*request.key, &*request.hint), ("calendar", "Sign in."));
 
     // Another process resumes.
-    let (agent, model) = scripted(["You are free."]);
+    let (agent, model) = scripted_agent(["You are free."]);
     let agent = agent.tool(tool);
     let thread = agent.store(&store).thread("t");
     let given = ConversationInput::default().credential(&*id, token());
@@ -103,7 +104,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
         (1, "You are free.".into())
     );
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         [
             "user: am I free?",
             r#"assistant: calendar{"day":"Monday"}"#,
@@ -119,7 +120,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     assert!(talk.pending().is_empty());
 
     // Given again, it changes nothing.
-    let (agent, model) = scripted(["not asked"]);
+    let (agent, model) = scripted_agent(["not asked"]);
     let thread = agent.tool(calendar().0).store(&store).thread("t");
     let again = thread.run(given).await.unwrap().into_finished().unwrap();
     assert_eq!(
@@ -136,7 +137,7 @@ async fn a_credential_that_is_given_again_after_a_crash_is_used() {
     for nth in 1..20 {
         let store = InMemoryStore::new();
         let (tool, _) = calendar();
-        let (agent, _) = scripted([busy("1", "Monday"), "You are free.".into()]);
+        let (agent, _) = scripted_agent([busy("1", "Monday"), "You are free.".into()]);
         let agent = agent.tool(tool);
         let asked_for = agent.store(&store).thread("t").run("am I free?").await;
         let asked_for = asked_for.unwrap().into_finished().unwrap();
@@ -149,7 +150,7 @@ async fn a_credential_that_is_given_again_after_a_crash_is_used() {
         let _ = agent.store(&faulty).thread("t").run(given()).await;
 
         let (tool, ran) = calendar();
-        let (agent, _) = scripted(["You are free.", "You are free."]);
+        let (agent, _) = scripted_agent(["You are free.", "You are free."]);
         let thread = agent.tool(tool).store(&store).thread("t");
         let talk = thread.run(given()).await.unwrap().into_finished().unwrap();
         assert_eq!(talk.answer(), "You are free.", "write {nth} failed");
@@ -165,7 +166,7 @@ async fn a_credential_that_is_given_again_after_a_crash_is_used() {
 #[tokio::test]
 async fn a009_without_a_credential_the_call_fails() {
     let (tool, ran) = calendar();
-    let (agent, _) = scripted([busy("1", "Monday"), "I cannot know.".into()]);
+    let (agent, _) = scripted_agent([busy("1", "Monday"), "I cannot know.".into()]);
     let agent = agent.tool(tool);
     let talk = agent.run("am I free?").await.unwrap();
     let none = ConversationInput::default().credential(talk.pending()[0].id(), Value::Null);
@@ -183,8 +184,8 @@ async fn a009_several_calls_ask_in_the_models_order_and_are_made_in_it() {
     let (tool, ran) = calendar();
     let both = busy("2", "Monday").and(Part::Call(call("1", "calendar", json!({"day": "Friday"}))));
     let both = both.and(Part::Call(call("3", "look", json!({}))));
-    let (agent, _) = scripted([both, "done".into()]);
-    let agent = agent.tool(tool).tool(returns("look", json!("fine")));
+    let (agent, _) = scripted_agent([both, "done".into()]);
+    let agent = agent.tool(tool).tool(constant_tool("look", json!("fine")));
     let (events, talk) = events(&agent, "am I free?").await;
     assert_eq!(events.len(), 3, "calls, results, requests");
     let pending = talk.pending();
@@ -208,7 +209,7 @@ async fn a009_several_calls_ask_in_the_models_order_and_are_made_in_it() {
 #[tokio::test]
 async fn a009_a_call_may_need_a_confirmation_and_then_a_credential() {
     let (tool, ran) = calendar();
-    let (agent, _) = scripted([busy("1", "Monday"), "done".into()]);
+    let (agent, _) = scripted_agent([busy("1", "Monday"), "done".into()]);
     let agent = agent.tool(tool.confirm_if(|_| Some("really?".into())));
     let talk = agent.run("am I free?").await.unwrap();
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
@@ -233,7 +234,7 @@ async fn a009_a_call_may_ask_for_both_at_once() {
         };
         Ok(json!([token, agreed.confirmed]))
     });
-    let (agent, _) = scripted([Reply::call("both", json!({})), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("both", json!({})), "done".into()]);
     let agent = agent.tool(both);
     let talk = agent.run("go").await.unwrap();
     let pending = talk.pending();
@@ -265,7 +266,7 @@ async fn a009_the_credential_is_the_one_that_was_asked_for_whatever_the_answer_s
         }
         Some(credential) => Ok(credential.clone()),
     });
-    let (agent, _) = scripted([Reply::call("keyed", json!({})), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("keyed", json!({})), "done".into()]);
     let agent = agent.tool(keyed);
     let talk = agent.run("go").await.unwrap();
     // Front ends may wrap what they send as text.
@@ -283,10 +284,10 @@ fn forged(author: &str, id: &str, awaited: bool) -> ConversationInput {
     let arguments = json!({"functionCallId": id, "authConfig": {"credentialKey": "calendar"}});
     let request = AgentEvent {
         long_running: if awaited { vec!["ask".into()] } else { vec![] },
-        ..called(author, [call("ask", CREDENTIAL, arguments)])
+        ..call_event(author, [call("ask", CREDENTIAL, arguments)])
     };
-    let made = called("agent", [call("1", "calendar", json!({"day": "Monday"}))]);
-    let input = after([user("am I free?"), made, request], "");
+    let made = call_event("agent", [call("1", "calendar", json!({"day": "Monday"}))]);
+    let input = input_after([user_event("am I free?"), made, request], "");
     let answer = ToolResult {
         call_id: "ask".into(),
         name: CREDENTIAL.into(),
@@ -302,7 +303,7 @@ fn forged(author: &str, id: &str, awaited: bool) -> ConversationInput {
 #[tokio::test]
 async fn a009_a_credential_is_bound_to_the_call_that_asked_for_it() {
     let (tool, ran) = calendar();
-    let (agent, _) = scripted(["done"]);
+    let (agent, _) = scripted_agent(["done"]);
     let agent = agent.tool(tool);
     let not_asked =
         "agent `agent` has not asked for the credential `ask`: answer to the id of a pending one";
@@ -348,12 +349,12 @@ async fn an_earlier_approval_is_not_used_for_another_call_with_the_same_id() {
         ("pay", json!({ "to": "eve" })),
         ("pay", second.clone()),
     ] {
-        let (agent, _) = scripted([
+        let (agent, _) = scripted_agent([
             Reply::from(call("call_0", name, first)),
             "done".into(),
             Reply::from(call("call_0", "pay", second.clone())),
         ]);
-        let look = returns("look", json!("fine")).confirm_if(|_| Some("look?".into()));
+        let look = constant_tool("look", json!("fine")).confirm_if(|_| Some("look?".into()));
         let agent = agent.tool(pay.clone()).tool(look);
         let mut talk = agent.run("the first one").await.unwrap();
         while let Some(pending) = talk.pending().pop() {
@@ -392,7 +393,7 @@ async fn calls_of_one_answer_with_the_same_id_get_their_own_credentials() {
         "bank",
         json!({}),
     )));
-    let (agent, _) = scripted([both, "done".into()]);
+    let (agent, _) = scripted_agent([both, "done".into()]);
     let agent = agent.tool(ask("shop")).tool(ask("bank"));
     let talk = agent.run("go").await.unwrap();
     let mut given = ConversationInput::default();

@@ -8,7 +8,7 @@ use petalflow_llm::{Part, Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::kit::{all, asked, call, events, results, scripted, shape, tool};
+use super::kit::{all, call, events, results, scripted_agent, sent_messages, shape, tool};
 
 #[derive(Deserialize, petalflow::tool::schemars::JsonSchema)]
 #[schemars(crate = "petalflow::tool::schemars")]
@@ -18,7 +18,7 @@ struct Items {
 }
 
 fn fetcher(replies: impl IntoIterator<Item = Reply>) -> (Agent, Arc<ScriptedModel>) {
-    let (agent, model) = scripted(replies);
+    let (agent, model) = scripted_agent(replies);
     let agent = agent
         .name("fetcher")
         .description("Fetches items.")
@@ -37,7 +37,7 @@ fn finish(items: serde_json::Value) -> Reply {
 #[tokio::test]
 async fn a069_an_agent_works_on_a_task_until_it_finishes_it() {
     let (fetcher, inner) = fetcher([finish(json!("apples")), finish(json!(["apples"]))]);
-    let (agent, outer) = scripted([give("1"), "I have apples.".into()]);
+    let (agent, outer) = scripted_agent([give("1"), "I have apples.".into()]);
     let root = agent.name("root").sub_agent(fetcher);
     let (events, talk) = events(&root, "apples, please").await;
     assert_eq!(
@@ -74,9 +74,12 @@ async fn a069_an_agent_works_on_a_task_until_it_finishes_it() {
         ]
     );
     assert_eq!(events[4].output, Some(json!({"items": ["apples"]})));
-    assert_eq!(asked(&inner)[0], r#"user: {"request":"fetch apples"}"#);
     assert_eq!(
-        asked(&outer),
+        sent_messages(&inner)[0],
+        r#"user: {"request":"fetch apples"}"#
+    );
+    assert_eq!(
+        sent_messages(&outer),
         [
             "user: apples, please",
             r#"assistant: fetcher{"request":"fetch apples"}"#,
@@ -90,7 +93,7 @@ async fn a069_an_agent_works_on_a_task_until_it_finishes_it() {
 async fn a_task_may_take_several_turns_and_outlives_the_process() {
     let store = InMemoryStore::new();
     let (first, _) = fetcher(["Which apples?".into()]);
-    let (agent, _) = scripted([give("1")]);
+    let (agent, _) = scripted_agent([give("1")]);
     let root = agent.name("root").sub_agent(first);
     let talk = root
         .store(&store)
@@ -103,7 +106,7 @@ async fn a_task_may_take_several_turns_and_outlives_the_process() {
     assert_eq!(talk.answer(), "Which apples?");
 
     let (second, inner) = fetcher([finish(json!(["red ones"]))]);
-    let (agent, _) = scripted(["I have them."]);
+    let (agent, _) = scripted_agent(["I have them."]);
     let root = agent.name("root").sub_agent(second);
     let talk = root
         .store(&store)
@@ -115,7 +118,7 @@ async fn a_task_may_take_several_turns_and_outlives_the_process() {
         .unwrap();
     assert_eq!(talk.answer(), "I have them.");
     assert_eq!(
-        asked(&inner),
+        sent_messages(&inner),
         [
             r#"user: {"request":"fetch apples"}"#,
             "assistant: Which apples?",
@@ -132,24 +135,24 @@ async fn two_tasks_of_one_answer_are_worked_on_one_after_the_other() {
         json!({"request": "fetch pears"}),
     )));
     let (fetcher, _) = fetcher([finish(json!(["apples"])), finish(json!(["pears"]))]);
-    let (agent, model) = scripted([both, "I have both.".into()]);
+    let (agent, model) = scripted_agent([both, "I have both.".into()]);
     let (_, talk) = events(&agent.name("root").sub_agent(fetcher), "fruit").await;
     assert_eq!(talk.answer(), "I have both.");
     assert_eq!(
-        asked(&model)[2],
+        sent_messages(&model)[2],
         r#"tool: fetcher = {"items":["apples"]} & fetcher = {"items":["pears"]}"#
     );
 }
 
 #[tokio::test]
 async fn a_call_within_a_task_may_need_a_person() {
-    let (executor, _) = scripted([
+    let (executor, _) = scripted_agent([
         Reply::from(call("c", "wipe", json!({}))),
         Reply::from(call("f", "finish_task", json!({"result": "wiped"}))),
     ]);
     let wipe = tool("wipe", |_, _| Ok(json!("clean"))).confirm_if(|_| Some("really?".into()));
     let executor = executor.name("executor").mode(Mode::Task).tool(wipe);
-    let (agent, _) = scripted([
+    let (agent, _) = scripted_agent([
         Reply::from(call("1", "executor", json!({"request": "wipe it"}))),
         "It is clean.".into(),
     ]);
@@ -173,7 +176,7 @@ async fn a_call_within_a_task_may_need_a_person() {
 
 #[tokio::test]
 async fn a069_single_turn_agents_answer_in_parallel() {
-    let (translator, inner) = scripted([r#""hola""#, r#""salut""#]);
+    let (translator, inner) = scripted_agent([r#""hola""#, r#""salut""#]);
     let translator = translator
         .name("translator")
         .mode(Mode::SingleTurn)
@@ -181,7 +184,7 @@ async fn a069_single_turn_agents_answer_in_parallel() {
     let both = Reply::from(call("1", "translator", json!({"request": "Spanish"}))).and(Part::Call(
         call("2", "translator", json!({"request": "French"})),
     ));
-    let (agent, _) = scripted([both, "done".into()]);
+    let (agent, _) = scripted_agent([both, "done".into()]);
     let root = agent.name("root").sub_agent(translator);
     let (pieces, events, talk) = all(root.events("hello")).await;
     assert_eq!(pieces.len(), 2, "they are heard as well");

@@ -11,7 +11,7 @@ use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_testing::{Fault, FaultKind, FaultyStore, crashes};
 use serde_json::{Value, json};
 
-use super::kit::{asked, results, scripted, tool};
+use super::kit::{results, scripted_agent, sent_messages, tool};
 
 /// A tool that counts its calls.
 fn counting(name: &str, count: &Arc<AtomicUsize>) -> FuncTool {
@@ -41,7 +41,7 @@ impl Hanging {
                 Ok(json!(count))
             }
         });
-        let (agent, model) = scripted(replies);
+        let (agent, model) = scripted_agent(replies);
         let agent = agent.tool(counting("fast", &self.fast)).tool(hanging);
         (agent, model)
     }
@@ -116,7 +116,7 @@ async fn a_new_message_after_a_crash_has_the_results_of_the_calls_that_had_finis
         format!(r#"tool: slow = {{"error":"{stopped}"}} & fast = 1"#),
         "user: what happened?".into(),
     ];
-    assert_eq!(asked(&model), expected);
+    assert_eq!(sent_messages(&model), expected);
     let ids: std::collections::BTreeSet<&str> =
         talk.events.iter().map(|event| &*event.id).collect();
     assert_eq!(ids.len(), talk.events.len(), "ids differ");
@@ -127,7 +127,7 @@ async fn a_new_message_after_a_crash_has_the_results_of_the_calls_that_had_finis
         .unwrap()
         .into_finished()
         .unwrap();
-    assert_eq!(asked(&model)[2], expected[2]);
+    assert_eq!(sent_messages(&model)[2], expected[2]);
     assert_eq!(results(&talk).len(), 2);
 }
 
@@ -136,7 +136,7 @@ async fn a_new_message_after_a_crash_during_a_decided_call_closes_the_call() {
     let store = InMemoryStore::new();
     let hanging = Hanging::default();
     let confirmed = |agent: Agent| {
-        let wipe = super::kit::returns("wipe", json!("wiped"));
+        let wipe = super::kit::constant_tool("wipe", json!("wiped"));
         agent.tool(wipe.confirm_if(|_| Some("really?".into())))
     };
     let calls = Reply::call("wipe", json!({}));
@@ -160,7 +160,7 @@ async fn a_new_message_after_a_crash_during_a_decided_call_closes_the_call() {
     let thread = confirmed(agent).store(&store).thread("t");
     let talk = thread.run("well?").await.unwrap().into_finished().unwrap();
     assert_eq!(talk.answer(), "it stopped");
-    let asked = asked(&model);
+    let asked = sent_messages(&model);
     assert!(
         asked[2].contains("the program stopped while this call ran"),
         "{asked:?}"
@@ -216,7 +216,7 @@ async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
     let store = InMemoryStore::new();
     let count = Arc::new(AtomicUsize::new(0));
     let failed = petalflow_llm::LlmError::new(petalflow_llm::LlmErrorKind::Connection, "cut");
-    let (agent, _) = scripted([Reply::call("t", json!({})), failed.into(), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("t", json!({})), failed.into(), "done".into()]);
     let thread = agent.tool(counting("t", &count)).store(&store).thread("t");
     thread.run("go").await.unwrap_err();
     let talk = thread.resume(()).await.unwrap().into_finished().unwrap();
@@ -239,7 +239,7 @@ fn steady(request: &LlmRequest) -> Reply {
 
 fn steady_agent() -> Agent {
     Agent::new(ScriptedModel::from_fn(steady))
-        .tool(super::kit::returns("a", json!("one")))
+        .tool(super::kit::constant_tool("a", json!("one")))
         .tool(tool("b", |_, cx| {
             cx.set_state("seen", true);
             Ok(Value::Null)
@@ -286,12 +286,12 @@ async fn a_conversation_resumes_in_another_process_with_its_history() {
 
 #[tokio::test]
 async fn a_given_history_is_part_of_the_conversation() {
-    let (agent, model) = scripted(["ok"]);
+    let (agent, model) = scripted_agent(["ok"]);
     let input = ConversationInput::from(ChatMessage::user("now"));
     let input = ConversationInput {
-        events: vec![super::kit::user("then")],
+        events: vec![super::kit::user_event("then")],
         ..input
     };
     agent.run(input).await.unwrap();
-    assert_eq!(asked(&model), ["user: then", "user: now"]);
+    assert_eq!(sent_messages(&model), ["user: then", "user: now"]);
 }

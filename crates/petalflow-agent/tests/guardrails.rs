@@ -21,7 +21,7 @@ use petalflow_llm::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::kit::{asked, results, returns, scripted, tool};
+use super::kit::{constant_tool, results, scripted_agent, sent_messages, tool};
 
 /// Blocks inputs with this word.
 fn no(word: &'static str) -> ClosureGuardrail {
@@ -54,7 +54,7 @@ fn failure(error: &petalflow::RunError) -> (String, String) {
 
 #[tokio::test]
 async fn a_blocked_input_is_answered_without_the_model_and_never_read_by_it() {
-    let (agent, model) = scripted(["fine", "fine"]);
+    let (agent, model) = scripted_agent(["fine", "fine"]);
     let agent = agent.guardrail(no("secret"));
     let talk = agent.run("hello").await.unwrap();
     let talk = agent.run(talk.next_input("tell the secret")).await.unwrap();
@@ -70,7 +70,7 @@ async fn a_blocked_input_is_answered_without_the_model_and_never_read_by_it() {
     assert_eq!(talk.turn_usage().requests, 0);
     let talk = agent.run(talk.next_input("thanks")).await.unwrap();
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         ["user: hello", "assistant: fine", "user: thanks"]
     );
     assert_eq!(talk.events.len(), 6, "the conversation has what was said");
@@ -78,7 +78,7 @@ async fn a_blocked_input_is_answered_without_the_model_and_never_read_by_it() {
 
 #[tokio::test]
 async fn an_input_is_rewritten_before_it_is_stored() {
-    let (agent, model) = scripted(["fine"]);
+    let (agent, model) = scripted_agent(["fine"]);
     let mask = on_input("mask", |message| async move {
         Ok(Verdict::Rewrite(ChatMessage::user(
             message.text().replace("1234", "****"),
@@ -94,7 +94,7 @@ async fn an_input_is_rewritten_before_it_is_stored() {
         .run("my pin is 1234")
         .await
         .unwrap();
-    assert_eq!(asked(&model), ["user: my pin is ****"]);
+    assert_eq!(sent_messages(&model), ["user: my pin is ****"]);
     assert_eq!(
         blocked(&talk.events[0]),
         ("mask", &GuardrailStage::Input, &GuardrailAction::Rewritten)
@@ -125,7 +125,7 @@ async fn a_guardrail_can_fail_the_run_and_its_error_fails_it_too() {
             "no connection",
         ),
     ] {
-        let (agent, _) = scripted(["fine"]);
+        let (agent, _) = scripted_agent(["fine"]);
         let error = agent.guardrail(guardrail).run("hello").await.unwrap_err();
         let expected = "guardrail `strict` stopped agent `agent` at the input".to_string();
         assert_eq!(failure(&error), (expected, cause.into()));
@@ -212,7 +212,7 @@ async fn a_guardrail_beside_the_model_cancels_the_request_and_the_stream() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_waits_for_the_guardrails_beside_it() {
-    let (agent, model) = scripted(["quick", "later"]);
+    let (agent, model) = scripted_agent(["quick", "later"]);
     let checks = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&checks);
     let slow = on_input("slow", move |_| {
@@ -238,21 +238,21 @@ async fn an_answer_waits_for_the_guardrails_beside_it() {
 
 #[tokio::test]
 async fn a_turn_that_was_blocked_beside_the_model_is_not_read_later() {
-    let (agent, model) = scripted(["fine", "never used", "again"]);
+    let (agent, model) = scripted_agent(["fine", "never used", "again"]);
     let agent = agent.guardrail(no("secret").beside_model());
     let talk = agent.run("hello").await.unwrap();
     let talk = agent.run(talk.next_input("the secret")).await.unwrap();
     assert_eq!(talk.answer(), "Not that.");
     agent.run(talk.next_input("thanks")).await.unwrap();
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         ["user: hello", "assistant: fine", "user: thanks"]
     );
 }
 
 #[tokio::test]
 async fn a_guardrail_beside_the_model_cannot_rewrite_the_input() {
-    let (agent, _) = scripted(["fine"]);
+    let (agent, _) = scripted_agent(["fine"]);
     let mask = on_input("mask", |_| async {
         Ok(Verdict::Rewrite(ChatMessage::user("x")))
     });
@@ -276,7 +276,7 @@ async fn answers_are_blocked_and_rewritten() {
             })
         })
     };
-    let (agent, _) = scripted(["It is Tulip."]);
+    let (agent, _) = scripted_agent(["It is Tulip."]);
     let talk = agent.guardrail(hides()).run("what?").await.unwrap();
     assert_eq!(talk.answer(), "It is a project.");
     assert_eq!(
@@ -289,7 +289,7 @@ async fn answers_are_blocked_and_rewritten() {
     );
 
     // The calls of a blocked answer are not made.
-    let (agent, model) = scripted([Reply::text("bad").and_call("t", json!({}))]);
+    let (agent, model) = scripted_agent([Reply::text("bad").and_call("t", json!({}))]);
     let agent = agent
         .tool(tool("t", |_, _| panic!("it is not called")))
         .guardrail(hides());
@@ -303,7 +303,7 @@ async fn answers_are_blocked_and_rewritten() {
 #[tokio::test]
 async fn pieces_reach_no_listener_before_the_answer_was_checked() {
     let pieces = |guardrail: ClosureGuardrail| async move {
-        let (agent, _) = scripted([Reply::chunks(["It ", "is ", "Tulip", "."])]);
+        let (agent, _) = scripted_agent([Reply::chunks(["It ", "is ", "Tulip", "."])]);
         let events = agent.streaming().guardrail(guardrail).events("what?");
         let (pieces, _, talk) = super::kit::all(events).await;
         (
@@ -346,7 +346,7 @@ async fn tool_calls_are_blocked_rewritten_and_named() {
     let call = Reply::call("read", read("/etc"))
         .and_call("read", read("old"))
         .and_call("read", read("x"));
-    let (agent, _) = scripted([call, "done".into()]);
+    let (agent, _) = scripted_agent([call, "done".into()]);
     let agent = agent
         .tool(tool("read", |arguments, _| Ok(arguments["path"].clone())))
         .guardrail(guardrail);
@@ -373,10 +373,10 @@ async fn tool_calls_are_blocked_rewritten_and_named() {
 
 #[tokio::test]
 async fn a_failed_guardrail_of_a_tool_call_ends_the_run() {
-    let (agent, _) = scripted([Reply::call("t", json!({})), "never".into()]);
+    let (agent, _) = scripted_agent([Reply::call("t", json!({})), "never".into()]);
     let guardrail = on_tool_call("strict", |_| async { Ok(Verdict::fail("never")) });
     let error = agent
-        .tool(returns("t", json!(1)))
+        .tool(constant_tool("t", json!(1)))
         .guardrail(guardrail)
         .run("go")
         .await
@@ -426,7 +426,7 @@ impl Guardrail for Counts {
 #[tokio::test]
 async fn guardrails_hold_for_the_agents_below() {
     let counts: Arc<[AtomicUsize; 3]> = Arc::default();
-    let (agent, _) = scripted([
+    let (agent, _) = scripted_agent([
         Reply::call("helper", json!({"request": "x"})),
         "helped".into(),
         "done".into(),
@@ -447,8 +447,8 @@ async fn guardrails_hold_for_the_agents_below() {
 #[tokio::test]
 async fn a_decision_of_a_person_is_not_an_input_to_check() {
     let counts: Arc<[AtomicUsize; 3]> = Arc::default();
-    let (agent, _) = scripted([Reply::call("t", json!({})), "done".into()]);
-    let asks = returns("t", json!("deleted")).confirm_if(|_| Some("sure?".into()));
+    let (agent, _) = scripted_agent([Reply::call("t", json!({})), "done".into()]);
+    let asks = constant_tool("t", json!("deleted")).confirm_if(|_| Some("sure?".into()));
     let agent = agent.tool(asks).guardrail(Counts(Arc::clone(&counts)));
     let store = InMemoryStore::new();
     let thread = agent.store(&store).thread("t");
@@ -469,8 +469,8 @@ struct Word {
 async fn an_answer_that_is_given_with_a_tool_is_checked() {
     let asks = |guard: ClosureGuardrail| {
         let answer = Reply::call("set_model_response", json!({ "word": "secret" }));
-        let (agent, _) = scripted([answer]);
-        let agent = agent.tool(returns("t", json!(1))).output::<Word>();
+        let (agent, _) = scripted_agent([answer]);
+        let agent = agent.tool(constant_tool("t", json!(1))).output::<Word>();
         agent.guardrail(guard)
     };
     let blocks = on_output("no secrets", |message: ChatMessage| async move {
@@ -508,7 +508,7 @@ async fn the_result_of_a_task_is_checked() {
         } else {
             json!({ "result": "a secret" })
         };
-        let (worker, _) = scripted([Reply::call("finish_task", result)]);
+        let (worker, _) = scripted_agent([Reply::call("finish_task", result)]);
         let worker = worker.name("worker").mode(Mode::Task).guardrail(guard);
         let worker = if typed {
             worker.output::<Word>()
@@ -516,7 +516,7 @@ async fn the_result_of_a_task_is_checked() {
             worker
         };
         let give = Reply::call("worker", json!({ "request": "go" }));
-        let (agent, model) = scripted([give, "done".into()]);
+        let (agent, model) = scripted_agent([give, "done".into()]);
         (agent.name("root").sub_agent(worker), model)
     };
     let seen = |text: &str, new: &str| {
@@ -566,9 +566,9 @@ async fn an_answer_that_a_callback_has_changed_is_checked_and_used() {
         Ok(Verdict::Pass)
     });
     let answer = Reply::call("set_model_response", json!({ "word": "secret" }));
-    let (agent, _) = scripted([answer]);
+    let (agent, _) = scripted_agent([answer]);
     let agent = agent
-        .tool(returns("t", json!(1)))
+        .tool(constant_tool("t", json!(1)))
         .output::<Word>()
         .guardrail(sees)
         .before_tool(|step| {

@@ -4,38 +4,41 @@ use petalflow_agent::{AgentEvent, ConversationInput, History};
 use petalflow_llm::{ChatMessage, Part, Role};
 use serde_json::json;
 
-use super::kit::{after, agent_message, asked, call, called, failure, returned, scripted, user};
+use super::kit::{
+    agent_event, call, call_event, failure, input_after, result_event, scripted_agent,
+    sent_messages, user_event,
+};
 
 /// The messages that the model of the agent `agent` gets for this history and the input `now`.
 async fn read(past: impl IntoIterator<Item = AgentEvent>) -> Vec<String> {
-    let (agent, model) = scripted(["ok"]);
-    agent.run(after(past, "now")).await.unwrap();
-    let mut read = asked(&model);
+    let (agent, model) = scripted_agent(["ok"]);
+    agent.run(input_after(past, "now")).await.unwrap();
+    let mut read = sent_messages(&model);
     assert_eq!(read.pop().unwrap(), "user: now");
     read
 }
 
 fn a_call(id: &str) -> AgentEvent {
-    called("agent", [call(id, &format!("t{id}"), json!({}))])
+    call_event("agent", [call(id, &format!("t{id}"), json!({}))])
 }
 
 fn a_result(id: &str, content: &str) -> AgentEvent {
-    returned("agent", id, &format!("t{id}"), json!(content))
+    result_event("agent", id, &format!("t{id}"), json!(content))
 }
 
 #[tokio::test]
 async fn a058_an_ordered_history_is_unchanged() {
     assert_eq!(read([]).await, Vec::<String>::new());
     assert_eq!(
-        read([user("hi"), agent_message("agent", "hello")]).await,
+        read([user_event("hi"), agent_event("agent", "hello")]).await,
         ["user: hi", "assistant: hello"]
     );
     assert_eq!(
         read([
-            user("hi"),
+            user_event("hi"),
             a_call("1"),
             a_result("1", "one"),
-            agent_message("agent", "so")
+            agent_event("agent", "so")
         ])
         .await,
         [
@@ -52,8 +55,8 @@ async fn a058_a_late_result_is_moved_behind_its_call() {
     assert_eq!(
         read([
             a_call("1"),
-            agent_message("agent", "wait"),
-            user("and?"),
+            agent_event("agent", "wait"),
+            user_event("and?"),
             a_result("1", "one")
         ])
         .await,
@@ -65,7 +68,7 @@ async fn a058_a_late_result_is_moved_behind_its_call() {
         ]
     );
     // Two calls in one message, whose results come apart and the other way round.
-    let both = called(
+    let both = call_event(
         "agent",
         [call("1", "t1", json!({})), call("2", "t2", json!({}))],
     );
@@ -73,7 +76,7 @@ async fn a058_a_late_result_is_moved_behind_its_call() {
         read([
             both,
             a_result("2", "two"),
-            user("and?"),
+            user_event("and?"),
             a_result("1", "one")
         ])
         .await,
@@ -106,22 +109,29 @@ async fn a058_other_calls_in_between_remain() {
 
 #[tokio::test]
 async fn a058_a_result_without_a_call_is_an_error() {
-    let (agent, _) = scripted(["ok"]);
+    let (agent, _) = scripted_agent(["ok"]);
     assert_eq!(
-        failure(&agent, after([user("hi"), a_result("9", "nine")], "now")).await,
+        failure(
+            &agent,
+            input_after([user_event("hi"), a_result("9", "nine")], "now")
+        )
+        .await,
         "no call `9` comes before its result in the conversation: give results the id of their call"
     );
     assert!(
-        failure(&agent, after([a_result("1", "one"), a_call("1")], "now"))
-            .await
-            .contains("no call `1`")
+        failure(
+            &agent,
+            input_after([a_result("1", "one"), a_call("1")], "now")
+        )
+        .await
+        .contains("no call `1`")
     );
 }
 
 #[tokio::test]
 async fn a_waiting_call_gets_a_placeholder_result_because_providers_require_one() {
     assert_eq!(
-        read([user("hi"), a_call("1"), agent_message("agent", "wait")]).await,
+        read([user_event("hi"), a_call("1"), agent_event("agent", "wait")]).await,
         [
             "user: hi",
             "assistant: t1{}",
@@ -134,12 +144,12 @@ async fn a_waiting_call_gets_a_placeholder_result_because_providers_require_one(
 #[tokio::test]
 async fn a059_of_several_results_of_one_call_the_last_counts() {
     let past = [
-        user("hi"),
+        user_event("hi"),
         a_call("1"),
         a_result("1", "begun"),
-        agent_message("agent", "wait"),
+        agent_event("agent", "wait"),
         a_result("1", "half"),
-        agent_message("agent", "go on"),
+        agent_event("agent", "go on"),
         a_result("1", "done"),
     ];
     assert_eq!(
@@ -158,10 +168,10 @@ async fn a059_of_several_results_of_one_call_the_last_counts() {
 async fn a060_events_of_other_branches_are_not_visible() {
     let within = |branch: &str, text: &str| AgentEvent {
         branch: Some(branch.into()),
-        ..agent_message("agent", text)
+        ..agent_event("agent", text)
     };
     let past = [
-        agent_message("agent", "everywhere"),
+        agent_event("agent", "everywhere"),
         within("root", "above"),
         within("root.agent_0", "here"),
         within("root.agent_00", "alike"),
@@ -169,14 +179,14 @@ async fn a060_events_of_other_branches_are_not_visible() {
         within("root.agent_1", "beside"),
         within("roo", "shorter"),
     ];
-    let (agent, model) = scripted(["ok"]);
+    let (agent, model) = scripted_agent(["ok"]);
     let input = ConversationInput {
         branch: Some("root.agent_0".into()),
-        ..after(past, "now")
+        ..input_after(past, "now")
     };
     agent.run(input).await.unwrap();
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         [
             "assistant: everywhere",
             "assistant: above",
@@ -201,12 +211,12 @@ async fn a061_events_of_other_agents_are_sent_as_user_messages() {
     );
     let past = [
         thoughtful,
-        returned("other", "1", "search", json!({"found": 1})),
+        result_event("other", "1", "search", json!({"found": 1})),
         AgentEvent::new(
             "other",
             ChatMessage::new(Role::Assistant, vec![Part::Thought("mm".into())]),
         ),
-        agent_message("agent", "mine"),
+        agent_event("agent", "mine"),
     ];
     assert_eq!(
         read(past).await,
@@ -221,31 +231,31 @@ async fn a061_events_of_other_agents_are_sent_as_user_messages() {
 #[tokio::test]
 async fn a062_without_history_only_the_current_turn_is_read() {
     let past = [
-        user("hi"),
-        agent_message("agent", "hello"),
-        user("before"),
+        user_event("hi"),
+        agent_event("agent", "hello"),
+        user_event("before"),
         a_call("1"),
         a_result("1", "one"),
-        agent_message("agent", "so"),
+        agent_event("agent", "so"),
     ];
-    let (agent, model) = scripted(["ok"]);
+    let (agent, model) = scripted_agent(["ok"]);
     agent
         .history(History::Turn)
-        .run(after(past, "now"))
+        .run(input_after(past, "now"))
         .await
         .unwrap();
-    assert_eq!(asked(&model), ["user: now"]);
+    assert_eq!(sent_messages(&model), ["user: now"]);
 
     // The turn begins with the last message of another agent.
-    let past = [user("hi"), agent_message("other", "over to you")];
-    let (agent, model) = scripted(["ok"]);
+    let past = [user_event("hi"), agent_event("other", "over to you")];
+    let (agent, model) = scripted_agent(["ok"]);
     let input = ConversationInput {
         message: None,
-        ..after(past, "")
+        ..input_after(past, "")
     };
     agent.history(History::Turn).run(input).await.unwrap();
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         ["user: For context: & [other] said: over to you"]
     );
 }
@@ -253,16 +263,19 @@ async fn a062_without_history_only_the_current_turn_is_read() {
 #[tokio::test]
 async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
     let reply = petalflow_llm::Reply::from(call("1", "t1", json!({})));
-    let (agent, model) = scripted([reply, "ok".into()]);
+    let (agent, model) = scripted_agent([reply, "ok".into()]);
     let agent = agent
         .history(History::Turn)
-        .tool(super::kit::returns("t1", json!("one")));
+        .tool(super::kit::constant_tool("t1", json!("one")));
     agent
-        .run(after([user("hi"), agent_message("agent", "hello")], "now"))
+        .run(input_after(
+            [user_event("hi"), agent_event("agent", "hello")],
+            "now",
+        ))
         .await
         .unwrap();
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         ["user: now", "assistant: t1{}", "tool: t1 = \"one\""]
     );
 }
@@ -271,10 +284,10 @@ async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
 async fn events_without_content_are_not_read() {
     let empty = AgentEvent {
         message: None,
-        ..agent_message("agent", "")
+        ..agent_event("agent", "")
     };
     assert_eq!(
-        read([user("hi"), empty, agent_message("agent", "")]).await,
+        read([user_event("hi"), empty, agent_event("agent", "")]).await,
         ["user: hi"]
     );
 }
@@ -283,12 +296,12 @@ async fn events_without_content_are_not_read() {
 async fn a_picture_in_the_result_of_another_agents_tool_is_a_picture() {
     let picture = json!({"type": "image", "media_type": "image/png", "data": "iVBORw0="});
     let past = [
-        user("draw"),
-        called("painter", [call("1", "draw", json!({}))]),
-        returned("painter", "1", "draw", json!({"output": [picture]})),
+        user_event("draw"),
+        call_event("painter", [call("1", "draw", json!({}))]),
+        result_event("painter", "1", "draw", json!({"output": [picture]})),
     ];
-    let (agent, model) = scripted(["a dot"]);
-    agent.run(after(past, "what is it?")).await.unwrap();
+    let (agent, model) = scripted_agent(["a dot"]);
+    agent.run(input_after(past, "what is it?")).await.unwrap();
     let requests = model.requests();
     let parts: Vec<&Part> = requests[0]
         .messages
@@ -297,7 +310,7 @@ async fn a_picture_in_the_result_of_another_agents_tool_is_a_picture() {
         .collect();
     let pictures = parts.iter().filter(|part| matches!(part, Part::Media(_)));
     assert_eq!(pictures.count(), 1);
-    let asked = asked(&model);
+    let asked = sent_messages(&model);
     assert!(asked[2].contains(r#""note":"attached""#), "{asked:?}");
     assert!(
         !asked[2].contains("iVBORw0="),

@@ -107,12 +107,14 @@ pub(super) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
     }
 }
 
-pub(super) fn called(author: &str, calls: impl IntoIterator<Item = ToolCall>) -> AgentEvent {
+/// An event in which the agent calls tools.
+pub(super) fn call_event(author: &str, calls: impl IntoIterator<Item = ToolCall>) -> AgentEvent {
     let parts = calls.into_iter().map(Part::Call).collect();
     AgentEvent::new(author, ChatMessage::new(Role::Assistant, parts))
 }
 
-pub(super) fn returned(author: &str, id: &str, name: &str, content: Value) -> AgentEvent {
+/// The event of the result of a call.
+pub(super) fn result_event(author: &str, id: &str, name: &str, content: Value) -> AgentEvent {
     let result = ToolResult {
         call_id: id.into(),
         name: name.into(),
@@ -141,25 +143,28 @@ pub(super) fn tool(
 }
 
 /// A tool that always returns the same value.
-pub(super) fn returns(name: &str, value: Value) -> FuncTool {
+pub(super) fn constant_tool(name: &str, value: Value) -> FuncTool {
     tool(name, move |_, _| Ok(value.clone()))
 }
 
 /// A tool that always fails.
-pub(super) fn fails(name: &str, error: &'static str) -> FuncTool {
+pub(super) fn failing_tool(name: &str, error: &'static str) -> FuncTool {
     tool(name, move |_, _| Err(error.into()))
 }
 
 /// An agent with a model that answers with these, and the model.
-pub(super) fn scripted(
+pub(super) fn scripted_agent(
     replies: impl IntoIterator<Item = impl Into<Reply>>,
 ) -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
     (Agent::new(Arc::clone(&model)), model)
 }
 
-/// A conversation with this history and a new message.
-pub(super) fn after(past: impl IntoIterator<Item = AgentEvent>, says: &str) -> ConversationInput {
+/// The input of a conversation with this history and a new message.
+pub(super) fn input_after(
+    past: impl IntoIterator<Item = AgentEvent>,
+    says: &str,
+) -> ConversationInput {
     let events = past.into_iter().enumerate();
     let events = events.map(|(place, event)| AgentEvent {
         id: if event.id.is_empty() {
@@ -175,16 +180,18 @@ pub(super) fn after(past: impl IntoIterator<Item = AgentEvent>, says: &str) -> C
     }
 }
 
-pub(super) fn user(text: &str) -> AgentEvent {
+/// A message of the user.
+pub(super) fn user_event(text: &str) -> AgentEvent {
     AgentEvent::new(AgentEvent::USER, ChatMessage::user(text))
 }
 
-pub(super) fn agent_message(author: &str, text: &str) -> AgentEvent {
+/// A message of the agent.
+pub(super) fn agent_event(author: &str, text: &str) -> AgentEvent {
     AgentEvent::new(author, ChatMessage::assistant(text))
 }
 
 /// The role and content of each message of the last request.
-pub(super) fn asked(model: &ScriptedModel) -> Vec<String> {
+pub(super) fn sent_messages(model: &ScriptedModel) -> Vec<String> {
     let request = model.last_request().expect("the model was asked");
     request.transcript()
 }

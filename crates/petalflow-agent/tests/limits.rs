@@ -12,7 +12,7 @@ use petalflow_llm::usage::{Price, Prices};
 use petalflow_llm::{LlmRequest, LlmResponse, Reply, Role, ScriptedModel, TokenUsage};
 use serde_json::json;
 
-use super::kit::{scripted, tool};
+use super::kit::{scripted_agent, tool};
 
 fn exceeded(error: &RunError) -> LimitExceeded {
     match cause(error) {
@@ -49,8 +49,8 @@ fn used(input: u64, output: u64) -> TokenUsage {
 async fn the_request_beyond_the_limit_is_not_made_and_a_raised_limit_resumes() {
     let store = InMemoryStore::new();
     let call = || Reply::call("t", json!({}));
-    let (agent, model) = scripted([call(), call()]);
-    let agent = agent.tool(super::kit::returns("t", json!(1)));
+    let (agent, model) = scripted_agent([call(), call()]);
+    let agent = agent.tool(super::kit::constant_tool("t", json!(1)));
     let limited = agent.clone().turn_limits(Limits::new().requests(2));
     let error = limited
         .store(&store)
@@ -119,7 +119,7 @@ async fn a_turn_is_counted_anew_and_a_thread_is_not() {
 
 #[tokio::test]
 async fn without_a_store_the_count_continues_with_the_next_input() {
-    let (agent, _) = scripted([
+    let (agent, _) = scripted_agent([
         Reply::text("a").with_usage(used(3, 1)),
         Reply::text("b").with_usage(used(5, 1)),
     ]);
@@ -142,7 +142,7 @@ async fn no_call_of_an_answer_with_too_many_calls_is_made() {
     };
     let two = || Reply::call("t", json!({})).and_call("t", json!({}));
     let store = InMemoryStore::new();
-    let (agent, _) = scripted([two(), two()]);
+    let (agent, _) = scripted_agent([two(), two()]);
     let agent = agent.tool(counts());
     let limited = agent.clone().turn_limits(Limits::new().tool_calls(3));
     let error = limited
@@ -159,7 +159,7 @@ async fn no_call_of_an_answer_with_too_many_calls_is_made() {
     );
 
     // The answer that was paid for is stored, and its calls are made now.
-    let (raised, model) = scripted(["done"]);
+    let (raised, model) = scripted_agent(["done"]);
     let raised = raised
         .tool(counts())
         .turn_limits(Limits::new().tool_calls(4));
@@ -183,7 +183,7 @@ async fn no_call_of_an_answer_with_too_many_calls_is_made() {
 
 #[tokio::test]
 async fn the_tools_of_the_loop_itself_are_not_counted() {
-    let (agent, _) = scripted([
+    let (agent, _) = scripted_agent([
         Reply::call("transfer_to_agent", json!({"agent_name": "b"})),
         "here".into(),
     ]);
@@ -209,7 +209,7 @@ async fn tokens_are_limited_before_the_request_by_an_estimate() {
         (Limits::new().total_tokens(50), LimitKind::TotalTokens),
         (Limits::new().output_tokens(0), LimitKind::OutputTokens),
     ] {
-        let (agent, model) = scripted(["never"]);
+        let (agent, model) = scripted_agent(["never"]);
         let agent = agent.instructions(&"word ".repeat(100)).turn_limits(limits);
         let error = agent.run("go").await.unwrap_err();
         assert_eq!(exceeded(&error).kind, kind);
@@ -220,8 +220,8 @@ async fn tokens_are_limited_before_the_request_by_an_estimate() {
 #[tokio::test]
 async fn a_request_asks_for_no_more_than_the_tokens_that_are_left() {
     let first = Reply::call("t", json!({})).with_usage(used(10, 60));
-    let (agent, model) = scripted([first, Reply::text("done").with_usage(used(10, 40))]);
-    let agent = agent.tool(super::kit::returns("t", json!(1)));
+    let (agent, model) = scripted_agent([first, Reply::text("done").with_usage(used(10, 40))]);
+    let agent = agent.tool(super::kit::constant_tool("t", json!(1)));
     let limited = agent.clone().turn_limits(Limits::new().output_tokens(100));
     limited.run("go").await.unwrap();
     let asked: Vec<_> = model
@@ -231,7 +231,7 @@ async fn a_request_asks_for_no_more_than_the_tokens_that_are_left() {
         .collect();
     assert_eq!(asked, [Some(100), Some(40)]);
 
-    let (agent, model) = scripted(["hi"]);
+    let (agent, model) = scripted_agent(["hi"]);
     let own = agent.request(|request| request.max_tokens = Some(7));
     own.turn_limits(Limits::new().output_tokens(100))
         .run("go")
@@ -259,7 +259,7 @@ async fn money_is_counted_with_the_prices_and_limited() {
         };
         Reply::from(response)
     };
-    let (agent, model) = scripted([reply("a"), reply("b"), reply("c")]);
+    let (agent, model) = scripted_agent([reply("a"), reply("b"), reply("c")]);
     let agent = agent
         .request(|request| request.model = Some("m-1".into()))
         .prices(Prices::new().with("m", price));
@@ -286,7 +286,7 @@ async fn money_is_counted_with_the_prices_and_limited() {
 
 #[tokio::test]
 async fn a_limit_of_money_needs_a_price() {
-    let (agent, _) = scripted([Reply::from(LlmResponse {
+    let (agent, _) = scripted_agent([Reply::from(LlmResponse {
         model: "m-2".into(),
         usage: used(1, 1),
         ..LlmResponse::text_only("hi")
@@ -321,7 +321,7 @@ fn team(limits: Limits) -> (Agent, Arc<ScriptedModel>) {
         let agent = Agent::named(name)
             .description("Looks things up.")
             .mode(Mode::SingleTurn);
-        agent.tool(super::kit::returns("look", json!("found")))
+        agent.tool(super::kit::constant_tool("look", json!("found")))
     };
     let lead = Agent::new(Arc::clone(&model))
         .name("lead")
@@ -368,7 +368,7 @@ async fn agents_that_are_called_at_once_share_the_limits_of_their_caller() {
 
 #[tokio::test]
 async fn limits_of_an_agent_below_another_are_refused() {
-    let (agent, _) = scripted(["hi"]);
+    let (agent, _) = scripted_agent(["hi"]);
     let below = Agent::named("below").turn_limits(Limits::new().requests(1));
     let error = agent.sub_agent(below).run("go").await.unwrap_err();
     assert!(matches!(cause(&error), AgentError::LimitsOfSubAgent(name) if name == "below"));
@@ -376,7 +376,7 @@ async fn limits_of_an_agent_below_another_are_refused() {
 
 #[tokio::test]
 async fn a_callback_that_answers_makes_no_request() {
-    let (agent, _) = scripted(["never"]);
+    let (agent, _) = scripted_agent(["never"]);
     let agent = agent.before_model(|_| Ok(Some(LlmResponse::text_only("cached"))));
     let talk = agent
         .turn_limits(Limits::new().requests(0))
@@ -388,7 +388,7 @@ async fn a_callback_that_answers_makes_no_request() {
 
 #[tokio::test]
 async fn a_cost_limit_that_is_nan_allows_nothing() {
-    let (agent, model) = scripted(["never"]);
+    let (agent, model) = scripted_agent(["never"]);
     let agent = agent.prices(Prices::new().with("", Price::default()));
     let agent = agent.turn_limits(Limits::new().cost(f64::NAN));
     let error = agent.run("go").await.unwrap_err();

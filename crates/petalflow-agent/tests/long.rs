@@ -12,7 +12,7 @@ use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel, TokenUs
 use petalflow_testing::{CountingStore, StoreTraffic};
 use serde_json::json;
 
-use super::kit::returns;
+use super::kit::constant_tool;
 
 const WINDOW: u64 = 600;
 
@@ -43,7 +43,7 @@ fn agent(limits: Limits) -> (Agent, Arc<AtomicU64>) {
         });
         model.without_recording()
     };
-    let agent = Agent::new(counting(answers)).tool(returns("t", json!("found")));
+    let agent = Agent::new(counting(answers)).tool(constant_tool("t", json!("found")));
     let summaries = counting(|_| "They agree.".into());
     let agent = agent.compaction(Summary::new(summaries, TokenWindow::new(WINDOW)));
     (agent.thread_limits(limits), asked)
@@ -234,7 +234,7 @@ async fn a_call_that_is_open_keeps_the_events_since_its_turn() {
         _ => format!("{}", request.messages.len()).into(),
     };
     let model = Arc::new(ScriptedModel::from_fn(replies));
-    let build = returns("build", json!(null)).long_running();
+    let build = constant_tool("build", json!(null)).long_running();
     let agent = Agent::new(Arc::clone(&model)).tool(build);
     let agent = agent.compaction(LastMessages::new(6)).remove_cut_events();
     let store = InMemoryStore::new();

@@ -15,7 +15,7 @@ use petalflow_agent::{Agent, AgentEvent, Mode};
 use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use serde_json::json;
 
-use super::kit::{events, failure, returns, scripted, shape};
+use super::kit::{constant_tool, events, failure, scripted_agent, shape};
 
 #[expect(clippy::unnecessary_wraps, reason = "it is what callbacks return")]
 fn says(text: &str) -> Result<Option<LlmResponse>, BoxError> {
@@ -24,7 +24,7 @@ fn says(text: &str) -> Result<Option<LlmResponse>, BoxError> {
 
 #[tokio::test]
 async fn a013_a014_the_first_response_of_a_callback_replaces_the_model_and_the_other_callbacks() {
-    let (agent, model) = scripted(["the model"]);
+    let (agent, model) = scripted_agent(["the model"]);
     let agent = agent
         .before_model(|_| Ok(None))
         .before_model(|_| says("from memory"))
@@ -37,7 +37,7 @@ async fn a013_a014_the_first_response_of_a_callback_replaces_the_model_and_the_o
 
 #[tokio::test]
 async fn a013_an_error_before_the_model_ends_the_run() {
-    let (agent, model) = scripted(["the model"]);
+    let (agent, model) = scripted_agent(["the model"]);
     let agent = agent
         .before_model(|_| Err("out of hours".into()))
         .before_model(|_| panic!("the first has decided"));
@@ -51,9 +51,9 @@ fn down() -> LlmError {
 
 #[tokio::test]
 async fn a015_without_a_callback_the_models_error_ends_the_run() {
-    let (agent, _) = scripted([Reply::from(down())]);
+    let (agent, _) = scripted_agent([Reply::from(down())]);
     assert_eq!(failure(&agent, "hello").await, "the cable is out");
-    let (agent, _) = scripted([Reply::from(down())]);
+    let (agent, _) = scripted_agent([Reply::from(down())]);
     let agent = agent
         .on_model_error(|_, _| Ok(None))
         .on_model_error(|_, error| Err(format!("{error}, sorry").into()))
@@ -63,7 +63,7 @@ async fn a015_without_a_callback_the_models_error_ends_the_run() {
 
 #[tokio::test]
 async fn a015_a016_a_recovered_error_reaches_the_callbacks_after_the_model() {
-    let (agent, _) = scripted([Reply::from(down())]);
+    let (agent, _) = scripted_agent([Reply::from(down())]);
     let agent = agent
         .on_model_error(|_, _| says("recovered"))
         .after_model(|_, response| says(&format!("{} and seen", response.text())))
@@ -76,7 +76,7 @@ async fn a015_a016_a_recovered_error_reaches_the_callbacks_after_the_model() {
 async fn a024_the_state_that_callbacks_set_is_in_the_event_of_the_step() {
     // Upstream all events of a step share one map, which changes under those that were yielded already. Here pieces have none,
     // and the whole event has all of it.
-    let (agent, _) = scripted([Reply::chunks(["he", "llo"])]);
+    let (agent, _) = scripted_agent([Reply::chunks(["he", "llo"])]);
     let agent = agent
         .streaming()
         .before_model(|call| {
@@ -110,7 +110,7 @@ impl RequestProcessor for Step {
 
 #[tokio::test]
 async fn a009_processors_run_in_their_order_and_an_error_ends_the_step() {
-    let (agent, model) = scripted(["hello"]);
+    let (agent, model) = scripted_agent(["hello"]);
     let agent = agent
         .name("guide")
         .description("shows the way")
@@ -131,7 +131,7 @@ async fn a009_processors_run_in_their_order_and_an_error_ends_the_step() {
         )
     );
 
-    let (agent, model) = scripted(["hello"]);
+    let (agent, model) = scripted_agent(["hello"]);
     let agent = agent
         .processor(Step("broken", |_| Err("cannot".into())))
         .processor(Step("after", |_| panic!("the step has ended")));
@@ -148,14 +148,14 @@ async fn a009_the_steps_of_every_agent_come_in_their_order() {
             Err("there is no code".into())
         }
     }
-    let (agent, model) = scripted([r#""hello""#]);
+    let (agent, model) = scripted_agent([r#""hello""#]);
     let agent = agent
         .name("guide")
         .output::<String>()
         .code_executor(Never)
         .planner(PlanReAct)
         .instructions("Be brief.")
-        .tool(returns("look", json!(1)))
+        .tool(constant_tool("look", json!(1)))
         .sub_agent(Agent::named("other").description("Knows more."))
         .processor(Step("mine", |_| Ok(())));
     events(&agent, "hello").await;
@@ -193,7 +193,7 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
             Ok(())
         }
     }
-    let (agent, _) = scripted(["a", "broken"]);
+    let (agent, _) = scripted_agent(["a", "broken"]);
     let agent = agent
         .after_model(|_, response| {
             Ok((response.text() != "broken").then(|| LlmResponse::text_only("b")))
@@ -207,7 +207,7 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
         failure(&agent, talk.next_input("again")).await,
         "cannot be read"
     );
-    let (agent, _) = scripted(["a"]);
+    let (agent, _) = scripted_agent(["a"]);
     let agent = agent
         .response_processor(Adds("c"))
         .response_processors([ResponseStep::custom(Adds("!"))]);
@@ -217,7 +217,7 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
 #[tokio::test]
 async fn a017_an_error_of_a_callback_after_the_model_ends_the_run() {
     for streams in [false, true] {
-        let (agent, model) = scripted([Reply::chunks(["he", "llo"])]);
+        let (agent, model) = scripted_agent([Reply::chunks(["he", "llo"])]);
         let agent = agent
             .after_model(|_, _| Err("not fit to print".into()))
             .after_model(|_, _| panic!("the first has decided"))
@@ -230,7 +230,7 @@ async fn a017_an_error_of_a_callback_after_the_model_ends_the_run() {
 
 #[tokio::test]
 async fn a009_all_processors_may_be_replaced() {
-    let (agent, model) = scripted(["hello"]);
+    let (agent, model) = scripted_agent(["hello"]);
     let alone = RequestStep::custom(Step("alone", |_| Ok(())));
     events(&agent.instructions("unheard").processors([alone]), "hello").await;
     assert_eq!(model.requests()[0].system.as_deref(), Some("alone"));
@@ -239,7 +239,7 @@ async fn a009_all_processors_may_be_replaced() {
 
 #[tokio::test]
 async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
-    let (agent, _) = scripted(["hello"]);
+    let (agent, _) = scripted_agent(["hello"]);
     let agent = agent.processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
         call.emit(AgentEvent::new("clock", ChatMessage::assistant("noon")));
@@ -275,7 +275,7 @@ async fn a010_an_event_that_a_processor_adds_is_emitted_at_once() {
     drop(events);
 
     // It has the same id in the conversation.
-    let (agent, model) = scripted(["hello"]);
+    let (agent, model) = scripted_agent(["hello"]);
     let agent = agent.processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
         Ok(())
@@ -299,14 +299,14 @@ async fn a010_an_event_that_a_processor_adds_is_emitted_at_once() {
 
 #[tokio::test]
 async fn a010_an_event_added_in_a_nested_agent_is_emitted_once() {
-    let (inner, _) = scripted(["hola"]);
+    let (inner, _) = scripted_agent(["hola"]);
     let inner = inner.name("translator").mode(Mode::SingleTurn);
     let inner = inner.processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("one word")));
         Ok(())
     }));
     let ask = Reply::call("translator", json!({ "request": "hello" }));
-    let (agent, _) = scripted([ask, "done".into()]);
+    let (agent, _) = scripted_agent([ask, "done".into()]);
     let (heard, talk) = events(&agent.sub_agent(inner), "hello").await;
     assert_eq!(shape(&heard)[1..3], ["one word", "hola"]);
     assert_eq!(heard, talk.events[1..]);
@@ -314,7 +314,7 @@ async fn a010_an_event_added_in_a_nested_agent_is_emitted_once() {
 
 #[tokio::test]
 async fn a012_a_turn_that_a_processor_has_ended_asks_no_model() {
-    let (agent, model) = scripted(["hello"]);
+    let (agent, model) = scripted_agent(["hello"]);
     let agent = agent.processor(Step("end", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("we are closed")));
         call.end();
@@ -329,13 +329,13 @@ async fn a012_a_turn_that_a_processor_has_ended_asks_no_model() {
 async fn a011_tools_then_sources_add_themselves_behind_the_processors() {
     // Upstream a tool that does not know how to add itself is an error. Here every tool can, by its type; a source without
     // tools adds nothing.
-    let (agent, model) = scripted([Reply::call("b1", json!({})), "done".into()]);
+    let (agent, model) = scripted_agent([Reply::call("b1", json!({})), "done".into()]);
     let registry = ToolRegistry::new();
-    registry.register(returns("b1", json!("found")));
+    registry.register(constant_tool("b1", json!("found")));
     let agent: Agent = agent
         .tool_source(ToolSet::new())
         .tool_source(registry)
-        .tool(returns("a1", json!(1)))
+        .tool(constant_tool("a1", json!(1)))
         .processor(Step("p", |call| {
             assert!(
                 call.request.tools.is_empty(),
@@ -354,7 +354,7 @@ async fn a011_tools_then_sources_add_themselves_behind_the_processors() {
 async fn a018_plugins_run_before_the_callbacks_of_the_agent() {
     let order: Arc<Mutex<Vec<&str>>> = Arc::default();
     let (first, second) = (Arc::clone(&order), Arc::clone(&order));
-    let (agent, _) = scripted(["hello"]);
+    let (agent, _) = scripted_agent(["hello"]);
     let agent = agent
         .before_model(move |_| {
             first.lock().unwrap().push("own");

@@ -11,7 +11,7 @@ use petalflow_agent::{Agent, AgentEvent, AgentNode, Conversation};
 use petalflow_llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::json;
 
-use super::kit::{results, returns, scripted};
+use super::kit::{constant_tool, results, scripted_agent};
 
 #[state]
 #[derive(Debug)]
@@ -38,19 +38,19 @@ flow! {
 
 #[tokio::test]
 async fn an_agent_is_a_node_that_reads_one_key_and_writes_another() {
-    let (agent, model) = scripted(["the text"]);
+    let (agent, model) = scripted_agent(["the text"]);
     let essay = Write::new()
         .write(agent.node())
         .run("petals".to_string())
         .await
         .unwrap();
     assert_eq!((&*essay.outline, &*essay.text), ("<petals>", "the text"));
-    assert_eq!(super::kit::asked(&model), ["user: <petals>"]);
+    assert_eq!(super::kit::sent_messages(&model), ["user: <petals>"]);
 }
 
 #[tokio::test]
 async fn the_events_of_an_agent_are_among_those_of_the_flow() {
-    let (agent, _) = scripted([Reply::chunks(["the ", "text"])]);
+    let (agent, _) = scripted_agent([Reply::chunks(["the ", "text"])]);
     let launch = Write::new().write(agent.streaming().node());
     let mut events = launch.run("petals".to_string()).events();
     let mut heard = Vec::new();
@@ -177,8 +177,8 @@ async fn an_agent_may_be_a_tool_of_another() {
     let reply = Reply::call("ask_expert", json!({"question": "a"}))
         .and_call("ask_expert", json!({"question": "b"}));
     let again = Reply::call("ask_expert", json!({"question": "c"}));
-    let (agent, _) = scripted([reply, again, "done".into()]);
-    let agent = agent.tool(expert).tool(returns("other", json!(1)));
+    let (agent, _) = scripted_agent([reply, again, "done".into()]);
+    let agent = agent.tool(expert).tool(constant_tool("other", json!(1)));
     let talk = agent
         .store(&InMemoryStore::new())
         .thread("t")
@@ -197,7 +197,7 @@ async fn events_of_nested_agents_have_unique_ids_with_and_without_a_store() {
         .mode(petalflow_agent::Mode::SingleTurn);
     let ask = || Reply::call("expert", json!({"request": "?"}));
     for stored in [false, true] {
-        let (agent, _) = scripted([
+        let (agent, _) = scripted_agent([
             ask().and_call("expert", json!({"request": "?"})),
             ask(),
             "done".into(),

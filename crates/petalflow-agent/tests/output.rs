@@ -10,7 +10,7 @@ use petalflow_test_support::assert_contains;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::kit::{asked, events, failure, results, returns, scripted, shape};
+use super::kit::{constant_tool, events, failure, results, scripted_agent, sent_messages, shape};
 
 #[derive(Debug, PartialEq, Deserialize, petalflow::tool::schemars::JsonSchema)]
 #[schemars(crate = "petalflow::tool::schemars")]
@@ -32,12 +32,12 @@ const NAMES: [&str; 2] = ["look", "set_model_response"];
 
 #[tokio::test]
 async fn a051_the_answer_is_set_by_a_tool_and_becomes_the_last_message() {
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         Reply::call("look", json!({})),
         Reply::call("set_model_response", json!({"name": "rose", "petals": 5})),
     ]);
     let agent = agent
-        .tool(returns("look", json!("a rose")))
+        .tool(constant_tool("look", json!("a rose")))
         .output::<Flower>();
     let (events, talk) = events(&agent, "what is it?").await;
     assert_eq!(events.len(), 5);
@@ -54,7 +54,7 @@ async fn a051_the_answer_is_set_by_a_tool_and_becomes_the_last_message() {
 
 #[tokio::test]
 async fn a051_an_answer_that_does_not_match_the_schema_is_returned_to_the_model() {
-    let (agent, _) = scripted([
+    let (agent, _) = scripted_agent([
         Reply::call(
             "set_model_response",
             json!({"name": "rose", "petals": "five"}),
@@ -62,7 +62,7 @@ async fn a051_an_answer_that_does_not_match_the_schema_is_returned_to_the_model(
         Reply::call("set_model_response", json!({"name": "rose", "petals": 5})),
     ]);
     let agent = agent
-        .tool(returns("look", json!("a rose")))
+        .tool(constant_tool("look", json!("a rose")))
         .output::<Flower>();
     let (_, talk) = events(&agent, "what is it?").await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
@@ -76,9 +76,11 @@ async fn a052_the_tool_is_there_only_with_a_schema_and_tools_and_no_native_suppo
         let request = &model.requests()[0];
         request.tools.iter().map(|spec| spec.name.clone()).collect()
     };
-    let (agent, model) = scripted([ROSE]);
+    let (agent, model) = scripted_agent([ROSE]);
     events(
-        &agent.tool(returns("look", json!(1))).output::<Flower>(),
+        &agent
+            .tool(constant_tool("look", json!(1)))
+            .output::<Flower>(),
         "?",
     )
     .await;
@@ -93,22 +95,22 @@ async fn a052_the_tool_is_there_only_with_a_schema_and_tools_and_no_native_suppo
     );
 
     // No tools.
-    let (agent, model) = scripted([ROSE]);
+    let (agent, model) = scripted_agent([ROSE]);
     events(&agent.output::<Flower>(), "?").await;
     assert!(names(&model).is_empty());
     let schema = model.requests()[0].json_schema.clone().unwrap();
     assert_eq!(schema["required"], json!(["name", "petals"]));
 
     // No schema.
-    let (agent, model) = scripted(["{}"]);
-    events(&agent.tool(returns("look", json!(1))), "?").await;
+    let (agent, model) = scripted_agent(["{}"]);
+    events(&agent.tool(constant_tool("look", json!(1))), "?").await;
     assert_eq!(names(&model), ["look"]);
 
     // A model that can do both.
     let able = Capabilities::default().with_schema_with_tools();
     let model = Arc::new(ScriptedModel::new([ROSE]).with_capabilities(able));
     let agent = Agent::new(Arc::clone(&model))
-        .tool(returns("look", json!(1)))
+        .tool(constant_tool("look", json!(1)))
         .output::<Flower>();
     events(&agent, "?").await;
     assert_eq!(names(&model), ["look"]);
@@ -117,7 +119,7 @@ async fn a052_the_tool_is_there_only_with_a_schema_and_tools_and_no_native_suppo
 
 #[tokio::test]
 async fn an_answer_is_also_read_from_a_markdown_block() {
-    let (agent, _) = scripted(["```json\n{\"name\": \"rose\", \"petals\": 5}\n```"]);
+    let (agent, _) = scripted_agent(["```json\n{\"name\": \"rose\", \"petals\": 5}\n```"]);
     let talk = agent.output::<Flower>().run("?").await.unwrap();
     assert_eq!(talk.output::<Flower>().unwrap(), rose());
     assert_eq!(shape(&talk.events).len(), 2);
@@ -134,7 +136,7 @@ fn repairs(events: &[AgentEvent]) -> Vec<String> {
 #[tokio::test]
 async fn an_answer_that_does_not_fit_goes_back_to_the_model_with_the_problem() {
     let wrong = r#"{"name": "rose", "petals": -1}"#;
-    let (agent, model) = scripted([wrong, "A rose has five.", ROSE]);
+    let (agent, model) = scripted_agent([wrong, "A rose has five.", ROSE]);
     let agent = agent.output::<Flower>();
     let (events, talk) = events(&agent, "what is it?").await;
     assert_eq!(talk.output::<Flower>().unwrap(), rose());
@@ -146,7 +148,7 @@ async fn an_answer_that_does_not_fit_goes_back_to_the_model_with_the_problem() {
     assert_contains(&problems[3], "2 expected value at line 1 column 1");
     let finals: Vec<bool> = events.iter().map(AgentEvent::is_final).collect();
     assert_eq!(finals, [false, false, false, false, true]);
-    let asked = asked(&model);
+    let asked = sent_messages(&model);
     assert_eq!(asked.len(), 5);
     assert_eq!(asked[1], format!("assistant: {wrong}"));
     assert_contains(
@@ -178,13 +180,13 @@ async fn too_many_answers_that_do_not_fit_are_an_error_with_the_last_one() {
 
 #[tokio::test]
 async fn an_empty_answer_is_repaired_and_one_that_the_provider_stopped_is_not() {
-    let (agent, _) = scripted([Reply::text(""), ROSE.into()]);
+    let (agent, _) = scripted_agent([Reply::text(""), ROSE.into()]);
     let (events, talk) = events(&agent.output::<Flower>(), "?").await;
     assert_eq!(repairs(&events)[0], "1 it is empty");
     assert_eq!(talk.output::<Flower>().unwrap(), rose());
 
     let stopped = Reply::from(LlmResponse::default()).with_finish(FinishReason::ContentFilter);
-    let (agent, model) = scripted([stopped]);
+    let (agent, model) = scripted_agent([stopped]);
     let talk = agent.output::<Flower>().run("?").await.unwrap();
     assert_eq!(talk.error(), Some("the model stopped: ContentFilter"));
     assert_eq!(model.requests().len(), 1);
@@ -193,7 +195,7 @@ async fn an_empty_answer_is_repaired_and_one_that_the_provider_stopped_is_not() 
 #[tokio::test]
 async fn an_answer_that_was_cut_off_is_reported_as_such() {
     let cut = Reply::text(r#"{"name": "ro"#).with_finish(FinishReason::Length);
-    let (agent, _) = scripted([cut, ROSE.into()]);
+    let (agent, _) = scripted_agent([cut, ROSE.into()]);
     let (events, _) = events(&agent.output::<Flower>(), "?").await;
     assert_contains(
         &repairs(&events)[0],
@@ -204,20 +206,20 @@ async fn an_answer_that_was_cut_off_is_reported_as_such() {
 #[tokio::test]
 async fn prose_in_place_of_the_tool_is_repaired() {
     let set = || Reply::call("set_model_response", json!({"name": "rose", "petals": 5}));
-    let (agent, model) = scripted(["It is a rose.".into(), set()]);
+    let (agent, model) = scripted_agent(["It is a rose.".into(), set()]);
     let agent = agent
-        .tool(returns("look", json!("a rose")))
+        .tool(constant_tool("look", json!("a rose")))
         .output::<Flower>();
     let (_, talk) = events(&agent, "?").await;
     assert_eq!(talk.output::<Flower>().unwrap(), rose());
     assert_contains(
-        asked(&model).last().unwrap(),
+        sent_messages(&model).last().unwrap(),
         "Give the answer by calling `set_model_response`.",
     );
     // Text that fits is as good as the tool.
-    let (agent, model) = scripted([ROSE]);
+    let (agent, model) = scripted_agent([ROSE]);
     let agent = agent
-        .tool(returns("look", json!("a rose")))
+        .tool(constant_tool("look", json!("a rose")))
         .output::<Flower>();
     assert_eq!(
         agent.run("?").await.unwrap().output::<Flower>().unwrap(),
@@ -232,7 +234,7 @@ async fn wrong_arguments_of_the_answer_tool_are_repaired_as_often() {
     let model = Arc::new(ScriptedModel::from_fn(move |_| {
         Reply::call("set_model_response", wrong.clone())
     }));
-    let agent = Agent::new(Arc::clone(&model)).tool(returns("look", json!(1)));
+    let agent = Agent::new(Arc::clone(&model)).tool(constant_tool("look", json!(1)));
     let error = failure(&agent.output::<Flower>(), "?").await;
     assert_contains(
         &error,
@@ -253,9 +255,9 @@ async fn a_callback_that_hides_the_error_of_the_answer_tool_does_not_make_the_an
             json!({"name": "rose", "petals": petals}),
         )
     };
-    let (agent, _) = scripted([set(json!("five")), set(json!(5))]);
+    let (agent, _) = scripted_agent([set(json!("five")), set(json!(5))]);
     let agent = agent
-        .tool(returns("look", json!(1)))
+        .tool(constant_tool("look", json!(1)))
         .output::<Flower>()
         .on_tool_error(|_, _| Ok(Some(json!("never mind"))));
     let (events, talk) = events(&agent, "?").await;
@@ -268,7 +270,7 @@ async fn an_answer_after_tools_is_repaired_with_a_schema_and_tools() {
     let able = Capabilities::default().with_schema_with_tools();
     let replies = [Reply::call("look", json!({})), "a rose".into(), ROSE.into()];
     let model = Arc::new(ScriptedModel::new(replies).with_capabilities(able));
-    let agent = Agent::new(Arc::clone(&model)).tool(returns("look", json!("a rose")));
+    let agent = Agent::new(Arc::clone(&model)).tool(constant_tool("look", json!("a rose")));
     let (events, talk) = events(&agent.output::<Flower>(), "?").await;
     assert_eq!(repairs(&events).len(), 2);
     assert_eq!(talk.output::<Flower>().unwrap(), rose());
@@ -304,7 +306,7 @@ async fn the_result_of_a_task_is_repaired_as_often() {
 
 #[tokio::test]
 async fn a_called_agent_repairs_its_answer_before_it_returns_it() {
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         Reply::call("botanist", json!({"request": "what is it?"})),
         "a rose".into(),
         ROSE.into(),
@@ -321,7 +323,7 @@ async fn a_called_agent_repairs_its_answer_before_it_returns_it() {
     assert_eq!(talk.answer(), "It is a rose.");
     // What went back to one agent is not for the other.
     assert_eq!(
-        asked(&model)
+        sent_messages(&model)
             .iter()
             .filter(|message| message.contains("requested form"))
             .count(),
@@ -331,7 +333,7 @@ async fn a_called_agent_repairs_its_answer_before_it_returns_it() {
 
 #[tokio::test]
 async fn an_answer_of_a_callback_is_not_repaired() {
-    let (agent, model) = scripted(["not asked"]);
+    let (agent, model) = scripted_agent(["not asked"]);
     let agent = agent
         .output::<Flower>()
         .before_model(|_| Ok(Some(LlmResponse::text_only("I must not answer that."))));
@@ -344,12 +346,12 @@ async fn an_answer_of_a_callback_is_not_repaired() {
 async fn a_turn_that_resumes_continues_the_count() {
     let store = InMemoryStore::new();
     let cut = || LlmError::new(LlmErrorKind::Connection, "cut");
-    let (agent, _) = scripted([Reply::text("one"), "two".into(), cut().into()]);
+    let (agent, _) = scripted_agent([Reply::text("one"), "two".into(), cut().into()]);
     let thread = agent.output::<Flower>().store(&store).thread("t");
     thread.run("?").await.unwrap_err();
 
     // Another process, with another model.
-    let (agent, model) = scripted(["three", ROSE]);
+    let (agent, model) = scripted_agent(["three", ROSE]);
     let thread = agent.output::<Flower>().store(&store).thread("t");
     let error = thread.resume(()).await.unwrap_err();
     assert_contains(&format!("{error:?}"), "in 3 attempts");

@@ -8,7 +8,7 @@ use petalflow_llm::{Reply, Role};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::kit::{events, results, returns, scripted, shape, tool};
+use super::kit::{constant_tool, events, results, scripted_agent, shape, tool};
 
 /// Waits for the given time, then returns its argument.
 fn slow(name: &str) -> FuncTool {
@@ -27,7 +27,7 @@ async fn a037_c101_calls_run_concurrently_and_results_have_the_order_of_the_call
     let reply = Reply::call("slow", json!({"wait": 500, "say": 5}))
         .and_call("slow", json!({"wait": 300, "say": 9}))
         .and_call("slow", json!({"wait": 400, "say": 13}));
-    let (agent, _) = scripted([reply, "done".into()]);
+    let (agent, _) = scripted_agent([reply, "done".into()]);
     let begun = Instant::now();
     let (events, talk) = events(&agent.tool(slow("slow")), "go").await;
     assert_eq!(
@@ -47,7 +47,7 @@ async fn a037_c101_calls_run_concurrently_and_results_have_the_order_of_the_call
 async fn the_number_of_concurrent_tools_is_limited() {
     let calls = |reply: Reply, _| reply.and_call("slow", json!({"wait": 100}));
     let reply = (1..6).fold(Reply::call("slow", json!({"wait": 100})), calls);
-    let (agent, _) = scripted([reply, "done".into()]);
+    let (agent, _) = scripted_agent([reply, "done".into()]);
     let begun = Instant::now();
     events(&agent.tool(slow("slow")).parallel_tools(2), "go").await;
     assert_eq!(begun.elapsed().as_millis() / 100, 3, "six by twos");
@@ -65,17 +65,19 @@ async fn a038_a039_c104_results_that_come_later_are_left_out_of_the_event() {
         (["a", "later", "c"], vec!["a", "c"]),
         (["a", "b", "c"], vec!["a", "b", "c"]),
     ] {
-        let (agent, _) = scripted([reply(calls[0], calls[1], calls[2]), "done".into()]);
+        let (agent, _) = scripted_agent([reply(calls[0], calls[1], calls[2]), "done".into()]);
         let agent = ["a", "b", "c"]
             .into_iter()
-            .fold(agent, |agent, name| agent.tool(returns(name, json!(name))))
-            .tool(returns("later", json!(null)).deferred());
+            .fold(agent, |agent, name| {
+                agent.tool(constant_tool(name, json!(name)))
+            })
+            .tool(constant_tool("later", json!(null)).deferred());
         let (events, talk) = events(&agent, "go").await;
         assert_eq!(results(&talk), shown);
         assert_eq!(events[1].author, "agent");
     }
-    let (agent, _) = scripted([reply("later", "later", "later"), "done".into()]);
-    let agent = agent.tool(returns("later", json!(null)).deferred());
+    let (agent, _) = scripted_agent([reply("later", "later", "later"), "done".into()]);
+    let agent = agent.tool(constant_tool("later", json!(null)).deferred());
     let (events, _) = events(&agent, "go").await;
     assert_eq!(shape(&events), ["later{} & later{} & later{}", "done"]);
 }
@@ -89,7 +91,7 @@ async fn a040_a041_a042_a043_the_actions_of_all_tools_are_merged() {
         })
     };
     let reply = Reply::call("one", json!({})).and_call("two", json!({}));
-    let (agent, _) = scripted([reply, "done".into()]);
+    let (agent, _) = scripted_agent([reply, "done".into()]);
     let agent = agent
         .tool(acts("one", |actions| {
             actions.skip_summarization = true;

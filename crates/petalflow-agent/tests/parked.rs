@@ -6,16 +6,16 @@ use petalflow_agent::{ConversationInput, Pending};
 use petalflow_llm::Reply;
 use serde_json::{Value, json};
 
-use super::kit::{asked, call, events, returns, scripted, shape};
+use super::kit::{call, constant_tool, events, scripted_agent, sent_messages, shape};
 
 /// The events of a run whose model calls this tool once.
 async fn run_of(tool: FuncTool) -> Vec<String> {
-    let (agent, _) = scripted([Reply::call("t", json!({})), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("t", json!({})), "done".into()]);
     shape(&events(&agent.tool(tool), "go").await.0)
 }
 
 fn returning(value: Value) -> FuncTool {
-    returns("t", value)
+    constant_tool("t", value)
 }
 
 #[tokio::test]
@@ -41,11 +41,11 @@ async fn a045_a046_c102_which_results_make_an_event() {
 
 #[tokio::test]
 async fn a_waiting_run_resumes_with_the_result_as_the_next_input() {
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         Reply::from(call("1", "build", json!({}))),
         "It is built.".into(),
     ]);
-    let agent = agent.tool(returns("build", Value::Null).long_running());
+    let agent = agent.tool(constant_tool("build", Value::Null).long_running());
     let store = InMemoryStore::new();
     let thread = agent.store(&store).thread("house");
     let parked = thread
@@ -63,7 +63,7 @@ async fn a_waiting_run_resumes_with_the_result_as_the_next_input() {
     assert_eq!(built.answer(), "It is built.");
     assert!(built.pending().is_empty());
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         [
             "user: build a house",
             "assistant: build{}",
@@ -74,13 +74,13 @@ async fn a_waiting_run_resumes_with_the_result_as_the_next_input() {
 
 #[tokio::test]
 async fn progress_of_a_long_call_may_come_before_its_result() {
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         Reply::from(call("1", "build", json!({}))),
         "I have begun.".into(),
         "Half of it stands.".into(),
         "It is built.".into(),
     ]);
-    let agent = agent.tool(returns("build", json!({"status": "begun"})).long_running());
+    let agent = agent.tool(constant_tool("build", json!({"status": "begun"})).long_running());
     let talk = agent.run("build a house").await.unwrap();
     assert_eq!(talk.answer(), "I have begun.");
     let half = ConversationInput::default().result("1", json!({"status": "half"}));
@@ -90,7 +90,7 @@ async fn progress_of_a_long_call_may_come_before_its_result() {
     let talk = agent.run(talk.next_input(whole)).await.unwrap();
     assert_eq!(talk.answer(), "It is built.");
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         [
             "user: build a house",
             "assistant: build{}",
@@ -102,7 +102,7 @@ async fn progress_of_a_long_call_may_come_before_its_result() {
 
 #[tokio::test]
 async fn a_result_of_an_unknown_call_is_refused() {
-    let (agent, _) = scripted(["hello"]);
+    let (agent, _) = scripted_agent(["hello"]);
     let stray = ConversationInput::default().result("9", json!(1));
     assert_eq!(
         super::kit::failure(&agent, stray).await,
@@ -112,12 +112,12 @@ async fn a_result_of_an_unknown_call_is_refused() {
 
 #[tokio::test]
 async fn a_result_that_is_sent_again_changes_nothing_and_another_one_counts() {
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         Reply::call("build", json!({})),
         "half is built".into(),
         "it is built".into(),
     ]);
-    let agent = agent.tool(returns("build", Value::Null).long_running());
+    let agent = agent.tool(constant_tool("build", Value::Null).long_running());
     let talk = agent.run("a house").await.unwrap();
     let id = talk.pending()[0].id().to_string();
     let result = |percent: u32| ConversationInput::default().result(&id, percent);

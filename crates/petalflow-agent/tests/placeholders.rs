@@ -6,7 +6,7 @@ use petalflow_agent::extension::Artifacts;
 use petalflow_agent::{Agent, ConversationInput};
 use serde_json::json;
 
-use super::kit::{failure, scripted};
+use super::kit::{failure, scripted_agent};
 
 struct Files;
 
@@ -28,7 +28,7 @@ fn input() -> ConversationInput {
 }
 
 async fn filled(instructions: &str) -> String {
-    let (agent, model) = scripted(["ok"]);
+    let (agent, model) = scripted_agent(["ok"]);
     agent
         .artifacts(Files)
         .instructions(instructions)
@@ -78,7 +78,7 @@ async fn a063_a_placeholder_without_a_valid_name_is_unchanged() {
 
 #[tokio::test]
 async fn a063_a_missing_required_value_is_an_error() {
-    let (agent, _) = scripted(["ok"]);
+    let (agent, _) = scripted_agent(["ok"]);
     let needs = |text: &str| agent.clone().instructions(text);
     assert_eq!(
         failure(&needs("{missing}"), input()).await,
@@ -96,7 +96,7 @@ async fn a063_a_missing_required_value_is_an_error() {
 
 #[tokio::test]
 async fn a063_keys_of_the_turn_are_gone_with_it_and_written_instructions_are_taken_as_they_are() {
-    let (agent, model) = scripted([
+    let (agent, model) = scripted_agent([
         petalflow_llm::Reply::call("note", json!({})),
         "noted".into(),
         "gone".into(),

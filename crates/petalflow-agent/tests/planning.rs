@@ -8,11 +8,11 @@ use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmResponse, Part, Reply, Role};
 use serde_json::json;
 
-use super::kit::{all, asked, call, events, failure, returns, scripted, shape};
+use super::kit::{all, call, constant_tool, events, failure, scripted_agent, sent_messages, shape};
 
 #[tokio::test]
 async fn a009_a_model_with_built_in_thinking_gets_a_budget() {
-    let (agent, model) = scripted(["done"]);
+    let (agent, model) = scripted_agent(["done"]);
     let agent = agent.planner(Thinking(Effort::Budget(512)));
     events(&agent, "hello").await;
     let request = &model.requests()[0];
@@ -26,11 +26,11 @@ async fn a009_a_written_plan_is_a_thought_and_is_sent_again() {
         .and(Part::Call(call("1", "look", json!({}))))
         .and(Part::text("it says 7"));
     let answer = "/*REASONING*/ It is 3. /*FINAL_ANSWER*/ Three.";
-    let (agent, model) = scripted([act, answer.into(), "again".into()]);
+    let (agent, model) = scripted_agent([act, answer.into(), "again".into()]);
     let agent = agent
         .instructions("Be brief.")
         .planner(PlanReAct)
-        .tool(returns("look", json!(3)));
+        .tool(constant_tool("look", json!(3)));
     let (events, talk) = events(&agent, "how many?").await;
     assert_eq!(
         shape(&events),
@@ -55,7 +55,7 @@ async fn a009_a_written_plan_is_a_thought_and_is_sent_again() {
     }
     agent.run(talk.next_input("sure?")).await.unwrap();
     assert_eq!(
-        asked(&model),
+        sent_messages(&model),
         [
             "user: how many?",
             "assistant: /*PLANNING*/ 1. Look. /*ACTION*/ & look{}",
@@ -72,17 +72,19 @@ async fn a009_a_plan_alone_does_not_end_the_turn_and_other_thoughts_stay_thought
     let thought = Part::Thought("hm".into());
     let plan = Reply::from("/*PLANNING*/ wait");
     let both = Reply::from(call("1", "look", json!({}))).and(thought);
-    let (agent, model) = scripted([plan, both, "/*FINAL_ANSWER*/now".into()]);
-    let agent = agent.planner(PlanReAct).tool(returns("look", json!(1)));
+    let (agent, model) = scripted_agent([plan, both, "/*FINAL_ANSWER*/now".into()]);
+    let agent = agent
+        .planner(PlanReAct)
+        .tool(constant_tool("look", json!(1)));
     let (events, _) = events(&agent, "go").await;
     assert_eq!(events.len(), 4, "{:?}", shape(&events));
-    assert_eq!(asked(&model)[1], "assistant: /*PLANNING*/ wait");
+    assert_eq!(sent_messages(&model)[1], "assistant: /*PLANNING*/ wait");
 }
 
 #[tokio::test]
 async fn a009_a_plan_is_not_emitted_as_the_answer() {
     let pieces = ["/*PLAN", "NING*/ look", " /*FINAL_", "ANSWER*/ Thr", "ee."];
-    let (agent, _) = scripted([Reply::chunks(pieces)]);
+    let (agent, _) = scripted_agent([Reply::chunks(pieces)]);
     let agent = agent.planner(PlanReAct).streaming();
     let (pieces, events, talk) = all(agent.events("how many?")).await;
     let text: String = pieces.iter().map(AgentEvent::text).collect();
@@ -131,7 +133,7 @@ impl Planner for Nosy {
 
 #[tokio::test]
 async fn a009_planners_run_between_the_conversation_and_the_schema() {
-    let (agent, model) = scripted([Reply::chunks([
+    let (agent, model) = scripted_agent([Reply::chunks([
         Delta::Text("\"a".into()),
         Delta::Text("b\"".into()),
     ])]);
@@ -146,7 +148,7 @@ async fn a009_planners_run_between_the_conversation_and_the_schema() {
     assert_eq!(shape(&events), [r#""ab" & (whole after "")"#]);
     assert_eq!(events[0].message.as_ref().unwrap().role, Role::Assistant);
 
-    let (agent, _) = scripted(["nonsense"]);
+    let (agent, _) = scripted_agent(["nonsense"]);
     assert_eq!(
         failure(&agent.planner(Nosy), "hello").await,
         "that is no plan"
@@ -155,7 +157,7 @@ async fn a009_planners_run_between_the_conversation_and_the_schema() {
 
 #[tokio::test]
 async fn a009_answers_of_callbacks_are_read_as_well() {
-    let (agent, model) = scripted(["never"]);
+    let (agent, model) = scripted_agent(["never"]);
     let agent = agent
         .planner(PlanReAct)
         .before_model(|_| Ok(Some(LlmResponse::text_only("/*FINAL_ANSWER*/ from memory"))));

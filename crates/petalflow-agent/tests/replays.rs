@@ -8,7 +8,7 @@ use petalflow_agent::extension::{Callbacks, ModelCall};
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::{Map, Value, json};
 
-use super::kit::{all, events, results, returns, shape, tool};
+use super::kit::{all, constant_tool, events, results, shape, tool};
 use petalflow_llm_test_support::replay::Replay;
 
 const FLASH: &str = "gemini-2.5-flash";
@@ -91,7 +91,7 @@ async fn random(test: &str, build: impl FnOnce(Agent) -> Agent) -> Option<String
         .name("agent")
         .description("random agent")
         .instructions("IMPORTANT: output ONLY the result computed by the provided function, if the result is number:42 print only 42")
-        .tool(returns("rand_number", json!({ "number": "1" })));
+        .tool(constant_tool("rand_number", json!({ "number": "1" })));
     let (_, talk) = events(&build(agent), "Generate random number with 5 as a seed.").await;
     assert_eq!(replay.remaining(), 0);
     // The model got the result of the callback, not of the tool.
@@ -249,7 +249,7 @@ async fn a068_a_plugin_without_anything_to_change() {
     let Some(replay) = Replay::of(path).await else {
         return;
     };
-    let agent = transfer_agent(&replay).tool(returns("other_tool", json!(1)));
+    let agent = transfer_agent(&replay).tool(constant_tool("other_tool", json!(1)));
     let (_, talk) = events(&agent, "Can you add 2 and 2?").await;
     assert_eq!(talk.answer(), "2 + 2 = 4");
 }

@@ -12,7 +12,7 @@ use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use petalflow_test_support::assert_contains;
 use serde_json::json;
 
-use super::kit::{failure, results, scripted};
+use super::kit::{failure, results, scripted_agent};
 
 struct Dictionary(&'static str);
 
@@ -31,13 +31,13 @@ const MISSING: &str = "takes managed values that the run does not have: `behavio
 
 #[tokio::test]
 async fn a_forgotten_value_of_a_tool_is_an_error_before_the_model_is_asked() {
-    let (agent, model) = scripted([calls()]);
+    let (agent, model) = scripted_agent([calls()]);
     let agent = agent.name("guide").tool(look_up {});
     let error = failure(&agent, "?").await;
     assert_eq!(error, format!("tool `look_up` of agent `guide` {MISSING}"));
     assert!(model.requests().is_empty());
 
-    let (agent, _) = scripted([calls(), "a leaf".into()]);
+    let (agent, _) = scripted_agent([calls(), "a leaf".into()]);
     let launch = agent.tool(look_up {}).launch().manage(Dictionary("a leaf"));
     let talk = launch.run("?").await.unwrap();
     assert_eq!(results(&talk), ["petal is a leaf"]);
@@ -47,7 +47,7 @@ async fn a_forgotten_value_of_a_tool_is_an_error_before_the_model_is_asked() {
 async fn a_forgotten_value_of_a_tool_below_or_in_a_layer_is_found_as_well() {
     let layered = look_up {}.layer(TimeoutLayer::new(std::time::Duration::from_secs(1)));
     let shared: Arc<dyn Tool> = Arc::new(layered);
-    let (agent, model) = scripted([calls()]);
+    let (agent, model) = scripted_agent([calls()]);
     let below = Agent::named("scholar")
         .mode(Mode::SingleTurn)
         .tools([shared]);
@@ -59,7 +59,7 @@ async fn a_forgotten_value_of_a_tool_below_or_in_a_layer_is_found_as_well() {
     assert!(model.requests().is_empty());
 
     // The tools of a source are known when it is asked for them.
-    let (agent, model) = scripted([calls()]);
+    let (agent, model) = scripted_agent([calls()]);
     let error = failure(&agent.tool_source(tools![look_up]), "?").await;
     assert_eq!(error, format!("tool `look_up` of agent `agent` {MISSING}"));
     assert!(model.requests().is_empty());
@@ -69,11 +69,11 @@ async fn a_forgotten_value_of_a_tool_below_or_in_a_layer_is_found_as_well() {
 async fn a_program_that_resumes_without_the_value_asks_no_model() {
     let store = InMemoryStore::new();
     let cut = LlmError::new(LlmErrorKind::Connection, "cut");
-    let (agent, _) = scripted([Reply::from(cut)]);
+    let (agent, _) = scripted_agent([Reply::from(cut)]);
     let launch = agent.tool(look_up {}).launch().manage(Dictionary("a leaf"));
     launch.store(&store).thread("t").run("?").await.unwrap_err();
 
-    let (agent, model) = scripted(["not asked"]);
+    let (agent, model) = scripted_agent(["not asked"]);
     let thread = agent.tool(look_up {}).store(&store).thread("t");
     let error = thread.resume(()).await.unwrap_err();
     assert_contains(&format!("{error:?}"), MISSING);
@@ -105,12 +105,12 @@ async fn a_closure_declares_what_it_takes() {
         )
         .requires::<Managed<Dictionary>>()
     };
-    let (agent, model) = scripted([calls()]);
+    let (agent, model) = scripted_agent([calls()]);
     let error = failure(&agent.name("guide").tool(look_up()), "?").await;
     assert_eq!(error, format!("tool `look_up` of agent `guide` {MISSING}"));
     assert!(model.requests().is_empty());
 
-    let (agent, _) = scripted([calls(), "a leaf".into()]);
+    let (agent, _) = scripted_agent([calls(), "a leaf".into()]);
     let launch = agent.tool(look_up()).launch().manage(Dictionary("a leaf"));
     assert_eq!(results(&launch.run("?").await.unwrap()), ["a leaf"]);
 }

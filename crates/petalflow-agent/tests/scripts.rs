@@ -6,7 +6,7 @@ use petalflow_llm::{Capabilities, ScriptedModel};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::kit::{results, returns};
+use super::kit::{constant_tool, results};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, petalflow::tool::schemars::JsonSchema)]
 #[schemars(crate = "petalflow::tool::schemars")]
@@ -51,13 +51,13 @@ async fn a_transfer_a_question_and_the_end_of_a_task_are_scripted() {
 #[tokio::test]
 async fn a_typed_answer_is_scripted_for_an_agent_with_tools() {
     let model = ScriptedModel::new([answer(&ROSE)]);
-    let agent = Agent::new(model.clone()).tool(returns("look", json!(1)));
+    let agent = Agent::new(model.clone()).tool(constant_tool("look", json!(1)));
     let talk = agent.output::<Flower>().run("?").await.unwrap();
     assert_eq!(talk.output::<Flower>().unwrap(), ROSE);
 
     let able = Capabilities::default().with_schema_with_tools();
     let model = ScriptedModel::new([r#"{"petals": 5}"#]).with_capabilities(able);
-    let agent = Agent::new(model).tool(returns("look", json!(1)));
+    let agent = Agent::new(model).tool(constant_tool("look", json!(1)));
     let talk = agent.output::<Flower>().run("?").await.unwrap();
     assert_eq!(talk.output::<Flower>().unwrap(), ROSE);
 }

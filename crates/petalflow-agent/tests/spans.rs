@@ -7,13 +7,13 @@ use petalflow_llm_test_support::spans::RecordedSpans;
 use petalflow_tracing::{Spans, TraceLaunch};
 use serde_json::json;
 
-use super::kit::{returns, scripted, tool};
+use super::kit::{constant_tool, scripted_agent, tool};
 
 /// The spans of one turn, in the order in which they ended.
 async fn spans(replies: impl IntoIterator<Item = Reply>) -> Vec<SpanData> {
     let recorded = RecordedSpans::start();
-    let (agent, _) = scripted(replies);
-    let agent = agent.name("guide").tool(returns("look", json!(1)));
+    let (agent, _) = scripted_agent(replies);
+    let agent = agent.name("guide").tool(constant_tool("look", json!(1)));
     agent.run("go").await.unwrap();
     recorded.ended()
 }

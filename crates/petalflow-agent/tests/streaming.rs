@@ -11,16 +11,16 @@ use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
-use super::kit::{all, events, results, returns, scripted, shape, tool};
+use super::kit::{all, constant_tool, events, results, scripted_agent, shape, tool};
 
 #[tokio::test]
 async fn a019_deltas_are_sent_only_when_streaming_is_enabled() {
-    let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
+    let (agent, _) = scripted_agent([Reply::chunks(["hel", "lo"])]);
     let (pieces, events, _) = all(agent.events("hi")).await;
     assert!(pieces.is_empty());
     assert_eq!(shape(&events), ["hello"]);
 
-    let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
+    let (agent, _) = scripted_agent([Reply::chunks(["hel", "lo"])]);
     let (pieces, events, _) = all(agent.streaming().events("hi")).await;
     assert_eq!(shape(&pieces), ["hel", "lo"]);
     assert!(
@@ -34,7 +34,7 @@ async fn a019_deltas_are_sent_only_when_streaming_is_enabled() {
 
 #[tokio::test]
 async fn a017_callbacks_see_every_delta_and_the_response_and_may_replace_each() {
-    let (agent, _) = scripted([Reply::chunks(["hel", "lo"])]);
+    let (agent, _) = scripted_agent([Reply::chunks(["hel", "lo"])]);
     let agent = agent
         .streaming()
         .after_model(|call, response| {
@@ -57,7 +57,7 @@ async fn a021_streamed_calls_are_emitted_but_made_only_when_complete() {
         arguments: arguments.into(),
     };
     let reply = Reply::chunks([piece(Some("echo"), "{\"say\":"), piece(None, "\"hi\"}")]);
-    let (agent, _) = scripted([reply, "done".into()]);
+    let (agent, _) = scripted_agent([reply, "done".into()]);
     let agent = agent
         .streaming()
         .tool(tool("echo", |arguments, _| Ok(arguments["say"].clone())));
@@ -100,8 +100,8 @@ async fn a064_the_response_has_the_parts_in_order_with_signatures_and_usage() {
         argument("$.to.name", json!("Ann")),
     ])
     .with_usage(usage);
-    let (agent, _) = scripted([reply, "done".into()]);
-    let agent = agent.streaming().tool(returns("echo", json!(1)));
+    let (agent, _) = scripted_agent([reply, "done".into()]);
+    let agent = agent.streaming().tool(constant_tool("echo", json!(1)));
     let (pieces, events, talk) = all(agent.events("go")).await;
     assert!(pieces.iter().all(|piece| piece.partial));
     assert_eq!(
@@ -119,7 +119,7 @@ async fn a064_the_response_has_the_parts_in_order_with_signatures_and_usage() {
 #[tokio::test(start_paused = true)]
 async fn the_deltas_of_each_attempt_are_distinguishable() {
     let cut = LlmError::new(LlmErrorKind::Connection, "cut");
-    let (agent, _) = scripted([
+    let (agent, _) = scripted_agent([
         Reply::chunks(["wro"]).broken(cut),
         Reply::chunks(["ri", "ght"]),
     ]);
@@ -143,7 +143,7 @@ async fn the_progress_of_a_tool_is_in_the_same_stream() {
         cx.emit(json!({"percent": 50}));
         Ok(json!("done"))
     });
-    let (agent, _) = scripted([Reply::call("slow", json!({})), "ok".into()]);
+    let (agent, _) = scripted_agent([Reply::call("slow", json!({})), "ok".into()]);
     let mut stream = agent.tool(slow).events("go");
     let mut order = Vec::new();
     while let Some(progress) = stream.next().await {
@@ -174,7 +174,7 @@ async fn a_failed_run_ends_its_stream_with_the_error() {
         last = Some(progress.kind);
     }
     assert!(matches!(last, Some(AgentEventKind::Failed(_))));
-    let (agent, _) = scripted(["fine"]);
+    let (agent, _) = scripted_agent(["fine"]);
     assert_eq!(shape(&events(&agent, "go").await.0), ["fine"]);
 }
 

@@ -8,17 +8,17 @@ use petalflow_agent::extension::{Callbacks, ToolStep};
 use petalflow_llm::Reply;
 use serde_json::{Value, json};
 
-use super::kit::{events, fails, results, returns, scripted, tool};
+use super::kit::{constant_tool, events, failing_tool, results, scripted_agent, tool};
 
 /// What the model reads after a call of the tool `t` of this agent, whose script has been written.
 async fn result(build: impl FnOnce(Agent) -> Agent) -> Value {
-    let (agent, _) = scripted([Reply::call("t", json!({"x": 1})), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("t", json!({"x": 1})), "done".into()]);
     let (_, talk) = events(&build(agent), "go").await;
     results(&talk).remove(0)
 }
 
 fn works() -> petalflow::tool::FuncTool {
-    returns("t", json!({ "result": "success" }))
+    constant_tool("t", json!({ "result": "success" }))
 }
 
 fn never() -> petalflow::tool::FuncTool {
@@ -32,7 +32,7 @@ async fn a027_a028_c100_the_tools_own_result_or_error() {
         json!({ "result": "success" })
     );
     assert_eq!(
-        result(|agent| agent.tool(fails("t", "tool error"))).await,
+        result(|agent| agent.tool(failing_tool("t", "tool error"))).await,
         json!({ "error": "tool error" })
     );
 }
@@ -139,7 +139,7 @@ async fn a034_c100_a_callback_after_the_tool_replaces_results_and_clears_errors(
     assert_eq!(modified.await, json!({ "result": "modified" }));
     let handled = result(|agent| {
         agent
-            .tool(fails("t", "tool error"))
+            .tool(failing_tool("t", "tool error"))
             .after_tool(|_, _| Ok(Some(json!({ "result": "error handled" }))))
             .after_tool(|_, _| panic!("the first has decided"))
     });
@@ -181,7 +181,7 @@ async fn a026_a_callback_may_answer_for_an_unknown_tool() {
 
 #[tokio::test]
 async fn callbacks_may_change_arguments_and_state() {
-    let (agent, _) = scripted([Reply::call("t", json!({"x": 1})), "done".into()]);
+    let (agent, _) = scripted_agent([Reply::call("t", json!({"x": 1})), "done".into()]);
     let agent = agent
         .tool(tool("t", |arguments, cx| {
             Ok(json!({ "x": arguments["x"], "by": cx.state("by") }))

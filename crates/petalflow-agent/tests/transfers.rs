@@ -7,7 +7,7 @@ use petalflow_agent::{Agent, Mode};
 use petalflow_llm::{LlmRequest, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use super::kit::{agent_message, events, failure, results, scripted, shape, tool, user};
+use super::kit::{agent_event, events, failure, results, scripted_agent, shape, tool, user_event};
 
 fn to(agent: &str) -> Reply {
     Reply::call("transfer_to_agent", json!({ "agent_name": agent }))
@@ -107,7 +107,7 @@ async fn a054_task_agents_are_called_instead_of_getting_the_conversation() {
 
 #[tokio::test]
 async fn a053_a056_after_a_transfer_the_other_agent_answers_in_the_same_turn() {
-    let (agent, _) = scripted([to("writer")]);
+    let (agent, _) = scripted_agent([to("writer")]);
     let writer = Arc::new(ScriptedModel::new([
         Reply::call("style", json!({})),
         "Dear all".into(),
@@ -115,7 +115,7 @@ async fn a053_a056_after_a_transfer_the_other_agent_answers_in_the_same_turn() {
     let writer = Agent::new(Arc::clone(&writer))
         .name("writer")
         .description("writes letters")
-        .tool(super::kit::returns("style", json!("formal")));
+        .tool(super::kit::constant_tool("style", json!("formal")));
     let root = agent.name("root").sub_agent(writer);
     let (events, talk) = events(&root, "write a letter").await;
     assert_eq!(
@@ -139,7 +139,7 @@ async fn a053_a056_after_a_transfer_the_other_agent_answers_in_the_same_turn() {
 
 #[tokio::test]
 async fn a056_an_error_of_the_other_agent_ends_the_run() {
-    let (agent, _) = scripted([to("writer")]);
+    let (agent, _) = scripted_agent([to("writer")]);
     let broken = ScriptedModel::new(Vec::<Reply>::new());
     let root = agent
         .name("root")
@@ -153,7 +153,7 @@ async fn a053_a_tool_that_names_an_agent_out_of_reach_fails_the_run() {
         cx.actions().transfer_to_agent = Some("nobody".into());
         Ok(Value::Null)
     });
-    let (agent, _) = scripted([Reply::call("jump", json!({}))]);
+    let (agent, _) = scripted_agent([Reply::call("jump", json!({}))]);
     let agent = agent.tool(jump).sub_agent(leaf("a"));
     assert_eq!(failure(&agent, "go").await, "failed to find agent: nobody");
 }
@@ -175,7 +175,8 @@ async fn a055_wrong_arguments_of_a_transfer_are_reported_to_the_model() {
         ),
         (json!({"agent_name": "x"}), "failed to find agent: x"),
     ] {
-        let (agent, _) = scripted([Reply::call("transfer_to_agent", arguments), "sorry".into()]);
+        let (agent, _) =
+            scripted_agent([Reply::call("transfer_to_agent", arguments), "sorry".into()]);
         let (_, talk) = events(&agent.sub_agent(leaf("a")), "go").await;
         assert_eq!(results(&talk), [json!({ "error": error })]);
         assert_eq!(talk.answer(), "sorry");
@@ -218,7 +219,7 @@ async fn the_next_turn_goes_to_the_active_agent_if_it_can_transfer_back() {
 
 #[tokio::test]
 async fn an_agent_uses_the_model_of_its_parent_and_sees_its_events_as_user_messages() {
-    let (agent, model) = scripted([to("writer"), "Dear all".into()]);
+    let (agent, model) = scripted_agent([to("writer"), "Dear all".into()]);
     agent
         .name("root")
         .sub_agent(leaf("writer"))
@@ -226,12 +227,12 @@ async fn an_agent_uses_the_model_of_its_parent_and_sees_its_events_as_user_messa
         .await
         .unwrap();
     assert_eq!(
-        super::kit::asked(&model),
+        super::kit::sent_messages(&model),
         [
             "user: a letter",
             "user: For context: & [root] called tool `transfer_to_agent` with parameters: {\"agent_name\":\"writer\"}",
             "user: For context: & [root] `transfer_to_agent` tool returned result: {}",
         ]
     );
-    assert_eq!(user("a").text(), agent_message("b", "a").text());
+    assert_eq!(user_event("a").text(), agent_event("b", "a").text());
 }

@@ -11,8 +11,8 @@ use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
 
 use super::kit::{
-    agent_message, call, called, events, fails, failure, results, returned, returns, scripted,
-    shape, tool,
+    agent_event, call, call_event, constant_tool, events, failing_tool, failure, result_event,
+    results, scripted_agent, shape, tool,
 };
 
 fn sum() -> petalflow::tool::FuncTool {
@@ -24,7 +24,7 @@ fn sum() -> petalflow::tool::FuncTool {
 
 #[tokio::test]
 async fn a001_a027_a057_the_loop_goes_from_model_to_tools_until_the_last_event_is_final() {
-    let (agent, _) = scripted([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
+    let (agent, _) = scripted_agent([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
     let (events, talk) = events(&agent.tool(sum()), "what is the sum of 1 + 2?").await;
     assert_eq!(
         shape(&events),
@@ -37,7 +37,7 @@ async fn a001_a027_a057_the_loop_goes_from_model_to_tools_until_the_last_event_i
 
 #[tokio::test]
 async fn a001_each_event_is_emitted_before_the_next_step() {
-    let (agent, model) = scripted([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
+    let (agent, model) = scripted_agent([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
     let mut stream = agent.tool(sum()).events("1 + 2?");
     let first = stream.next().await.unwrap();
     assert!(
@@ -49,7 +49,7 @@ async fn a001_each_event_is_emitted_before_the_next_step() {
 
 #[tokio::test]
 async fn a002_dropping_the_events_ends_the_run() {
-    let (agent, model) = scripted([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
+    let (agent, model) = scripted_agent([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
     let mut stream = agent.tool(sum()).events("1 + 2?");
     stream.next().await.unwrap();
     drop(stream);
@@ -59,7 +59,7 @@ async fn a002_dropping_the_events_ends_the_run() {
 
 #[tokio::test]
 async fn a003_a020_an_answer_without_content_is_not_an_event_and_ends_the_turn() {
-    let (agent, model) = scripted([LlmResponse::default()]);
+    let (agent, model) = scripted_agent([LlmResponse::default()]);
     let (events, talk) = events(&agent, "hello?").await;
     assert!(events.is_empty());
     assert_eq!(talk.answer(), "");
@@ -69,7 +69,7 @@ async fn a003_a020_an_answer_without_content_is_not_an_event_and_ends_the_turn()
         interrupted: true,
         ..LlmResponse::default()
     };
-    let (agent, _) = scripted([interrupted]);
+    let (agent, _) = scripted_agent([interrupted]);
     let (events, _) = super::kit::events(&agent, "hello?").await;
     assert!(events[0].interrupted, "the user's interruption is an event");
 }
@@ -77,7 +77,7 @@ async fn a003_a020_an_answer_without_content_is_not_an_event_and_ends_the_turn()
 #[tokio::test]
 async fn a004_c105_a_turn_of_thoughts_alone_does_not_end_the_loop() {
     let thought = Reply::from(LlmResponse::default()).and(Part::Thought("hm".into()));
-    let (agent, model) = scripted([thought, "yes".into()]);
+    let (agent, model) = scripted_agent([thought, "yes".into()]);
     let (events, _) = events(&agent, "well?").await;
     assert_eq!(shape(&events), ["(hm)", "yes"]);
     assert_eq!(model.requests().len(), 2);
@@ -129,7 +129,7 @@ async fn a005_a_model_that_only_emits_thoughts_is_stopped() {
 async fn a_model_that_always_calls_is_stopped() {
     let model = ScriptedModel::from_fn(|_| Reply::call("ping", json!({})));
     let agent = Agent::new(model)
-        .tool(returns("ping", json!("pong")))
+        .tool(constant_tool("ping", json!("pong")))
         .max_model_calls(4);
     assert_eq!(
         failure(&agent, "go").await,
@@ -140,7 +140,7 @@ async fn a_model_that_always_calls_is_stopped() {
 #[tokio::test]
 async fn a006_a_stream_that_ends_early_is_an_error() {
     let cut = LlmError::new(LlmErrorKind::Connection, "the connection broke");
-    let (agent, _) = scripted([Reply::chunks(["Once upon"]).broken(cut)]);
+    let (agent, _) = scripted_agent([Reply::chunks(["Once upon"]).broken(cut)]);
     assert_eq!(
         failure(&agent.streaming(), "a story").await,
         "the connection broke"
@@ -149,12 +149,12 @@ async fn a006_a_stream_that_ends_early_is_an_error() {
 
 #[test]
 fn a007_a_final_answer_ends_a_turn() {
-    assert!(agent_message("guide", "hello").is_final());
-    assert!(!called("guide", [call("1", "search", json!({}))]).is_final());
-    assert!(!returned("guide", "1", "search", json!({})).is_final());
+    assert!(agent_event("guide", "hello").is_final());
+    assert!(!call_event("guide", [call("1", "search", json!({}))]).is_final());
+    assert!(!result_event("guide", "1", "search", json!({})).is_final());
     let partial = AgentEvent {
         partial: true,
-        ..agent_message("guide", "hel")
+        ..agent_event("guide", "hel")
     };
     assert!(!partial.is_final());
     let skips = AgentEvent {
@@ -162,12 +162,12 @@ fn a007_a_final_answer_ends_a_turn() {
             skip_summarization: true,
             ..Actions::default()
         },
-        ..returned("guide", "1", "search", json!({}))
+        ..result_event("guide", "1", "search", json!({}))
     };
     assert!(skips.is_final());
     let later = AgentEvent {
         long_running: vec!["1".into()],
-        ..called("guide", [call("1", "search", json!({}))])
+        ..call_event("guide", [call("1", "search", json!({}))])
     };
     assert!(later.is_final());
     let code = Part::CodeResult {
@@ -190,8 +190,8 @@ async fn a008_an_agent_without_a_model_is_named() {
 #[tokio::test]
 async fn a022_calls_without_an_id_get_one_and_others_keep_theirs() {
     let reply = Reply::call("ping", json!({})).and(Part::Call(call("mine", "ping", json!({}))));
-    let (agent, model) = scripted([reply, "done".into()]);
-    let (events, _) = events(&agent.tool(returns("ping", json!("pong"))), "go").await;
+    let (agent, model) = scripted_agent([reply, "done".into()]);
+    let (events, _) = events(&agent.tool(constant_tool("ping", json!("pong"))), "go").await;
     let ids = |event: &AgentEvent| -> Vec<String> {
         let message = event.message.as_ref().unwrap();
         let calls = message.calls().map(|call| call.id.clone());
@@ -222,11 +222,11 @@ async fn a022_calls_without_an_id_get_one_and_others_keep_theirs() {
 async fn a023_events_name_their_author_and_branch() {
     let reply =
         Reply::from(call("1", "later", json!({}))).and(Part::Call(call("2", "now", json!({}))));
-    let (agent, _) = scripted([reply, "done".into()]);
+    let (agent, _) = scripted_agent([reply, "done".into()]);
     let agent = agent
         .name("guide")
-        .tool(returns("later", json!(null)).long_running())
-        .tool(returns("now", json!(1)));
+        .tool(constant_tool("later", json!(null)).long_running())
+        .tool(constant_tool("now", json!(1)));
     let input = ConversationInput {
         branch: Some("root.guide".into()),
         ..ConversationInput::from("go")
@@ -247,10 +247,10 @@ async fn a023_events_name_their_author_and_branch() {
 
 #[tokio::test]
 async fn a025_an_unknown_tool_is_reported_to_the_model_and_the_loop_continues() {
-    let (agent, _) = scripted([Reply::call("serch", json!({})), "sorry".into()]);
+    let (agent, _) = scripted_agent([Reply::call("serch", json!({})), "sorry".into()]);
     let agent = agent
-        .tool(returns("search", json!(1)))
-        .tool(returns("sum", json!(1)));
+        .tool(constant_tool("search", json!(1)))
+        .tool(constant_tool("sum", json!(1)));
     let (events, talk) = events(&agent, "go").await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
     assert_starts_with(
@@ -262,8 +262,8 @@ async fn a025_an_unknown_tool_is_reported_to_the_model_and_the_loop_continues() 
 
 #[tokio::test]
 async fn a028_the_error_of_a_tool_is_reported_to_the_model() {
-    let (agent, _) = scripted([Reply::call("search", json!({})), "sorry".into()]);
-    let (_, talk) = events(&agent.tool(fails("search", "tool error")), "go").await;
+    let (agent, _) = scripted_agent([Reply::call("search", json!({})), "sorry".into()]);
+    let (_, talk) = events(&agent.tool(failing_tool("search", "tool error")), "go").await;
     assert_eq!(results(&talk), [json!({ "error": "tool error" })]);
     assert_eq!(talk.answer(), "sorry");
 }
@@ -277,7 +277,7 @@ async fn wrong_arguments_are_reported_to_the_model() {
         json!({"a": "one", "b": 2}),
         json!({}),
     ] {
-        let (agent, _) = scripted([Reply::call("sum", arguments.clone()), "sorry".into()]);
+        let (agent, _) = scripted_agent([Reply::call("sum", arguments.clone()), "sorry".into()]);
         let (_, talk) = events(&agent.tool(sum()), "go").await;
         let error = results(&talk)[0]["error"].clone();
         assert!(error.is_string(), "{arguments}: {error}");
@@ -292,7 +292,7 @@ async fn wrong_arguments_are_reported_to_the_model() {
         ..LlmResponse::default()
     });
     let refused = LlmError::new(LlmErrorKind::Arguments { response }, "not JSON");
-    let (agent, _) = scripted([Reply::from(refused), "sorry".into()]);
+    let (agent, _) = scripted_agent([Reply::from(refused), "sorry".into()]);
     let (_, talk) = events(&agent.tool(sum()), "go").await;
     let error = results(&talk)[0]["error"].to_string();
     assert_contains(&error, "tool `sum` are not a JSON object");
@@ -302,7 +302,7 @@ async fn wrong_arguments_are_reported_to_the_model() {
 async fn a_tool_that_panics_does_not_end_the_conversation() {
     super::kit::panics_are_expected();
     let broken = tool("broken", |_, _| panic!("oh no"));
-    let (agent, _) = scripted([Reply::call("broken", json!({})), "sorry".into()]);
+    let (agent, _) = scripted_agent([Reply::call("broken", json!({})), "sorry".into()]);
     let (_, talk) = events(&agent.tool(broken), "go").await;
     assert_eq!(
         results(&talk),
@@ -312,7 +312,7 @@ async fn a_tool_that_panics_does_not_end_the_conversation() {
 
 #[tokio::test]
 async fn a_conversation_without_anything_in_it_is_refused() {
-    let (agent, _) = scripted(["hello"]);
+    let (agent, _) = scripted_agent(["hello"]);
     assert_eq!(
         failure(&agent, ConversationInput::default()).await,
         "there is nothing to answer: the input has no message, and the conversation is empty"
@@ -321,7 +321,7 @@ async fn a_conversation_without_anything_in_it_is_refused() {
 
 #[tokio::test]
 async fn two_tools_or_agents_of_one_name_are_refused() {
-    let (agent, _) = scripted(["hello"]);
+    let (agent, _) = scripted_agent(["hello"]);
     let twice = agent.clone().tool(sum()).tool(sum());
     assert_eq!(
         failure(&twice, "hello").await,
@@ -340,7 +340,7 @@ async fn two_tools_or_agents_of_one_name_are_refused() {
 async fn a_tool_that_takes_too_long_is_stopped() {
     let spec = petalflow::tool::ToolSpec::new("slow", "Is slow.", json!({"type": "object"}));
     let slow = petalflow::tool::FuncTool::untyped(spec, |_, _| std::future::pending());
-    let (agent, _) = scripted([Reply::call("slow", json!({})), "sorry".into()]);
+    let (agent, _) = scripted_agent([Reply::call("slow", json!({})), "sorry".into()]);
     let agent = agent
         .tool(slow)
         .tool_timeout(std::time::Duration::from_secs(5));

@@ -17,7 +17,7 @@ use petalflow_llm::{
 };
 use serde_json::json;
 
-use super::kit::{returns, scripted};
+use super::kit::{constant_tool, scripted_agent};
 
 fn tokens(reply: impl Into<Reply>) -> Reply {
     reply.into().with_usage(TokenUsage {
@@ -189,12 +189,12 @@ async fn an_answer_that_fails_the_run_is_counted() {
     };
     let limits = Limits::new().requests(3);
     for _ in 0..3 {
-        let (agent, _) = scripted([tokens("secret")]);
+        let (agent, _) = scripted_agent([tokens("secret")]);
         let agent = no(agent).thread_limits(limits.clone());
         let error = agent.store(&store).thread("t").run("go").await;
         assert!(error.unwrap_err().to_string().contains("never"));
     }
-    let (agent, model) = scripted(["never asked"]);
+    let (agent, model) = scripted_agent(["never asked"]);
     let agent = no(agent).thread_limits(limits.clone());
     let error = agent.store(&store).thread("t").run("go").await;
     assert_eq!(exceeded(&error.unwrap_err()).used.to_string(), "3");
@@ -202,21 +202,21 @@ async fn an_answer_that_fails_the_run_is_counted() {
 
     // A resume continues the count of the step.
     let store = InMemoryStore::new();
-    let (agent, _) = scripted([tokens("secret")]);
+    let (agent, _) = scripted_agent([tokens("secret")]);
     no(agent)
         .store(&store)
         .thread("t")
         .run("go")
         .await
         .unwrap_err();
-    let (agent, _) = scripted([tokens("secret")]);
+    let (agent, _) = scripted_agent([tokens("secret")]);
     no(agent)
         .store(&store)
         .thread("t")
         .resume(())
         .await
         .unwrap_err();
-    let (agent, _) = scripted([tokens("open")]);
+    let (agent, _) = scripted_agent([tokens("open")]);
     let talk = agent.store(&store).thread("t").resume(()).await.unwrap();
     assert_eq!(counts(&talk.into_finished().unwrap()), (3, 30));
 }
@@ -224,7 +224,7 @@ async fn an_answer_that_fails_the_run_is_counted() {
 #[tokio::test(start_paused = true)]
 async fn attempts_that_fail_after_their_answer_are_counted_and_limited() {
     let agent = |limit| {
-        let (agent, model) = scripted([tokens("a"), tokens("b"), tokens("c")]);
+        let (agent, model) = scripted_agent([tokens("a"), tokens("b"), tokens("c")]);
         let failures = AtomicUsize::new(0);
         let agent = agent.retry(Retry::times(5)).after_model(move |_, _| {
             if failures.fetch_add(1, SeqCst) < 2 {
@@ -244,7 +244,7 @@ async fn attempts_that_fail_after_their_answer_are_counted_and_limited() {
 
 #[tokio::test]
 async fn an_answer_that_a_callback_replaces_was_paid_for() {
-    let (agent, _) = scripted([tokens("hello")]);
+    let (agent, _) = scripted_agent([tokens("hello")]);
     let agent = agent.after_model(|_, _| Ok(Some(LlmResponse::text_only("censored"))));
     let talk = agent.run("go").await.unwrap();
     assert_eq!((talk.answer(), counts(&talk)), ("censored".into(), (1, 10)));
@@ -302,7 +302,11 @@ async fn all_requests_of_a_compaction_are_limited_and_counted_if_it_fails() {
 
 #[tokio::test]
 async fn calls_of_an_answer_are_counted_once() {
-    let (agent, _) = scripted([tokens(Reply::call("t", json!({}))), tokens("done")]);
-    let talk = agent.tool(returns("t", json!(1))).run("go").await.unwrap();
+    let (agent, _) = scripted_agent([tokens(Reply::call("t", json!({}))), tokens("done")]);
+    let talk = agent
+        .tool(constant_tool("t", json!(1)))
+        .run("go")
+        .await
+        .unwrap();
     assert_eq!((talk.usage().tool_calls, counts(&talk)), (1, (2, 20)));
 }

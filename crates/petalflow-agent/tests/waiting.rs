@@ -10,7 +10,9 @@ use petalflow_llm::{ChatMessage, Part, Reply, ScriptedModel};
 use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
-use super::kit::{asked, call, events, failure, results, returns, scripted, shape, tool};
+use super::kit::{
+    call, constant_tool, events, failure, results, scripted_agent, sent_messages, shape, tool,
+};
 
 /// A tool that a person must confirm, and how often it ran.
 fn wipe() -> (FuncTool, Arc<AtomicUsize>) {
@@ -52,7 +54,7 @@ fn cleaner(tool: FuncTool) -> (Agent, Arc<ScriptedModel>) {
 async fn a_single_turn_agent_waits_for_a_confirmation_and_survives_a_restart() {
     let store = InMemoryStore::new();
     let (tool, ran) = wipe();
-    let (agent, outer) = scripted([ask("1", "a")]);
+    let (agent, outer) = scripted_agent([ask("1", "a")]);
     let root = agent.name("root").sub_agent(cleaner(tool.clone()).0);
     let thread = root.store(&store).thread("t");
     let talk = thread
@@ -77,7 +79,7 @@ async fn a_single_turn_agent_waits_for_a_confirmation_and_survives_a_restart() {
         ("cleaner", Some("cleaner@1"))
     );
 
-    let (agent, outer) = scripted(["It is clean."]);
+    let (agent, outer) = scripted_agent(["It is clean."]);
     let (cleaner, inner) = cleaner(tool);
     let root = agent.name("root").sub_agent(cleaner);
     let thread = root.store(&store).thread("t");
@@ -90,14 +92,14 @@ async fn a_single_turn_agent_waits_for_a_confirmation_and_survives_a_restart() {
     assert!(talk.pending().is_empty());
     assert_eq!(inner.requests().len(), 1, "it was not asked anew");
     assert_eq!(
-        asked(&inner),
+        sent_messages(&inner),
         [
             r#"user: {"request":"a"}"#,
             r#"assistant: wipe{"disk":"a"}"#,
             r#"tool: wipe = "a""#
         ]
     );
-    let transcript = asked(&outer);
+    let transcript = sent_messages(&outer);
     assert_eq!(
         transcript[2], r#"tool: cleaner = {"result":"wiped: \"a\""}"#,
         "{transcript:?}"
@@ -113,7 +115,7 @@ async fn a_single_turn_agent_waits_for_a_confirmation_and_survives_a_restart() {
 #[tokio::test]
 async fn a_rejection_is_reported_to_the_agent_that_asked() {
     let (tool, ran) = wipe();
-    let (agent, outer) = scripted([ask("1", "a"), "It is not.".into()]);
+    let (agent, outer) = scripted_agent([ask("1", "a"), "It is not.".into()]);
     let root = agent.name("root").sub_agent(cleaner(tool).0);
     let talk = root.run("clean up").await.unwrap();
     let no = ConversationInput::default().confirm(talk.pending()[0].id(), false);
@@ -121,7 +123,7 @@ async fn a_rejection_is_reported_to_the_agent_that_asked() {
     assert_eq!((ran.load(SeqCst), talk.answer()), (0, "It is not.".into()));
     assert_eq!(heard.len(), 4, "each is heard once: {:?}", shape(&heard));
     assert!(
-        asked(&outer)
+        sent_messages(&outer)
             .iter()
             .any(|line| line.contains("Tool execution not confirmed"))
     );
@@ -132,7 +134,7 @@ async fn two_waiting_agents_are_answered_together_or_in_turn() {
     let both = || ask("1", "a").and(Part::Call(call("2", "cleaner", json!({ "request": "b" }))));
     for together in [true, false] {
         let (tool, ran) = wipe();
-        let (agent, outer) = scripted([both(), "One.".into(), "All.".into()]);
+        let (agent, outer) = scripted_agent([both(), "One.".into(), "All.".into()]);
         let root = agent.name("root").sub_agent(cleaner(tool).0);
         let talk = root.run("clean up").await.unwrap();
         let pending = talk.pending();
@@ -144,7 +146,7 @@ async fn two_waiting_agents_are_answered_together_or_in_turn() {
         } else {
             let talk = root.run(talk.next_input(first)).await.unwrap();
             assert_eq!((ran.load(SeqCst), talk.pending().len()), (1, 1));
-            let transcript = asked(&outer);
+            let transcript = sent_messages(&outer);
             assert!(
                 transcript.iter().any(|line| line.contains("pending")),
                 "{transcript:?}"
@@ -154,7 +156,7 @@ async fn two_waiting_agents_are_answered_together_or_in_turn() {
         };
         assert_eq!(ran.load(SeqCst), 2);
         assert_eq!(talk.answer(), if together { "One." } else { "All." });
-        let transcript = asked(&outer);
+        let transcript = sent_messages(&outer);
         let both =
             r#"tool: cleaner = {"result":"wiped: \"a\""} & cleaner = {"result":"wiped: \"b\""}"#;
         assert!(transcript.iter().any(|line| line == both), "{transcript:?}");
@@ -164,13 +166,13 @@ async fn two_waiting_agents_are_answered_together_or_in_turn() {
 
 #[tokio::test]
 async fn later_results_reach_the_agent_that_called() {
-    let (builder, inner) = scripted([
+    let (builder, inner) = scripted_agent([
         Reply::from(call("b", "build", json!({}))),
         "It has four rooms.".into(),
     ]);
-    let build = returns("build", Value::Null).long_running();
+    let build = constant_tool("build", Value::Null).long_running();
     let builder = builder.name("builder").mode(Mode::SingleTurn).tool(build);
-    let (middle, _) = scripted([
+    let (middle, _) = scripted_agent([
         Reply::from(call("m", "builder", json!({"request": "a house"}))),
         "There is a house.".into(),
     ]);
@@ -179,7 +181,7 @@ async fn later_results_reach_the_agent_that_called() {
         .name("middle")
         .mode(Mode::SingleTurn)
         .sub_agent(builder);
-    let (agent, outer) = scripted([
+    let (agent, outer) = scripted_agent([
         Reply::from(call("1", "middle", json!({"request": "a house"}))),
         "Meanwhile: patience.".into(),
         "You have a house.".into(),
@@ -194,8 +196,8 @@ async fn later_results_reach_the_agent_that_called() {
     let built = ConversationInput::default().result("b", "four rooms");
     let talk = root.run(talk.next_input(built)).await.unwrap();
     assert_eq!(talk.answer(), "You have a house.");
-    assert_eq!(asked(&inner)[2], r#"tool: build = "four rooms""#);
-    let transcript = asked(&outer);
+    assert_eq!(sent_messages(&inner)[2], r#"tool: build = "four rooms""#);
+    let transcript = sent_messages(&outer);
     assert!(
         transcript
             .iter()
@@ -206,14 +208,14 @@ async fn later_results_reach_the_agent_that_called() {
 
 #[tokio::test]
 async fn a_message_goes_to_the_agent_that_works_on_a_task() {
-    let (worker, inner) = scripted([
+    let (worker, inner) = scripted_agent([
         "Which disk?".into(),
         Reply::from(call("w", "wipe", json!({"disk": "b"}))),
         Reply::from(call("f", "finish_task", json!({"result": "b is clean"}))),
     ]);
     let (tool, ran) = wipe();
     let worker = worker.name("worker").mode(Mode::Task).tool(tool);
-    let (middle, _) = scripted([
+    let (middle, _) = scripted_agent([
         Reply::from(call("t", "worker", json!({"request": "clean up"}))),
         "Done.".into(),
     ]);
@@ -221,7 +223,7 @@ async fn a_message_goes_to_the_agent_that_works_on_a_task() {
         .name("middle")
         .mode(Mode::SingleTurn)
         .sub_agent(worker);
-    let (agent, outer) = scripted([
+    let (agent, outer) = scripted_agent([
         Reply::from(call("1", "middle", json!({"request": "clean up"}))),
         "It is clean.".into(),
     ]);
@@ -230,7 +232,7 @@ async fn a_message_goes_to_the_agent_that_works_on_a_task() {
     assert_eq!(talk.events.last().unwrap().text(), "Which disk?");
     assert!(talk.pending().is_empty(), "it is a question in words");
     let talk = root.run(talk.next_input("the second")).await.unwrap();
-    assert_eq!(asked(&inner).last().unwrap(), "user: the second");
+    assert_eq!(sent_messages(&inner).last().unwrap(), "user: the second");
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
     let talk = root.run(talk.next_input(yes)).await.unwrap();
     assert_eq!(
@@ -242,7 +244,7 @@ async fn a_message_goes_to_the_agent_that_works_on_a_task() {
         2,
         "the one above waited all the time"
     );
-    let transcript = asked(&outer);
+    let transcript = sent_messages(&outer);
     assert!(
         transcript
             .iter()
@@ -254,13 +256,13 @@ async fn a_message_goes_to_the_agent_that_works_on_a_task() {
 #[tokio::test]
 async fn an_agent_that_ended_its_task_gets_no_answer() {
     let finish = Reply::from(call("f", "finish_task", json!({"result": "never mind"})));
-    let (worker, _) = scripted([ask("1", "a"), finish]);
+    let (worker, _) = scripted_agent([ask("1", "a"), finish]);
     let worker = worker
         .name("worker")
         .mode(Mode::Task)
         .sub_agent(cleaner(wipe().0).0);
     let give = Reply::from(call("t", "worker", json!({"request": "clean up"})));
-    let (agent, _) = scripted([give, "It was not needed.".into(), "fine".into()]);
+    let (agent, _) = scripted_agent([give, "It was not needed.".into(), "fine".into()]);
     let root = agent.name("root").sub_agent(worker);
     let talk = root.run("clean up").await.unwrap();
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
@@ -283,7 +285,7 @@ async fn an_agent_that_ended_its_task_gets_no_answer() {
 
 #[tokio::test]
 async fn a_callback_may_answer_for_a_waiting_agent() {
-    let (agent, _) = scripted([ask("1", "a"), "It is clean enough.".into()]);
+    let (agent, _) = scripted_agent([ask("1", "a"), "It is clean enough.".into()]);
     let root = agent.name("root").sub_agent(cleaner(wipe().0).0);
     let root = root.after_tool(|step, outcome| {
         let waits = step.call().name == "cleaner" && matches!(outcome, Ok(Value::Null));

@@ -11,7 +11,7 @@ use petalflow_llm::{ChatMessage, LlmResponse, Part, ProviderModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::kit::{all, events, results, returns, shape, tool};
+use super::kit::{all, constant_tool, events, results, shape, tool};
 use petalflow_llm_test_support::server::{self, Server, Step, chunk, end, event};
 use petalflow_test_support::{assert_contains, assert_starts_with};
 
@@ -138,8 +138,8 @@ async fn a022_a037_a045_parallel_calls_with_a_long_running_call() {
     ];
     let (events, talk, server) = both(answers, |model| {
         Agent::new(model)
-            .tool(returns("build", json!({ "status": "pending" })).long_running())
-            .tool(returns("look", json!("fine")))
+            .tool(constant_tool("build", json!({ "status": "pending" })).long_running())
+            .tool(constant_tool("look", json!("fine")))
     })
     .await;
     assert_eq!(
@@ -168,7 +168,7 @@ async fn a022_a037_a045_parallel_calls_with_a_long_running_call() {
 
     // The result comes later.
     let (server, model) = gemini(vec![says("It is built.")]).await;
-    let agent = Agent::new(model).tool(returns("build", Value::Null).long_running());
+    let agent = Agent::new(model).tool(constant_tool("build", Value::Null).long_running());
     let built = ConversationInput::default().result(&*calls[0].id, "four rooms");
     let talk = agent.run(talk.next_input(built)).await.unwrap();
     assert_eq!(talk.answer(), "It is built.");
@@ -254,7 +254,7 @@ async fn a051_a_schema_is_enforced_beside_tools() {
         calls("set_model_response", json!({ "name": "rose", "petals": 5 })),
     ];
     let (server, model) = gemini(answers).await;
-    let agent = Agent::new(model).tool(returns("look", json!("a rose")));
+    let agent = Agent::new(model).tool(constant_tool("look", json!("a rose")));
     let (_, talk) = events(&agent.output::<Flower>(), "what is it?").await;
     assert_eq!(talk.answer(), r#"{"name":"rose","petals":5}"#);
     let asked = &server.requests()[0].body;
@@ -274,7 +274,7 @@ async fn a_chain_of_tools_in_a_single_turn_agent() {
     let (events, talk, _) = both(answers, |model| {
         let clerk = Agent::named("clerk")
             .mode(Mode::SingleTurn)
-            .tool(returns("price", json!({ "price": 3 })))
+            .tool(constant_tool("price", json!({ "price": 3 })))
             .tool(tool("times", |arguments, _| {
                 let number = |key: &str| arguments[key].as_i64().ok_or("numbers only");
                 Ok(json!({ "total": number("price")? * number("count")? }))
