@@ -12,11 +12,11 @@ pub(super) enum Step<'a> {
 /// The maximum number of steps in a path, as in JSON text: a deeper value cannot be parsed back, or dropped.
 const MAX_DEPTH: usize = 100;
 
-/// Splits a path into steps. Text that cannot be parsed as a step is a key.
+/// Splits a path into steps, up to the first one that is too deep. Text that cannot be parsed as a step is a key.
 pub(super) fn parse(path: &str) -> Vec<Step<'_>> {
     let mut parse = Vec::new();
     let mut rest = path.strip_prefix('$').unwrap_or(path);
-    while !rest.is_empty() {
+    while !rest.is_empty() && parse.len() <= MAX_DEPTH {
         if let Some((inside, after)) = rest.strip_prefix('[').and_then(|open| open.split_once(']'))
         {
             parse.push(match inside.parse() {

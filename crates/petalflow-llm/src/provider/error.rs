@@ -19,8 +19,7 @@ pub(super) struct ErrorConverter {
 /// The maximum length of a server's text in an error, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// The number of bytes of a server's text in which secrets are searched. It is much longer than what is shown, so that
-/// no part of a secret is left at its end.
+/// The number of bytes of a server's text in which secrets are searched.
 const MAX_SEARCHED: usize = 64 * 1024;
 
 impl ErrorConverter {
@@ -77,12 +76,7 @@ impl ErrorConverter {
 
     /// The start of what a server sent, for an error, without secrets.
     pub(super) fn shown(&self, sent: &[u8]) -> String {
-        let start = &sent[..sent.len().min(MAX_SEARCHED)];
-        one_line(
-            &self
-                .secrets
-                .text(String::from_utf8_lossy(start).into_owned()),
-        )
+        one_line(&self.secrets.text(start_of(sent)))
     }
 
     /// The error for an answer of more than this number of bytes.
@@ -90,6 +84,13 @@ impl ErrorConverter {
         self.malformed(&format!(
             "its answer has more than {limit} bytes; `with_max_response_size` sets the limit"
         ))
+    }
+
+    /// The error for JSON that would take too much memory.
+    pub(super) fn too_much_memory(&self) -> LlmError {
+        self.malformed(
+            "its answer has so many JSON values that they would take more than 1 GiB of memory",
+        )
     }
 
     /// The error for a connection that closed in the middle of an answer.
@@ -137,9 +138,11 @@ impl ErrorConverter {
                 retry_after,
             },
         };
-        let message = serde_json::from_str(body).ok();
-        let message = message.and_then(|body| reported_message(&body));
-        let message = message.unwrap_or_else(|| self.shown(body.as_bytes()));
+        let message = match serde_json::from_str::<Value>(body) {
+            // Secrets are not found in text with escapes.
+            Ok(body) => reported_message(&body).unwrap_or_else(|| body.to_string()),
+            Err(_) => self.shown(body.as_bytes()),
+        };
         let colon = if message.is_empty() { "" } else { ": " };
         self.error(kind, &format!("{status}{colon}{message}"))
     }
@@ -287,8 +290,21 @@ fn reported_message(body: &Value) -> Option<String> {
     })
 }
 
-/// Joins the text into one line, and truncates it.
+/// The start of a text. The last word of a cut text is left out, because it may be a part of a secret. The end of a long
+/// word is not shown.
+fn start_of(text: &[u8]) -> String {
+    if text.len() <= MAX_SEARCHED {
+        return String::from_utf8_lossy(text).into_owned();
+    }
+    let start = String::from_utf8_lossy(&text[..MAX_SEARCHED]);
+    let end = start.rfind(char::is_whitespace);
+    let end = end.filter(|end| start.len() - end <= 4 * MAX_SHOWN);
+    start[..end.unwrap_or(start.len())].to_string()
+}
+
+/// Joins the text into one line without control characters, and truncates it.
 fn one_line(text: &str) -> String {
+    let text = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "");
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(MAX_SHOWN) {
         line.truncate(at);

@@ -5,6 +5,7 @@ mod catalog;
 mod connection;
 mod endpoint;
 mod error;
+mod json_memory;
 mod ordered;
 mod stream;
 mod transport;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::error::ErrorConverter;
+use super::json_memory;
 use super::transport::{Event, Events};
 use super::wire::{self, ResponseParser};
 use crate::stream::StreamEvent;
@@ -110,6 +111,9 @@ impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
             Received::Unknown => self.received = Received::Unknown,
             Received::PartOfJson(error) => return Err(error),
             Received::Events | Received::Done => {}
+        }
+        if json_memory::is_too_much(data.as_bytes()) {
+            return Err(self.errors.too_much_memory());
         }
         let frame: Value = match serde_json::from_str(data) {
             Ok(frame) => frame,

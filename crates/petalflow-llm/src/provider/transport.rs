@@ -14,6 +14,7 @@ use serde_json::Value;
 use sse_stream::SseByteStream;
 
 use super::error::ErrorConverter;
+use super::json_memory;
 use crate::LlmError;
 
 /// The maximum size of an error's body. Error messages are shorter.
@@ -238,6 +239,9 @@ impl Transport {
     }
 
     fn parse(&self, body: &[u8], content_type: &str) -> Result<Value, LlmError> {
+        if json_memory::is_too_much(body) {
+            return Err(self.errors.too_much_memory());
+        }
         serde_json::from_slice(without_mark(body))
             .map_err(|error| self.errors.not_json(&error, content_type, body))
     }

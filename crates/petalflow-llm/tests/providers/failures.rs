@@ -128,6 +128,26 @@ async fn a_wrong_key_is_an_error_without_the_key() {
 }
 
 #[tokio::test]
+async fn no_part_of_a_key_is_left_where_a_long_body_is_cut() {
+    let escaped = KEY.replace('-', "\\u002d");
+    let first = "Rejected:";
+    for body in [
+        // The search for secrets ends in the middle of the key.
+        format!("{first}{}{KEY}", " ".repeat(64 * 1024 - first.len() - 8)),
+        format!("{first}\u{1b}[31m \u{7}no\u{0}"),
+        format!(r#"{{"problem": "Rejected: {escaped}"}}"#),
+    ] {
+        let server = Server::always(answer("400 Bad Request", "text/plain", &body)).await;
+        for error in errors(&openai(&server)).await {
+            let text = error.to_string();
+            assert!(text.contains("Rejected:"), "{text}");
+            assert!(!text.contains("sk-ve") && !text.contains("u002d"), "{text}");
+            assert!(!text.contains(char::is_control), "{text:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_answer_of_another_kind_is_an_error() {
     let server = Server::always(answer(
         "200 OK",

@@ -1,6 +1,6 @@
 //! The ids of tool calls as providers accept them: unique within a turn.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use petalflow::tool::{ToolCall, ToolResult};
 
@@ -13,6 +13,8 @@ pub(super) struct CallIds {
     generated: usize,
     /// Calls without a result.
     open: VecDeque<OpenCall>,
+    /// The ids that were sent for them.
+    in_use: HashSet<String>,
 }
 
 #[derive(Debug)]
@@ -27,11 +29,12 @@ impl CallIds {
     /// Starts a new message from the model: later results do not belong to older calls.
     pub(super) fn new_turn(&mut self) {
         self.open.clear();
+        self.in_use.clear();
     }
 
     /// The id to send for a call: the model's id if there is one that is unused.
     pub(super) fn for_call(&mut self, call: &ToolCall) -> String {
-        let in_use = self.open.iter().any(|open| open.sent_id == call.id);
+        let in_use = self.in_use.contains(&call.id);
         let sent_id = if call.id.is_empty() || is_generated(&call.id) || in_use {
             self.generated += 1;
             // Nine letters and digits, the format that Mistral accepts.
@@ -39,6 +42,7 @@ impl CallIds {
         } else {
             call.id.clone()
         };
+        self.in_use.insert(sent_id.clone());
         self.open.push_back(OpenCall {
             id: call.id.clone(),
             name: call.name.clone(),
@@ -54,7 +58,10 @@ impl CallIds {
         let index = self.open.iter().position(same_name);
         let index = index.or_else(|| self.open.iter().position(same_id));
         match index.and_then(|index| self.open.remove(index)) {
-            Some(open) => open.sent_id,
+            Some(open) => {
+                self.in_use.remove(&open.sent_id);
+                open.sent_id
+            }
             None => result.call_id.clone(),
         }
     }

@@ -228,7 +228,7 @@ pub(super) struct ChatParser {
     with_id: HashMap<String, usize>,
 }
 
-/// The length from which a name is not continued. The names of tools are shorter.
+/// The length from which a name is not continued, in bytes. The names of tools are shorter.
 const MAX_NAME: usize = 512;
 
 /// A call that has started.
@@ -332,7 +332,7 @@ impl ChatParser {
             call.id.clone_from(id);
             self.with_id.insert(id.clone(), call_index);
         }
-        let name = name.map(|name| call.full_name(name));
+        let name = name.and_then(|name| call.new_name(name));
         call.has_arguments |= !arguments.is_empty();
         Some(Delta::Call {
             index: call_index,
@@ -359,14 +359,19 @@ impl ChatParser {
 }
 
 impl StartedCall {
-    /// The name with this piece of it.
-    fn full_name(&mut self, piece: String) -> String {
+    /// The name with this piece of it, unless it is the same as before.
+    fn new_name(&mut self, piece: String) -> Option<String> {
+        if piece == self.name {
+            return None;
+        }
         if self.has_arguments || piece.starts_with(&self.name) {
             self.name = piece;
         } else if self.name.len() < MAX_NAME {
             self.name.push_str(&piece);
+        } else {
+            return None;
         }
-        self.name.clone()
+        Some(self.name.clone())
     }
 }
 

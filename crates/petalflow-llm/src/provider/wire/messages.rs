@@ -9,7 +9,9 @@ use super::content::{
     arguments_object, decimal, effort_level, effort_tokens, result_text, split_result, unsupported,
     with_extra,
 };
-use super::response_data::{REDACTED, ResponseData, citations, hidden_reasoning, redacted, text};
+use super::response_data::{
+    REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
+};
 use super::schemas::Schemas;
 use super::usage;
 use crate::message::{Media, MediaSource};
@@ -386,19 +388,15 @@ impl MessagesParser {
                 deltas.extend(reasoning.map(Delta::Thought));
             }
             Some("tool_use") => {
-                let input = &block["input"];
-                let has_input = input.as_object().is_some_and(|input| !input.is_empty());
+                // In a stream the input is empty at the start.
+                let input = block.get("input");
+                let is_empty = input.is_some_and(|input| input == &json!({}));
                 open = OpenBlock::Call(self.calls);
                 deltas.push(Delta::Call {
                     index: self.calls,
                     id: text(block, "/id"),
                     name: text(block, "/name"),
-                    // In a stream the input is empty at the start.
-                    arguments: if has_input {
-                        input.to_string()
-                    } else {
-                        String::new()
-                    },
+                    arguments: arguments_text(input.filter(|_| !is_empty)),
                 });
                 self.calls += 1;
             }

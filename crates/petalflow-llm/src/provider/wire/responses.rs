@@ -1,6 +1,6 @@
 //! OpenAI's responses: a list of items. Each item may arrive in chunks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -185,12 +185,16 @@ fn assistant_items(message: &ChatMessage, ids: &mut CallIds, items: &mut Vec<Val
     flush(&mut texts, items);
 }
 
-/// Reads the events of a response, or a complete response.
+/// Reads the events of a response, or a complete response. Servers repeat content: an item at its end, and all items in
+/// the last event. Only what did not arrive before is new.
 #[derive(Debug, Default)]
 pub(super) struct ResponsesParser {
     calls: Vec<StartedCall>,
-    /// The index of the call for each item.
+    /// The last call of each item.
     of_item: HashMap<u64, usize>,
+    /// The ids of the calls, with the empty one if a call has none.
+    ids: HashSet<String>,
+    texts: ReceivedText,
     /// Whether content has arrived before the last event, which repeats the whole response.
     has_content: bool,
     /// Whether reasoning has arrived that has no signature yet.
@@ -198,10 +202,39 @@ pub(super) struct ResponsesParser {
 }
 
 /// A call that has started.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct StartedCall {
+    id: String,
     /// The number of bytes of the arguments received.
     length: usize,
+}
+
+/// How much text has arrived, in bytes.
+#[derive(Debug, Default)]
+struct ReceivedText {
+    of_item: HashMap<u64, usize>,
+    total: usize,
+    /// The text of all items that have ended.
+    ended: usize,
+}
+
+impl ReceivedText {
+    fn add(&mut self, item: u64, length: usize) {
+        *self.of_item.entry(item).or_default() += length;
+        self.total += length;
+    }
+
+    /// The part of an item's text that has not arrived. `all` is the length of the text of all items so far. Some servers
+    /// give every item the same number: nothing is missing as long as that much text has arrived in all.
+    fn missing(&mut self, item: u64, text: &str, all: usize) -> Option<String> {
+        let received = self.of_item.get(&item).copied().unwrap_or(0);
+        let rest = text.get(received..).filter(|rest| !rest.is_empty())?;
+        if self.total + rest.len() > all {
+            return None;
+        }
+        self.add(item, rest.len());
+        Some(rest.to_string())
+    }
 }
 
 impl ResponsesParser {
@@ -216,7 +249,11 @@ impl ResponsesParser {
             .unwrap_or(0);
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
-                deltas.extend(text(event, "/delta").map(Delta::Text));
+                let chunk = text(event, "/delta");
+                deltas.extend(chunk.map(|chunk| {
+                    self.texts.add(index, chunk.len());
+                    Delta::Text(chunk)
+                }));
             }
             "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
                 self.unsigned_reasoning = true;
@@ -228,11 +265,17 @@ impl ResponsesParser {
             "response.output_item.added" => self.start_item(index, &event["item"], &mut deltas),
             "response.function_call_arguments.delta" => {
                 let chunk = text(event, "/delta").unwrap_or_default();
-                let index = self.call_index(index);
+                let index = self.call_index(index, None);
                 self.calls[index].length += chunk.len();
                 deltas.push(call(index, None, None, chunk));
             }
-            "response.output_item.done" => self.end_item(index, &event["item"], data, &mut deltas),
+            "response.output_item.done" => {
+                let item = &event["item"];
+                let full_text = full_text(item);
+                self.texts.ended += full_text.len();
+                self.rest_of_text(index, item, &full_text, self.texts.ended, data, &mut deltas);
+                self.end_item(index, item, data, &mut deltas);
+            }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 data.closed = true;
                 return self.complete_response(&event["response"], data);
@@ -260,11 +303,20 @@ impl ResponsesParser {
             });
         data.finish = incomplete_reason.or_else(|| text(response, "/status"));
         let items = response.get("output").and_then(Value::as_array);
+        let items: Vec<_> = items
+            .into_iter()
+            .flatten()
+            .map(|item| (item, full_text(item)))
+            .collect();
+        let all = items.iter().map(|(_, text)| text.len()).sum();
         let streamed = self.has_content;
-        for (index, item) in items.into_iter().flatten().enumerate() {
+        for (index, (item, full_text)) in (0..).zip(&items) {
+            self.rest_of_text(index, item, full_text, all, data, &mut deltas);
             if !streamed {
-                self.item_text(item, data, &mut deltas);
-                self.end_item(index as u64, item, data, &mut deltas);
+                self.item_reasoning(item, &mut deltas);
+                self.end_item(index, item, data, &mut deltas);
+            } else if self.is_new_call(index, item) {
+                self.end_item(index, item, data, &mut deltas);
             }
         }
         if !self.calls.is_empty() && data.finish.as_deref() == Some("completed") {
@@ -273,35 +325,42 @@ impl ResponsesParser {
         deltas
     }
 
-    /// Reads the text of an item that arrived complete.
-    fn item_text(&mut self, item: &Value, data: &mut ResponseData, deltas: &mut Vec<Delta>) {
-        let chunks = |field| {
-            item.get(field)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
+    /// Reads the text of a complete item that did not arrive in chunks.
+    fn rest_of_text(
+        &mut self,
+        index: u64,
+        item: &Value,
+        full_text: &str,
+        all: usize,
+        data: &mut ResponseData,
+        deltas: &mut Vec<Delta>,
+    ) {
+        let Some(rest) = self.texts.missing(index, full_text, all) else {
+            return;
         };
-        match item.get("type").and_then(Value::as_str) {
-            Some("message") => deltas.extend(chunks("content").filter_map(|chunk| {
+        if rest.len() == full_text.len() {
+            for chunk in chunks(item, "content") {
                 citations(chunk.get("annotations"), data);
-                let text = text(chunk, "/text").or_else(|| text(chunk, "/refusal"))?;
-                Some(Delta::Text(text))
-            })),
-            Some("reasoning") => {
-                let reasoning = chunks("summary").chain(chunks("content"));
-                let reasoning = reasoning.filter_map(|chunk| text(chunk, "/text"));
-                let before = deltas.len();
-                deltas.extend(reasoning.map(Delta::Thought));
-                self.unsigned_reasoning = deltas.len() > before;
             }
-            _ => {}
+        }
+        deltas.push(Delta::Text(rest));
+    }
+
+    /// Reads the reasoning of an item that arrived complete.
+    fn item_reasoning(&mut self, item: &Value, deltas: &mut Vec<Delta>) {
+        if item.get("type").and_then(Value::as_str) == Some("reasoning") {
+            let reasoning = chunks(item, "summary").chain(chunks(item, "content"));
+            let reasoning = reasoning.filter_map(|chunk| text(chunk, "/text"));
+            let before = deltas.len();
+            deltas.extend(reasoning.map(Delta::Thought));
+            self.unsigned_reasoning = deltas.len() > before;
         }
     }
 
     fn start_item(&mut self, index: u64, item: &Value, deltas: &mut Vec<Delta>) {
         if item.get("type").and_then(Value::as_str) == Some("function_call") {
-            let index = self.call_index(index);
             let (id, name) = (text(item, "/call_id"), text(item, "/name"));
+            let index = self.call_index(index, id.as_deref());
             deltas.push(call(index, id, name, String::new()));
         }
     }
@@ -316,12 +375,12 @@ impl ResponsesParser {
     ) {
         match item.get("type").and_then(Value::as_str) {
             Some("function_call") => {
-                let index = self.call_index(index);
+                let (id, name) = (text(item, "/call_id"), text(item, "/name"));
+                let index = self.call_index(index, id.as_deref());
                 let arguments = arguments_text(item.get("arguments"));
                 let received = self.calls[index].length;
                 let rest = arguments.get(received..).unwrap_or_default().to_string();
                 self.calls[index].length += rest.len();
-                let (id, name) = (text(item, "/call_id"), text(item, "/name"));
                 deltas.push(call(index, id, name, rest));
             }
             Some("reasoning") => {
@@ -346,13 +405,53 @@ impl ResponsesParser {
         }
     }
 
-    /// The index of the call for the item with this number, added if it is missing.
-    fn call_index(&mut self, item: u64) -> usize {
-        *self.of_item.entry(item).or_insert_with(|| {
-            self.calls.push(StartedCall { length: 0 });
-            self.calls.len() - 1
-        })
+    /// Whether the item is a call of which nothing has arrived.
+    fn is_new_call(&self, index: u64, item: &Value) -> bool {
+        let id = text(item, "/call_id").unwrap_or_default();
+        item.get("type").and_then(Value::as_str) == Some("function_call")
+            && !self.ids.contains(&id)
+            && self.started_call(index, &id).is_none()
     }
+
+    /// The index of the call with this id in the item with this number, added if it is missing. The id may be unknown.
+    fn call_index(&mut self, item: u64, id: Option<&str>) -> usize {
+        let id = id.unwrap_or_default();
+        let index = self.started_call(item, id).unwrap_or_else(|| {
+            self.calls.push(StartedCall::default());
+            self.calls.len() - 1
+        });
+        self.of_item.insert(item, index);
+        let call = &mut self.calls[index];
+        if call.id.is_empty() {
+            call.id = id.to_string();
+            self.ids.insert(call.id.clone());
+        }
+        index
+    }
+
+    /// The call of this item, unless it has another id: some servers give every item the same number.
+    fn started_call(&self, item: u64, id: &str) -> Option<usize> {
+        let index = *self.of_item.get(&item)?;
+        let known = &self.calls[index].id;
+        (id.is_empty() || known.is_empty() || known == id).then_some(index)
+    }
+}
+
+/// The text of a message, or nothing for another item.
+fn full_text(item: &Value) -> String {
+    if item.get("type").and_then(Value::as_str) != Some("message") {
+        return String::new();
+    }
+    chunks(item, "content")
+        .filter_map(|chunk| text(chunk, "/text").or_else(|| text(chunk, "/refusal")))
+        .collect()
+}
+
+fn chunks<'v>(item: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
+    item.get(field)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }
 
 fn read_metadata(response: &Value, data: &mut ResponseData) {

@@ -271,6 +271,18 @@ fn blocks(cases: &mut Vec<Case>) {
             wrong_arguments,
         ));
     }
+    for (name, input) in [
+        ("a list", value!([1])),
+        ("text", value!("hello")),
+        ("a number", value!(3)),
+    ] {
+        let block = value!({"type": "tool_use", "id": "t", "name": "add", "input": input});
+        let whole = json(&body(std::slice::from_ref(&block), "tool_use").to_string());
+        let name = format!("input that is {name}");
+        cases.push(Case::new(&name, Asks::Whole, whole, wrong_arguments));
+        let steps = stream(&of(&[start(&0.into(), &block)], "tool_use"));
+        cases.push(Case::new(name, Asks::Stream, steps, wrong_arguments));
+    }
     let deep = "{\"x\":".repeat(10_000) + "1" + &"}".repeat(10_000);
     let steps = stream(&of(&[tool(0, "add"), input(0, &deep)], "tool_use"));
     cases.push(Case::new(

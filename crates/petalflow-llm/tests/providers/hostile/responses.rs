@@ -79,6 +79,7 @@ fn of(events: &[Value]) -> String {
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     items(&mut cases);
+    last_event(&mut cases);
     whole(&mut cases);
     statuses(&mut cases);
     odd_fields(&mut cases);
@@ -274,6 +275,106 @@ fn items(cases: &mut Vec<Case>) {
                 .is_ok_and(|response| response.calls().count() == 1_200)
         },
     ));
+}
+
+/// Content that only the end of an item or the last event has.
+fn last_event(cases: &mut Vec<Case>) {
+    let piece_of_text = |index: u64, text: &str| value!({"type": "response.output_text.delta", "output_index": index, "delta": text});
+    let completed = |output: &[Value]| value!({"type": "response.completed", "response": body(output, "completed")});
+    let add_call = call("a", "add", &"{\"x\":1}".into());
+    let sub_call = call("b", "sub", &"{}".into());
+    let (zero, one) = (Value::from(0), Value::from(1));
+    let texts = [
+        (
+            "text at the end of its item only",
+            vec![done(&zero, &message("Hello")), completed(&[])],
+        ),
+        (
+            "text at the end of its item and in the last event",
+            vec![
+                done(&zero, &message("Hello")),
+                completed(&[message("Hello")]),
+            ],
+        ),
+        (
+            "the rest of a text in the last event",
+            vec![piece_of_text(0, "Hel"), completed(&[message("Hello")])],
+        ),
+        (
+            "a message in the last event only",
+            vec![
+                piece_of_text(0, "Hel"),
+                completed(&[message("Hel"), message("lo")]),
+            ],
+        ),
+        (
+            "the first message in the last event only",
+            vec![
+                done(&one, &message("lo")),
+                completed(&[message("Hel"), message("lo")]),
+            ],
+        ),
+        (
+            "items with one number",
+            vec![
+                piece_of_text(0, "Hello"),
+                done(&zero, &message("Hello")),
+                completed(&[value!({"type": "reasoning"}), message("Hello")]),
+            ],
+        ),
+        (
+            "the number of an item only at its end",
+            vec![
+                piece_of_text(0, "Hello"),
+                done(&one, &message("Hello")),
+                completed(&[value!({"type": "reasoning"}), message("Hello")]),
+            ],
+        ),
+    ];
+    for (name, events) in texts {
+        let expected = if name.starts_with("the first") {
+            "loHel"
+        } else {
+            "Hello"
+        };
+        let steps = stream(&FORMAT.stream(&events));
+        cases.push(Case::new(name, Asks::Stream, steps, text(expected)));
+    }
+    let both: &[_] = &[("add", "{\"x\":1}"), ("sub", "{}")];
+    for (name, events, expected) in [
+        (
+            "a call in the last event only",
+            vec![
+                piece_of_text(0, "Hm"),
+                completed(&[message("Hm"), add_call.clone()]),
+            ],
+            &both[..1],
+        ),
+        (
+            "a second call in the last event only",
+            vec![
+                done(&zero, &add_call),
+                completed(&[add_call.clone(), sub_call.clone()]),
+            ],
+            both,
+        ),
+        (
+            "calls with one number",
+            vec![
+                added(&zero, &call("a", "add", &"".into())),
+                piece(&zero, "{\"x\":1}"),
+                done(&zero, &add_call),
+                added(&zero, &call("b", "sub", &"".into())),
+                piece(&zero, "{}"),
+                done(&zero, &sub_call),
+                completed(&[message("Hm"), add_call.clone(), sub_call.clone()]),
+            ],
+            both,
+        ),
+    ] {
+        let steps = stream(&FORMAT.stream(&events));
+        cases.push(Case::new(name, Asks::Stream, steps, calls(expected)));
+    }
 }
 
 fn whole(cases: &mut Vec<Case>) {
