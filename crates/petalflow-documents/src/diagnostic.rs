@@ -101,7 +101,7 @@ codes! {
     UnknownTool = "AT-004" Error,
     /// The strategy is unknown.
     UnknownStrategy = "AT-005" Error,
-    /// The order of the tasks is not complete.
+    /// The order of the tasks is not complete, or a task uses the result of one that does not run before it.
     BadTaskOrder = "AT-006" Error,
     /// Tasks depend on each other in a circle.
     TaskCycle = "AT-007" Error,

@@ -75,6 +75,14 @@ fn p205_each_rule_of_workflows_has_its_code() {
             changed("/execution/task_order", json!(["first", "last", "other"])),
         ),
         (
+            vec!["AT-006"],
+            changed("/tasks/first/description", json!("{{tasks.last.output}}")),
+        ),
+        (
+            vec!["AT-006"],
+            changed("/tasks/last/description", json!("{{tasks.last.output}}")),
+        ),
+        (
             vec!["AT-007"],
             custom(
                 json!({ "first": { "depends_on": ["last"] }, "last": { "depends_on": ["first"] } }),
@@ -228,7 +236,8 @@ fn p204_nodes_are_named_after_tasks_and_agents() {
 /// Upstream leaves a reference to a task whose name comes later as it is, and the template then fails.
 #[test]
 fn p204_references_to_tasks_with_later_names_are_resolved_too() {
-    let workflow = changed("/tasks/first/description", json!("{{tasks.last.output}}"));
+    let mut workflow = changed("/tasks/first/description", json!("{{tasks.last.output}}"));
+    workflow["execution"]["task_order"] = json!(["last", "first"]);
     let document = Source::new("w.json", workflow.to_string())
         .check(&Catalog::default())
         .expect("it is right");
@@ -265,5 +274,45 @@ execution:
             "w.yaml:8:35: error[AT-001]: task `first`: there is no agent `two`",
             "w.yaml:11:23: error[AT-006]: `task_order` has `second`, which is not a task",
         ]
+    );
+}
+
+#[test]
+fn p205_a_description_uses_results_of_tasks_that_run_before_only() {
+    let with = |strategy: Value, context: Value| {
+        let mut workflow = workflow();
+        workflow["tasks"]["last"]["description"] = json!("Sum up {{tasks.first.output}}");
+        workflow["tasks"]["last"]["context"] = context;
+        workflow["execution"] = strategy;
+        found(&workflow)
+    };
+    let custom = |before: Value| {
+        json!({ "strategy": "custom",
+            "tasks": { "first": { "depends_on": [] }, "last": { "depends_on": before } } })
+    };
+    let parallel = json!({ "strategy": "parallel", "merge_strategy": "concat" });
+    let order = |order: [&str; 2]| json!({ "strategy": "sequential", "task_order": order });
+    for (strategy, context) in [
+        (order(["first", "last"]), json!([])),
+        (custom(json!(["first"])), json!([])),
+        (custom(json!([])), json!(["first"])),
+        (parallel.clone(), json!(["first"])),
+    ] {
+        assert_eq!(with(strategy.clone(), context), [""; 0], "{strategy}");
+    }
+    for strategy in [order(["last", "first"]), custom(json!([])), parallel] {
+        assert_eq!(with(strategy.clone(), json!([])), ["AT-006"], "{strategy}");
+    }
+    let (_, diagnostics) = inspect("w.json", &{
+        let mut workflow = workflow();
+        workflow["tasks"]["first"]["description"] = json!("{{tasks.last.output}}");
+        workflow.to_string()
+    });
+    let [only] = &diagnostics.iter().collect::<Vec<_>>()[..] else {
+        panic!("{diagnostics:?}");
+    };
+    assert_eq!(
+        only.message,
+        "task `first` uses the result of task `last` in its description, but `last` does not run before it; put `last` before it in `task_order`"
     );
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::patterns::Patterns;
-use super::{cycle, format, settings};
+use super::{cycle, format, results, settings};
 use crate::agent::{AgentWorkflow, Dependencies, Strategy, Task};
 use crate::catalog::Catalog;
 use crate::compile::text::{condition, prompt, task_references};
@@ -36,6 +36,7 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
     if report.is_wrong("/execution") || report.is_wrong("/execution/strategy") {
         return;
     }
+    let findings = report.0.len();
     match workflow.execution.strategy {
         Strategy::Sequential => order_is_complete(workflow, &execution.name("task_order"), report),
         Strategy::Parallel => strategy_merges(workflow, &execution.name("merge_strategy"), report),
@@ -43,6 +44,10 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
             manager_exists(workflow, &execution.name("manager_agent"), report);
         }
         Strategy::Custom => dependencies(workflow, &execution.name("tasks"), report),
+    }
+    // In a wrong order everything is missing.
+    if report.0.len() == findings {
+        results::check(workflow, report);
     }
 }
 

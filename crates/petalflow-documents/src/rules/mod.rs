@@ -7,6 +7,7 @@ pub(crate) mod format;
 mod forms;
 pub(crate) mod graph;
 mod patterns;
+mod results;
 mod settings;
 mod templates;
 
