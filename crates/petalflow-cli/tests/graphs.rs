@@ -87,6 +87,12 @@ fn p209_conversations_are_converted() {
         serde_json::from_str(&std::fs::read_to_string(&editor).expect("the document"))
             .expect("JSON");
     assert!(written["nodes"].is_array());
+    let mut own = written;
+    own["zoom"] = 2.into();
+    own["nodes"][0]["position"]["x"] = 7.into();
+    std::fs::write(&editor, own.to_string()).expect("the document");
+    let ran = petalflow!("convert {editor} --to editor --strict").code(0);
+    assert_eq!((ran.json(), ran.err.as_str()), (own, ""));
     let ran = petalflow!("convert {editor} --to config").code(0);
     assert_eq!(ran.json()["initial_node"], "start");
     assert!(ran.err.contains("dropped:"), "{}", ran.err);

@@ -439,3 +439,101 @@ fn f074_a_node_has_a_name() {
     let errors = check(&Source::new("a.json", document.to_string())).unwrap_err();
     assert_eq!(errors.iter().next().unwrap().message, "`id` is empty");
 }
+
+#[test]
+fn f098_a_document_of_the_wanted_form_is_not_changed() {
+    let document = json!({
+        "$id": "https://flows.pipecat.ai/schema/flow.json",
+        "meta": { "name": "Test", "version": "2.1", "description": "Why", "team": { "b": 1, "a": 2 } },
+        "nodes": [{
+            "id": "a", "type": "end", "position": { "x": 12.5, "y": -3, "locked": true }, "color": "red",
+            "data": { "label": "End", "note": "n", "role_message": "Changed later.",
+                "role_messages": [{ "role": "developer", "content": "Who.", "id": 4 }],
+                "functions": [{ "name": "go", "description": "", "strict": true }] },
+        }],
+        "edges": [{ "id": "mine", "source": "a", "target": "a", "animated": true }],
+        "zoom": 2,
+    });
+    let checked = check(&Source::new("a.json", document.to_string())).expect("no errors");
+    let converted = checked.to_editor();
+    assert_eq!(serde_json::to_value(converted.document).unwrap(), document);
+    assert_eq!(converted.dropped, []);
+
+    let config = r#"{ "initial_node": "b", "nodes": { "b": { "task_messages": [] }, "a": { "task_messages": [] } } }"#;
+    let checked = check(&Source::new("a.json", config)).expect("no errors");
+    let converted = checked.to_config();
+    assert_eq!(converted.dropped, []);
+    assert_eq!(
+        converted.document.nodes.keys().collect::<Vec<_>>(),
+        ["b", "a"]
+    );
+}
+
+/// The paths of what a conversion drops.
+fn dropped(document: &Value, to_editor: bool) -> Vec<String> {
+    let checked = check(&Source::new("a.json", document.to_string())).expect("no errors");
+    let dropped = if to_editor {
+        checked.to_editor().dropped
+    } else {
+        checked.to_config().dropped
+    };
+    dropped.iter().map(|it| it.pointer.to_string()).collect()
+}
+
+#[test]
+fn f095_fields_of_one_form_only_are_named() {
+    let condition = json!({ "operator": "==", "value": "1", "next_node_id": "a", "weight": 1 });
+    let decision = json!({ "action": "result = 1", "conditions": [condition], "default_next_node_id": "a", "hint": 1 });
+    let document = json!({
+        "meta": { "name": "Test", "version": "2", "description": "Why", "team": 1 },
+        "nodes": [{
+            "id": "a", "type": "initial", "position": { "x": 0, "y": 0, "locked": true }, "color": "red",
+            "data": { "label": "End", "note": 1, "task_messages": [{ "role": "system", "content": "", "id": 4 }],
+                "context_strategy": { "strategy": "RESET", "depth": 1 },
+                "functions": [{ "name": "go", "description": "Go", "strict": true, "handler": "go", "decision": decision }] },
+        }],
+        "global_functions": [{ "name": "help", "description": "Help", "icon": "?" }],
+        "edges": [{ "id": "e", "source": "a", "target": "a", "animated": true }],
+        "zoom": 2,
+    });
+    let all = dropped(&document, false);
+    for pointer in [
+        "/zoom",
+        "/meta/version",
+        "/meta/description",
+        "/meta/team",
+        "/nodes/0/color",
+        "/nodes/0/position/locked",
+        "/nodes/0/data/note",
+        "/nodes/0/data/task_messages/0/id",
+        "/nodes/0/data/context_strategy/depth",
+        "/nodes/0/data/functions/0/strict",
+        "/nodes/0/data/functions/0/decision/hint",
+        "/nodes/0/data/functions/0/decision/conditions/0/weight",
+        "/global_functions/0/icon",
+        "/nodes",
+        "/edges/0/animated",
+    ] {
+        assert!(all.iter().any(|it| it == pointer), "{pointer} in {all:?}");
+    }
+    assert!(!all.iter().any(|it| it.ends_with("/handler")), "{all:?}");
+
+    let parameters = json!({ "type": "object", "properties": { "n": { "type": ["integer", "null"] } },
+        "additionalProperties": false, "title": "Go" });
+    let tool = json!({ "type": "function", "cached": true,
+        "function": { "name": "go", "strict": true, "parameters": parameters } });
+    let document = json!({ "initial_node": "a", "owner": "Ann",
+        "nodes": { "a": { "color": "red", "messages": [], "functions": [tool] } } });
+    assert_eq!(
+        dropped(&document, true),
+        [
+            "/owner",
+            "/nodes/a/color",
+            "/nodes/a/functions/0/cached",
+            "/nodes/a/functions/0/function/strict",
+            "/nodes/a/functions/0/function/parameters/additionalProperties",
+            "/nodes/a/functions/0/function/parameters/title",
+            "/nodes/a/functions/0/parameters/properties/n",
+        ]
+    );
+}

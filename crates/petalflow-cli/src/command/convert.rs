@@ -31,7 +31,7 @@ Examples:
   petalflow convert order.json --to config -o order.yaml
 
 The result is JSON, and YAML in a file `.yaml` or `.yml`. What the new form cannot express is listed on
-stderr.";
+stderr. A document that has the form already is written with all its fields.";
 
 /// A form of conversation flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -48,12 +48,12 @@ pub(crate) fn run(args: Args) -> Result {
     // A `serde_json::Value` would sort the nodes by their names.
     let (text, dropped) = match args.to {
         Form::Config => {
-            let converted = checked.conversation.to_config();
+            let converted = checked.to_config();
             let text = terminal::document(output, &converted.document)?;
             (text, converted.dropped)
         }
         Form::Editor => {
-            let converted = checked.conversation.to_editor();
+            let converted = checked.to_editor();
             let text = terminal::document(output, &converted.document)?;
             (text, converted.dropped)
         }

@@ -3,6 +3,8 @@
 mod from_config;
 mod from_editor;
 mod from_static;
+mod lost_fields;
+mod of_document;
 mod to_config;
 mod to_editor;
 
@@ -24,7 +26,7 @@ pub struct Converted<T> {
 /// Something that the new form of a document cannot say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// The value in the [`Conversation`](crate::Conversation).
+    /// The value in the [`Conversation`](crate::Conversation), or in the document if only that has it.
     pub pointer: Pointer,
     /// What it was, and what to do.
     pub message: String,

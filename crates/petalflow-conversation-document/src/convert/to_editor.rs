@@ -207,6 +207,21 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
             format!("the parameters of function '{name}' are in its code, and not in the document"),
         );
     }
+    for (parameter, schema) in function.parameters.iter().flat_map(|it| &it.properties) {
+        let kinds = schema.get("type").and_then(serde_json::Value::as_array);
+        if let Some(kinds) = kinds.filter(|kinds| kinds.len() > 1) {
+            let kept = one_type(schema.get("type"));
+            let kinds: Vec<&str> = kinds.iter().filter_map(serde_json::Value::as_str).collect();
+            let message = format!(
+                "the parameter '{parameter}' of function '{name}' has the types {}: the editor has one, here '{kept}'",
+                kinds.join(", ")
+            );
+            drops.add(
+                at.name("parameters").name("properties").name(parameter),
+                message,
+            );
+        }
+    }
     let mut written = plain(function, next_node_id, decision);
     if let Next::Branch(branch) = &function.next {
         written.set_branch(branch);

@@ -28,6 +28,11 @@ impl Function {
         self.extra.insert(HANDLER.into(), handler.into());
     }
 
+    /// The fields that this crate does not know.
+    pub(crate) fn other_fields(&self) -> Map<String, Value> {
+        without(&self.extra, &[HANDLER, TRANSITION])
+    }
+
     /// The branch of a decision that was made from one and has not been changed.
     pub(crate) fn branch(&self, decision: &Decision) -> Option<Branch> {
         let mut branch = Branch::deserialize(self.extra.get(TRANSITION)?).ok()?;
@@ -72,6 +77,11 @@ impl NodeData {
         (first.content == text).then_some(text)
     }
 
+    /// The fields that this crate does not know.
+    pub(crate) fn other_fields(&self) -> Map<String, Value> {
+        without(&self.extra, &[ROLE_MESSAGE])
+    }
+
     pub(crate) fn set_role_message(&mut self, text: &str) {
         self.extra.insert(ROLE_MESSAGE.into(), text.into());
     }
@@ -96,6 +106,15 @@ impl Decision {
             extra: Map::new(),
         })
     }
+}
+
+fn without(extra: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
+    let others = extra
+        .iter()
+        .filter(|(name, _)| !names.contains(&name.as_str()));
+    others
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// The case of a branch as a literal of Python.
