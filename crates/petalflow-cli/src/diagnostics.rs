@@ -55,8 +55,11 @@ impl Findings {
 
     /// Prints them as a list in JSON.
     pub(crate) fn print_json(&self) -> Result<()> {
-        let all: Vec<&Value> = self.all.iter().map(|(_, json)| json).collect();
-        terminal::json(&all)
+        terminal::json(&self.to_json())
+    }
+
+    pub(crate) fn to_json(&self) -> Vec<Value> {
+        self.all.iter().map(|(_, json)| json.clone()).collect()
     }
 
     /// Prints them to stdout, a line for each.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
 /// The exit codes. 0 to 6 and 10 are those of PetalFlow. The documentation of the crate has a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -44,6 +46,8 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
+    /// The diagnostics of a document, in JSON. They have been printed as text.
+    pub(crate) diagnostics: Vec<Value>,
 }
 
 /// The result of a command, and of its parts.
@@ -55,6 +59,7 @@ impl Failure {
             exit,
             message: message.to_string(),
             hint: None,
+            diagnostics: Vec::new(),
         }
     }
 
@@ -67,5 +72,17 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
+    }
+
+    /// The line for programs: `{"event": "error", "error": .., "exit": ..}`.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut line = json!({ "event": "error", "error": self.message, "exit": self.exit as u8 });
+        if let Some(hint) = &self.hint {
+            line["hint"] = hint.as_str().into();
+        }
+        if !self.diagnostics.is_empty() {
+            line["diagnostics"] = self.diagnostics.clone().into();
+        }
+        line
     }
 }

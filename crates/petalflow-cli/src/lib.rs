@@ -25,7 +25,8 @@
 //! | `completions` | completes commands in a shell |
 //!
 //! `petalflow COMMAND --help` has the options and examples. Results are on stdout, everything else is on stderr. With
-//! `--json`, results are JSON for programs.
+//! `--json`, results are JSON for programs. If such a command fails before it has printed anything, its only line is
+//! `{"event": "error", "error": .., "exit": .., "hint": .., "diagnostics": [..]}`; the last two fields may be absent.
 //!
 //! # Exit codes
 //!
@@ -94,6 +95,7 @@ pub fn main() -> ExitCode {
             };
         }
     };
+    let prints_json = cli.prints_json();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -119,6 +121,9 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => {
             terminal::failure(&failure);
+            if prints_json {
+                terminal::json_failure_line(&failure);
+            }
             failure.exit.into()
         }
     }

@@ -73,10 +73,11 @@ pub(crate) fn check_conversation(file: File) -> Result<(File, Checked)> {
 
 fn invalid(findings: &Findings, file: &File) -> Failure {
     findings.note();
-    Failure::new(
-        Exit::Invalid,
-        format_args!("`{}` has {findings}", file.name()),
-    )
+    let message = format_args!("`{}` has {findings}", file.name());
+    Failure {
+        diagnostics: findings.to_json(),
+        ..Failure::new(Exit::Invalid, message)
+    }
 }
 
 /// Advice in the errors of the loader that only a Rust program can follow. It is replaced by options of the command.

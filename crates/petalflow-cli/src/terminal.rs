@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -15,8 +16,12 @@ pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const NOTE: Style = AnsiColor::Cyan.on_default();
 pub(crate) const STRONG: Style = Style::new().bold();
 
+/// Whether something was printed to stdout.
+static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
+
 /// Prints to stdout. A closed pipe ends the program without a message.
 pub(crate) fn print(text: impl Display) -> Result<()> {
+    HAS_PRINTED.store(true, Ordering::Relaxed);
     let mut out = anstream::stdout().lock();
     check_written(write!(out, "{text}").and_then(|()| out.flush()))
 }
@@ -70,6 +75,14 @@ pub(crate) fn failure(failure: &Failure) {
     }
     if let Some(hint) = &failure.hint {
         note(format_args!("{NOTE}hint:{NOTE:#} {hint}"));
+    }
+}
+
+/// Prints why the program ends as a line of JSON, unless what was printed says it.
+pub(crate) fn json_failure_line(failure: &Failure) {
+    if !failure.message.is_empty() && !HAS_PRINTED.load(Ordering::Relaxed) {
+        // The message is on stderr too.
+        let _ = json_line(&failure.to_json());
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::program::{
-    document, file, folder, path, petalflow, program, run_program, run_with_input, test_data,
+    Ran, document, file, folder, path, petalflow, program, run_program, run_with_input, test_data,
 };
 
 #[test]
@@ -452,4 +452,51 @@ fn a_thread_without_a_store_is_said_to_be_lost() {
 fn a_missing_variable_is_named() {
     let ran = run_program(["run", &document("greeting.graph.json")]).code(2);
     assert!(ran.err.contains("`name` has no value"), "{}", ran.err);
+}
+
+#[test]
+fn p209_failures_before_a_run_are_lines_of_json_too() {
+    let failure = |ran: Ran, exit: i32| {
+        let ran = ran.code(exit);
+        let line = ran.json();
+        assert_eq!(
+            (&line["event"], &line["exit"]),
+            (&json!("error"), &json!(exit))
+        );
+        assert!(
+            ran.err.contains(line["error"].as_str().expect("a text")),
+            "{}",
+            ran.err
+        );
+        line
+    };
+    let missing = failure(petalflow!("run nothing.json --json"), 3);
+    assert_eq!(missing.get("diagnostics"), None);
+    let wrong = failure(petalflow!("run wrong.graph.json --json"), 1);
+    assert!(wrong["diagnostics"][0]["code"].is_string(), "{wrong}");
+    let input = failure(
+        petalflow!("run greeting.graph.json --json -f nothing.json"),
+        3,
+    );
+    assert!(
+        input["error"]
+            .as_str()
+            .expect("a text")
+            .contains("nothing.json")
+    );
+    let model = failure(petalflow!("run research.agent.yaml -i topic=x --json"), 5);
+    assert!(model["hint"].is_string(), "{model}");
+    failure(petalflow!("tools nothing --json"), 4);
+    let (folder, review) = (folder(), document("review.graph.yaml"));
+    let store = path(&folder, "runs.db");
+    petalflow!("run {review} -i name=Ann --store {store}").code(7);
+    failure(petalflow!("threads show nothing --store {store} --json"), 8);
+    // A run that failed has its own line.
+    let ran = petalflow!("run greeting.graph.json --json").code(2);
+    let events: Vec<_> = ran
+        .lines()
+        .into_iter()
+        .map(|line| line["event"].clone())
+        .collect();
+    assert_eq!(events.last(), Some(&json!("run.failed")), "{events:?}");
 }

@@ -150,6 +150,11 @@ async fn p172_timeouts() {
     assert_eq!(envelope.get_var("r_approved"), None);
     let error = HumanNode::new(settings(json!({ "on_timeout": "default" })));
     assert_eq!(error.expect_err("no option").field, "default_option");
+    let choice = json!({ "mode": "choice", "options": [{ "id": "a" }], "default_option": "b" });
+    let error = HumanNode::new(settings(choice));
+    assert_eq!(error.expect_err("unknown option").field, "default_option");
+    let error = HumanNode::new(settings(json!({ "mode": "choice" })));
+    assert_eq!(error.expect_err("no options").field, "options");
     let slow = AutoHandler::approve().delay(Duration::from_secs(4));
     let envelope = run(human(config("fail")).handler(slow), Envelope::new()).await;
     assert_eq!(

@@ -60,6 +60,8 @@ fn p179_settings() {
     assert_eq!(problem(json!({ "methods": ["GET", "a b"] })), "methods[1]");
     assert_eq!(problem(json!({ "methods": [" "] })), "methods[0]");
     assert_eq!(problem(with_token(" ")), "auth.token");
+    let header = json!({ "auth": { "type": "header_token", "token": "t", "header": "X Y" } });
+    assert_eq!(problem(header), "auth.header");
     assert_eq!(problem(json!({ "body_var": "" })), "body_var");
     assert!(
         settings_error::<WebhookTriggerConfig>(json!({ "auth": { "type": "header_token" } }))

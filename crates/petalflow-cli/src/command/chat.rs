@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
     /// Print the events of the conversation as lines of JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 const AFTER: &str = "\

@@ -61,6 +61,25 @@ enum Command {
     Completions(completions::Args),
 }
 
+impl Cli {
+    /// Whether the command prints JSON for programs.
+    pub(crate) fn prints_json(&self) -> bool {
+        match &self.command {
+            Command::Run(args) => args.prints_json(),
+            Command::Validate(args) => args.json,
+            Command::Threads(args) => args.prints_json(),
+            Command::Tools(args) => args.json,
+            Command::Chat(args) => args.json,
+            #[cfg(feature = "serve")]
+            Command::Serve(_) => false,
+            Command::Compile(_)
+            | Command::Graph(_)
+            | Command::Convert(_)
+            | Command::Completions(_) => false,
+        }
+    }
+}
+
 /// Runs a command.
 pub(crate) async fn run(cli: Cli) -> Result {
     match cli.command {

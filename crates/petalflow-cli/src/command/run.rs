@@ -55,6 +55,12 @@ pub(crate) struct Args {
     result: ResultArgs,
 }
 
+impl Args {
+    pub(super) fn prints_json(&self) -> bool {
+        self.result.json
+    }
+}
+
 const AFTER: &str = "\
 Examples:
   petalflow run greeting.graph.json --input name=Ann

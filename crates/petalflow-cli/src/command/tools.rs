@@ -15,7 +15,7 @@ pub(crate) struct Args {
 
     /// Print JSON: a list of the types, or the JSON Schema of the settings of one
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 const AFTER: &str = "\

@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
     /// Print a list in JSON: code, severity, message, pointer, file, line, column
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 const AFTER: &str = "\

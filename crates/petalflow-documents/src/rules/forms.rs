@@ -1,10 +1,11 @@
-//! The forms of settings that a schema does not say: durations, regular expressions and methods of HTTP.
+//! The forms of settings that a schema does not say.
 
 use serde_json::{Map, Value};
 
+use super::{options, webhooks};
 use crate::diagnostic::{Code, Report};
 use petalflow_expression::compile;
-use petalflow_source::{Pointer, names::shown};
+use petalflow_source::Pointer;
 
 /// Checks the settings of a node, without those of a node in it.
 pub(super) fn check(
@@ -18,13 +19,9 @@ pub(super) fn check(
     match kind {
         "guardian" => patterns(config, "checks", at, report),
         "filter" => patterns(config, "filters", at, report),
-        "webhook_call" => method(config.get("method"), &at.name("method"), report),
-        "webhook_trigger" => {
-            let methods = config.get("methods").and_then(Value::as_array);
-            for (index, value) in methods.into_iter().flatten().enumerate() {
-                method(Some(value), &at.name("methods").item(index), report);
-            }
-        }
+        "webhook_call" => webhooks::call(config, at, report),
+        "webhook_trigger" => webhooks::trigger(config, at, report),
+        "human" => options::check(config, at, report),
         _ => {}
     }
 }
@@ -91,16 +88,5 @@ fn patterns(config: &Map<String, Value>, list: &str, at: &Pointer, report: &mut 
             let at = at.name(list).item(index).name("pattern");
             report.add(Code::WrongValue, at, problem);
         }
-    }
-}
-
-/// Checks that a method is a token of HTTP. An empty one is the default.
-fn method(value: Option<&Value>, at: &Pointer, report: &mut Report) {
-    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    if let Some(Value::String(text)) = value
-        && !text.trim().chars().all(is_token)
-    {
-        let message = format!("`{}` is not an HTTP method", shown(text));
-        report.add(Code::WrongValue, at.clone(), message);
     }
 }

@@ -6,10 +6,12 @@ mod cycle;
 pub(crate) mod format;
 mod forms;
 pub(crate) mod graph;
+mod options;
 mod patterns;
 mod results;
 mod settings;
 mod templates;
+mod webhooks;
 
 pub(crate) use settings::{binding, normalized};
 pub(crate) use templates::names as template_names;

@@ -260,8 +260,8 @@ pub struct WebhookTriggerNode {
     config: WebhookTriggerConfig,
 }
 
-/// Whether a text can be the name of an HTTP method.
-pub(super) fn is_method(text: &str) -> bool {
+/// Whether a text can be the name of an HTTP method or header.
+pub(super) fn is_token(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !text.is_empty() && text.chars().all(allowed)
 }
@@ -278,7 +278,7 @@ impl WebhookTriggerNode {
         }
         for (index, method) in config.methods.iter_mut().enumerate() {
             *method = method.trim().to_ascii_uppercase();
-            if !is_method(method) {
+            if !is_token(method) {
                 let problem = format!("`{method}` is not an HTTP method");
                 return Err(ConfigError::new(format!("methods[{index}]"), problem));
             }
@@ -287,8 +287,9 @@ impl WebhookTriggerNode {
             if token.trim().is_empty() || token == "env:" {
                 return Err(ConfigError::new("auth.token", "it is empty"));
             }
-            if header.trim().is_empty() {
-                return Err(ConfigError::new("auth.header", "it is empty"));
+            if !is_token(header.trim()) {
+                let problem = format!("`{header}` is not a name of an HTTP header");
+                return Err(ConfigError::new("auth.header", problem));
             }
         }
         for (field, name) in [

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 const AFTER: &str = "\

@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
     /// Print a line of JSON for each
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 const AFTER: &str = "\

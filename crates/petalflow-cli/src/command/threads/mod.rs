@@ -38,6 +38,17 @@ enum Command {
     Fork(fork::Args),
 }
 
+impl Args {
+    pub(super) fn prints_json(&self) -> bool {
+        match &self.command {
+            Command::List(args) => args.json,
+            Command::Show(args) => args.json,
+            Command::Resume(args) => args.prints_json(),
+            Command::Fork(args) => args.json,
+        }
+    }
+}
+
 pub(crate) async fn run(args: Args) -> Result {
     match args.command {
         Command::List(args) => list::run(args).await,

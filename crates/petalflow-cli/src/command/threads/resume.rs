@@ -29,6 +29,12 @@ pub(crate) struct Args {
     result: ResultArgs,
 }
 
+impl Args {
+    pub(super) fn prints_json(&self) -> bool {
+        self.result.json
+    }
+}
+
 const AFTER: &str = "\
 Examples:
   petalflow threads resume review-1 --store runs.db

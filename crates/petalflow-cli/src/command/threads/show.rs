@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 const AFTER: &str = "\

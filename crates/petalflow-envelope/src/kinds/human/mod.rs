@@ -123,19 +123,27 @@ impl HumanNode {
     ///
     /// # Errors
     ///
-    /// If the template cannot be parsed, two options have the same identifier, or the default option is missing.
+    /// If the template cannot be parsed, two options have the same identifier, a choice has no options, or the default
+    /// option is missing or is not one of the options.
     pub fn new(config: HumanConfig) -> Result<Self, ConfigError> {
         if let Some(template) = &config.prompt_template {
             check(template).map_err(|problem| ConfigError::new("prompt_template", problem))?;
         }
         let mut ids = BTreeSet::new();
-        if let Some(option) = config.options.iter().find(|it| !ids.insert(&it.id)) {
+        if let Some(option) = config.options.iter().find(|it| !ids.insert(it.id.as_str())) {
             let problem = format!("two options have the identifier `{}`", option.id);
             return Err(ConfigError::new("options", problem));
         }
         let default = config.default_option.as_deref().unwrap_or_default();
         if config.on_timeout == TimeoutAction::Default && default.is_empty() {
             let problem = "`on_timeout: default` needs the option";
+            return Err(ConfigError::new("default_option", problem));
+        }
+        if config.mode == RequestType::Choice && config.options.is_empty() {
+            return Err(ConfigError::new("options", "a choice needs at least one"));
+        }
+        if !default.is_empty() && !config.options.is_empty() && !ids.contains(&default) {
+            let problem = format!("`{default}` is not one of the options");
             return Err(ConfigError::new("default_option", problem));
         }
         Ok(HumanNode {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::webhook_trigger::is_method;
+use super::webhook_trigger::is_token;
 use super::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, check, render, with_variables};
 use crate::wire::{WireTrace, artifact_to_wire, message_to_wire};
@@ -143,7 +143,7 @@ impl WebhookCallNode {
             return Err(ConfigError::new("url", problem));
         }
         config.method = config.method.trim().to_ascii_uppercase();
-        let method = Some(&config.method).filter(|method| is_method(method));
+        let method = Some(&config.method).filter(|method| is_token(method));
         let method = method.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
         let method = method.ok_or_else(|| {
             let problem = format!("`{}` is not an HTTP method", config.method);
