@@ -121,6 +121,29 @@ pub(crate) struct ResultArgs {
 }
 
 impl ResultArgs {
+    /// Checks that the file can have a place. A run takes long, and its result would be lost.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some(file) = &self.output else {
+            return Ok(());
+        };
+        let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+        match folder {
+            Some(folder) if !folder.is_dir() => Err(Failure::new(
+                Exit::File,
+                format_args!(
+                    "`{}` cannot be written: there is no folder `{}`",
+                    file.display(),
+                    folder.display()
+                ),
+            )),
+            _ if file.is_dir() => Err(Failure::new(
+                Exit::File,
+                format_args!("`{}` cannot be written: it is a folder", file.display()),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Prints a result.
     pub(crate) fn print(&self, envelope: &Envelope) -> Result<()> {
         let text = match self.format {

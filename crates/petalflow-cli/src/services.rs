@@ -61,11 +61,12 @@ impl ServiceArgs {
         needs: &Needs,
         services: Services,
     ) -> Result<Services> {
-        if needs.providers.is_empty() && !needs.any_model {
-            return Ok(services);
-        }
+        // A wrong script is reported also if no node needs a model.
         if let Some(path) = &self.script {
             return Ok(services.any_model(script::read(path)?));
+        }
+        if needs.providers.is_empty() && !needs.any_model {
+            return Ok(services);
         }
         self.providers(graph, needs, services)
     }

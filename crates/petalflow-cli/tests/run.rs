@@ -491,6 +491,18 @@ fn p209_failures_before_a_run_are_lines_of_json_too() {
     let store = path(&folder, "runs.db");
     petalflow!("run {review} -i name=Ann --store {store}").code(7);
     failure(petalflow!("threads show nothing --store {store} --json"), 8);
+    failure(
+        petalflow!("run greeting.graph.json -i name=Ann --json -o missing/result.json"),
+        3,
+    );
+    failure(
+        petalflow!("run greeting.graph.json -i name=Ann --json -o ../documents"),
+        3,
+    );
+    failure(
+        petalflow!("run greeting.graph.json -i name=Ann --json --script nothing.json"),
+        3,
+    );
     // A run that failed has its own line.
     let ran = petalflow!("run greeting.graph.json --json").code(2);
     let events: Vec<_> = ran

@@ -110,7 +110,7 @@ fn p209_a_server_says_why_it_cannot_start() {
         "{}",
         ran.err
     );
-    let ran = petalflow!("serve orders.graph.yaml --listen nowhere").code(2);
+    let ran = petalflow!("serve orders.graph.yaml --listen nowhere").code(64);
     assert!(ran.err.contains("`nowhere`"), "{}", ran.err);
     let ran = petalflow!("serve orders.graph.yaml --threads --listen 127.0.0.1:0").code(64);
     assert!(ran.err.contains("PETALFLOW_TOKEN"), "{}", ran.err);

@@ -128,6 +128,7 @@ pub(crate) async fn run(args: Args) -> Result {
         return Ok(Exit::Done);
     }
     args.answers.check(&read.definition)?;
+    args.result.check()?;
     let mut envelope = args.input.envelope()?;
     let services = args.services.services(&read.definition)?;
     let id = args.thread.clone();

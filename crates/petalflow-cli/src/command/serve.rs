@@ -74,9 +74,14 @@ pub(crate) async fn run(args: Args) -> Result {
     let server = builder
         .build()
         .map_err(|errors| Failure::new(Exit::Missing, errors))?;
-    let cannot_listen = |error| {
+    let cannot_listen = |error: std::io::Error| {
+        let exit = match error.kind() {
+            // It is no address.
+            std::io::ErrorKind::InvalidInput => Exit::Usage,
+            _ => Exit::Failed,
+        };
         Failure::new(
-            Exit::Failed,
+            exit,
             format_args!("`{}` cannot be listened on: {error}", args.listen),
         )
     };

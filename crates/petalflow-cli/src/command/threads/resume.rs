@@ -47,6 +47,7 @@ pub(crate) async fn run(args: Args) -> Result {
     let (store, info) = args.thread.find().await?;
     let (graph, flow) = args.thread.flow(&info, &args.services)?;
     args.answers.check(&graph)?;
+    args.result.check()?;
     let token = CancelToken::new();
     let thread = args
         .settings
