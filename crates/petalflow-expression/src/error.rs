@@ -23,3 +23,25 @@ impl ParseError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EvalError(pub(crate) String);
+
+/// A text of an expression in a message: its beginning, on one line.
+pub(crate) fn shown(text: &str) -> String {
+    let mut shown: String = text
+        .chars()
+        .take(MAX_SHOWN)
+        .flat_map(|c| {
+            let (plain, escaped) = match c.is_control() {
+                true => (None, Some(c.escape_default())),
+                false => (Some(c), None),
+            };
+            plain.into_iter().chain(escaped.into_iter().flatten())
+        })
+        .collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The largest number of characters of the expression in a message.
+const MAX_SHOWN: usize = 200;

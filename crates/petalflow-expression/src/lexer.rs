@@ -9,7 +9,7 @@ use winnow::combinator::{alt, delimited, opt, preceded, repeat};
 use winnow::stream::{LocatingSlice, Location, Stream};
 use winnow::token::{any, one_of, take_while};
 
-use crate::error::ParseError;
+use crate::error::{ParseError, shown};
 
 /// A token. The text of a name, a keyword or a symbol is that in the expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,8 @@ pub(crate) enum Token {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Number(text) | Token::Word(text) => write!(f, "`{text}`"),
-            Token::Text(text) => write!(f, "text {text:?}"),
+            Token::Number(text) | Token::Word(text) => write!(f, "`{}`", shown(text)),
+            Token::Text(text) => write!(f, "text \"{}\"", shown(text)),
             Token::Symbol(symbol) => write!(f, "`{symbol}`"),
             Token::End => f.write_str("end of the expression"),
         }
@@ -77,7 +77,10 @@ fn lex_error(text: &str, position: usize) -> ParseError {
                 _ => "",
             };
             ParseError::new(
-                format!("unexpected character `{character}`{hint}"),
+                format!(
+                    "unexpected character `{}`{hint}",
+                    shown(character.encode_utf8(&mut [0; 4]))
+                ),
                 position,
             )
         }

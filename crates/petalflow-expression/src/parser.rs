@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Number, Value};
 
 use crate::ast::{BinaryOp, Expr, MEMBERSHIP};
-use crate::error::ParseError;
+use crate::error::{ParseError, shown};
 use crate::lexer::{KEYWORDS, Token, tokens};
 use crate::pattern::{PATTERN_BUDGET, compile_within};
 
@@ -74,13 +74,15 @@ impl Parser {
     }
 
     fn unexpected(&self) -> ParseError {
-        let is_call = *self.peek() == Token::Symbol("(")
-            && self.index > 0
-            && matches!(self.tokens[self.index - 1].0, Token::Word(_));
-        let hint = if is_call {
-            " (there are no functions; a length is `name.length`)"
-        } else {
-            ""
+        let before = self.index.checked_sub(1).map(|index| &self.tokens[index].0);
+        let is_call = *self.peek() == Token::Symbol("(") && matches!(before, Some(Token::Word(_)));
+        let is = |token: &Token, name: &str| matches!(token, Token::Word(word) if word.eq_ignore_ascii_case(name));
+        let hint = match self.peek() {
+            token if is(token, "and") => " (`&&` is and)",
+            token if is(token, "or") => " (`||` is or)",
+            _ if before.is_some_and(|token| is(token, "not")) => " (`!` is not)",
+            _ if is_call => " (there are no functions; a length is `name.length`)",
+            _ => "",
         };
         ParseError::new(format!("unexpected {}{hint}", self.peek()), self.position())
     }
@@ -272,5 +274,7 @@ fn number(text: &str, position: usize) -> Result<Number, ParseError> {
         return Ok(number.into());
     }
     let number = text.parse().ok().and_then(Number::from_f64);
-    number.ok_or_else(|| ParseError::new(format!("`{text}` is too large a number"), position))
+    number.ok_or_else(|| {
+        ParseError::new(format!("`{}` is too large a number", shown(text)), position)
+    })
 }

@@ -2,6 +2,8 @@
 
 use regex::{Regex, RegexBuilder};
 
+use crate::error::shown;
+
 /// The largest size of a compiled pattern, in bytes.
 const PATTERN_LIMIT: usize = 1 << 20;
 
@@ -58,11 +60,7 @@ fn problem(pattern: &str, error: regex::Error) -> String {
             // The message ends with the reason; before it are the pattern and a marker in several lines.
             let text = error.to_string();
             let reason = text.lines().last().unwrap_or_default();
-            let mut shown: String = pattern.chars().take(200).collect();
-            if shown.len() < pattern.len() {
-                shown.push('…');
-            }
-            format!("`{shown}` is not a regular expression: {reason}")
+            format!("`{}` is not a regular expression: {reason}", shown(pattern))
         }
     }
 }

@@ -78,6 +78,28 @@ fn p186_operators_and_values() {
     );
     assert_eq!(problem("1 (2)"), "unexpected `(` at position 2");
     assert_eq!(
+        problem("n and s"),
+        "unexpected `and` (`&&` is and) at position 2"
+    );
+    assert_eq!(
+        problem("n OR s"),
+        "unexpected `OR` (`||` is or) at position 2"
+    );
+    assert_eq!(
+        problem("not n"),
+        "unexpected `n` (`!` is not) at position 4"
+    );
+    assert_eq!(
+        problem("n \u{1b}[31m"),
+        "unexpected character `\\u{1b}` at position 2"
+    );
+    assert_eq!(
+        problem("n \"a\u{7}\""),
+        "unexpected text \"a\\u{7}\" at position 2"
+    );
+    let long = "9".repeat(10_000);
+    assert!(problem(&long).len() < 300 && problem(&format!("n {long}")).len() < 300);
+    assert_eq!(
         problem(""),
         "unexpected end of the expression at position 0"
     );
