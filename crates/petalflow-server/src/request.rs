@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{ConnectInfo, OriginalUri, Query};
-use axum::http::header::CONTENT_LENGTH;
+use axum::http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::{HeaderMap, StatusCode, request::Parts};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use petalflow_envelope::kinds::WebhookRequest;
@@ -58,12 +58,28 @@ pub(crate) fn headers(
             ),
         ));
     }
+    framing(headers)?;
     let mut by_name = BTreeMap::<String, String>::new();
     for (name, value) in headers {
         let value = String::from_utf8_lossy(value.as_bytes());
         append_value(by_name.entry(name.to_string()).or_default(), &value);
     }
     Ok(by_name)
+}
+
+/// Refuses headers that a proxy before this server may understand in another way, so that the two would not see the same
+/// request (RFC 9112, sections 3.2 and 6.1).
+fn framing(headers: &HeaderMap) -> Result<(), Refusal> {
+    if headers.get_all(HOST).iter().nth(1).is_some() {
+        let text = "the request has more than one `Host` header";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, text.to_owned()));
+    }
+    let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
+    if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
+        let text = "the only transfer encoding is `chunked`";
+        return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, text.to_owned()));
+    }
+    Ok(())
 }
 
 fn append_value(values: &mut String, value: &str) {

@@ -136,6 +136,40 @@ async fn bytes_that_are_not_http_are_refused() {
     );
 }
 
+/// A proxy before the server may choose the other host, or the other end of the body.
+#[tokio::test]
+async fn ambiguous_requests_are_refused() {
+    let work = Work::new();
+    let serving = serve(server_with_limits(&work, Limits::default())).await;
+    let with = |headers: &str| {
+        format!("POST {HOOK} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n2\r\n{{}}\r\n0\r\n\r\n")
+    };
+    let chunked = "Host: a\r\nTransfer-Encoding: chunked\r\n";
+    for (headers, status) in [
+        (
+            "Host: a\r\nHost: b\r\nTransfer-Encoding: chunked\r\n",
+            "400",
+        ),
+        ("Host: a\r\nTransfer-Encoding: gzip, chunked\r\n", "501"),
+        (
+            "Host: a\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
+            "501",
+        ),
+    ] {
+        let response = exchange(&serving, with(headers)).await;
+        assert!(
+            response.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{headers}: {response}"
+        );
+    }
+    assert_eq!(work.runs(), 0);
+    assert!(
+        exchange(&serving, with(chunked))
+            .await
+            .starts_with("HTTP/1.1 202 ")
+    );
+}
+
 #[tokio::test]
 async fn floods_of_headers_are_refused() {
     let work = Work::new();
