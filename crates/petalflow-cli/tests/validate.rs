@@ -99,10 +99,13 @@ fn p209_conversations_have_their_own_codes() {
 
 #[test]
 fn p209_problems_that_only_the_loader_finds_are_reported() {
-    let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: human, config: { mode: choice, options: [{ id: x, label: X }, { id: x, label: Y }] } }\nedges: []\n";
+    let text = "id: g\nversion: '1'\nentry: a\nnodes:\n  - { id: a, type: guardian, config: { checks: [{ type: schema, field: x, schema: { type: strin } }] } }\nedges: []\n";
     let ran = run_with_input(text, ["validate", "-"]).code(1);
     assert!(
-        ran.out.starts_with("<stdin>:5:60: error[CL-001]") && ran.out.contains("identifier `x`"),
+        ran.out.starts_with("<stdin>:5:")
+            && ran
+                .out
+                .contains("error[CL-001]: node `a`: `checks[0].schema`"),
         "the setting has a place: {}",
         ran.out
     );

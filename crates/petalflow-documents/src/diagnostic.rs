@@ -81,6 +81,8 @@ codes! {
     TriggerWithInput = "GR-009" Error,
     /// The kind or the version of the format of a graph is unknown.
     BadGraphFormat = "GR-010" Error,
+    /// A node can choose another one, to which it has no edge.
+    TargetWithoutEdge = "GR-011" Error,
     /// A node has a setting that its type does not know. It has no effect.
     UnknownSetting = "GR-020" Warning,
     /// A condition leads nowhere.

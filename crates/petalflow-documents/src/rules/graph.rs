@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::patterns::Patterns;
-use super::{conditional, cycle, format, settings, templates};
+use super::{conditional, cycle, format, settings, targets, templates};
 use crate::catalog::{self, Catalog, NODE_TYPES, ToolMode};
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
@@ -45,8 +45,9 @@ pub(crate) fn check(
         type_is_known(node, &at, catalog, report);
         checked.push(settings::check(node, &config_at, report));
         templates::check(node, &config_at, report);
+        let leaving = leaving.get(node.id.as_str()).map_or(&[][..], Vec::as_slice);
+        targets::check(node, leaving, &config_at, report);
         if node.kind == "conditional" {
-            let leaving = leaving.get(node.id.as_str()).map_or(&[][..], Vec::as_slice);
             conditional::check(node, leaving, &at, &mut patterns, report);
         }
     }

@@ -10,6 +10,7 @@ mod options;
 mod patterns;
 mod results;
 mod settings;
+mod targets;
 mod templates;
 mod webhooks;
 
