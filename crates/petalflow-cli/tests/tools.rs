@@ -28,9 +28,30 @@ fn p209_node_types_are_listed_with_their_settings() {
         "{}",
         ran.out
     );
-    for name in ["guardian", "merge", "conditional"] {
+    for name in ["guardian", "merge", "conditional", "gate", "filter"] {
         let ran = petalflow!("tools {name}").code(0);
         assert!(!ran.out.contains("]("), "no links of Rust: {}", ran.out);
+        assert!(!ran.out.contains("::"), "no names of Rust: {}", ran.out);
+    }
+    let ran = petalflow!("tools gate").code(0);
+    assert!(
+        ran.out.contains("The target for `redirect`."),
+        "{}",
+        ran.out
+    );
+    for (name, setting) in [("map", "mapper_binding"), ("cache", "wrapped_binding")] {
+        let ran = petalflow!("tools {name}").code(0);
+        let line = ran
+            .out
+            .lines()
+            .find(|line| line.contains(setting))
+            .expect("it is listed");
+        assert!(
+            line.contains("The node that it runs") && line.ends_with("(required)"),
+            "{line}"
+        );
+        let schema = petalflow!("tools {name} --json").code(0).json();
+        assert_eq!(schema["properties"][setting]["required"][0], "type");
     }
     let ran = petalflow!("tools noop").code(0);
     assert!(ran.out.contains("no settings"), "{}", ran.out);

@@ -44,6 +44,7 @@ pub use diagnostic::{Code, Diagnostic, Diagnostics};
 pub use graph::{EdgeDefinition, GraphDefinition, NodeDefinition};
 pub use needs::Needs;
 pub use petalflow_source::{Format, Position, Severity};
+pub use rules::inner_node_setting;
 pub use schemas::{AGENT_SCHEMA, GRAPH_SCHEMA, SETTINGS_SCHEMAS};
 #[cfg(feature = "schema")]
 #[cfg_attr(docsrs, doc(cfg(feature = "schema")))]

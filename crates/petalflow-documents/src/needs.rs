@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog;
 use crate::graph::{GraphDefinition, NodeDefinition};
-use crate::rules::{binding, normalized, template_names};
+use crate::rules::{inner_node_setting, normalized, template_names};
 use crate::template;
 
 /// What the nodes of a graph need from the program that runs it.
@@ -76,7 +76,7 @@ fn add(kind: &str, config: &Map<String, Value>, needs: &mut Needs, depth: usize)
         }
         _ => {}
     }
-    let inner = binding(kind).and_then(|name| config.get(name)?.as_object());
+    let inner = inner_node_setting(kind).and_then(|name| config.get(name)?.as_object());
     if let Some(inner) = inner
         && let (Some(Value::String(kind)), depth @ ..8) = (inner.get("type"), depth)
     {
@@ -136,7 +136,7 @@ fn translate(kind: &str, settings: &mut Map<String, Value>, depth: usize) {
     if let Some(Value::Object(item)) = settings.get_mut("item_transform") {
         translate(kind, item, depth + 1);
     }
-    let inner = binding(kind).and_then(|name| settings.get_mut(name)?.as_object_mut());
+    let inner = inner_node_setting(kind).and_then(|name| settings.get_mut(name)?.as_object_mut());
     if let Some(inner) = inner
         && let Some(kind) = inner.get("type").and_then(Value::as_str).map(str::to_owned)
         && let Some(Value::Object(config)) = inner.get_mut("config")

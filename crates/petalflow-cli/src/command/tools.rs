@@ -1,6 +1,6 @@
 //! Lists the types of nodes and their settings.
 
-use petalflow_documents::SETTINGS_SCHEMAS;
+use petalflow_documents::{SETTINGS_SCHEMAS, inner_node_setting};
 use petalflow_source::names;
 use serde_json::{Map, Value, json};
 
@@ -25,12 +25,16 @@ Examples:
   petalflow tools human --json";
 
 pub(crate) fn run(args: Args) -> Result {
-    let schemas: Map<String, Value> = serde_json::from_str(SETTINGS_SCHEMAS).map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format_args!("the schemas cannot be read: {error}"),
-        )
-    })?;
+    let mut schemas: Map<String, Value> =
+        serde_json::from_str(SETTINGS_SCHEMAS).map_err(|error| {
+            Failure::new(
+                Exit::Failed,
+                format_args!("the schemas cannot be read: {error}"),
+            )
+        })?;
+    for (name, schema) in &mut schemas {
+        add_inner_node(name, schema);
+    }
     match (&args.name, args.json) {
         (None, false) => list(&schemas)?,
         (None, true) => {
@@ -49,6 +53,26 @@ pub(crate) fn run(args: Args) -> Result {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Adds the setting with the inner node, which the Rust types have as an argument.
+fn add_inner_node(name: &str, schema: &mut Value) {
+    if let Some(setting) = inner_node_setting(name)
+        && let Some(properties) = schema["properties"].as_object_mut()
+    {
+        let inner = json!({
+            "type": "object",
+            "description": "The node that it runs: `{ \"type\": .., \"config\": .. }`.",
+            "properties": { "type": { "type": "string" }, "config": { "type": "object" } },
+            "required": ["type"],
+        });
+        properties.insert(setting.into(), inner);
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.push(setting.into());
+        } else {
+            schema["required"] = json!([setting]);
+        }
+    }
 }
 
 fn unknown(name: &str, schemas: &Map<String, Value>) -> Failure {
@@ -177,7 +201,30 @@ fn description(schema: &Value) -> String {
             None => after,
         };
     }
-    plain + rest
+    without_paths(&(plain + rest))
+}
+
+/// The text with the values of enumerations as documents have them: `last` for `Conflict::Last`.
+fn without_paths(text: &str) -> String {
+    let mut pieces: Vec<String> = text.split('`').map(str::to_owned).collect();
+    // Each second piece is code.
+    for code in pieces.iter_mut().skip(1).step_by(2) {
+        if let Some((_, variant)) = code.rsplit_once("::") {
+            *code = snake_case(variant);
+        }
+    }
+    pieces.join("`")
+}
+
+fn snake_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.extend(c.to_lowercase());
+    }
+    text
 }
 
 /// What a node of a type does.

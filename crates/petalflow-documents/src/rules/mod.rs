@@ -14,5 +14,6 @@ mod targets;
 mod templates;
 mod webhooks;
 
-pub(crate) use settings::{binding, normalized};
+pub use settings::inner_node_setting;
+pub(crate) use settings::normalized;
 pub(crate) use templates::names as template_names;

@@ -46,8 +46,15 @@ pub(crate) fn normalized(kind: &str, config: &Map<String, Value>) -> Map<String,
     settings(kind, config, &Pointer::root(), &mut Report::default(), 0)
 }
 
-/// The setting with the node inside a node.
-pub(crate) fn binding(kind: &str) -> Option<&'static str> {
+/// The setting with the node that a node of this type runs, if it runs one.
+///
+/// ```
+/// use petalflow_documents::inner_node_setting;
+///
+/// assert_eq!(inner_node_setting("map"), Some("mapper_binding"));
+/// assert_eq!(inner_node_setting("noop"), None);
+/// ```
+pub fn inner_node_setting(kind: &str) -> Option<&'static str> {
     match kind {
         "map" => Some("mapper_binding"),
         "cache" => Some("wrapped_binding"),
@@ -66,7 +73,7 @@ fn settings(
         return config.clone();
     };
     let mut config = with_defaults(kind, config);
-    let inner = binding(kind).and_then(|name| Some((name, config.remove(name)?)));
+    let inner = inner_node_setting(kind).and_then(|name| Some((name, config.remove(name)?)));
     // The conditions have rules of their own.
     if kind == "conditional" && config.get("conditions").is_none_or(|it| !it.is_array()) {
         config.insert("conditions".into(), Value::Array(Vec::new()));
@@ -82,8 +89,8 @@ fn settings(
             let inner = bound(kind, &inner, &at.name(name), report, depth);
             checked.insert(name.into(), inner);
         }
-        None if binding(kind).is_some() => {
-            let name = binding(kind).unwrap_or_default();
+        None if inner_node_setting(kind).is_some() => {
+            let name = inner_node_setting(kind).unwrap_or_default();
             let message = format!(
                 "`{name}` is missing: it is the node that `{kind}` runs, `{{\"type\": .., \"config\": ..}}`"
             );

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::settings::binding;
+use super::settings::inner_node_setting;
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
 use crate::graph::NodeDefinition;
@@ -63,7 +63,8 @@ fn in_settings(
             depth + 1,
         );
     }
-    let inner = binding(kind).and_then(|name| Some((name, config.get(name)?.as_object()?)));
+    let inner =
+        inner_node_setting(kind).and_then(|name| Some((name, config.get(name)?.as_object()?)));
     if let Some((name, inner)) = inner
         && let (Some(Value::String(kind)), Some(Value::Object(config))) =
             (inner.get("type"), inner.get("config"))
