@@ -1,48 +1,39 @@
 //! Runs on threads: opens a thread from its checkpoints, and stores it barrier by barrier.
 //!
-//! [`thread_run`] is a run on a thread. [`open`] loads the newest checkpoint and applies an input or a resume to it;
-//! [`persistence`] stores what the driver reports, through the [`checkpoint_writer`]. [`thread_ops`] changes a thread
-//! without running it.
+//! [`thread_run`] is a run on a thread. It uses the folders, each of which uses only those above it:
+//!
+//! | folder | what it does |
+//! | --- | --- |
+//! | [`record`] | what a checkpoint consists of: numbers, changed keys, tasks, the fingerprint of the flow |
+//! | [`results`] | stores and reads the results of tasks |
+//! | [`load`] | reads checkpoints |
+//! | [`write`] | writes checkpoints and the event log, and removes old ones |
+//! | [`claim`] | gives one run the right to change a thread |
+//! | [`open`] | applies an input, answers or a resume to the newest checkpoint |
+//! | [`ops`] | reads and changes a thread without a run: snapshots, edits, forks, copies |
 //!
 //! `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
 //! nothing then does not compile the functions without type parameters, which would double its build time.
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
-mod answered;
-mod answers;
-mod cached;
-mod checkpoint_writer;
 mod claim;
-mod dirty_keys;
-mod event_log;
-mod fingerprint;
 mod load;
 mod open;
-mod opener;
-mod persistence;
-mod prune;
-mod replay;
-mod restored_frontier;
-#[cfg(feature = "engine")]
-mod result_codec;
-mod resume;
-mod seq;
-mod subflow_history;
-mod task_entries;
-mod task_results;
-mod thread_ops;
+mod ops;
+mod record;
+mod results;
 mod thread_run;
-mod thread_start;
+mod write;
 
-pub(crate) use answered::{AnswerTarget, check_unanswered};
-pub(crate) use cached::find_cached;
-pub(crate) use checkpoint_writer::ParentBarrier;
-pub(crate) use claim::ThreadClaim;
-pub(crate) use event_log::events_since;
-pub(crate) use fingerprint::Fingerprint;
-pub(crate) use prune::prune;
+pub(crate) use claim::answered::{AnswerTarget, check_unanswered};
+pub(crate) use claim::thread_claim::ThreadClaim;
+pub(crate) use open::thread_start::{Command, Nested, ThreadStart};
+pub(crate) use ops::subflow_history::copy;
+pub(crate) use ops::thread_ops::{describe, edit, fork, snapshot};
+pub(crate) use record::fingerprint::Fingerprint;
+pub(crate) use results::cached::find_cached;
 #[cfg(feature = "engine")]
-pub(crate) use result_codec::ResultCodec;
-pub(crate) use subflow_history::copy;
-pub(crate) use thread_ops::{describe, edit, fork, snapshot};
-pub(crate) use thread_start::{Command, Nested, ThreadStart};
+pub(crate) use results::result_codec::ResultCodec;
+pub(crate) use write::checkpoint_writer::ParentBarrier;
+pub(crate) use write::event_log::events_since;
+pub(crate) use write::prune::prune;

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::answered::check_unanswered;
-use super::claim::{ClaimedRun, ThreadClaim};
-use super::event_log::EventLog;
-use super::open::open;
-use super::opener::OpenedThread;
-use super::persistence::ThreadPersistence;
-use super::prune::prune;
-use super::thread_ops::first_expiry;
-use super::thread_start::{Command, ThreadStart};
+use super::claim::answered::check_unanswered;
+use super::claim::thread_claim::{ClaimedRun, ThreadClaim};
+use super::open::open_thread::open;
+use super::open::opener::OpenedThread;
+use super::open::thread_start::{Command, ThreadStart};
+use super::ops::thread_ops::first_expiry;
+use super::write::event_log::EventLog;
+use super::write::persistence::ThreadPersistence;
+use super::write::prune::prune;
 use crate::checkpoint::ThreadStatus;
 use crate::event::LogSink;
 use crate::exec::{BeginGate, Committed, Restored, Settings, StoredRun, run_restored};

@@ -2,16 +2,16 @@
 
 use petalflow_graph::NodeIdx;
 
-use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
-use super::fingerprint::{Fingerprint, codec_of};
-use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
-use super::restored_frontier::{node_of, restore_frontier};
-use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
-use super::task_results::load_finished;
 use crate::checkpoint::{
     Cause, Durability, StoredCheckpoint, ThreadStatus, ThreadStorage, WriteName,
 };
+use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
+use crate::durable::open::restored_frontier::{node_of, restore_frontier};
+use crate::durable::record::fingerprint::{Fingerprint, codec_of};
+use crate::durable::record::seq::CheckpointSeq;
+use crate::durable::results::task_results::load_finished;
+use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::error::NodeError;
 use crate::exec::Committed;
 use crate::flow::Flow;
@@ -277,6 +277,6 @@ pub(crate) async fn describe<F: Flow>(
 
 /// When the first of the questions expires.
 #[inline]
-pub(super) fn first_expiry(interrupts: &[Interrupt]) -> Option<u64> {
+pub(in crate::durable) fn first_expiry(interrupts: &[Interrupt]) -> Option<u64> {
     interrupts.iter().filter_map(|it| it.expires_ms).min()
 }

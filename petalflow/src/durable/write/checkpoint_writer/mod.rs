@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::dirty_keys::{DirtyKeys, KeyEntries};
-use super::fingerprint::Fingerprint;
-use super::seq::{ChainSize, CheckpointSeq, Origin, Position};
-use super::task_entries::TaskEntries;
 use crate::checkpoint::{
     AnswerEntry, Cause, DecisionRecord, Durability, Header, Outline, Retention, StoreError,
     StoredCheckpoint, ThreadStorage,
 };
+use crate::durable::record::dirty_keys::{DirtyKeys, KeyEntries};
+use crate::durable::record::fingerprint::Fingerprint;
+use crate::durable::record::seq::{ChainSize, CheckpointSeq, Origin, Position};
+use crate::durable::record::task_entries::TaskEntries;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -101,7 +101,7 @@ pub(crate) struct PlannedFrontier<'a> {
 impl<S: State> CheckpointWriter<S> {
     /// A writer after the newest checkpoint in the store, if there is one. Its first checkpoint builds on no other, unless it
     /// [follows](Self::follow) that one.
-    pub(super) fn new(
+    pub(in crate::durable) fn new(
         storage: ThreadStorage,
         namespace: String,
         codec: StateCodec<S>,
@@ -140,31 +140,31 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Sets the outline of the program that wrote the checkpoint that was loaded.
-    pub(super) fn set_previous_outline(&mut self, outline: Outline) {
+    pub(in crate::durable) fn set_previous_outline(&mut self, outline: Outline) {
         self.previous_outline = outline;
     }
 
     /// Sets which checkpoints remain while the run continues.
-    pub(super) fn set_retention(&mut self, retention: Retention) {
+    pub(in crate::durable) fn set_retention(&mut self, retention: Retention) {
         self.pruning.retention = retention;
     }
 
     /// Sets the task of the parent flow for which this flow runs.
-    pub(super) fn set_owner(&mut self, owner: TaskId) {
+    pub(in crate::durable) fn set_owner(&mut self, owner: TaskId) {
         self.header.owner = Some(owner.to_bytes());
     }
 
-    pub(super) fn set_parent_barrier(&mut self, parent: ParentBarrier) {
+    pub(in crate::durable) fn set_parent_barrier(&mut self, parent: ParentBarrier) {
         self.parent_barrier = Some(parent);
     }
 
     /// The results of tasks since this frontier may be removed with the next checkpoint.
-    pub(super) fn set_oldest_results(&mut self, origin: Origin) {
+    pub(in crate::durable) fn set_oldest_results(&mut self, origin: Origin) {
         self.oldest_results = origin;
     }
 
     /// The next checkpoint follows this one, which is the newest.
-    pub(super) fn follow(&mut self, position: Position, header: &Header) {
+    pub(in crate::durable) fn follow(&mut self, position: Position, header: &Header) {
         self.seq = position.seq;
         self.builds_on = self.fingerprint.matches(header).then_some(position.seq);
         self.header.parent = Some(position.seq.get());
@@ -174,7 +174,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Continues the turn and the frontier of this checkpoint, which is the newest.
-    pub(super) fn resume_from(&mut self, position: Position, header: &Header) {
+    pub(in crate::durable) fn resume_from(&mut self, position: Position, header: &Header) {
         self.follow(position, header);
         self.header.turn = header.turn;
         self.header.origin = header.origin;
@@ -184,7 +184,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Begins a turn with a new input.
-    pub(super) fn begin_turn(&mut self, turn: u64) {
+    pub(in crate::durable) fn begin_turn(&mut self, turn: u64) {
         self.seq = CheckpointSeq::after(self.newest);
         self.header.turn = turn;
         self.header.origin = self.seq.get();
@@ -192,7 +192,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Begins a change that is not a superstep: answers, edits, or a rejection.
-    pub(super) fn begin_change(&mut self, cause: Cause) {
+    pub(in crate::durable) fn begin_change(&mut self, cause: Cause) {
         self.seq = self.seq.next();
         self.header.cause = cause;
         if cause == Cause::Rejected {
@@ -201,7 +201,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Begins a fork: a copy of the checkpoint with this header, without its past.
-    pub(super) fn begin_fork(&mut self, of: Header, parent: Option<CheckpointSeq>) {
+    pub(in crate::durable) fn begin_fork(&mut self, of: Header, parent: Option<CheckpointSeq>) {
         let header = &mut self.header;
         header.cause = Cause::Fork;
         header.parent = parent.map(CheckpointSeq::get);
@@ -217,43 +217,43 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// The change replaces the frontier, with its interrupts and answers.
-    pub(super) fn replace_frontier(&mut self) {
+    pub(in crate::durable) fn replace_frontier(&mut self) {
         self.header.origin = self.seq.get();
         self.header.gates.clear();
         self.header.answers.clear();
     }
 
     /// The run does not wait after any node.
-    pub(super) fn clear_gates(&mut self) {
+    pub(in crate::durable) fn clear_gates(&mut self) {
         self.header.gates.clear();
     }
 
     /// Sets the stored names of the nodes after which the run waits.
-    pub(super) fn set_gates(&mut self, gates: Vec<String>) {
+    pub(in crate::durable) fn set_gates(&mut self, gates: Vec<String>) {
         self.header.gates = gates;
     }
 
-    pub(super) fn add_answer(&mut self, answer: AnswerEntry) {
+    pub(in crate::durable) fn add_answer(&mut self, answer: AnswerEntry) {
         self.header.answers.push(answer);
     }
 
     /// Adds a decision to the records of the next checkpoint.
-    pub(super) fn add_decision(&mut self, decision: DecisionRecord) {
+    pub(in crate::durable) fn add_decision(&mut self, decision: DecisionRecord) {
         self.header.notes.push(decision);
     }
 
     /// Sets the keys that had a value in the checkpoint that was loaded, which was not stored.
-    pub(super) fn set_lost(&mut self, lost: KeySet) {
+    pub(in crate::durable) fn set_lost(&mut self, lost: KeySet) {
         self.dirty.set_lost(lost);
     }
 
     /// The values of these keys have changed in another way than by writes.
-    pub(super) fn mark_changed(&mut self, keys: KeySet) {
+    pub(in crate::durable) fn mark_changed(&mut self, keys: KeySet) {
         self.dirty.mark::<S>(keys);
     }
 
     /// Records the writes of a superstep, before they are applied.
-    pub(super) fn record_writes<'a>(
+    pub(in crate::durable) fn record_writes<'a>(
         &mut self,
         updates: impl Iterator<Item = &'a S::Update>,
         overwritten: KeySet,
@@ -266,7 +266,10 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// A superstep was committed. Returns whether the durability asks for a checkpoint now.
-    pub(super) fn advance(&mut self, planned: &PlannedFrontier<'_>) -> Result<bool, ThreadError> {
+    pub(in crate::durable) fn advance(
+        &mut self,
+        planned: &PlannedFrontier<'_>,
+    ) -> Result<bool, ThreadError> {
         let superstep = planned.superstep;
         self.seq = self.seq.next();
         self.header.origin += 1;
@@ -279,7 +282,10 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Puts the frontier into the header.
-    pub(super) fn describe(&mut self, planned: &PlannedFrontier<'_>) -> Result<(), ThreadError> {
+    pub(in crate::durable) fn describe(
+        &mut self,
+        planned: &PlannedFrontier<'_>,
+    ) -> Result<(), ThreadError> {
         let PlannedFrontier {
             plan,
             planner,
@@ -307,64 +313,64 @@ impl<S: State> CheckpointWriter<S> {
         Ok(())
     }
 
-    pub(super) fn storage(&self) -> &ThreadStorage {
+    pub(in crate::durable) fn storage(&self) -> &ThreadStorage {
         &self.storage
     }
 
-    pub(super) fn namespace(&self) -> &str {
+    pub(in crate::durable) fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    pub(super) fn codec(&self) -> &StateCodec<S> {
+    pub(in crate::durable) fn codec(&self) -> &StateCodec<S> {
         &self.codec
     }
 
-    pub(super) fn fingerprint(&self) -> &Fingerprint {
+    pub(in crate::durable) fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
 
-    pub(super) fn previous_outline(&self) -> &Outline {
+    pub(in crate::durable) fn previous_outline(&self) -> &Outline {
         &self.previous_outline
     }
 
-    pub(super) fn durability(&self) -> Durability {
+    pub(in crate::durable) fn durability(&self) -> Durability {
         self.durability
     }
 
-    pub(super) fn stored_mark(&self) -> StoredMark {
+    pub(in crate::durable) fn stored_mark(&self) -> StoredMark {
         self.stored.clone()
     }
 
     /// The number of the last barrier.
-    pub(super) fn seq(&self) -> CheckpointSeq {
+    pub(in crate::durable) fn seq(&self) -> CheckpointSeq {
         self.seq
     }
 
     /// The origin of the frontier.
-    pub(super) fn origin(&self) -> Origin {
+    pub(in crate::durable) fn origin(&self) -> Origin {
         Origin::new(self.header.origin)
     }
 
-    pub(super) fn turn(&self) -> u64 {
+    pub(in crate::durable) fn turn(&self) -> u64 {
         self.header.turn
     }
 
-    pub(super) fn answers(&self) -> &[AnswerEntry] {
+    pub(in crate::durable) fn answers(&self) -> &[AnswerEntry] {
         &self.header.answers
     }
 
     /// The stored names of the nodes after which the run waits.
-    pub(super) fn gates(&self) -> &[String] {
+    pub(in crate::durable) fn gates(&self) -> &[String] {
         &self.header.gates
     }
 
     /// Whether this is a sub-flow, and the barrier of its parent is not known to be in the store.
-    pub(super) fn has_parent_barrier(&self) -> bool {
+    pub(in crate::durable) fn has_parent_barrier(&self) -> bool {
         self.parent_barrier.is_some()
     }
 
     /// The checkpoint that was written since the last call, if any.
-    pub(super) fn take_unreported(&mut self) -> Option<CheckpointSeq> {
+    pub(in crate::durable) fn take_unreported(&mut self) -> Option<CheckpointSeq> {
         self.unreported.take()
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct ClaimedRun {
 impl ClaimedRun {
     /// The run has stored what it begins with.
     #[inline]
-    pub(super) fn set_open(&self) {
+    pub(in crate::durable) fn set_open(&self) {
         self.is_open.store(true, Ordering::Release);
         self.changed.notify_waiters();
     }
@@ -154,7 +154,7 @@ impl ThreadClaim {
 
     /// The run that has the claim.
     #[inline]
-    pub(super) fn run(&self) -> Option<ClaimedRun> {
+    pub(in crate::durable) fn run(&self) -> Option<ClaimedRun> {
         runs().get(&self.key()).cloned()
     }
 

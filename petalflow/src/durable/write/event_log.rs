@@ -16,9 +16,9 @@ use petalflow_codec::{CodecError, pack, unpack};
 const PAGE: usize = 100;
 
 /// Stores the events of one run of a thread.
-pub(super) struct EventLog {
+pub(in crate::durable) struct EventLog {
     storage: ThreadStorage,
-    pub(super) buffer: Arc<LogBuffer>,
+    pub(in crate::durable) buffer: Arc<LogBuffer>,
     /// How many events remain at least.
     limit: u64,
     /// Empty while events are written. If the write is dropped, it is not known where the log ends.
@@ -36,7 +36,7 @@ struct LogPosition {
 impl EventLog {
     /// The log of a thread that the run has claimed.
     #[inline]
-    pub(super) fn new(storage: &ThreadStorage, limit: u64) -> Self {
+    pub(in crate::durable) fn new(storage: &ThreadStorage, limit: u64) -> Self {
         EventLog {
             storage: storage.clone(),
             buffer: Arc::default(),
@@ -46,7 +46,7 @@ impl EventLog {
     }
 
     /// Stores the events that have happened since the last call. Only the driver of the run calls this.
-    pub(super) async fn flush(&self) -> Result<(), StoreError> {
+    pub(in crate::durable) async fn flush(&self) -> Result<(), StoreError> {
         let entries = self.buffer.take();
         if entries.is_empty() {
             return Ok(());
@@ -94,7 +94,10 @@ impl EventLog {
     }
 
     /// Stores how the run has ended, and what has happened before.
-    pub(super) async fn end<S>(&self, ended: &Result<S, RunError>) -> Result<(), StoreError> {
+    pub(in crate::durable) async fn end<S>(
+        &self,
+        ended: &Result<S, RunError>,
+    ) -> Result<(), StoreError> {
         let end = match ended {
             Ok(_) => RunEnd {
                 kind: "finished",

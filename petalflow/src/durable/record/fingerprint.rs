@@ -23,7 +23,7 @@ pub(crate) struct Fingerprint {
 }
 
 /// The codec of the state.
-pub(super) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
+pub(in crate::durable) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
     S::codec()
         .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", S::NAME)))
 }

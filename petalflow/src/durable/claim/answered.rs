@@ -1,7 +1,7 @@
 //! Finds out whether what a caller answers has an answer already.
 
-use super::load::waiting;
 use crate::checkpoint::{AnswerEntry, DecisionKind, ThreadStorage};
+use crate::durable::load::checkpoint::waiting;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};

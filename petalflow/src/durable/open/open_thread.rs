@@ -1,15 +1,15 @@
 //! Opens a thread: loads its newest checkpoint and applies an input or a resume to it.
 
 use super::answers::only_interrupts;
-use super::checkpoint_writer::CheckpointWriter;
-use super::fingerprint::{Fingerprint, codec_of};
-use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::opener::{OpenedThread, ThreadOpener};
-use super::seq::Origin;
-use super::task_results::load_writes_of;
 use super::thread_start::{Command, Nested, ThreadStart};
 use crate::checkpoint::{AnswerEntry, Header, Outline, StoredWrite, WriteName};
 use crate::clock::now_ms;
+use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
+use crate::durable::record::fingerprint::{Fingerprint, codec_of};
+use crate::durable::record::seq::Origin;
+use crate::durable::results::task_results::load_writes_of;
+use crate::durable::write::checkpoint_writer::CheckpointWriter;
 use crate::flow::Flow;
 use crate::ids::{TaskId, task_id};
 use crate::interrupt::Resume;
@@ -20,7 +20,7 @@ use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::Planner;
 
 /// Opens a thread, or the history of a sub-flow, and applies the command to it.
-pub(super) async fn open<F: Flow>(
+pub(in crate::durable) async fn open<F: Flow>(
     flow: &F,
     plan: &ExecutionPlan,
     start: ThreadStart<F::State>,

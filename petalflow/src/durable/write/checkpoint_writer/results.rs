@@ -2,8 +2,8 @@
 
 use super::CheckpointWriter;
 use crate::checkpoint::{StoreError, StoredWrite, WriteName};
-use crate::durable::dirty_keys::untracked;
-use crate::durable::task_results::save_finished;
+use crate::durable::record::dirty_keys::untracked;
+use crate::durable::results::task_results::save_finished;
 use crate::error::NodeError;
 use crate::exec::TaskResult;
 use crate::ids::TaskId;

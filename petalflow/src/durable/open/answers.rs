@@ -12,7 +12,7 @@ use crate::upgrade::reads;
 
 impl<S: State> ThreadOpener<'_, S> {
     /// Records an answer to a question.
-    pub(super) fn answer(
+    pub(in crate::durable) fn answer(
         &mut self,
         answer: Answer,
         waiting: &mut Vec<(TaskId, Interrupt)>,
@@ -59,7 +59,7 @@ impl<S: State> ThreadOpener<'_, S> {
 
     /// Records the questions that have expired, each as an answer without bytes. Returns whether there was one. No person can
     /// answer them any more. The outermost flow also waits for the questions of its sub-flows, and records them.
-    pub(super) fn expire(&mut self, waiting: &mut Vec<(TaskId, Interrupt)>) -> bool {
+    pub(in crate::durable) fn expire(&mut self, waiting: &mut Vec<(TaskId, Interrupt)>) -> bool {
         if self.writer.has_parent_barrier() {
             return false;
         }
@@ -83,7 +83,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Records a decision. Returns its interrupts.
-    pub(super) fn decide(
+    pub(in crate::durable) fn decide(
         &mut self,
         id: Option<InterruptId>,
         decision: &Decision<S>,
@@ -118,7 +118,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Checks that the node may be skipped. If it chooses a route, the run cannot continue without its choice.
-    pub(super) fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
+    pub(in crate::durable) fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
         let Interrupt {
             node, namespace, ..
         } = interrupt;
@@ -142,7 +142,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Checks that the decision may edit the state. The state of a sub-flow cannot be edited.
-    pub(super) fn can_edit(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
+    pub(in crate::durable) fn can_edit(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
         if interrupt.namespace == self.namespace.as_str() {
             return Ok(());
         }
@@ -155,7 +155,7 @@ impl<S: State> ThreadOpener<'_, S> {
 }
 
 #[inline]
-pub(super) fn only_interrupts(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
+pub(in crate::durable) fn only_interrupts(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
     waiting
         .iter()
         .map(|(_, interrupt)| interrupt.clone())

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::dirty_keys::untracked;
-use super::fingerprint::Fingerprint;
 use super::task_results::{load_finished, save_finished};
 use crate::cache::{Cache, RunCache};
+use crate::durable::record::dirty_keys::untracked;
+use crate::durable::record::fingerprint::Fingerprint;
 use crate::exec::{CachedResult, TaskEnd, TaskResult};
 use crate::future::BoxFuture;
 use crate::node::{Effects, ManagedValues, Scope};

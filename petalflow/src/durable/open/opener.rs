@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
-use super::task_results::load_finished;
 use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
+use crate::durable::results::task_results::load_finished;
+use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::exec::{Committed, FinishedTask, LostKeys};
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::outcome::ThreadError;
@@ -16,36 +16,36 @@ use crate::superstep::{Planner, Task};
 use crate::task_services::{Answers, TaskServices};
 
 /// A thread that is ready to run.
-pub(super) struct OpenedThread<S: State> {
-    pub(super) state: S,
+pub(in crate::durable) struct OpenedThread<S: State> {
+    pub(in crate::durable) state: S,
     /// The keys that have been written.
-    pub(super) written: KeySet,
-    pub(super) planner: Planner,
-    pub(super) frontier: Vec<Task>,
-    pub(super) superstep: u64,
-    pub(super) writer: CheckpointWriter<S>,
-    pub(super) services: TaskServices,
+    pub(in crate::durable) written: KeySet,
+    pub(in crate::durable) planner: Planner,
+    pub(in crate::durable) frontier: Vec<Task>,
+    pub(in crate::durable) superstep: u64,
+    pub(in crate::durable) writer: CheckpointWriter<S>,
+    pub(in crate::durable) services: TaskServices,
     /// The results of tasks of the frontier that have run already.
-    pub(super) finished: HashMap<TaskId, FinishedTask<S>>,
+    pub(in crate::durable) finished: HashMap<TaskId, FinishedTask<S>>,
     /// What must be answered before anything runs.
-    pub(super) waiting: Vec<Interrupt>,
+    pub(in crate::durable) waiting: Vec<Interrupt>,
     /// The decision of a person that ended the run here.
-    pub(super) rejected: Option<DecisionRecord>,
+    pub(in crate::durable) rejected: Option<DecisionRecord>,
     /// The keys whose values were not stored.
-    pub(super) lost: LostKeys,
+    pub(in crate::durable) lost: LostKeys,
 }
 
 /// A thread while it is opened.
-pub(super) struct ThreadOpener<'a, S: State> {
-    pub(super) plan: &'a ExecutionPlan,
-    pub(super) planner: Planner,
-    pub(super) writer: CheckpointWriter<S>,
-    pub(super) namespace: Namespace,
+pub(in crate::durable) struct ThreadOpener<'a, S: State> {
+    pub(in crate::durable) plan: &'a ExecutionPlan,
+    pub(in crate::durable) planner: Planner,
+    pub(in crate::durable) writer: CheckpointWriter<S>,
+    pub(in crate::durable) namespace: Namespace,
 }
 
 impl<S: State> ThreadOpener<'_, S> {
     /// Plans the first superstep of a turn.
-    pub(super) async fn start(
+    pub(in crate::durable) async fn start(
         mut self,
         turn: u64,
         state: S,
@@ -59,7 +59,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Applies an update from outside.
-    pub(super) fn write(
+    pub(in crate::durable) fn write(
         &mut self,
         state: &mut S,
         written: &mut KeySet,
@@ -78,7 +78,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Puts the frontier into the header of the next checkpoint.
-    pub(super) fn describe(
+    pub(in crate::durable) fn describe(
         &mut self,
         frontier: &[Task],
         superstep: u64,
@@ -92,7 +92,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Writes a checkpoint of the change.
-    pub(super) async fn save_change(
+    pub(in crate::durable) async fn save_change(
         &mut self,
         state: &S,
         written: KeySet,
@@ -111,7 +111,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// The thread, with the records that the tasks of the frontier have left.
-    pub(super) fn opened(
+    pub(in crate::durable) fn opened(
         self,
         state: S,
         written: KeySet,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::dirty_keys::untracked;
-use super::fingerprint::{Fingerprint, codec_of};
 use super::task_results::{load_finished, save_finished};
+use crate::durable::record::dirty_keys::untracked;
+use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::exec::{FinishedTask, TaskResult};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use petalflow_graph::{NodeIdx, RouteIdx};
 
-use super::dirty_keys::of_key;
-use super::fingerprint::Fingerprint;
-use super::task_entries::item_codec;
 use crate::checkpoint::Outline;
 use crate::delivery::Delivery;
+use crate::durable::record::dirty_keys::of_key;
+use crate::durable::record::fingerprint::Fingerprint;
+use crate::durable::record::task_entries::item_codec;
 use crate::error::NodeError;
 use crate::exec::{FinishedTask, TaskEnd, TaskResult};
 use crate::node::{Effects, RouteChoice};
@@ -242,7 +242,7 @@ pub(crate) fn load_finished<S: State>(
 }
 
 /// Decodes the writes of a finished task to these keys. `None` if the task failed, or if the program has changed.
-pub(super) fn load_writes_of<S: State>(
+pub(in crate::durable) fn load_writes_of<S: State>(
     codec: &StateCodec<S>,
     (program, was): (&Fingerprint, &Outline),
     keys: KeySet,

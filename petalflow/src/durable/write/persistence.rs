@@ -7,9 +7,9 @@ use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::event_log::EventLog;
-use super::load::gate;
-use super::seq::CheckpointSeq;
 use crate::checkpoint::{DecisionKind, StoreError};
+use crate::durable::load::checkpoint::gate;
+use crate::durable::record::seq::CheckpointSeq;
 use crate::exec::{
     Barrier, Committed, FinishedTask, GateDecision, LostKeys, Persistence, Stopped, StoredSteps,
     TaskDisposition, TaskResult,
@@ -25,7 +25,7 @@ use crate::superstep::Task;
 use crate::task_services::{Question, Services as _, TaskServices};
 
 /// The persistence of a run on a thread.
-pub(super) struct ThreadPersistence<S: State> {
+pub(in crate::durable) struct ThreadPersistence<S: State> {
     writer: CheckpointWriter<S>,
     services: Arc<TaskServices>,
     /// The results of tasks in a superstep that was stopped.
@@ -38,7 +38,7 @@ pub(super) struct ThreadPersistence<S: State> {
 }
 
 impl<S: State> ThreadPersistence<S> {
-    pub(super) fn new(
+    pub(in crate::durable) fn new(
         writer: CheckpointWriter<S>,
         services: Arc<TaskServices>,
         finished: HashMap<TaskId, FinishedTask<S>>,

@@ -17,7 +17,7 @@ impl TaskEntries {
     /// Saves the tasks over the entries of the barrier before. Often they are the same, and comparing indices is faster than
     /// comparing names.
     #[inline]
-    pub(super) fn save(
+    pub(in crate::durable) fn save(
         &mut self,
         plan: &ExecutionPlan,
         tasks: &[Task],
@@ -96,7 +96,10 @@ pub(crate) fn load(
 
 /// How the item of a node is stored.
 #[inline]
-pub(super) fn item_codec(plan: &ExecutionPlan, node: NodeIdx) -> Result<ItemCodec, ThreadError> {
+pub(in crate::durable) fn item_codec(
+    plan: &ExecutionPlan,
+    node: NodeIdx,
+) -> Result<ItemCodec, ThreadError> {
     plan.items[node.index()].ok_or_else(|| {
         ThreadError::Request(format!(
             "node `{}` takes an item that cannot be stored: its type needs `Serialize` and `Deserialize`, and a node written by hand sets `Node::ITEM_CODEC`",

@@ -7,12 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::load::records;
-use super::replay::logs;
 use crate::checkpoint::{
     Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoredCheckpoint, TaskEntry, ThreadStorage,
 };
 use crate::clock::now_ms;
+use crate::durable::load::checkpoint::records;
+use crate::durable::load::replay::logs;
 use crate::ids::task_id;
 use crate::outcome::ThreadError;
 
@@ -20,7 +20,7 @@ use crate::outcome::ThreadError;
 const PAGE: usize = 100;
 
 /// The checkpoints of sub-flows to be appended with a fork. Nothing has been written yet.
-pub(super) struct RestoredSubflows(Vec<SubflowCopy>);
+pub(in crate::durable) struct RestoredSubflows(Vec<SubflowCopy>);
 
 struct SubflowCopy {
     namespace: String,
@@ -29,7 +29,7 @@ struct SubflowCopy {
 }
 
 /// Finds the checkpoints of the sub-flows of `from` at a checkpoint, for a fork of it in `to` that gets the number `fork`.
-pub(super) async fn restore_subflows(
+pub(in crate::durable) async fn restore_subflows(
     from: &ThreadStorage,
     checkpoint: u64,
     to: &ThreadStorage,
@@ -86,7 +86,7 @@ pub(super) async fn restore_subflows(
 }
 
 impl RestoredSubflows {
-    pub(super) async fn write(self, to: &ThreadStorage) -> Result<(), ThreadError> {
+    pub(in crate::durable) async fn write(self, to: &ThreadStorage) -> Result<(), ThreadError> {
         for SubflowCopy {
             namespace,
             after,

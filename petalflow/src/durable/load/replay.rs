@@ -1,8 +1,8 @@
 //! Computes the state from the records of a chain of checkpoints.
 
-use super::dirty_keys::noted;
-use super::fingerprint::Fingerprint;
 use crate::checkpoint::{KeyKind, KeyOutline, Record, key_lines};
+use crate::durable::record::dirty_keys::noted;
+use crate::durable::record::fingerprint::Fingerprint;
 use crate::migration::{Log, Migration, Named};
 use crate::outcome::ThreadError;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Values};
@@ -77,7 +77,7 @@ pub(crate) fn replay<S: State>(
 
 /// The stored value and writes of each key: the newest value, and the later writes.
 #[inline]
-pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
+pub(in crate::durable) fn logs(records: &mut [Record]) -> Named<Log> {
     let outline = records
         .first()
         .and_then(|first| first.header.outline.as_ref());

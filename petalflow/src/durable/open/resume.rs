@@ -1,11 +1,11 @@
 //! Resumes a thread with answers, decisions, updates, or another frontier.
 
-use super::dirty_keys::lossy;
-use super::load::{LoadedCheckpoint, waiting};
 use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
 use crate::clock::now_ms;
+use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
+use crate::durable::record::dirty_keys::lossy;
 use crate::exec::LostKeys;
 use crate::ids::TaskId;
 use crate::interrupt::{Decision, DecisionAction, Resume};
@@ -16,7 +16,7 @@ use crate::superstep::{Planner, Task};
 
 impl<S: State> ThreadOpener<'_, S> {
     /// Continues where the thread stopped.
-    pub(super) async fn resume(
+    pub(in crate::durable) async fn resume(
         mut self,
         head: LoadedCheckpoint<S>,
         resume: Resume<S>,

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::fingerprint::Fingerprint;
 use super::replay::replay;
-use super::seq::{ChainSize, CheckpointSeq, Position};
 use crate::checkpoint::{
     Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadStorage, WriteName,
 };
+use crate::durable::record::fingerprint::Fingerprint;
+use crate::durable::record::seq::{ChainSize, CheckpointSeq, Position};
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -83,7 +83,7 @@ pub(crate) async fn load_checkpoint<S: State>(
 
 /// Decodes a checkpoint and those that it builds on. Fails if one of them is missing.
 #[inline]
-pub(super) fn records(
+pub(in crate::durable) fn records(
     storage: &ThreadStorage,
     chain: &[StoredCheckpoint],
 ) -> Result<Vec<Record>, ThreadError> {

@@ -2,9 +2,9 @@
 
 use petalflow_graph::{JoinIdx, NodeIdx};
 
-use super::checkpoint_writer::CheckpointWriter;
-use super::task_entries::load;
 use crate::checkpoint::{Header, NodeOutline, TaskEntry};
+use crate::durable::record::task_entries::load;
+use crate::durable::write::checkpoint_writer::CheckpointWriter;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::state::State;

@@ -1,7 +1,7 @@
 //! Removes old checkpoints while the run continues, so that a run that never ends has a bounded history.
 
 use crate::checkpoint::{Retention, StoreError, ThreadStorage};
-use crate::durable::prune::prune;
+use crate::durable::write::prune::prune;
 use crate::outcome::ThreadError;
 
 /// The fewest supersteps, and the fewest bytes of checkpoints, between two prunings.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::answered::AnswerTarget;
-use super::checkpoint_writer::ParentBarrier;
-use super::claim::ClaimedRun;
 use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
+use crate::durable::claim::answered::AnswerTarget;
+use crate::durable::claim::thread_claim::ClaimedRun;
+use crate::durable::write::checkpoint_writer::ParentBarrier;
 use crate::exec::BeginGate;
 use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
@@ -22,7 +22,7 @@ pub(crate) enum Command<S: State> {
 
 impl<S: State> Command<S> {
     /// What the command answers.
-    pub(super) fn targets(&self) -> Vec<AnswerTarget> {
+    pub(in crate::durable) fn targets(&self) -> Vec<AnswerTarget> {
         let Command::Resume(resume) = self else {
             return Vec::new();
         };

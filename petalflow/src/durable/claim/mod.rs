@@ -1,0 +1,4 @@
+//! Gives one run at a time the right to change a thread.
+
+pub(super) mod answered;
+pub(super) mod thread_claim;

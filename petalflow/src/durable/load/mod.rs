@@ -1,0 +1,4 @@
+//! Reads checkpoints: the newest one, and the state by replaying changes on a snapshot.
+
+pub(super) mod checkpoint;
+pub(super) mod replay;

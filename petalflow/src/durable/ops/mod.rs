@@ -1,0 +1,4 @@
+//! Reads and changes a thread without a run: snapshots, edits, forks and copies.
+
+pub(super) mod subflow_history;
+pub(super) mod thread_ops;
