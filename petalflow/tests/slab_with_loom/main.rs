@@ -7,7 +7,7 @@
 #![cfg(petalflow_loom)]
 
 #[allow(dead_code, reason = "the engine uses all of it")]
-#[path = "../../src/exec/slab.rs"]
+#[path = "../../src/exec/supersteps/slab.rs"]
 mod slab;
 
 /// The types that the slab uses, here those of `loom`.

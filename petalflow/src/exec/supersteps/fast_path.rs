@@ -9,14 +9,14 @@ use petalflow_graph::NodeIdx;
 use pin_project_lite::pin_project;
 
 use super::driver::Driver;
-use super::watch::{Stop, Watch, poll_watch};
 use crate::error::{BoxError, Failure, Payload};
+use crate::exec::control::watch::{Stop, Watch, poll_watch};
 use crate::flow::{Flow, next_fast};
 use crate::future::poll_caught;
 use crate::state::WriteError;
 
 /// Why the fast path was left, and at which node.
-pub(super) enum FastPathEnd {
+pub(in crate::exec) enum FastPathEnd {
     /// Before the node: the driver has to check limits, or to yield.
     Before(NodeIdx),
     /// After the node, whose writes are committed: something other than one fast node follows.
@@ -35,10 +35,10 @@ type Stepped = Result<Result<Result<(), BoxError>, Payload>, Stop>;
 pin_project! {
     /// A step that something may stop. A type of its own, because a closure would point at the step and the watch, and every run
     /// in flight would store the pointers.
-    pub(super) struct Watched<'w, T> {
+    pub(in crate::exec) struct Watched<'w, T> {
         #[pin]
-        pub(super) step: T,
-        pub(super) watch: &'w mut Option<Box<Watch>>,
+        pub(in crate::exec) step: T,
+        pub(in crate::exec) watch: &'w mut Option<Box<Watch>>,
     }
 }
 
@@ -57,7 +57,7 @@ impl<T: Future> Future for Watched<'_, T> {
 }
 
 /// Begins the superstep of a node. Returns false if the driver has to check limits, or to yield, before it.
-pub(super) fn enter<F: Flow>(driver: &mut Driver<F>, node: NodeIdx) -> bool {
+pub(in crate::exec) fn enter<F: Flow>(driver: &mut Driver<F>, node: NodeIdx) -> bool {
     let Driver {
         fast_path, scope, ..
     } = driver;
@@ -71,7 +71,7 @@ pub(super) fn enter<F: Flow>(driver: &mut Driver<F>, node: NodeIdx) -> bool {
 
 /// Commits the node that the step has run last, and returns the next node.
 #[inline(never)]
-pub(super) fn leave<F: Flow>(
+pub(in crate::exec) fn leave<F: Flow>(
     driver: &mut Driver<F>,
     result: Stepped,
 ) -> Result<NodeIdx, FastPathEnd> {
@@ -110,12 +110,12 @@ macro_rules! run_fast_path {
         let mut node = $node;
         $driver.fast_path.pause_at = $driver.pause_at();
         loop {
-            if !$crate::exec::fast_path::enter(&mut *$driver, node) {
-                break $crate::exec::fast_path::FastPathEnd::Before(node);
+            if !$crate::exec::supersteps::fast_path::enter(&mut *$driver, node) {
+                break $crate::exec::supersteps::fast_path::FastPathEnd::Before(node);
             }
             // In a block: values that live across the await are part of every run in flight.
             let result = {
-                let $crate::exec::driver::Driver {
+                let $crate::exec::supersteps::driver::Driver {
                     flow,
                     watch,
                     scope,
@@ -127,13 +127,13 @@ macro_rules! run_fast_path {
                 let mut step =
                     $crate::flow::Step::fast_path(fast_path, scope, state.get_mut(), effects);
                 let step = flow.step(node.as_u32(), &mut step);
-                $crate::exec::fast_path::Watched { step, watch }.await
+                $crate::exec::supersteps::fast_path::Watched { step, watch }.await
             };
-            match $crate::exec::fast_path::leave(&mut *$driver, result) {
+            match $crate::exec::supersteps::fast_path::leave(&mut *$driver, result) {
                 Ok(next) => node = next,
                 Err(end) => break end,
             }
         }
     }};
 }
-pub(super) use run_fast_path;
+pub(in crate::exec) use run_fast_path;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Settings;
-use super::abort::Abort;
 use super::begin_gate::BeginGate;
-use super::driver::Driver;
 use super::run_loop::run_loop;
-use super::stored_steps::StoredSteps;
 use crate::event::EventKind;
+use crate::exec::Settings;
+use crate::exec::control::abort::Abort;
+use crate::exec::supersteps::driver::Driver;
+use crate::exec::supersteps::stored_steps::StoredSteps;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind};

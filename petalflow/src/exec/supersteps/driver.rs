@@ -4,13 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::{Abort, AbortReason};
-use super::persistence::{Committed, Persistence};
-use super::state_cell::StateCell;
-use super::watch::{Watch, yield_now};
-use super::{Extras, Settings};
 use crate::cancel_token::CancelToken;
 use crate::event::{Event, EventKind, Listener, Sink};
+use crate::exec::control::abort::{Abort, AbortReason};
+use crate::exec::control::state_cell::StateCell;
+use crate::exec::control::watch::{Watch, yield_now};
+use crate::exec::persistence::{Committed, Persistence};
+use crate::exec::{Extras, Settings};
 use crate::flow::{FastPath, Flow};
 use crate::node::{Effects, RunShared, Scope, Surroundings};
 use crate::outcome::{RunError, RunErrorKind};
@@ -24,24 +24,25 @@ const YIELD_INTERVAL: u64 = 128;
 
 /// A run between two supersteps.
 pub(crate) struct Driver<F: Flow> {
-    pub(super) flow: Arc<F>,
-    pub(super) extras: Option<Arc<Extras<F::State>>>,
-    pub(super) watch: Option<Box<Watch>>,
+    pub(in crate::exec) flow: Arc<F>,
+    pub(in crate::exec) extras: Option<Arc<Extras<F::State>>>,
+    pub(in crate::exec) watch: Option<Box<Watch>>,
     /// The last task of the fast path. Its superstep is the superstep of the run.
-    pub(super) scope: Scope,
-    pub(super) state: StateCell<F::State>,
-    pub(super) fast_path: FastPath,
+    pub(in crate::exec) scope: Scope,
+    pub(in crate::exec) state: StateCell<F::State>,
+    pub(in crate::exec) fast_path: FastPath,
     /// The effects of the last task outside the parallel executor.
-    pub(super) effects: Effects<F::State>,
+    pub(in crate::exec) effects: Effects<F::State>,
 }
 
 impl<F: Flow> Driver<F> {
     /// Whether the state has keys for input. Without them the state is empty before the first superstep.
-    pub(super) const HAS_INPUT: bool = !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
+    pub(in crate::exec) const HAS_INPUT: bool =
+        !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
 
     /// A run that continues after this superstep; 0 for a run that begins.
     #[inline]
-    pub(super) fn new(
+    pub(in crate::exec) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
         plan: Arc<ExecutionPlan>,
@@ -97,7 +98,7 @@ impl<F: Flow> Driver<F> {
 
     /// The result of the run.
     #[inline]
-    pub(super) fn finish(
+    pub(in crate::exec) fn finish(
         &mut self,
         result: Result<(), Abort<F::State>>,
     ) -> Result<F::State, RunError> {
@@ -123,18 +124,18 @@ impl<F: Flow> Driver<F> {
         }
     }
 
-    pub(super) fn plan(&self) -> &ExecutionPlan {
+    pub(in crate::exec) fn plan(&self) -> &ExecutionPlan {
         &self.scope.shared.plan
     }
 
-    pub(super) fn max_concurrency(&self) -> usize {
+    pub(in crate::exec) fn max_concurrency(&self) -> usize {
         self.extras
             .as_ref()
             .map_or(usize::MAX, |extras| extras.max_concurrency)
     }
 
     /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
-    pub(super) fn is_bare(&self) -> bool {
+    pub(in crate::exec) fn is_bare(&self) -> bool {
         let bare = |extras: &Arc<Extras<F::State>>| {
             extras.middleware.is_empty()
                 && extras.sink.is_none()
@@ -144,7 +145,7 @@ impl<F: Flow> Driver<F> {
     }
 
     /// The superstep before which the fast path returns to [`before_superstep`](Self::before_superstep).
-    pub(super) fn pause_at(&self) -> u64 {
+    pub(in crate::exec) fn pause_at(&self) -> u64 {
         self.scope
             .shared
             .limit
@@ -154,7 +155,7 @@ impl<F: Flow> Driver<F> {
     /// Checks between two supersteps whether the run has to stop. The next superstep runs the frontier, or the single node.
     /// Returns whether it has to [yield](Self::yield_now) first.
     #[inline]
-    pub(super) fn before_superstep(
+    pub(in crate::exec) fn before_superstep(
         &mut self,
         single: Option<NodeIdx>,
         frontier: &[Task],
@@ -187,18 +188,18 @@ impl<F: Flow> Driver<F> {
     }
 
     /// Lets other tokio tasks run.
-    pub(super) async fn yield_now(&mut self) -> Result<(), Abort<F::State>> {
+    pub(in crate::exec) async fn yield_now(&mut self) -> Result<(), Abort<F::State>> {
         yield_now(&mut self.watch).await.map_err(Abort::stopped)
     }
 
-    pub(super) fn committed(&self) -> Committed<'_, F::State> {
+    pub(in crate::exec) fn committed(&self) -> Committed<'_, F::State> {
         Committed {
             state: self.state.get(),
             written: self.fast_path.written,
         }
     }
 
-    pub(super) fn emit(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+    pub(in crate::exec) fn emit(&self, kind: impl FnOnce() -> EventKind<F::State>) {
         if let Some(sink) = self.sink() {
             self.send(sink, kind());
         }
@@ -218,14 +219,18 @@ impl<F: Flow> Driver<F> {
     }
 
     /// Emits an event of a task.
-    pub(super) fn emit_of(&self, task: &Scope, kind: impl FnOnce() -> EventKind<F::State>) {
+    pub(in crate::exec) fn emit_of(
+        &self,
+        task: &Scope,
+        kind: impl FnOnce() -> EventKind<F::State>,
+    ) {
         if let Some(sink) = self.sink() {
             sink.send(task.event(kind()));
         }
     }
 
     /// Emits a copy of the state, if a listener wants it.
-    pub(super) fn emit_values(&self) {
+    pub(in crate::exec) fn emit_values(&self) {
         if let Some(copy) = self.sink().and_then(Sink::copy_state) {
             self.emit(|| EventKind::Values {
                 state: copy(self.state.get()),
@@ -234,7 +239,7 @@ impl<F: Flow> Driver<F> {
     }
 
     /// Emits the checkpoint that was just written, if there is one.
-    pub(super) fn emit_checkpoint<P: Persistence<F::State>>(&self, persistence: &mut P) {
+    pub(in crate::exec) fn emit_checkpoint<P: Persistence<F::State>>(&self, persistence: &mut P) {
         if let Some(checkpoint) = persistence.take_checkpoint() {
             self.emit(|| EventKind::Checkpoint { checkpoint });
         }
@@ -243,7 +248,7 @@ impl<F: Flow> Driver<F> {
 
 /// The names of the nodes that would run next. Not generic, because every program would compile it again.
 #[cold]
-pub(super) fn names(
+pub(in crate::exec) fn names(
     plan: &ExecutionPlan,
     single: Option<NodeIdx>,
     frontier: &[Task],

@@ -37,7 +37,7 @@ pub(crate) struct TaskResult<'a, S: State> {
 impl TaskEnd {
     /// The end of the task, as the planner needs it.
     #[inline]
-    pub(super) fn outcome<'a, S: State>(&'a self, effects: &'a Effects<S>) -> Outcome<'a> {
+    pub(in crate::exec) fn outcome<'a, S: State>(&'a self, effects: &'a Effects<S>) -> Outcome<'a> {
         match self {
             TaskEnd::Done => Outcome::done(effects),
             TaskEnd::Caught { to, failure } => Outcome::Caught { to: *to, failure },

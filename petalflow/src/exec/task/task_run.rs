@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use petalflow_graph::ItemIdx;
 
-use super::Extras;
 use super::attempt::run_attempts;
 use super::requests::run_until_question;
-use super::state_cell::StateCell;
-use super::task_end::{TaskEnd, TaskResult};
 use crate::error::Failure;
+use crate::exec::Extras;
+use crate::exec::control::state_cell::StateCell;
+use crate::exec::persistence::task_end::{TaskEnd, TaskResult};
 use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, poll_once};
 use crate::node::{Effects, Scope};
@@ -21,29 +21,29 @@ use crate::superstep::Task;
 /// A task in flight. Its memory is reused by later tasks.
 pub(crate) struct TaskRun<S: State> {
     /// Its index in the frontier.
-    pub(super) order: usize,
+    pub(in crate::exec) order: usize,
     pub(crate) scope: Scope,
-    pub(super) effects: Effects<S>,
-    pub(super) end: TaskEnd,
+    pub(in crate::exec) effects: Effects<S>,
+    pub(in crate::exec) end: TaskEnd,
 }
 
 /// What the tasks of a superstep share: the flow, and the state as it was at the last barrier.
-pub(super) struct SharedSnapshot<F: Flow> {
-    pub(super) flow: Arc<F>,
-    pub(super) extras: Option<Arc<Extras<F::State>>>,
+pub(in crate::exec) struct SharedSnapshot<F: Flow> {
+    pub(in crate::exec) flow: Arc<F>,
+    pub(in crate::exec) extras: Option<Arc<Extras<F::State>>>,
     /// Holds the state while tasks are in flight.
-    pub(super) state: StateCell<F::State>,
+    pub(in crate::exec) state: StateCell<F::State>,
 }
 
 /// A task that has ended, the result of its last attempt, and the snapshot that it has used.
-pub(super) struct EndedTask<F: Flow> {
-    pub(super) task: Box<TaskRun<F::State>>,
-    pub(super) result: Result<(), Failure>,
-    pub(super) snapshot: Arc<SharedSnapshot<F>>,
+pub(in crate::exec) struct EndedTask<F: Flow> {
+    pub(in crate::exec) task: Box<TaskRun<F::State>>,
+    pub(in crate::exec) result: Result<(), Failure>,
+    pub(in crate::exec) snapshot: Arc<SharedSnapshot<F>>,
 }
 
 /// Runs one task. The future owns everything it needs, so that its slot can be reused in later supersteps.
-pub(super) async fn run_task<F: Flow>(
+pub(in crate::exec) async fn run_task<F: Flow>(
     snapshot: Arc<SharedSnapshot<F>>,
     mut task: Box<TaskRun<F::State>>,
 ) -> EndedTask<F> {
@@ -90,12 +90,12 @@ pub(super) async fn run_task<F: Flow>(
 }
 
 impl<S: State> TaskRun<S> {
-    pub(super) fn new(scope: &Scope) -> Self {
+    pub(in crate::exec) fn new(scope: &Scope) -> Self {
         Self::ended(scope.clone(), Effects::default(), TaskEnd::Done)
     }
 
     /// A task that has ended outside the parallel executor.
-    pub(super) fn ended(scope: Scope, effects: Effects<S>, end: TaskEnd) -> Self {
+    pub(in crate::exec) fn ended(scope: Scope, effects: Effects<S>, end: TaskEnd) -> Self {
         TaskRun {
             order: 0,
             scope,
@@ -105,7 +105,7 @@ impl<S: State> TaskRun<S> {
     }
 
     /// Reuses the memory for another task.
-    pub(super) fn begin(&mut self, order: usize, task: Task, superstep: u64) {
+    pub(in crate::exec) fn begin(&mut self, order: usize, task: Task, superstep: u64) {
         self.order = order;
         let item = task.item.map(ItemIdx::index);
         let at = (superstep, task.node);

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::Abort;
-use super::commit::no_edge;
-use super::driver::Driver;
-use super::failure::handle_failure;
-use super::fast_path::{FastPathEnd, run_fast_path};
-use super::parallel::ParallelExecutor;
-use super::stored_steps::StoredSteps;
-use super::task_end::TaskEnd;
-use super::task_run::run_task;
 use crate::event::EventKind;
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::task_end::TaskEnd;
+use crate::exec::supersteps::commit::no_edge;
+use crate::exec::supersteps::driver::Driver;
+use crate::exec::supersteps::failure::handle_failure;
+use crate::exec::supersteps::fast_path::{FastPathEnd, run_fast_path};
+use crate::exec::supersteps::parallel::ParallelExecutor;
+use crate::exec::supersteps::stored_steps::StoredSteps;
+use crate::exec::task::task_run::run_task;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::RouteChoice;
@@ -23,10 +23,10 @@ use crate::state::State;
 use crate::superstep::{Planner, Task, commit_one};
 
 /// The rest of a run. Boxed, so that a chain or a loop does not carry its memory.
-pub(super) type RestOfRun<'r, F> = BoxFuture<'r, Result<(), Abort<<F as Flow>::State>>>;
+pub(in crate::exec) type RestOfRun<'r, F> = BoxFuture<'r, Result<(), Abort<<F as Flow>::State>>>;
 
 /// The node at which the fast path begins, if the run can begin on it.
-pub(super) fn fast_entry<F: Flow>(driver: &Driver<F>) -> Option<NodeIdx> {
+pub(in crate::exec) fn fast_entry<F: Flow>(driver: &Driver<F>) -> Option<NodeIdx> {
     if driver.is_bare() {
         driver.plan().only_fast_target(&driver.plan().entry)
     } else {
@@ -35,7 +35,7 @@ pub(super) fn fast_entry<F: Flow>(driver: &Driver<F>) -> Option<NodeIdx> {
 }
 
 /// The rest of a run that has left the fast path.
-pub(super) fn after_fast_path<'r, F: Flow, P: StoredSteps<F>>(
+pub(in crate::exec) fn after_fast_path<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     end: FastPathEnd,
     persistence: &'r mut P,
@@ -52,7 +52,7 @@ pub(super) fn after_fast_path<'r, F: Flow, P: StoredSteps<F>>(
 }
 
 /// All of a run that cannot begin on the fast path.
-pub(super) fn run_from_start<'r, F: Flow, P: StoredSteps<F>>(
+pub(in crate::exec) fn run_from_start<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     persistence: &'r mut P,
 ) -> RestOfRun<'r, F> {
@@ -63,7 +63,7 @@ pub(super) fn run_from_start<'r, F: Flow, P: StoredSteps<F>>(
 }
 
 /// Runs superstep after superstep until the frontier is empty.
-pub(super) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
+pub(in crate::exec) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
     driver: &'r mut Driver<F>,
     persistence: &'r mut P,
     mut planner: Planner,
@@ -198,7 +198,7 @@ fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> 
 }
 
 /// Fails if a join still waits for one of its sides at the end of the run.
-pub(super) fn all_joins_complete<S: State>(
+pub(in crate::exec) fn all_joins_complete<S: State>(
     plan: &ExecutionPlan,
     planner: &Planner,
 ) -> Result<(), Abort<S>> {

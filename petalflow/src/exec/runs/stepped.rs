@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::abort::Abort;
-use super::attempt::run_attempts;
-use super::commit::{CommitTarget, commit};
-use super::driver::{Driver, names};
-use super::failure::handle_failure;
-use super::persistence::NoPersistence;
 use super::run_loop::all_joins_complete;
 use super::start::{gates_without_thread, missing_managed};
-use super::task_run::TaskRun;
-use super::{Extras, FinishedTask, Settings};
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::NoPersistence;
+use crate::exec::supersteps::commit::{CommitTarget, commit};
+use crate::exec::supersteps::driver::{Driver, names};
+use crate::exec::supersteps::failure::handle_failure;
+use crate::exec::task::attempt::run_attempts;
+use crate::exec::task::task_run::TaskRun;
+use crate::exec::{Extras, FinishedTask, Settings};
 use crate::flow::Flow;
 use crate::node::Scope;
 use crate::outcome::{RunError, RunErrorKind};

@@ -11,17 +11,17 @@ use crate::state::{State, WriteError};
 pub(crate) struct Abort<S: State>(Box<AbortReason<S>>);
 
 /// The kind of error that ends a run, with the data that goes into the [`RunError`](crate::RunError).
-pub(super) struct AbortReason<S: State> {
-    pub(super) kind: RunErrorKind,
-    pub(super) source: Option<BoxError>,
+pub(in crate::exec) struct AbortReason<S: State> {
+    pub(in crate::exec) kind: RunErrorKind,
+    pub(in crate::exec) source: Option<BoxError>,
     /// The writes of tasks that finished in the superstep that was not committed, by node.
-    pub(super) pending: Vec<(String, S::Update)>,
+    pub(in crate::exec) pending: Vec<(String, S::Update)>,
     /// The task that failed.
     task: Option<TaskId>,
 }
 
 impl<S: State> Abort<S> {
-    pub(super) fn new(kind: RunErrorKind) -> Self {
+    pub(in crate::exec) fn new(kind: RunErrorKind) -> Self {
         Abort(Box::new(AbortReason {
             kind,
             source: None,
@@ -36,13 +36,13 @@ impl<S: State> Abort<S> {
     }
 
     /// Adds the writes of tasks that finished.
-    pub(super) fn with_pending(mut self, pending: Vec<(String, S::Update)>) -> Self {
+    pub(in crate::exec) fn with_pending(mut self, pending: Vec<(String, S::Update)>) -> Self {
         self.0.pending = pending;
         self
     }
 
     /// The run was stopped.
-    pub(super) fn stopped(stop: Stop) -> Self {
+    pub(in crate::exec) fn stopped(stop: Stop) -> Self {
         Self::new(match stop {
             Stop::Cancelled => RunErrorKind::Cancelled,
             Stop::RunTimeout => RunErrorKind::Timeout {
@@ -55,40 +55,44 @@ impl<S: State> Abort<S> {
     }
 
     /// The run waits for a person.
-    pub(super) fn interrupted(interrupts: Vec<Interrupt>) -> Self {
+    pub(in crate::exec) fn interrupted(interrupts: Vec<Interrupt>) -> Self {
         Self::new(RunErrorKind::Interrupted { interrupts })
     }
 
     /// The thread cannot be read or written.
-    pub(super) fn of_thread(error: ThreadError) -> Self {
+    pub(in crate::exec) fn of_thread(error: ThreadError) -> Self {
         let problem = error.to_string();
         Self::of_task(problem, error.into())
     }
 
     /// A task could not write to the thread.
-    pub(super) fn of_task(problem: String, source: BoxError) -> Self {
+    pub(in crate::exec) fn of_task(problem: String, source: BoxError) -> Self {
         Self::new(RunErrorKind::Thread { problem }).with_source(source)
     }
 
     /// A task failed for good. `task` is its id if the run is stored.
-    pub(super) fn of_node(error: NodeError, source: BoxError, task: Option<TaskId>) -> Self {
+    pub(in crate::exec) fn of_node(
+        error: NodeError,
+        source: BoxError,
+        task: Option<TaskId>,
+    ) -> Self {
         let mut abort = Self::new(RunErrorKind::Node(error)).with_source(source);
         abort.0.task = task;
         abort
     }
 
     /// The writes of these nodes cannot be applied.
-    pub(super) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
+    pub(in crate::exec) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
         let problem = error.to_string();
         Self::new(RunErrorKind::Write { nodes, problem }).with_source(error)
     }
 
-    pub(super) fn into_reason(self) -> AbortReason<S> {
+    pub(in crate::exec) fn into_reason(self) -> AbortReason<S> {
         *self.0
     }
 
     /// Whether the run stopped in order to be resumed later.
-    pub(super) fn is_pause(&self) -> bool {
+    pub(in crate::exec) fn is_pause(&self) -> bool {
         matches!(
             self.0.kind,
             RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
@@ -96,7 +100,7 @@ impl<S: State> Abort<S> {
     }
 
     /// The task that failed and its failure, if that is why the run cannot continue.
-    pub(super) fn failed_task(&self) -> Option<(TaskId, &NodeError)> {
+    pub(in crate::exec) fn failed_task(&self) -> Option<(TaskId, &NodeError)> {
         match &self.0.kind {
             RunErrorKind::Node(error) => Some((self.0.task?, error)),
             _ => None,

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::Abort;
 use super::driver::Driver;
-use super::persistence::{GateDecision, LostKeys, Persistence, TaskDisposition};
 use crate::error::{FailureKind, NodeError};
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::{GateDecision, LostKeys, Persistence, TaskDisposition};
 use crate::flow::Flow;
 use crate::outcome::RunErrorKind;
 use crate::plan::{ExecutionPlan, Gate};
@@ -15,7 +15,7 @@ use crate::state::{KeySet, State};
 use crate::superstep::Task;
 
 /// Decides what to do with each task of the frontier; tasks beyond the end of the list run.
-pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
+pub(in crate::exec) fn dispositions<F: Flow, P: Persistence<F::State>>(
     driver: &Driver<F>,
     frontier: &[Task],
     persistence: &mut P,
@@ -52,7 +52,7 @@ pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
 }
 
 /// The stored names of the nodes that have run and after which the run waits for a person.
-pub(super) fn gates_after<F: Flow>(
+pub(in crate::exec) fn gates_after<F: Flow>(
     driver: &Driver<F>,
     ended: impl Iterator<Item = NodeIdx> + Clone,
     lost: LostKeys,

@@ -5,9 +5,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll::{Pending, Ready};
 
-use super::Extras;
 use crate::error::{BoxError, Failure, FailureKind, TooDeep};
 use crate::event::EventKind;
+use crate::exec::Extras;
 use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, caught};
 use crate::middleware::{Innermost, Next, NodeCall};
@@ -16,7 +16,7 @@ use crate::policy::pause;
 use crate::state::State;
 
 /// Runs a task until an attempt succeeds or no retry is left. Each attempt begins without writes.
-pub(super) async fn run_attempts<F: Flow>(
+pub(in crate::exec) async fn run_attempts<F: Flow>(
     flow: &F,
     extras: &Extras<F::State>,
     scope: &mut Scope,

@@ -5,21 +5,21 @@ use std::pin::pin;
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::Abort;
 use super::barrier::{tasks_ended, write_barrier};
 use super::commit::{CommitTarget, SingleTask, commit};
 use super::driver::Driver;
 use super::failure::handle_failure;
-use super::persistence::{Committed, Persistence};
-use super::requests::{TaskEvent, next_event, run_until_question, serve};
-use super::task_end::TaskEnd;
-use super::task_run::TaskRun;
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::task_end::TaskEnd;
+use crate::exec::persistence::{Committed, Persistence};
+use crate::exec::task::requests::{TaskEvent, next_event, run_until_question, serve};
+use crate::exec::task::task_run::TaskRun;
 use crate::flow::{Flow, Step};
 use crate::future::poll_once;
 use crate::superstep::{Planner, Task};
 
 /// Runs the node as a superstep, commits it, plans the next frontier and writes the barrier.
-pub(super) async fn run_single<F: Flow, P: Persistence<F::State>>(
+pub(in crate::exec) async fn run_single<F: Flow, P: Persistence<F::State>>(
     driver: &mut Driver<F>,
     planner: &mut Planner,
     frontier: &mut Vec<Task>,

@@ -12,7 +12,7 @@ use crate::future::BoxFuture;
 
 /// Why a run stops although no node failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(in crate::exec) enum Stop {
     Cancelled,
     RunTimeout,
     SuperstepTimeout,
@@ -28,7 +28,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// `None` if there is nothing to watch.
-    pub(super) fn new(
+    pub(in crate::exec) fn new(
         cancel: Option<&CancelToken>,
         run: Option<Duration>,
         superstep: Option<Duration>,
@@ -51,7 +51,7 @@ impl Watch {
     }
 
     /// Starts the clock of a superstep. Returns a stop if the run has been cancelled.
-    pub(super) fn begin_superstep(&mut self) -> Option<Stop> {
+    pub(in crate::exec) fn begin_superstep(&mut self) -> Option<Stop> {
         if let Some((after, sleep)) = &mut self.superstep {
             sleep.as_mut().reset(Instant::now() + *after);
         }
@@ -82,7 +82,7 @@ impl Watch {
 }
 
 /// Awaits a future, unless something stops the run first.
-pub(super) async fn watched<T>(
+pub(in crate::exec) async fn watched<T>(
     watch: &mut Option<Box<Watch>>,
     future: impl Future<Output = T>,
 ) -> Result<T, Stop> {
@@ -96,12 +96,15 @@ pub(super) async fn watched<T>(
 
 /// Completes when something stops the run.
 #[inline]
-pub(super) fn poll_watch(watch: &mut Option<Box<Watch>>, cx: &mut Context<'_>) -> Poll<Stop> {
+pub(in crate::exec) fn poll_watch(
+    watch: &mut Option<Box<Watch>>,
+    cx: &mut Context<'_>,
+) -> Poll<Stop> {
     watch.as_mut().map_or(Poll::Pending, |watch| watch.poll(cx))
 }
 
 /// Lets other tokio tasks run, unless something stops the run.
-pub(super) async fn yield_now(watch: &mut Option<Box<Watch>>) -> Result<(), Stop> {
+pub(in crate::exec) async fn yield_now(watch: &mut Option<Box<Watch>>) -> Result<(), Stop> {
     // Polled first: a run whose nodes never wait notices its deadline only here.
     if let Some(watch) = watch {
         let stop = poll_fn(|cx| Poll::Ready(watch.poll(cx))).await;

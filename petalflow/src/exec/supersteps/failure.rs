@@ -1,18 +1,18 @@
 //! Handles a failed task: its failure is caught or recorded, or it ends the run.
 
-use super::Extras;
-use super::abort::Abort;
-use super::task_end::TaskEnd;
 use crate::cancel_token::CancelToken;
 use crate::delivery::Delivery;
 use crate::error::{Failure, NodeError};
+use crate::exec::Extras;
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::task_end::TaskEnd;
 use crate::node::{Effects, Scope};
 use crate::outcome::RunErrorKind;
 use crate::plan::ExecutionPlan;
 use crate::state::State;
 
 /// Decides what a failed task does to the run: take its `catch` edge, record the failure, or end the run.
-pub(super) fn handle_failure<S: State>(
+pub(in crate::exec) fn handle_failure<S: State>(
     extras: Option<&Extras<S>>,
     plan: &ExecutionPlan,
     scope: &Scope,
@@ -42,7 +42,7 @@ pub(super) fn handle_failure<S: State>(
 
 impl Failure {
     /// The failure as data, with the task that failed.
-    pub(super) fn describe(&self, scope: &Scope) -> NodeError {
+    pub(in crate::exec) fn describe(&self, scope: &Scope) -> NodeError {
         let message = crate::error::message_with_sources(&**self.source());
         let mut error = NodeError::new(
             scope.node(),

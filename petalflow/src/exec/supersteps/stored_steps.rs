@@ -4,15 +4,15 @@ use std::future::{Future, ready};
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::Abort;
 use super::barrier::{tasks_ended, write_barrier};
 use super::driver::Driver;
 use super::gates::dispositions;
-use super::persistence::{Committed, NoPersistence, Persistence, TaskDisposition};
-use super::requests::serve;
 use super::single::run_single;
-use super::task_run::TaskRun;
-use super::watch::Watch;
+use crate::exec::control::abort::Abort;
+use crate::exec::control::watch::Watch;
+use crate::exec::persistence::{Committed, NoPersistence, Persistence, TaskDisposition};
+use crate::exec::task::requests::serve;
+use crate::exec::task::task_run::TaskRun;
 use crate::flow::Flow;
 use crate::superstep::{Planner, Task};
 use crate::task_services::DriverRequest;

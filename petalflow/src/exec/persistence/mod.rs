@@ -11,11 +11,12 @@
 //!
 //! [`run_ended`](Persistence::run_ended) comes once, at the end.
 
+pub(super) mod task_end;
+
 use std::future::{Future, ready};
 
 use petalflow_graph::NodeIdx;
 
-use super::task_end::{FinishedTask, TaskResult};
 use crate::checkpoint::StoreError;
 use crate::error::NodeError;
 use crate::future::BoxFuture;
@@ -25,6 +26,7 @@ use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
 use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
+use task_end::{FinishedTask, TaskResult};
 
 /// The persistence of a run.
 ///
@@ -162,7 +164,7 @@ impl LostKeys {
     }
 
     /// One that is read, by something that reads these keys, or any with `None`.
-    pub(super) fn read_by(&self, reads: Option<KeySet>) -> Option<usize> {
+    pub(in crate::exec) fn read_by(&self, reads: Option<KeySet>) -> Option<usize> {
         let lost = reads.map_or(self.certain, |reads| reads.intersection(self.possible));
         lost.first()
     }
@@ -219,7 +221,7 @@ pub(crate) struct Barrier<'a, S> {
 }
 
 /// The persistence of a run that is not stored.
-pub(super) struct NoPersistence;
+pub(in crate::exec) struct NoPersistence;
 
 impl<S: State> Persistence<S> for NoPersistence {
     const STORED: bool = false;

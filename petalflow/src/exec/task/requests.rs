@@ -6,24 +6,24 @@ use std::task::Poll;
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::Abort;
-use super::persistence::{Committed, Persistence};
-use super::task_end::TaskEnd;
-use super::watch::{Stop, Watch, poll_watch, watched};
 use crate::error::Failure;
+use crate::exec::control::abort::Abort;
+use crate::exec::control::watch::{Stop, Watch, poll_watch, watched};
+use crate::exec::persistence::task_end::TaskEnd;
+use crate::exec::persistence::{Committed, Persistence};
 use crate::node::RunShared;
 use crate::state::State;
 use crate::task_services::{DriverRequest, Services};
 
 /// What the driver waited for.
-pub(super) enum TaskEvent<T> {
+pub(in crate::exec) enum TaskEvent<T> {
     Ended(T),
     Requested(DriverRequest),
 }
 
 /// Waits until a task ends, a task requests something, or something stops the run. They are polled in this order, in one
 /// future.
-pub(super) fn next_event<T>(
+pub(in crate::exec) fn next_event<T>(
     watch: &mut Option<Box<Watch>>,
     services: Option<&dyn Services>,
     mut tasks: Pin<&mut (impl Future<Output = T> + Send)>,
@@ -40,7 +40,7 @@ pub(super) fn next_event<T>(
 }
 
 /// Serves the request of a task.
-pub(super) async fn serve<S: State, P: Persistence<S>>(
+pub(in crate::exec) async fn serve<S: State, P: Persistence<S>>(
     request: DriverRequest,
     watch: &mut Option<Box<Watch>>,
     persistence: &mut P,
@@ -57,7 +57,7 @@ pub(super) async fn serve<S: State, P: Persistence<S>>(
 
 /// Runs a task until it ends or waits for an answer. A task that waits is dropped, and runs again when there is an answer.
 /// `task` is its superstep, its node and its send index.
-pub(super) async fn run_until_question(
+pub(in crate::exec) async fn run_until_question(
     shared: &RunShared,
     (superstep, node, send): (u64, NodeIdx, Option<u32>),
     end: &mut TaskEnd,

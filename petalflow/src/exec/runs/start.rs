@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Settings;
-use super::driver::Driver;
-use super::fast_path::{FastPathEnd, run_fast_path};
-use super::persistence::NoPersistence;
 use super::run_loop::{after_fast_path, fast_entry, run_from_start};
 use super::stored_run::StoredRun;
 use crate::event::EventKind;
+use crate::exec::Settings;
+use crate::exec::persistence::NoPersistence;
+use crate::exec::supersteps::driver::Driver;
+use crate::exec::supersteps::fast_path::{FastPathEnd, run_fast_path};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::middleware::{About, RunNext};
@@ -146,7 +146,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
 }
 
 /// The managed values that the nodes need and the run does not have.
-pub(super) fn missing_managed<F: Flow>(
+pub(in crate::exec) fn missing_managed<F: Flow>(
     flow: &F,
     settings: &Settings<F::State>,
     plan: &ExecutionPlan,
@@ -165,7 +165,7 @@ pub(super) fn missing_managed<F: Flow>(
 }
 
 /// The error of a run that has interrupts but no thread.
-pub(super) fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
+pub(in crate::exec) fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
         flow.name()

@@ -2,17 +2,17 @@
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::Abort;
 use super::driver::Driver;
 use super::gates::gates_after;
-use super::persistence::{Barrier, Committed, Persistence, Stopped};
-use super::task_run::TaskRun;
-use super::watch::watched;
+use crate::exec::control::abort::Abort;
+use crate::exec::control::watch::watched;
+use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped};
+use crate::exec::task::task_run::TaskRun;
 use crate::flow::Flow;
 use crate::superstep::{Planner, Task};
 
 /// Reports to the persistence that no task runs any more. Fails with `result`, or because the run waits for a person.
-pub(super) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
+pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
     driver: &mut Driver<F>,
     persistence: &mut P,
     finished: &[Box<TaskRun<F::State>>],
@@ -54,7 +54,7 @@ pub(super) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
 }
 
 /// Reports to the persistence that a superstep was committed. Fails if the run waits for a person after one of its nodes.
-pub(super) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
+pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
     driver: &mut Driver<F>,
     persistence: &mut P,
     planner: &Planner,

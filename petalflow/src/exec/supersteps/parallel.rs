@@ -5,18 +5,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::abort::Abort;
 use super::commit::{CommitTarget, SuperstepTasks as _, commit};
 use super::driver::Driver;
 use super::failure::handle_failure;
-use super::persistence::{Committed, TaskDisposition};
-use super::requests::{TaskEvent, next_event};
 use super::slab::Slab;
-use super::state_cell::StateCell;
 use super::stored_steps::StoredSteps;
-use super::task_end::TaskEnd;
-use super::task_run::{EndedTask, SharedSnapshot, TaskRun};
 use crate::event::EventKind;
+use crate::exec::control::abort::Abort;
+use crate::exec::control::state_cell::StateCell;
+use crate::exec::persistence::task_end::TaskEnd;
+use crate::exec::persistence::{Committed, TaskDisposition};
+use crate::exec::task::requests::{TaskEvent, next_event};
+use crate::exec::task::task_run::{EndedTask, SharedSnapshot, TaskRun};
 use crate::flow::Flow;
 use crate::superstep::{Planner, Task};
 
@@ -24,7 +24,7 @@ use crate::superstep::{Planner, Task};
 const SHARED: &str = "no task holds the snapshot between supersteps";
 
 /// Runs the tasks of a superstep concurrently. Its memory is reused from one superstep to the next.
-pub(super) struct ParallelExecutor<F: Flow, T, R> {
+pub(in crate::exec) struct ParallelExecutor<F: Flow, T, R> {
     slab: Slab<T>,
     launch: R,
     snapshot: Arc<SharedSnapshot<F>>,
@@ -45,7 +45,7 @@ where
     R: Fn(Arc<SharedSnapshot<F>>, Box<TaskRun<F::State>>) -> T + Send,
 {
     /// `launch` makes the future of a task. It is a parameter, because the type of the future has no name.
-    pub(super) fn new(driver: &Driver<F>, launch: R) -> Self {
+    pub(in crate::exec) fn new(driver: &Driver<F>, launch: R) -> Self {
         ParallelExecutor {
             slab: Slab::new(),
             launch,
@@ -62,7 +62,7 @@ where
     }
 
     /// Runs the frontier as one superstep, commits it and plans the next frontier.
-    pub(super) async fn superstep<P: StoredSteps<F>>(
+    pub(in crate::exec) async fn superstep<P: StoredSteps<F>>(
         &mut self,
         driver: &mut Driver<F>,
         planner: &mut Planner,

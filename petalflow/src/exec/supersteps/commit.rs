@@ -2,10 +2,10 @@
 
 use petalflow_graph::NodeIdx;
 
-use super::abort::Abort;
-use super::persistence::Persistence;
-use super::task_end::TaskEnd;
-use super::task_run::TaskRun;
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::Persistence;
+use crate::exec::persistence::task_end::TaskEnd;
+use crate::exec::task::task_run::TaskRun;
 use crate::flow::next_fast;
 use crate::node::Effects;
 use crate::outcome::RunErrorKind;
@@ -14,7 +14,7 @@ use crate::state::{KeySet, State, Update as _, WriteError};
 use crate::superstep::{NoEdge, Planner, Task, apply, prepare};
 
 /// The tasks of a superstep that have ended, in the order of the frontier.
-pub(super) trait SuperstepTasks<S: State> {
+pub(in crate::exec) trait SuperstepTasks<S: State> {
     fn updates<'a>(&'a self) -> impl Iterator<Item = &'a S::Update> + Clone
     where
         S: 'a;
@@ -39,11 +39,11 @@ pub(super) trait SuperstepTasks<S: State> {
 }
 
 /// The part of a run that a commit changes.
-pub(super) struct CommitTarget<'a, S> {
-    pub(super) plan: &'a ExecutionPlan,
-    pub(super) state: &'a mut S,
+pub(in crate::exec) struct CommitTarget<'a, S> {
+    pub(in crate::exec) plan: &'a ExecutionPlan,
+    pub(in crate::exec) state: &'a mut S,
     /// The keys that have been written.
-    pub(super) written: &'a mut KeySet,
+    pub(in crate::exec) written: &'a mut KeySet,
 }
 
 /// Commits a superstep in this order: check the writes, plan the next frontier, record the writes, apply them.
@@ -51,7 +51,7 @@ pub(super) struct CommitTarget<'a, S> {
 /// Everything that can be refused is refused before the state changes. Otherwise a state could be stored together with the
 /// tasks that led to it, and they would run again.
 #[inline]
-pub(super) fn commit<S: State, P: Persistence<S>>(
+pub(in crate::exec) fn commit<S: State, P: Persistence<S>>(
     target: CommitTarget<'_, S>,
     tasks: &mut impl SuperstepTasks<S>,
     planner: &mut Planner,
@@ -82,10 +82,10 @@ pub(super) fn commit<S: State, P: Persistence<S>>(
 }
 
 /// The only task of a superstep.
-pub(super) struct SingleTask<'a, S: State> {
-    pub(super) node: NodeIdx,
-    pub(super) effects: &'a mut Effects<S>,
-    pub(super) end: &'a TaskEnd,
+pub(in crate::exec) struct SingleTask<'a, S: State> {
+    pub(in crate::exec) node: NodeIdx,
+    pub(in crate::exec) effects: &'a mut Effects<S>,
+    pub(in crate::exec) end: &'a TaskEnd,
 }
 
 impl<S: State> SuperstepTasks<S> for SingleTask<'_, S> {
@@ -187,7 +187,7 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
 
 /// The error for a route that no edge leads along.
 #[cold]
-pub(super) fn no_edge(plan: &ExecutionPlan, missing: &NoEdge) -> RunErrorKind {
+pub(in crate::exec) fn no_edge(plan: &ExecutionPlan, missing: &NoEdge) -> RunErrorKind {
     let route = plan.routes[missing.node.index()].name(missing.route);
     RunErrorKind::NoEdge {
         node: plan.name(missing.node).into(),

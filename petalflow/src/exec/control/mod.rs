@@ -1,0 +1,7 @@
+//! What a run is launched with, and what can stop it.
+
+pub(super) mod abort;
+pub(super) mod cached;
+pub(super) mod settings;
+pub(super) mod state_cell;
+pub(super) mod watch;

@@ -1,0 +1,8 @@
+//! A whole run: how it begins, its loop over supersteps, and runs that the caller steps.
+
+pub(super) mod begin_gate;
+pub(super) mod run_loop;
+pub(super) mod start;
+#[cfg(feature = "engine")]
+pub(super) mod stepped;
+pub(super) mod stored_run;
