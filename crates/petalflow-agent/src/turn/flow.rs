@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use super::ask::{self, Next};
 use super::ctx::Ctx;
+use super::guard;
 use super::removal::StartedEvents;
+use super::requirements;
+use super::spend;
 use super::streams::{CallerStreams, StreamsBelow};
 use super::turn_start::TurnStep;
-use super::{begin, call, code, compact, gather, guard, requirements, spend};
 use crate::conversation::{
     Conversation, ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
     ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
@@ -19,6 +20,12 @@ use crate::conversation::{
 };
 use crate::definition::{Definition, Roster};
 use crate::limits::{OwnShare, Usage};
+use crate::turn::begin::input;
+use crate::turn::calls::gather;
+use crate::turn::calls::tool_call;
+use crate::turn::model::ask::{self, Next};
+use crate::turn::model::code;
+use crate::turn::model::compact;
 use crate::{AgentError, ConversationInput};
 use petalflow::flow::WithPlan;
 use petalflow::middleware::BoxFuture;
@@ -98,7 +105,7 @@ impl Begin {
         conversation.view.settle();
         let roster = self.0.roster()?;
         requirements::check(&roster, &cx)?;
-        let mut start = begin::begin(&roster, conversation, &cx, run_agent)?;
+        let mut start = input::begin(&roster, conversation, &cx, run_agent)?;
         let blocked = guard::begin(&roster, conversation, &cx, &mut start).await?;
         let message = start
             .message
@@ -210,7 +217,7 @@ impl Call {
         cx.events_received().await;
         spend::check_calls(ctx)?;
         CallerStreams::note(ctx);
-        let outcome = Box::pin(call::call(ctx, pending)).await?;
+        let outcome = Box::pin(tool_call::call(ctx, pending)).await?;
         Ok(ConversationOutcomes(vec![outcome]))
     }
 }

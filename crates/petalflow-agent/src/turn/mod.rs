@@ -1,38 +1,24 @@
 //! One turn of a conversation: the flow of an agent and its steps.
+//!
+//! [`flow`] is the graph of a turn: [`begin`], then a call of the [`model`] and the [`calls`] of its answer, again and
+//! again. [`own_tools`] are the tools that agents have for themselves. [`spend`] counts and limits; [`guard`] runs
+//! guardrails.
 
-mod answer_tool;
-mod ask;
 mod begin;
-mod call;
-mod code;
-mod compact;
+mod calls;
 mod ctx;
-mod delegation;
 mod flow;
-mod gather;
 mod guard;
-mod guarded;
-mod merge;
 mod model;
+mod own_tools;
 mod removal;
-mod repair;
 mod requirements;
 mod spans;
 mod spend;
-mod steps;
 mod streams;
-mod sub_agent;
-mod transfer;
 mod turn_start;
-mod unfinished;
-
-/// The names of the tools that agents have for themselves.
-pub(crate) mod names {
-    pub(crate) use super::answer_tool::NAME as ANSWER;
-    pub(crate) use super::delegation::FINISH;
-    pub(crate) use super::transfer::NAME as TRANSFER;
-}
 
 pub use flow::AgentFlow;
 pub(crate) use flow::launch_of;
+pub(crate) use own_tools::names;
 pub(crate) use streams::{CallerStreams, StreamsBelow};

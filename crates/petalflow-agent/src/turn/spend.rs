@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::ctx::Ctx;
-use super::{answer_tool, delegation, transfer};
 use crate::conversation::ConversationUnfinished;
 use crate::extension::ModelCall;
 use crate::limits::{At, LimitExceeded, LimitScope, Limits, NextRequest, Share, Usage};
+use crate::turn::own_tools::answer_tool;
+use crate::turn::own_tools::delegation;
+use crate::turn::own_tools::transfer;
 use crate::{AgentError, AgentEvent, tokens};
 use petalflow::BoxError;
 use petalflow::tool::ToolCall;

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::ctx::Ctx;
 use super::sub_agent::{self, Answer};
-use super::{answer_tool, delegation, guard, guarded, spans, transfer};
 use crate::conversation::{Outcome, PendingCall, Waiting};
 use crate::definition::{Mode, Unavailable};
 use crate::error::shortened;
@@ -14,6 +12,13 @@ use crate::extension::ToolStep;
 use crate::guardrail::GuardrailEvent;
 use crate::human::{confirmation, credential};
 use crate::limits::Usage;
+use crate::turn::ctx::Ctx;
+use crate::turn::guard;
+use crate::turn::model::guarded;
+use crate::turn::own_tools::answer_tool;
+use crate::turn::own_tools::delegation;
+use crate::turn::own_tools::transfer;
+use crate::turn::spans;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::error::catch_panic;
@@ -57,7 +62,10 @@ struct SideEffects {
 /// # Errors
 ///
 /// An error that ends the run. Other errors are results, which the model reads.
-pub(super) async fn call(ctx: Ctx<'_>, pending: &PendingCall) -> Result<Outcome, BoxError> {
+pub(in crate::turn) async fn call(
+    ctx: Ctx<'_>,
+    pending: &PendingCall,
+) -> Result<Outcome, BoxError> {
     let mut step = ToolStep::new(ctx.position(), &pending.call);
     let mut effects = SideEffects::default();
     let outcome = with_callbacks(ctx, &mut step, pending, &mut effects).await;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::ctx::{Ctx, RunAgent};
-use super::gather::{self, Gathered};
-use super::merge;
-use super::turn_start::{TurnStart, TurnStep};
 use crate::conversation::{Outcome, PendingCall, decisions};
 use crate::definition::{Mode, Roster};
 use crate::human;
+use crate::turn::calls::gather::{self, Gathered};
+use crate::turn::calls::merge;
+use crate::turn::ctx::{Ctx, RunAgent};
+use crate::turn::turn_start::{TurnStart, TurnStep};
 use crate::{AgentError, AgentEvent, Conversation};
 use petalflow::Context;
 use petalflow::tool::{ToolCall, ToolResult};
@@ -20,7 +20,7 @@ const STOPPED: &str =
     "the program stopped while this call ran, and it is not known what the call did";
 
 /// The calls of a turn that broke off. Those that had finished are the outcomes of the conversation.
-pub(super) struct Unfinished<'c> {
+pub(in crate::turn) struct Unfinished<'c> {
     /// The calls that had not finished, with their index among the calls of their step.
     calls: Vec<(usize, &'c ToolCall)>,
     /// Whether a person has decided about them.
@@ -28,7 +28,7 @@ pub(super) struct Unfinished<'c> {
 }
 
 impl<'c> Unfinished<'c> {
-    pub(super) fn of(roster: &Roster, conversation: &'c Conversation) -> Self {
+    pub(in crate::turn) fn of(roster: &Roster, conversation: &'c Conversation) -> Self {
         let events = &*conversation.events;
         let decided = !conversation.decided.is_empty();
         let calls: Vec<&ToolCall> = if decided {
@@ -55,7 +55,7 @@ impl<'c> Unfinished<'c> {
     }
 
     /// Ends the calls: adds the results of those that had finished, and results for the others that say so.
-    pub(super) fn close(
+    pub(in crate::turn) fn close(
         self,
         start: &mut TurnStart,
         roster: &Arc<Roster>,
@@ -71,7 +71,7 @@ impl<'c> Unfinished<'c> {
     }
 
     /// Continues the turn: its input was given again. Does nothing if the turn has ended.
-    pub(super) fn continue_turn(
+    pub(in crate::turn) fn continue_turn(
         self,
         start: &mut TurnStart,
         roster: &Arc<Roster>,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::ctx::Ctx;
 use crate::AgentEvent;
 use crate::conversation::Speaker;
 use crate::definition::{Definition, Mode, Roster};
+use crate::turn::ctx::Ctx;
 use petalflow::tool::{ToolResult, ToolSpec};
 use petalflow_llm::ChatMessage;
 
@@ -15,11 +15,11 @@ use petalflow_llm::ChatMessage;
 pub(crate) const FINISH: &str = "finish_task";
 
 /// The instructions for an agent that works on a task.
-pub(super) const INSTRUCTION: &str = "You work on a task that another agent gave to you. When it is done, call `finish_task` \
+pub(in crate::turn) const INSTRUCTION: &str = "You work on a task that another agent gave to you. When it is done, call `finish_task` \
      with its result. If you need to know something from the user, ask, and wait for the answer.";
 
 /// An agent as a tool.
-pub(super) fn spec(agent: &Definition) -> Arc<ToolSpec> {
+pub(in crate::turn) fn spec(agent: &Definition) -> Arc<ToolSpec> {
     let parameters = json!({
         "type": "object",
         "properties": { "request": { "type": "string", "description": "What the agent shall do." } },
@@ -30,7 +30,7 @@ pub(super) fn spec(agent: &Definition) -> Arc<ToolSpec> {
 }
 
 /// The tool that finishes an agent's task.
-pub(super) fn finish(agent: &Definition) -> Arc<ToolSpec> {
+pub(in crate::turn) fn finish(agent: &Definition) -> Arc<ToolSpec> {
     let parameters = agent.output.as_ref().map_or_else(
         || {
             json!({
@@ -47,7 +47,7 @@ pub(super) fn finish(agent: &Definition) -> Arc<ToolSpec> {
 }
 
 /// The answer in the arguments of [`FINISH`]: their JSON if the agent has an output type, and otherwise the text.
-pub(super) fn answer(agent: &Definition, arguments: &Value) -> String {
+pub(in crate::turn) fn answer(agent: &Definition, arguments: &Value) -> String {
     match (&agent.output, &arguments["result"]) {
         (None, Value::String(text)) => text.clone(),
         _ => arguments.to_string(),
@@ -64,7 +64,7 @@ fn output(agent: &Definition, answer: &str) -> Value {
 }
 
 /// The first task without an answer among the last calls of the agent at `index`.
-pub(super) fn open_task<'e>(
+pub(in crate::turn) fn open_task<'e>(
     roster: &Roster,
     index: usize,
     events: impl DoubleEndedIterator<Item = &'e AgentEvent>,
@@ -92,13 +92,16 @@ pub(super) fn open_task<'e>(
 }
 
 /// A finished task: the result for the agent that gave it, and the next speakers.
-pub(super) struct FinishedTask {
-    pub(super) event: AgentEvent,
-    pub(super) speakers: Vec<Speaker>,
+pub(in crate::turn) struct FinishedTask {
+    pub(in crate::turn) event: AgentEvent,
+    pub(in crate::turn) speakers: Vec<Speaker>,
 }
 
 /// Finishes the agent's task if the agent has reported that it is done. Adds the task's output to the results.
-pub(super) fn finished_task(ctx: Ctx<'_>, results: &mut AgentEvent) -> Option<FinishedTask> {
+pub(in crate::turn) fn finished_task(
+    ctx: Ctx<'_>,
+    results: &mut AgentEvent,
+) -> Option<FinishedTask> {
     let (speaker, above) = ctx.conversation.speakers.split_last()?;
     let task = speaker.task.as_ref()?;
     let finished = results

@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
-use super::ctx::Ctx;
 use crate::AgentError;
 use crate::definition::Roster;
+use crate::turn::ctx::Ctx;
 use petalflow::tool::ToolSpec;
 
 /// The tool by which a model transfers the conversation.
@@ -29,12 +29,12 @@ static SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
 });
 
 /// The tool, if there is an agent to transfer to.
-pub(super) fn tool(ctx: Ctx<'_>) -> Option<&'static Arc<ToolSpec>> {
+pub(in crate::turn) fn tool(ctx: Ctx<'_>) -> Option<&'static Arc<ToolSpec>> {
     (!ctx.roster.transfer_targets(ctx.index).is_empty()).then(|| &*SPEC)
 }
 
 /// The instructions about the agents that the model may transfer to.
-pub(super) fn instruction(ctx: Ctx<'_>) -> Option<String> {
+pub(in crate::turn) fn instruction(ctx: Ctx<'_>) -> Option<String> {
     let targets = ctx.roster.transfer_targets(ctx.index);
     if targets.is_empty() {
         return None;
@@ -68,7 +68,7 @@ pub(super) fn instruction(ctx: Ctx<'_>) -> Option<String> {
 }
 
 /// The agent's name in the arguments of the call.
-pub(super) fn agent_name(arguments: &Value) -> Result<&str, String> {
+pub(in crate::turn) fn agent_name(arguments: &Value) -> Result<&str, String> {
     match arguments.get("agent_name") {
         None => Err(format!(
             "`{NAME}` needs the argument `agent_name`: the name of an agent"
@@ -81,7 +81,11 @@ pub(super) fn agent_name(arguments: &Value) -> Result<&str, String> {
 }
 
 /// The agent with this name, if the one at `from` may transfer to it.
-pub(super) fn target(roster: &Roster, from: usize, name: &str) -> Result<usize, AgentError> {
+pub(in crate::turn) fn target(
+    roster: &Roster,
+    from: usize,
+    name: &str,
+) -> Result<usize, AgentError> {
     let mut targets = roster.transfer_targets(from).into_iter();
     let target = targets.find(|index| &*roster.agent(*index).name == name);
     target.ok_or_else(|| AgentError::UnknownAgent(name.into()))

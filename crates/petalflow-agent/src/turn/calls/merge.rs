@@ -6,7 +6,7 @@ use petalflow_llm::{ChatMessage, Role};
 
 /// Merges events into one, in order: it contains all parts, and the actions are merged. It keeps the id and the
 /// author of the first event. `None` if there are no events.
-pub(super) fn responses(
+pub(in crate::turn) fn responses(
     events: impl IntoIterator<Item = Option<AgentEvent>>,
 ) -> Option<AgentEvent> {
     events.into_iter().flatten().reduce(|mut merged, event| {

@@ -2,32 +2,36 @@
 
 use serde_json::{Map, Value};
 
-use super::ctx::Ctx;
-use super::delegation::{self, FinishedTask};
-use super::{answer_tool, merge, repair, spans, transfer};
+use super::merge;
 use crate::conversation::{Outcome, Speaker, Waiting};
 use crate::human::{confirmation, credential};
 use crate::limits::Usage;
+use crate::turn::ctx::Ctx;
+use crate::turn::model::repair;
+use crate::turn::own_tools::answer_tool;
+use crate::turn::own_tools::delegation::{self, FinishedTask};
+use crate::turn::own_tools::transfer;
+use crate::turn::spans;
 use crate::{AgentError, AgentEvent};
 use petalflow_llm::{ChatMessage, Part, Role};
 
 /// The collected outcomes of the calls.
-pub(super) struct Gathered {
-    pub(super) events: Vec<AgentEvent>,
-    pub(super) state: Map<String, Value>,
+pub(in crate::turn) struct Gathered {
+    pub(in crate::turn) events: Vec<AgentEvent>,
+    pub(in crate::turn) state: Map<String, Value>,
     /// The new speakers, if they change.
-    pub(super) speakers: Option<Vec<Speaker>>,
+    pub(in crate::turn) speakers: Option<Vec<Speaker>>,
     /// The agents that wait for a person after this step; `None` if they are the same as before.
-    pub(super) waiting: Option<Vec<Waiting>>,
+    pub(in crate::turn) waiting: Option<Vec<Waiting>>,
     /// What the called agents used.
-    pub(super) spent: Option<Usage>,
+    pub(in crate::turn) spent: Option<Usage>,
     /// Whether the turn continues.
-    pub(super) continues: bool,
+    pub(in crate::turn) continues: bool,
 }
 
 impl Gathered {
     /// The results alone.
-    pub(super) fn of(results: Option<AgentEvent>) -> Self {
+    pub(in crate::turn) fn of(results: Option<AgentEvent>) -> Self {
         Gathered {
             waiting: None,
             spent: None,
@@ -40,7 +44,7 @@ impl Gathered {
 }
 
 /// Collects the outcomes: one event with all results, then the requests to a person, then an answer set by a tool.
-pub(super) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
+pub(in crate::turn) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     let conversation = ctx.conversation;
     let mut outcomes: Vec<&Outcome> = conversation.outcomes.iter().collect();
     outcomes.sort_by_key(|outcome| outcome.index);

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::ctx::RunAgent;
-use super::sub_agent;
-use super::turn_start::{TurnStart, TurnStep};
 use super::unfinished::Unfinished;
 use crate::conversation::{PendingCall, Speaker, Waiting, decisions, repeated};
 use crate::definition::{Mode, Roster};
 use crate::human::{CREDENTIAL, credential};
+use crate::turn::calls::sub_agent;
+use crate::turn::ctx::RunAgent;
+use crate::turn::turn_start::{TurnStart, TurnStep};
 use crate::{AgentError, AgentEvent, Conversation};
 use petalflow::Context;
 use petalflow_llm::{ChatMessage, Part};
 use serde_json::Map;
 
 /// Starts a turn.
-pub(super) fn begin(
+pub(in crate::turn) fn begin(
     roster: &Arc<Roster>,
     conversation: &Conversation,
     cx: &Context,

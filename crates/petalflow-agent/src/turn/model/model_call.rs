@@ -1,9 +1,12 @@
 //! Model calls, with their callbacks and the streaming of pieces.
 
-use super::ctx::Ctx;
-use super::streams::StreamsBelow;
-use super::{guard, spans, spend, steps};
+use super::steps;
 use crate::extension::ModelCall;
+use crate::turn::ctx::Ctx;
+use crate::turn::guard;
+use crate::turn::spans;
+use crate::turn::spend;
+use crate::turn::streams::StreamsBelow;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow_llm::response::Status;
@@ -11,7 +14,7 @@ use petalflow_llm::stream::Delta;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role};
 
 /// Calls the model, or the callback that replaces it, and processes the answer.
-pub(super) async fn respond(
+pub(in crate::turn) async fn respond(
     ctx: Ctx<'_>,
     call: &mut ModelCall<'_>,
 ) -> Result<LlmResponse, BoxError> {

@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ctx::Ctx;
 use super::transfer;
 use crate::definition::Mode;
 use crate::output::Output;
+use crate::turn::ctx::Ctx;
 use petalflow::tool::ToolSpec;
 
 /// The name of the tool.
 pub(crate) const NAME: &str = "set_model_response";
 
 /// The instructions for this tool.
-pub(super) const INSTRUCTION: &str = "You have other tools. When you have the final answer, give it by calling \
+pub(in crate::turn) const INSTRUCTION: &str = "You have other tools. When you have the final answer, give it by calling \
      `set_model_response` with it, in the form that it asks for. Do not write the answer as text.";
 
 /// The result of this tool.
-pub(super) const RESULT: &str = "Response set.";
+pub(in crate::turn) const RESULT: &str = "Response set.";
 
 /// The tool for answers of this form.
-pub(super) fn spec(output: &Output) -> Arc<ToolSpec> {
+pub(in crate::turn) fn spec(output: &Output) -> Arc<ToolSpec> {
     let description = "Sets the final answer, in the form that is asked for.";
     Arc::new(ToolSpec::new(
         NAME,
@@ -31,7 +31,7 @@ pub(super) fn spec(output: &Output) -> Arc<ToolSpec> {
 }
 
 /// Whether the agent has this tool: there are other tools, and the model does not support a schema with tools.
-pub(super) fn is_used(ctx: Ctx<'_>) -> bool {
+pub(in crate::turn) fn is_used(ctx: Ctx<'_>) -> bool {
     let agent = ctx.agent();
     let has_tools = || {
         !agent.tools.is_empty()

@@ -4,32 +4,35 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-use super::ctx::Ctx;
-use super::guard::{Gate, Judged, Tripped, guardrails, says_something};
-use super::model;
+use super::model_call;
 use crate::extension::ModelCall;
 use crate::guardrail::{GuardrailContext, GuardrailEvent, GuardrailStage};
+use crate::turn::ctx::Ctx;
+use crate::turn::guard::{Gate, Judged, Tripped, guardrails, says_something};
 use petalflow::BoxError;
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Role};
 
 /// An answer that was checked.
-pub(super) struct Guarded {
-    pub(super) response: LlmResponse,
-    pub(super) guardrails: Vec<GuardrailEvent>,
+pub(in crate::turn) struct Guarded {
+    pub(in crate::turn) response: LlmResponse,
+    pub(in crate::turn) guardrails: Vec<GuardrailEvent>,
     /// Whether the answer is the message of a guardrail. It ends the turn.
-    pub(super) blocked: bool,
+    pub(in crate::turn) blocked: bool,
 }
 
 /// Asks the model, runs the checks that run beside the model, and checks the answer.
-pub(super) async fn respond(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Guarded, BoxError> {
+pub(in crate::turn) async fn respond(
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+) -> Result<Guarded, BoxError> {
     if guardrails(ctx.roster, ctx.index).next().is_none() {
         return Ok(Guarded {
-            response: model::respond(ctx, call).await?,
+            response: model_call::respond(ctx, call).await?,
             guardrails: Vec::new(),
             blocked: false,
         });
     }
-    match beside(ctx, model::respond(ctx, call)).await {
+    match beside(ctx, model_call::respond(ctx, call)).await {
         Ok(response) => output(ctx, response).await,
         Err(error) => {
             let Tripped { event, message } = *error.downcast::<Tripped>()?;
@@ -122,7 +125,7 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
 }
 
 /// Checks an answer that was given with a tool. Returns the text that replaces it, if one does.
-pub(super) async fn answer(
+pub(in crate::turn) async fn answer(
     ctx: Ctx<'_>,
     text: &str,
     done: &mut Vec<GuardrailEvent>,

@@ -1,7 +1,7 @@
 //! The step that runs code of the model.
 
-use super::ctx::Ctx;
 use crate::extension::{CodeExecutor, CodeOutput};
+use crate::turn::ctx::Ctx;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow_llm::message::Text;
@@ -11,7 +11,7 @@ const OK: &str = "OUTCOME_OK";
 const FAILED: &str = "OUTCOME_FAILED";
 
 /// The instructions about running code.
-pub(super) fn instruction(executor: &dyn CodeExecutor) -> String {
+pub(in crate::turn) fn instruction(executor: &dyn CodeExecutor) -> String {
     format!(
         "You can run {} code. To run some, end what you say with a block of this form:\n\n```tool_code\n...\n```\n\n\
          You are told what it prints in a block that begins with ```tool_output. There is no other way to run code: call no \
@@ -21,7 +21,7 @@ pub(super) fn instruction(executor: &dyn CodeExecutor) -> String {
 }
 
 /// Whether code still runs in this turn: it does not after too many consecutive failures.
-pub(super) fn may_run(ctx: Ctx<'_>, executor: &dyn CodeExecutor) -> bool {
+pub(in crate::turn) fn may_run(ctx: Ctx<'_>, executor: &dyn CodeExecutor) -> bool {
     let events = ctx.conversation.events.iter().rev();
     let events = events.take_while(|event| event.invocation == ctx.conversation.invocation);
     let outcomes = events
@@ -36,7 +36,7 @@ pub(super) fn may_run(ctx: Ctx<'_>, executor: &dyn CodeExecutor) -> bool {
 }
 
 /// The parts up to the first code block that must run, if there is one; `None` if a tool call comes first.
-pub(super) fn up_to_code(parts: &[Part], language: &str) -> Option<Vec<Part>> {
+pub(in crate::turn) fn up_to_code(parts: &[Part], language: &str) -> Option<Vec<Part>> {
     let mut cut = Vec::new();
     let mut parts = parts.iter().peekable();
     while let Some(part) = parts.next() {
@@ -92,7 +92,7 @@ fn block<'t>(text: &'t str, language: &str) -> Option<(&'t str, &'t str)> {
 }
 
 /// Runs the code at the end of the last event.
-pub(super) async fn execute(ctx: Ctx<'_>) -> Result<AgentEvent, BoxError> {
+pub(in crate::turn) async fn execute(ctx: Ctx<'_>) -> Result<AgentEvent, BoxError> {
     let agent = ctx.agent();
     let last = ctx.conversation.events.last();
     let (Some(executor), Some(Part::Code { code, .. })) = (

@@ -4,13 +4,21 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::ctx::Ctx;
+use super::code;
+use super::compact;
 use super::guarded::{self, Guarded};
-use super::{answer_tool, code, compact, delegation, repair, requirements, spend, steps, transfer};
+use super::repair;
+use super::steps;
 use crate::conversation::PendingCall;
 use crate::definition::{Mode, Unavailable};
 use crate::extension::ModelCall;
 use crate::limits::Usage;
+use crate::turn::ctx::Ctx;
+use crate::turn::own_tools::answer_tool;
+use crate::turn::own_tools::delegation;
+use crate::turn::own_tools::transfer;
+use crate::turn::requirements;
+use crate::turn::spend;
 use crate::{AgentError, AgentEvent, ToolsUnavailable};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
@@ -18,17 +26,17 @@ use petalflow_llm::response::{FinishReason, Status};
 use petalflow_llm::{LlmResponse, Part, Role, TokenUsage, generated_call_id};
 
 /// Result of a model call.
-pub(super) struct ModelStep {
-    pub(super) events: Vec<AgentEvent>,
-    pub(super) state: Map<String, Value>,
+pub(in crate::turn) struct ModelStep {
+    pub(in crate::turn) events: Vec<AgentEvent>,
+    pub(in crate::turn) state: Map<String, Value>,
     /// The number of consecutive answers that contain only thoughts.
-    pub(super) thoughts: u32,
-    pub(super) spent: Usage,
-    pub(super) next: Next,
+    pub(in crate::turn) thoughts: u32,
+    pub(in crate::turn) spent: Usage,
+    pub(in crate::turn) next: Next,
 }
 
 /// What follows the model call.
-pub(super) enum Next {
+pub(in crate::turn) enum Next {
     /// Another model call.
     Ask,
     /// A compaction of what the model reads, and then the model call.
@@ -42,7 +50,7 @@ pub(super) enum Next {
 }
 
 /// Calls the model.
-pub(super) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
+pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     let agent = ctx.agent();
     if ctx.conversation.calls >= ctx.root().max_model_calls {
         return Err(AgentError::TooManyModelCalls {

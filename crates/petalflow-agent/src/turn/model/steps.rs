@@ -3,19 +3,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ctx::Ctx;
-use super::{answer_tool, code, delegation, transfer};
+use super::code;
 use crate::conversation::cut::MessageOrigin;
 use crate::conversation::history::{self, ResultWithoutCall};
 use crate::definition::{History, Instruction, Mode};
 use crate::extension::{Artifacts, ModelCall, RequestStep, ResponseStep};
+use crate::turn::ctx::Ctx;
+use crate::turn::own_tools::answer_tool;
+use crate::turn::own_tools::delegation;
+use crate::turn::own_tools::transfer;
 use crate::{AgentError, tokens};
 use petalflow::BoxError;
 use petalflow_artifacts::ArtifactFolder;
 use petalflow_llm::{ChatMessage, LlmResponse};
 
 /// Runs the agent's steps that build the request.
-pub(super) async fn build_request(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+pub(in crate::turn) async fn build_request(
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+) -> Result<(), BoxError> {
     for step in &ctx.agent().request_steps {
         match step {
             RequestStep::Settings => call.request = ctx.agent().request.clone(),
@@ -45,7 +51,7 @@ pub(super) async fn build_request(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Res
 }
 
 /// Runs the agent's steps that process an answer, or a piece of one.
-pub(super) async fn process_response(
+pub(in crate::turn) async fn process_response(
     ctx: Ctx<'_>,
     call: &mut ModelCall<'_>,
     response: &mut LlmResponse,
@@ -155,7 +161,9 @@ fn conversation(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), AgentError
 }
 
 /// The messages that the model reads, with the index of their events.
-pub(super) fn messages(ctx: Ctx<'_>) -> Result<Vec<(MessageOrigin, ChatMessage)>, AgentError> {
+pub(in crate::turn) fn messages(
+    ctx: Ctx<'_>,
+) -> Result<Vec<(MessageOrigin, ChatMessage)>, AgentError> {
     let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
     let cut = reader.cut(&ctx.conversation.cuts, events);
     let turn = match ctx.agent().history {
@@ -176,7 +184,7 @@ pub(super) fn messages(ctx: Ctx<'_>) -> Result<Vec<(MessageOrigin, ChatMessage)>
 }
 
 /// The number of messages that the model reads, and an estimate of their tokens.
-pub(super) fn size(ctx: Ctx<'_>) -> Result<(usize, u64), AgentError> {
+pub(in crate::turn) fn size(ctx: Ctx<'_>) -> Result<(usize, u64), AgentError> {
     let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
     if ctx.agent().history == History::Turn {
         let messages = messages(ctx)?;

@@ -1,9 +1,10 @@
 //! Answers that do not have the requested form. They go back to the model, with the problem.
 
-use super::ctx::Ctx;
-use super::{answer_tool, delegation};
 use crate::definition::Mode;
 use crate::event::Repair;
+use crate::turn::ctx::Ctx;
+use crate::turn::own_tools::answer_tool;
+use crate::turn::own_tools::delegation;
 use crate::{AgentError, AgentEvent};
 use petalflow::tool::ToolResult;
 use petalflow_llm::ChatMessage;
@@ -16,7 +17,7 @@ use serde_json::Value;
 /// # Errors
 ///
 /// If too many answers of the turn did not have the form.
-pub(super) fn request(
+pub(in crate::turn) fn request(
     ctx: Ctx<'_>,
     mut answer: Option<&mut AgentEvent>,
     number: usize,
@@ -66,7 +67,10 @@ pub(super) fn request(
 /// # Errors
 ///
 /// If too many answers of the turn did not have the form.
-pub(super) fn of_results(ctx: Ctx<'_>, results: &AgentEvent) -> Result<Option<Repair>, AgentError> {
+pub(in crate::turn) fn of_results(
+    ctx: Ctx<'_>,
+    results: &AgentEvent,
+) -> Result<Option<Repair>, AgentError> {
     let agent = ctx.agent();
     let tool = match agent.mode {
         _ if agent.output.is_none() => return Ok(None),
@@ -91,7 +95,7 @@ pub(super) fn of_results(ctx: Ctx<'_>, results: &AgentEvent) -> Result<Option<Re
 }
 
 /// Whether the call with this result gave an answer of the requested form. A callback may have replaced the error.
-pub(super) fn fits(ctx: Ctx<'_>, result: &ToolResult) -> bool {
+pub(in crate::turn) fn fits(ctx: Ctx<'_>, result: &ToolResult) -> bool {
     let output = ctx.agent().output.as_ref();
     let call = ctx.call(&result.call_id);
     !result.is_error

@@ -2,25 +2,26 @@
 
 use std::sync::Arc;
 
-use super::ctx::Ctx;
-use super::{spend, steps};
+use super::steps;
 use crate::AgentError;
 use crate::compaction::{CompactionContext, CompactionEvent, Compactor, ContextSize, Requests};
 use crate::conversation::cut::{Cut, MessageOrigin};
 use crate::limits::Usage;
+use crate::turn::ctx::Ctx;
+use crate::turn::spend;
 use petalflow::BoxError;
 use petalflow::event::CustomEvent;
 use petalflow::middleware::BoxFuture;
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, LlmResponse, Role};
 
 /// The cuts of all agents after a compaction, and what it used.
-pub(super) struct CompactionStep {
-    pub(super) cuts: Vec<Cut>,
-    pub(super) spent: Usage,
+pub(in crate::turn) struct CompactionStep {
+    pub(in crate::turn) cuts: Vec<Cut>,
+    pub(in crate::turn) spent: Usage,
 }
 
 /// Whether the messages are cut before the model is asked.
-pub(super) fn is_due(ctx: Ctx<'_>) -> Result<bool, AgentError> {
+pub(in crate::turn) fn is_due(ctx: Ctx<'_>) -> Result<bool, AgentError> {
     let Some(compactor) = compactor(ctx) else {
         return Ok(false);
     };
@@ -36,7 +37,7 @@ pub(super) fn is_due(ctx: Ctx<'_>) -> Result<bool, AgentError> {
 }
 
 /// Cuts the messages.
-pub(super) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
+pub(in crate::turn) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, BoxError> {
     let conversation = ctx.conversation;
     let events = &*conversation.events;
     let reader = ctx.reader();

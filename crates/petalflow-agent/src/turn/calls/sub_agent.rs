@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::ctx::Ctx;
-use super::spend;
 use crate::conversation::{PendingCall, Speaker, Waiting};
 use crate::definition::Definition;
 use crate::limits::{OwnShare, Usage};
+use crate::turn::ctx::Ctx;
+use crate::turn::spend;
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput, output};
 use petalflow::BoxError;
 use petalflow_llm::{ChatMessage, Part};
 
 /// Result of calling the agent.
-pub(super) struct AgentAnswer {
-    pub(super) answer: Answer,
+pub(in crate::turn) struct AgentAnswer {
+    pub(in crate::turn) answer: Answer,
     /// The new events of its conversation.
-    pub(super) events: Vec<AgentEvent>,
-    pub(super) state: Map<String, Value>,
+    pub(in crate::turn) events: Vec<AgentEvent>,
+    pub(in crate::turn) state: Map<String, Value>,
 }
 
-pub(super) enum Answer {
+pub(in crate::turn) enum Answer {
     Complete(Value),
     /// The agent waits for a person.
     Waiting(Waiting),
@@ -29,7 +29,7 @@ pub(super) enum Answer {
 
 /// Calls the agent at `index`, or continues its conversation if a person has answered. Sets what the agent used, also if
 /// it fails.
-pub(super) async fn call(
+pub(in crate::turn) async fn call(
     ctx: Ctx<'_>,
     index: usize,
     pending: &PendingCall,
@@ -128,7 +128,7 @@ fn answer(conversation: &Conversation, agent: &Definition) -> Result<Value, BoxE
 
 /// Splits the user's message: the part for each waiting agent, and the rest for the current agent. Text is for an
 /// agent that works on a task, if `reads_text` is true for it.
-pub(super) fn split_answers(
+pub(in crate::turn) fn split_answers(
     waiting: &[Waiting],
     message: ChatMessage,
     reads_text: impl Fn(&Waiting) -> bool,

@@ -1,0 +1,6 @@
+//! The tool calls of an answer: each call, and the event of their results.
+
+pub(super) mod gather;
+pub(super) mod merge;
+pub(super) mod sub_agent;
+pub(super) mod tool_call;

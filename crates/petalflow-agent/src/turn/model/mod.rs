@@ -1,0 +1,9 @@
+//! One call of the model: the steps that build the request, the guardrails, and what the answer leads to.
+
+pub(super) mod ask;
+pub(super) mod code;
+pub(super) mod compact;
+pub(super) mod guarded;
+pub(super) mod model_call;
+pub(super) mod repair;
+pub(super) mod steps;
