@@ -272,6 +272,45 @@ struct FlatMap {
     rest: Map<String, Value>,
 }
 
+fn default_name() -> String {
+    "Ann".into()
+}
+
+fn default_colors() -> Vec<Plain> {
+    vec![Plain::Red]
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct DefaultFunctions {
+    #[serde(default = "default_name")]
+    name: String,
+    #[serde(default = "default_colors")]
+    colors: Vec<Plain>,
+    #[serde(default)]
+    inner: Option<Nested>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+struct OtherNames {
+    #[serde(alias = "first")]
+    first_name: String,
+    #[serde(rename = "$ref")]
+    reference: Option<u8>,
+    #[serde(skip)]
+    skipped: u8,
+}
+
+/// A choice whose variants refer to other types.
+#[derive(Deserialize, JsonSchema)]
+enum Choice {
+    One(Nested),
+    Many {
+        all: Vec<Nested>,
+        colors: Option<Vec<Plain>>,
+    },
+}
+
 type Deep<T> = Of<Of<Of<Of<T>>>>;
 
 pub(super) fn types() -> Vec<Type> {
@@ -342,6 +381,15 @@ fn collections() -> Vec<Type> {
         of::<Map<String, Value>>("Map", json!({"a": [1]}), false),
         of::<Value>("Value", json!({"a": [1]}), false),
         of::<Vec<Value>>("Vec<Value>", json!([1, "a"]), false),
+        of::<Option<Vec<Plain>>>("Option<Vec<enum>>", json!(["Red"]), true),
+        of::<[Nested; 2]>("[struct; 2]", json!([{"id": 1}, {"id": 2}]), true),
+        of::<Vec<(String, Plain)>>("Vec<(String, enum)>", json!([["a", "Red"]]), true),
+        of::<BTreeMap<Plain, u8>>("BTreeMap<enum, u8>", json!({"Red": 1}), false),
+        of::<Option<HashMap<String, HashMap<String, Vec<u8>>>>>(
+            "Option<HashMap<String, HashMap<String, Vec<u8>>>>",
+            json!({"a": {"b": [1]}}),
+            false,
+        ),
     ]
 }
 
@@ -401,6 +449,18 @@ fn structs() -> Vec<Type> {
             json!({"kind": "Point", "size": "Small", "grams": 1}),
             true,
         ),
+        of::<DefaultFunctions>("defaults of functions", json!({"name": "Bo"}), true),
+        of::<OtherNames>(
+            "a struct with other names",
+            json!({"first-name": "a", "$ref": 1}),
+            true,
+        ),
+        of::<Choice>(
+            "an enum of structs",
+            json!({"Many": {"all": [{"id": 1}], "colors": null}}),
+            true,
+        ),
+        of::<Vec<Choice>>("Vec<enum of structs>", json!([{"One": {"id": 1}}]), true),
         of::<FlatMap>("a flattened map", json!({"n": 1, "x": [1]}), false),
         of::<Tree>(
             "a recursive struct",
