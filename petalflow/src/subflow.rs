@@ -13,7 +13,7 @@ use crate::flow::Flow;
 use crate::ids::Namespace;
 use crate::node::Context;
 use crate::node::{Effects, ManagedValues, Output, Scope};
-use crate::outcome::RunErrorKind;
+use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
 use crate::task_services::{Services, TaskServices};
 
@@ -125,25 +125,28 @@ async fn inside<C: Flow>(
     });
     match run.await {
         Ok(state) => Ok(state),
-        Err(error) => {
-            match (&services, error.kind()) {
-                (Some(services), RunErrorKind::Interrupted { interrupts }) => {
-                    // The node waits for the interrupts of the sub-flow: no code can discard them.
-                    services.wait_for(&scope.task_ref(), interrupts.clone());
-                    std::future::pending().await
-                }
-                (Some(services), RunErrorKind::Thread { problem }) => {
-                    // The same thread cannot be written to.
-                    let problem = problem.clone();
-                    match services.abort(problem, error.into()).await {}
-                }
-                // Each level above would add its name to the text.
-                _ => match error.get_ref().and_then(|error| error.downcast_ref()) {
-                    Some(error @ TooDeep { .. }) => Err(error.clone().into()),
-                    None => Err(error.into()),
-                },
-            }
+        Err(error) => Err(failed(error, services.as_deref(), scope).await),
+    }
+}
+
+/// The error of the node whose sub-flow has failed. It does not return if the run of the parent ends here.
+async fn failed(error: RunError, services: Option<&TaskServices>, scope: &Scope) -> BoxError {
+    match (services, error.kind()) {
+        (Some(services), RunErrorKind::Interrupted { interrupts }) => {
+            // The node waits for the interrupts of the sub-flow: no code can discard them.
+            services.wait_for(&scope.task_ref(), interrupts.clone());
+            std::future::pending().await
         }
+        (Some(services), RunErrorKind::Thread { problem }) => {
+            // The same thread cannot be written to.
+            let problem = problem.clone();
+            match services.abort(problem, error.into()).await {}
+        }
+        // Each level above would add its name to the text.
+        _ => match error.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(error @ TooDeep { .. }) => error.clone().into(),
+            None => error.into(),
+        },
     }
 }
 

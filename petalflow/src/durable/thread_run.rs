@@ -11,13 +11,15 @@ use super::ops::thread_ops::first_expiry;
 use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::prune;
-use crate::checkpoint::ThreadStatus;
+use crate::checkpoint::{DecisionRecord, ThreadStatus};
 use crate::event::LogSink;
 use crate::exec::{BeginGate, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
 use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
+use crate::plan::ExecutionPlan;
+use crate::question::Interrupt;
 use crate::state::State;
 
 impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
@@ -146,27 +148,13 @@ async fn load<F: Flow>(
     settings.thread = Some(Arc::clone(&start.storage.thread));
     settings.namespace = start.namespace.clone();
     let refused = |error| RunError::of_thread(error, flow.name());
-    let (storage, targets) = (start.storage.clone(), start.command.targets());
+    let storage = start.storage.clone();
     let (gate, log, claimed) = (start.gate.take(), start.event_log, start.claimed.take());
-    let mut opened = match open(&*flow, &plan, start).await {
-        Ok(opened) => opened,
-        // A store that failed may have recorded this answer.
-        Err(error) if !matches!(error, ThreadError::Answer(_)) => return Err(refused(error)),
-        Err(error) => {
-            // Another caller may have answered in the meantime.
-            let unanswered = check_unanswered(&storage, &plan, &targets).await;
-            return Err(refused(match unanswered {
-                Err(answered @ ThreadError::Answer(_)) => answered,
-                _ => error,
-            }));
-        }
-    };
+    let mut opened = open_unanswered(&*flow, &plan, start)
+        .await
+        .map_err(refused)?;
     if let Some(gate) = gate {
-        let committed = Committed {
-            state: &opened.state,
-            written: opened.written,
-        };
-        opened.writer.flush(committed).await.map_err(refused)?;
+        store_beginning(&mut opened).await.map_err(refused)?;
         claimed.inspect(ClaimedRun::set_open);
         gate.pass().await;
         if let Some(sink) = gate.sink.get() {
@@ -183,58 +171,81 @@ async fn load<F: Flow>(
             listener: extras.sink.take(),
         }));
     }
-    let OpenedThread {
-        state,
-        written,
-        planner,
-        frontier,
-        superstep,
-        writer,
-        services,
-        finished,
-        waiting,
-        rejected,
-        lost,
-    } = opened;
-    let blocked = if let Some(decision) = rejected {
-        Some(RunErrorKind::Rejected {
-            node: decision.node,
-            by: decision.by,
-            reason: decision.reason,
-        })
-    } else if waiting.is_empty() {
-        None
-    } else {
-        Some(RunErrorKind::Interrupted {
-            interrupts: waiting,
-        })
-    };
-    let services = Arc::new(services);
+    let blocked = blocked(opened.rejected, opened.waiting);
+    let services = Arc::new(opened.services);
     let restored = Restored {
-        state,
-        written,
-        planner,
-        frontier,
-        superstep,
-        has_history: writer.turn() > 1,
+        state: opened.state,
+        written: opened.written,
+        planner: opened.planner,
+        frontier: opened.frontier,
+        superstep: opened.superstep,
+        has_history: opened.writer.turn() > 1,
         services: Arc::clone(&services),
         blocked,
     };
-    let persistence = ThreadPersistence::new(writer, services, finished, lost, log.clone());
+    let (finished, lost) = (opened.finished, opened.lost);
+    let persistence = ThreadPersistence::new(opened.writer, services, finished, lost, log.clone());
     let name = log.as_ref().map(|_| flow.name().to_string());
     let run = Box::pin(run_restored(flow, settings, plan, restored, persistence));
     let (Some(log), Some(name)) = (log, name) else {
         return Ok(run);
     };
-    Ok(Box::pin(async move {
-        use ThreadStatus::{Finished, Waiting};
-        let ended = run.await;
-        match log.end(&ended).await {
-            // A failure of the run is the cause. But a pause that is not among the events is no pause.
-            Err(error) if matches!(status(&ended), Some((Finished | Waiting, _))) => {
-                Err(RunError::of_thread(error.into(), &name))
-            }
-            _ => ended,
+    Ok(Box::pin(
+        async move { end_log(&log, &name, run.await).await },
+    ))
+}
+
+/// Opens the thread. If an answer is refused because another caller has answered in the meantime, the error says so.
+async fn open_unanswered<F: Flow>(
+    flow: &F,
+    plan: &Arc<ExecutionPlan>,
+    start: ThreadStart<F::State>,
+) -> Result<OpenedThread<F::State>, ThreadError> {
+    let (storage, targets) = (start.storage.clone(), start.command.targets());
+    match open(flow, plan, start).await {
+        Err(error @ ThreadError::Answer(_)) => {
+            Err(match check_unanswered(&storage, plan, &targets).await {
+                Err(answered @ ThreadError::Answer(_)) => answered,
+                _ => error,
+            })
         }
-    }))
+        // Without an error, or with one of a store: a store that failed may have recorded this answer.
+        opened => opened,
+    }
+}
+
+/// Waits until the store has what the run begins with.
+async fn store_beginning<S: State>(opened: &mut OpenedThread<S>) -> Result<(), ThreadError> {
+    let committed = Committed {
+        state: &opened.state,
+        written: opened.written,
+    };
+    opened.writer.flush(committed).await
+}
+
+/// Why a thread that was opened does not run.
+#[inline]
+fn blocked(rejected: Option<DecisionRecord>, waiting: Vec<Interrupt>) -> Option<RunErrorKind> {
+    if let Some(decision) = rejected {
+        return Some(RunErrorKind::Rejected {
+            node: decision.node,
+            by: decision.by,
+            reason: decision.reason,
+        });
+    }
+    (!waiting.is_empty()).then_some(RunErrorKind::Interrupted {
+        interrupts: waiting,
+    })
+}
+
+/// Ends the event log of a run that has ended.
+async fn end_log<S>(log: &EventLog, flow: &str, ended: Result<S, RunError>) -> Result<S, RunError> {
+    use ThreadStatus::{Finished, Waiting};
+    match log.end(&ended).await {
+        // A failure of the run is the cause. But a pause that is not among the events is no pause.
+        Err(error) if matches!(status(&ended), Some((Finished | Waiting, _))) => {
+            Err(RunError::of_thread(error.into(), flow))
+        }
+        _ => ended,
+    }
 }

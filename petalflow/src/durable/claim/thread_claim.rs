@@ -52,6 +52,16 @@ impl ClaimedRun {
     }
 }
 
+/// Waits for a change of the run that has the claim. A claim that is not renewed, because its run stalls, expires.
+async fn change_or_expiry(changed: impl Future<Output = ()>, store: &Arc<dyn Store>) {
+    match store.claim_lasts() {
+        Some(lasts) => {
+            let _ = tokio::time::timeout(lasts, changed).await;
+        }
+        None => changed.await,
+    }
+}
+
 #[inline]
 fn runs() -> MutexGuard<'static, Runs> {
     static RUNS: OnceLock<Mutex<Runs>> = OnceLock::new();
@@ -90,56 +100,46 @@ impl ThreadClaim {
         };
         let granted = loop {
             let begun = Moment::now();
-            match store.claim(thread, &claimed.owner).await? {
+            let other = match store.claim(thread, &claimed.owner).await? {
                 Claim::Granted => break begun,
                 Claim::Busy { .. } if on_busy == OnBusy::Refuse && answers.is_none() => {
                     return Err(busy());
                 }
-                Claim::Busy { owner: other } => {
-                    let known = runs().get(&(Arc::clone(thread), other)).cloned();
-                    // Made before the run can change, so that the change is not missed.
-                    let known = known.map(|run| (Notify::notified(Arc::clone(&run.changed)), run));
-                    let mut may_answer = false;
-                    if let Some((plan, targets)) = answers {
-                        // Read first: an open run has stored its answers.
-                        may_answer = match &known {
-                            Some((_, run)) => !run.is_open.load(Ordering::Acquire),
-                            None => wait < ANSWER_IS_STORED,
-                        };
-                        check_unanswered(storage, plan, targets).await?;
-                    }
-                    match on_busy {
-                        _ if may_answer => {}
-                        OnBusy::Queue => {}
-                        OnBusy::Cancel => {
-                            let elsewhere = || ThreadError::BusyElsewhere {
-                                thread: thread.to_string(),
-                            };
-                            known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
-                        }
-                        // `Refuse`.
-                        _ => return Err(busy()),
-                    }
-                    if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
-                        return Err(busy());
-                    }
-                    if let Some((changed, _)) = known {
-                        // A claim that is not renewed, because its run stalls, expires.
-                        let changed = async {
-                            match store.claim_lasts() {
-                                Some(lasts) => {
-                                    let _ = tokio::time::timeout(lasts, changed).await;
-                                }
-                                None => changed.await,
-                            }
-                        };
-                        or_cancelled(changed, cancel.as_ref()).await;
-                        wait = WAITS.0;
-                    } else {
-                        or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
-                        wait = longest.min(wait * 2);
-                    }
+                Claim::Busy { owner } => owner,
+            };
+            let known = runs().get(&(Arc::clone(thread), other)).cloned();
+            // Made before the run can change, so that the change is not missed.
+            let known = known.map(|run| (Notify::notified(Arc::clone(&run.changed)), run));
+            let mut may_answer = false;
+            if let Some((plan, targets)) = answers {
+                // Read first: an open run has stored its answers.
+                may_answer = match &known {
+                    Some((_, run)) => !run.is_open.load(Ordering::Acquire),
+                    None => wait < ANSWER_IS_STORED,
+                };
+                check_unanswered(storage, plan, targets).await?;
+            }
+            match on_busy {
+                _ if may_answer => {}
+                OnBusy::Queue => {}
+                OnBusy::Cancel => {
+                    let elsewhere = || ThreadError::BusyElsewhere {
+                        thread: thread.to_string(),
+                    };
+                    known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
                 }
+                // `Refuse`.
+                _ => return Err(busy()),
+            }
+            if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+                return Err(busy());
+            }
+            if let Some((changed, _)) = known {
+                or_cancelled(change_or_expiry(changed, store), cancel.as_ref()).await;
+                wait = WAITS.0;
+            } else {
+                or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
+                wait = longest.min(wait * 2);
             }
         };
         claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);

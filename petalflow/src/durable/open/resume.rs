@@ -73,8 +73,7 @@ impl<S: State> ThreadOpener<'_, S> {
             self.writer.clear_gates();
             waiting.clear();
         }
-        let redirected = !goto.is_empty();
-        if redirected {
+        if !goto.is_empty() {
             self.planner = Planner::new(self.plan);
             frontier = self.frontier_of(&goto)?;
             waiting.clear();
@@ -84,7 +83,7 @@ impl<S: State> ThreadOpener<'_, S> {
                 Some(_) => Cause::Rejected,
                 None => Cause::Update,
             });
-            if redirected {
+            if !goto.is_empty() {
                 self.writer.replace_frontier();
             }
             self.save_change(&state, written, &frontier, superstep)

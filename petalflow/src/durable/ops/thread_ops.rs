@@ -21,8 +21,8 @@ use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{AnswerError, Interrupt};
 use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
-use crate::state::{State, StateCodec};
-use crate::superstep::{Outcome, Planner, apply, prepare};
+use crate::state::{KeySet, State, StateCodec};
+use crate::superstep::{Outcome, Planner, Task, apply, prepare};
 use petalflow_codec::unpack;
 
 /// The state, the tasks and the questions of a thread at a checkpoint.
@@ -153,8 +153,8 @@ pub(crate) async fn edit<F: Flow>(
         });
     };
     let LoadedCheckpoint {
-        mut state,
-        mut written,
+        state,
+        written,
         record,
         position,
         outline,
@@ -166,61 +166,90 @@ pub(crate) async fn edit<F: Flow>(
     writer.set_lost(lost);
     let previous = record.header;
     writer.resume_from(position, &previous);
-    let mut superstep = previous.superstep;
+    let superstep = previous.superstep;
     let mut planner = Planner::new(&plan);
     let restored = restore_frontier(&plan, &writer, previous)?;
-    let mut frontier = restored.frontier;
     planner.restore(restored.deferred, &restored.arrived);
     // Everything is checked before anything is written.
     let mut checked = Vec::new();
     for edits in supersteps {
         checked.push(check(&plan, edits)?);
     }
+    let mut editor = Editor {
+        plan: &plan,
+        writer,
+        planner,
+        frontier: restored.frontier,
+        superstep,
+        state,
+        written,
+    };
     let mut checkpoints = Vec::new();
-    for mut edits in checked {
+    for edits in checked {
+        checkpoints.push(editor.superstep(edits).await?);
+    }
+    Ok(checkpoints)
+}
+
+/// A thread while it is edited.
+struct Editor<'p, S: State> {
+    plan: &'p ExecutionPlan,
+    writer: CheckpointWriter<S>,
+    planner: Planner,
+    frontier: Vec<Task>,
+    superstep: u64,
+    state: S,
+    written: KeySet,
+}
+
+impl<S: State> Editor<'_, S> {
+    /// Applies the edits of one superstep and stores a checkpoint. Returns its number.
+    async fn superstep(&mut self, mut edits: Checked<S>) -> Result<u64, ThreadError> {
         let updates = || edits.iter().map(|(_, effects)| &effects.update);
-        let overwritten = prepare(&state, updates()).map_err(|error| {
+        let overwritten = prepare(&self.state, updates()).map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;
-        writer.record_writes(updates(), overwritten)?;
+        self.writer.record_writes(updates(), overwritten)?;
         let outcomes: Vec<(NodeIdx, Outcome<'_>)> = edits
             .iter()
             .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
             .collect();
-        writer.begin_change(Cause::Update);
+        self.writer.begin_change(Cause::Update);
         let stepped = !outcomes.is_empty();
         if stepped {
-            planner
-                .advance(&plan, outcomes.into_iter(), &mut frontier)
+            self.planner
+                .advance(self.plan, outcomes.into_iter(), &mut self.frontier)
                 .map_err(|missing| {
                     ThreadError::Request(format!(
                         "the route that the edit takes from node `{}` has no edge",
-                        plan.name(missing.node)
+                        self.plan.name(missing.node)
                     ))
                 })?;
-            superstep += 1;
-            writer.replace_frontier();
+            self.superstep += 1;
+            self.writer.replace_frontier();
         }
         let updates = edits.iter_mut().map(|(_, effects)| &mut effects.update);
         if stepped {
-            apply(&mut state, &mut written, overwritten, updates);
+            apply(&mut self.state, &mut self.written, overwritten, updates);
         } else {
             // This is no superstep: values that last one superstep remain.
             for update in updates {
-                state.commit(update, overwritten, &mut written);
+                self.state.commit(update, overwritten, &mut self.written);
             }
         }
-        writer.describe(&PlannedFrontier {
-            plan: &plan,
-            planner: &planner,
-            frontier: &frontier,
-            superstep,
+        self.writer.describe(&PlannedFrontier {
+            plan: self.plan,
+            planner: &self.planner,
+            frontier: &self.frontier,
+            superstep: self.superstep,
         })?;
-        let state = &state;
-        writer.save(Committed { state, written }).await?;
-        checkpoints.push(writer.seq().get());
+        let committed = Committed {
+            state: &self.state,
+            written: self.written,
+        };
+        self.writer.save(committed).await?;
+        Ok(self.writer.seq().get())
     }
-    Ok(checkpoints)
 }
 
 /// The edits of one superstep, each with the node that it belongs to.
