@@ -387,7 +387,7 @@ fn p209_models_of_providers_need_a_name_and_a_key() {
             "-i",
             "topic=tulips",
         ]);
-        crate::program::Ran::from_output(&command.args(model).output().expect("the program starts"))
+        Ran::from_output(&command.args(model).output().expect("the program starts"))
     };
     let ran = run(&[]).code(2);
     assert!(ran.err.contains("ANTHROPIC_API_KEY"), "{}", ran.err);

@@ -24,24 +24,21 @@ impl ParseError {
 #[error("{0}")]
 pub struct EvalError(pub(crate) String);
 
+/// The largest number of characters of the expression in a message.
+const MAX_SHOWN: usize = 200;
+
 /// A text of an expression in a message: its beginning, on one line.
 pub(crate) fn shown(text: &str) -> String {
-    let mut shown: String = text
-        .chars()
-        .take(MAX_SHOWN)
-        .flat_map(|c| {
-            let (plain, escaped) = match c.is_control() {
-                true => (None, Some(c.escape_default())),
-                false => (Some(c), None),
-            };
-            plain.into_iter().chain(escaped.into_iter().flatten())
-        })
-        .collect();
+    let mut shown = String::new();
+    for c in text.chars().take(MAX_SHOWN) {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
     if text.chars().nth(MAX_SHOWN).is_some() {
         shown.push('…');
     }
     shown
 }
-
-/// The largest number of characters of the expression in a message.
-const MAX_SHOWN: usize = 200;
