@@ -80,7 +80,9 @@ pub(crate) fn prune(
     let Some((first, last)) = bounds(&(0..seq)) else {
         return Ok(());
     };
-    log::prune(connection, address, seq)?;
+    if log::prune(connection, address, seq)? {
+        listing::forget_checkpoints(connection, address.thread)?;
+    }
     delete_writes(connection, address, first, last)
 }
 

@@ -44,6 +44,14 @@ impl TransactionError {
         }
     }
 
+    /// What is stored of a thread cannot be read.
+    pub(crate) fn damaged(thread: &str, problem: &str) -> Self {
+        TransactionError::Refused(StoreError::Damaged {
+            thread: thread.into(),
+            problem: format!("{problem}; restore it from a backup"),
+        })
+    }
+
     /// Whether another connection has locked the file.
     pub(crate) fn is_busy(&self) -> bool {
         let TransactionError::Sql(error) = self else {
@@ -154,6 +162,14 @@ impl DatabaseFile {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 return damaged(&error, thread, format!("`{path}` is damaged"));
             }
+            // The statements keep all constraints, unless they compute with values that this store never writes.
+            Some(ErrorCode::ConstraintViolation) => {
+                return damaged(
+                    &error,
+                    thread,
+                    format!("`{path}` holds a value that this store never writes"),
+                );
+            }
             None if is_conversion_error(&error) => {
                 return damaged(
                     &error,
@@ -198,7 +214,7 @@ fn damaged(error: &rusqlite::Error, thread: Option<&str>, what: String) -> Store
 }
 
 /// Whether a row holds a value that this store never writes.
-fn is_conversion_error(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_conversion_error(error: &rusqlite::Error) -> bool {
     matches!(
         error,
         rusqlite::Error::FromSqlConversionFailure(..)

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rusqlite::types::ValueRef;
+
 use crate::error::{DatabaseFile, TransactionError};
 
 /// A number as SQLite stores it.
@@ -25,6 +27,17 @@ pub fn sql_integer(number: u64) -> Result<i64, TransactionError> {
 pub fn read_integer(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+/// As [`read_integer`], for a column that may be null.
+pub(crate) fn read_optional_integer(
+    row: &rusqlite::Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<u64>> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        _ => read_integer(row, column).map(Some),
+    }
 }
 
 /// The first and the last number of a range that can be stored. `None` if the range has no such number.

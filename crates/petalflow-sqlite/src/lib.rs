@@ -49,7 +49,8 @@
 // | `integer`, `options` | numbers as SQLite stores them; settings |
 // | `schema`, `connection` | opening a file: whether it belongs to this crate, and which layout it has |
 // | `lock_file` | by which processes see which others are alive |
-// | `entry`, `log`, `tails` | checkpoints in rows: their bytes, the statements, and where each log ends |
+// | `entry`, `segment`, `log_row` | checkpoints in rows: their bytes, and the rows of an address |
+// | `log`, `tails` | the statements about checkpoints, and where each log ends |
 // | `listing`, `change`, `query`, `claims` | the other statements |
 // | `queued_write`, `transaction`, `writer` | one connection writes; queued writes share commits |
 // | `readers` | a few connections read |
@@ -67,11 +68,13 @@ mod integer;
 mod listing;
 mod lock_file;
 mod log;
+mod log_row;
 mod options;
 mod query;
 mod queued_write;
 mod readers;
 mod schema;
+mod segment;
 mod store;
 mod tails;
 mod transaction;

@@ -1,10 +1,12 @@
 //! The statements about what is listed of threads, and about many threads at once.
 
-use petalflow::checkpoint::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
+use petalflow::checkpoint::{Address, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, Statement, Transaction, TransactionBehavior, params};
 
-use crate::error::TransactionError;
-use crate::integer::{read_integer, sql_integer};
+use crate::error::{TransactionError, is_conversion_error};
+use crate::integer::{read_integer, read_optional_integer, sql_integer};
+use crate::log;
 
 /// The number of free pages that one transaction returns to the file system. Other writes wait for the transaction.
 const PAGES_AT_ONCE: i64 = 1_000;
@@ -58,6 +60,24 @@ pub(crate) fn record_creation(
     Ok(())
 }
 
+/// Removes what tells that a thread has checkpoints, as far as it has none any more.
+pub(crate) fn forget_checkpoints(
+    connection: &Connection,
+    thread: &str,
+) -> Result<(), TransactionError> {
+    let addresses = "SELECT 1 FROM addresses WHERE thread = ?1";
+    let own = format!("{addresses} AND namespace = ''");
+    for (set, without) in [
+        ("created_ms = NULL", addresses),
+        ("at = NULL, status = NULL, due_ms = NULL", &own),
+    ] {
+        let forget =
+            format!("UPDATE threads SET {set} WHERE thread = ?1 AND NOT EXISTS ({without})");
+        connection.prepare_cached(&forget)?.execute([thread])?;
+    }
+    Ok(())
+}
+
 /// Removes what is listed of a thread.
 pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
     delete_from(connection, "threads", thread)?;
@@ -89,26 +109,31 @@ pub(crate) fn threads(
 ) -> Result<Vec<ThreadInfo>, TransactionError> {
     // One transaction, so that threads and labels are of one snapshot. Dropping it ends it.
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    if query.status.is_some() || query.due_by_ms.is_some() {
+        check_statuses(&snapshot)?;
+    }
     let within = indexed_conditions(&query);
     let newest = NEWEST.replace("thread = ?1", "thread = a.thread");
-    // Text compares by bytes here. A range uses the index, which a pattern would not.
+    // Text compares by bytes here. A range uses the index, which a pattern would not. `total`, because a damaged number may be too
+    // large for `sum`.
     let threads = format!(
         "SELECT * FROM (
-            SELECT a.thread AS id, sum(c.checkpoints), sum(c.size),
+            SELECT a.thread AS id, CAST(total(c.checkpoints) AS INTEGER), CAST(total(c.size) AS INTEGER),
                 ifnull(t.created_ms, min(c.created_ms)), max(c.created_ms) AS updated_ms,
                 ifnull(t.flow, '') AS flow, t.at IS {newest} AS holds,
-                t.status AS status, t.due_ms AS due_ms
+                t.status AS status, t.due_ms AS due_ms, t.at AS at,
+                min(ifnull(c.span BETWEEN 0 AND 0xffffffff AND c.checkpoints BETWEEN 1 AND 0xffffffff
+                    AND c.size BETWEEN 0 AND 0xffffffff AND c.created_ms >= 0, 0))
             FROM addresses a JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
                 LEFT JOIN threads t ON t.thread = a.thread
             WHERE a.thread >= ?1 AND a.thread <> '' AND (?2 IS NULL OR a.thread < ?2) AND (?3 IS NULL OR a.thread > ?3) {within}
             GROUP BY a.thread ORDER BY a.thread
         )
-        WHERE (?5 IS NULL OR ?5 = CASE WHEN holds THEN ifnull(status, 'running') ELSE 'running' END)
-            AND (?6 IS NULL OR flow = ?6)
-            AND (?7 IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.name = ?7 AND l.value = ?8 AND l.thread = id))
-            AND (?9 IS NULL OR updated_ms < ?9)
-            AND (?10 IS NULL OR holds AND due_ms <= ?10)
-        LIMIT ?4"
+        WHERE (?4 IS NULL OR flow = ?4)
+            AND (?5 IS NULL OR NOT holds OR ?5 = ifnull(status, 'running'))
+            AND (?6 IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.name = ?6 AND l.value = ?7 AND l.thread = id))
+            AND (?8 IS NULL OR updated_ms < ?8)
+            AND (?9 IS NULL OR NOT holds OR due_ms <= ?9)"
     );
     // The index uses the greater of the two lower bounds.
     let from = query
@@ -119,9 +144,8 @@ pub(crate) fn threads(
         from,
         query.prefix_end(),
         query.after,
-        query.limit.map_or(i64::MAX, |limit| clamp(limit as u64)),
-        query.status.map(ThreadStatus::as_str),
         query.flow,
+        query.status.map(ThreadStatus::as_str),
         query.label.map(|(name, _)| name),
         query.label.map(|(_, value)| value),
         query
@@ -130,14 +154,65 @@ pub(crate) fn threads(
         query.due_by_ms.map(clamp),
     ];
     let mut statement = snapshot.prepare_cached(&threads)?;
-    let rows = statement.query_map(parameters, thread_info)?;
-    let mut infos = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut rows = statement.query(parameters)?;
     let mut labels = snapshot.prepare_cached("SELECT name, value FROM labels WHERE thread = ?1")?;
-    for info in &mut infos {
-        let rows = labels.query_map([&info.id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        info.labels = rows.collect::<rusqlite::Result<_>>()?;
+    let mut infos = Vec::new();
+    while query.limit.is_none_or(|limit| infos.len() < limit)
+        && let Some(row) = rows.next()?
+    {
+        let id = text_of(row, 0)?;
+        let listed = listed(&snapshot, row, &mut labels);
+        let info = listed.map_err(|error| names_thread(error, &id))?;
+        // Of a thread whose status does not hold, the statement has not compared the status and the due time.
+        let has_status = query.status.is_none_or(|status| status == info.status);
+        let is_due = query
+            .due_by_ms
+            .is_none_or(|time| info.due_ms.is_some_and(|due| due <= time));
+        if has_status && is_due {
+            infos.push(info);
+        }
     }
     Ok(infos)
+}
+
+/// A text as far as it can be read, for an error.
+fn text_of(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    let bytes = match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
+        _ => b"?",
+    };
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// The error of a value that is listed of a thread.
+fn names_thread(error: TransactionError, thread: &str) -> TransactionError {
+    match error {
+        TransactionError::Sql(error) if is_conversion_error(&error) => TransactionError::damaged(
+            thread,
+            &format!("what is listed of it has a value of the wrong type ({error})"),
+        ),
+        error => error,
+    }
+}
+
+/// Checks that the table of threads has no status that a search for one would not find.
+fn check_statuses(connection: &Connection) -> Result<(), TransactionError> {
+    // Uses the index, whose order is that of the texts.
+    let unknown = "SELECT thread, status FROM threads
+        WHERE status < 'failed' OR status > 'failed' AND status < 'finished' OR status > 'finished' AND status < 'running'
+            OR status > 'running' AND status < 'stopped' OR status > 'stopped' AND status < 'waiting' OR status > 'waiting'
+        LIMIT 1";
+    let mut unknown = connection.prepare_cached(unknown)?;
+    let mut rows = unknown.query(())?;
+    match rows.next()? {
+        Some(row) => Err(unknown_status(&text_of(row, 0)?, &text_of(row, 1)?)),
+        None => Ok(()),
+    }
+}
+
+fn unknown_status(thread: &str, status: &str) -> TransactionError {
+    let problem = format!("its row of the table `threads` has the unknown status `{status}`");
+    TransactionError::damaged(thread, &problem)
 }
 
 /// The conditions that an index can answer, so that checkpoints are counted only of the threads that fulfil them.
@@ -148,11 +223,11 @@ fn indexed_conditions(query: &ThreadQuery<'_>) -> String {
         status.map(|_| "SELECT thread FROM threads WHERE status = ?5"),
         query
             .label
-            .map(|_| "SELECT thread FROM labels WHERE name = ?7 AND value = ?8"),
+            .map(|_| "SELECT thread FROM labels WHERE name = ?6 AND value = ?7"),
         query
             .due_by_ms
             // All of them: the index begins with the status.
-            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished') AND due_ms <= ?10"),
+            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished') AND due_ms <= ?9"),
     ];
     let candidates: Vec<_> = indexed.into_iter().flatten().collect();
     if candidates.is_empty() {
@@ -161,13 +236,40 @@ fn indexed_conditions(query: &ThreadQuery<'_>) -> String {
     format!("AND a.thread IN ({})", candidates.join(" INTERSECT "))
 }
 
-fn thread_info(row: &Row<'_>) -> rusqlite::Result<ThreadInfo> {
+/// Reads a row of the list, with the labels of its thread.
+fn listed(
+    connection: &Connection,
+    row: &Row<'_>,
+    labels: &mut Statement<'_>,
+) -> Result<ThreadInfo, TransactionError> {
+    let id: String = row.get(0)?;
+    let is_damaged = |problem: &str| Err(TransactionError::damaged(&id, problem));
+    if !row.get::<_, bool>(10)? {
+        return is_damaged("a row of the table `log` has an impossible number");
+    }
     let holds: bool = row.get(6)?;
-    let status: Option<String> = row.get(7)?;
-    let due_ms = row.get::<_, Option<i64>>(8)?.map(i64::cast_unsigned);
-    let status = status.as_deref().and_then(ThreadStatus::named);
+    let at = read_optional_integer(row, 9)?;
+    if let (false, Some(at)) = (holds, at) {
+        // Few threads are running. Of these the end of the log is read, because a damaged number would look the same.
+        if let Some(tail) = log::tail(connection, Address::root(&id))?
+            && tail.newest < at
+        {
+            return is_damaged(&format!(
+                "its status is that of checkpoint {at}, and checkpoint {} is the newest",
+                tail.newest
+            ));
+        }
+    }
+    let status = match row.get::<_, Option<String>>(7)? {
+        Some(status) => {
+            Some(ThreadStatus::named(&status).ok_or_else(|| unknown_status(&id, &status))?)
+        }
+        None if at.is_some() => return is_damaged("its row of the table `threads` has no status"),
+        None => None,
+    };
+    let due_ms = read_optional_integer(row, 8)?;
+    let labels = labels.query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(ThreadInfo {
-        id: row.get(0)?,
         checkpoints: read_integer(row, 1)?,
         bytes: read_integer(row, 2)?,
         created_ms: read_integer(row, 3)?,
@@ -175,6 +277,7 @@ fn thread_info(row: &Row<'_>) -> rusqlite::Result<ThreadInfo> {
         flow: row.get(5)?,
         status: status.filter(|_| holds).unwrap_or_default(),
         due_ms: due_ms.filter(|_| holds),
-        ..ThreadInfo::default()
+        labels: labels.collect::<rusqlite::Result<_>>()?,
+        id,
     })
 }

@@ -10,12 +10,14 @@
 //! Beside its bytes, a row has what a list of threads needs: how many checkpoints end in it, their bytes, when the newest was
 //! created, and the `span`, the number of the newest less that of the first.
 
-use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint};
-use rusqlite::{Connection, Row as SqlRow, params};
+use petalflow::checkpoint::{Address, StoredCheckpoint};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::entry::{Reference, Row, encode};
 use crate::error::TransactionError;
-use crate::integer::{read_integer, sql_integer};
+use crate::integer::sql_integer;
+use crate::log_row::{LogRow, check_begin, check_end, decode, end_of, last_rows};
+use crate::segment::{Segment, damaged, segments};
 
 /// The bytes that fit into a row on one page of 1,024 bytes, beside 21 bytes of the other columns. A row with more is complete,
 /// and nothing is added to it.
@@ -23,20 +25,6 @@ const FULL_ROW_BYTES: usize = 968;
 
 /// How many rows are read at once when the newest checkpoints are read first.
 const ROWS_AT_ONCE: i64 = 64;
-
-/// The problem of a row whose bytes are damaged.
-const UNREADABLE: &str = "a row of its log cannot be read";
-
-/// The bits of a row's id below the number of its segment.
-const SEGMENT_BITS: u32 = 32;
-
-/// Checkpoints of an address whose rows have ids with the same number.
-#[derive(Clone, Copy, Debug)]
-struct Segment {
-    number: i64,
-    /// The number of its first checkpoint.
-    first: u64,
-}
 
 /// The end of a log: where the next checkpoint is added.
 #[derive(Clone, Copy, Debug)]
@@ -58,28 +46,6 @@ impl Tail {
         } else {
             FULL_ROW_BYTES
         }
-    }
-}
-
-impl Segment {
-    /// The id of a row in which the checkpoint `seq` is the first that ends. `None` if it is in another segment.
-    fn id(self, seq: u64) -> Option<i64> {
-        let distance = seq.checked_sub(self.first)?;
-        Some(self.start() | i64::from(u32::try_from(distance).ok()?))
-    }
-
-    /// The largest id of a row with checkpoints up to `seq`. `None` if the segment has no such row.
-    fn last_id(self, seq: u64) -> Option<i64> {
-        let distance = seq.checked_sub(self.first)?;
-        Some(self.start() | i64::from(u32::try_from(distance).unwrap_or(u32::MAX)))
-    }
-
-    fn start(self) -> i64 {
-        self.number << SEGMENT_BITS
-    }
-
-    fn end(self) -> i64 {
-        self.start() | i64::from(u32::MAX)
     }
 }
 
@@ -218,11 +184,28 @@ fn new_segment(
     first: u64,
 ) -> Result<Segment, TransactionError> {
     let next = "UPDATE addresses SET number = number + 1 WHERE thread = '' RETURNING number";
-    let number: i64 = connection
+    let number: Option<i64> = connection
         .prepare_cached(next)?
-        .query_row((), |row| row.get(0))?;
-    if number > i64::from(i32::MAX) {
-        return Err(rusqlite::Error::IntegralValueOutOfRange(0, number).into());
+        .query_row((), |row| row.get(0))
+        .optional()?;
+    let number = number.filter(|number| (1..=i64::from(i32::MAX)).contains(number));
+    let number = number.ok_or_else(|| {
+        damaged(
+            address,
+            "the row of the table `addresses` without a thread, which counts the numbers, is missing or has no number from 0 to 2^31",
+        )
+    })?;
+    let segment = Segment { number, first };
+    // With a number that is in use, the log would be mixed with another.
+    let in_use = "SELECT 1 FROM log WHERE id >= ?1 LIMIT 1";
+    let mut in_use = connection.prepare_cached(in_use)?;
+    if in_use.exists([segment.start()])? {
+        return Err(damaged(
+            address,
+            &format!(
+                "number {number} of the table `addresses` is the next one, and the table `log` has rows of that number or a greater one"
+            ),
+        ));
     }
     let insert = "INSERT INTO addresses (thread, namespace, first, number) VALUES (?1, ?2, ?3, ?4)";
     let Address { thread, namespace } = address;
@@ -232,7 +215,7 @@ fn new_segment(
         sql_integer(first)?,
         number
     ])?;
-    Ok(Segment { number, first })
+    Ok(segment)
 }
 
 /// The end of the log of an address. `None` if the address has no checkpoint.
@@ -243,18 +226,15 @@ pub(crate) fn tail(
     let Some(segment) = segments(connection, address)?.pop() else {
         return Ok(None);
     };
-    let rows = last_rows(connection, segment.start(), segment.end(), 2)?;
-    let last = rows.last().map(|row| (row.id, row.bytes.len()));
-    let decoded = decode(address, rows)?;
-    let newest = decoded.iter().flat_map(|row| &row.checkpoints).next_back();
-    let (Some((id, len)), Some(newest)) = (last, newest) else {
-        return Err(damaged(address, "a log has no rows"));
+    let (last, contents) = end_of(connection, address, segment)?;
+    let Some(newest) = contents.iter().flat_map(|row| &row.checkpoints).next_back() else {
+        return Err(last.damaged(address, "has no checkpoints"));
     };
     Ok(Some(Tail {
         segment,
-        id,
-        len,
-        reference: decoded.last().and_then(|row| row.reference),
+        id: last.id,
+        len: last.bytes.len(),
+        reference: contents.last().and_then(|row| row.reference),
         newest: newest.seq,
     }))
 }
@@ -278,10 +258,8 @@ pub(crate) fn range(
                 .map(|row| row.id),
             _ => None,
         };
-        let rows = "SELECT id, carried, bytes FROM log WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
-        let mut rows = connection.prepare_cached(rows)?;
-        let rows = rows.query_map([start.unwrap_or(segment.start()), end], LogRow::read)?;
-        let rows = decode(address, rows.collect::<rusqlite::Result<_>>()?)?;
+        let rows = last_rows(connection, start.unwrap_or(segment.start()), end, i64::MAX)?;
+        let rows = decode(address, segment, &rows)?;
         let checkpoints = rows.into_iter().flat_map(|row| row.checkpoints);
         found.extend(checkpoints.filter(|found| (from..=to).contains(&found.seq)));
     }
@@ -300,15 +278,22 @@ pub(crate) fn newest(
     let rows_at_once = i64::try_from(limit).map_or(ROWS_AT_ONCE, |limit| {
         ROWS_AT_ONCE.min(limit.saturating_add(1))
     });
-    'segments: for segment in segments(connection, address)?.into_iter().rev() {
+    let segments = segments(connection, address)?;
+    'segments: for segment in segments.iter().rev() {
         let mut to = to;
         while let Some(end) = segment.last_id(to) {
             if found.len() >= limit {
                 break 'segments;
             }
             let rows = last_rows(connection, segment.start(), end, rows_at_once)?;
-            let rows = decode(address, rows)?;
-            let checkpoints = rows
+            let contents = decode(address, *segment, &rows)?;
+            if end == segment.end() {
+                check_end(address, &rows, &contents)?;
+            }
+            if i64::try_from(rows.len()).is_ok_and(|found| found < rows_at_once) {
+                check_begin(address, &rows)?;
+            }
+            let checkpoints = contents
                 .into_iter()
                 .rev()
                 .flat_map(|row| row.checkpoints.into_iter().rev());
@@ -324,16 +309,23 @@ pub(crate) fn newest(
             to = before;
         }
     }
+    if found.is_empty() && limit > 0 {
+        // Nothing is found in a log that is damaged, and below the first checkpoint of one that is not.
+        for segment in segments {
+            end_of(connection, address, segment)?;
+        }
+    }
     found.truncate(limit);
     Ok(found)
 }
 
-/// Removes the checkpoints with numbers below `seq`.
+/// Removes the checkpoints with numbers below `seq`. Returns whether a segment has none any more.
 pub(crate) fn prune(
     connection: &Connection,
     address: Address<'_>,
     seq: u64,
-) -> Result<(), TransactionError> {
+) -> Result<bool, TransactionError> {
+    let mut emptied = false;
     for segment in segments(connection, address)? {
         let Some(id) = segment.last_id(seq) else {
             break;
@@ -341,7 +333,10 @@ pub(crate) fn prune(
         let rows = last_rows(connection, segment.start(), id, 2)?;
         let Some(last) = rows.last() else { continue };
         let (id, carried) = (last.id, last.carried);
-        let decoded = decode(address, rows)?;
+        if rows.len() < 2 {
+            check_begin(address, &rows)?;
+        }
+        let decoded = decode(address, segment, &rows)?;
         let Some(row) = decoded.last() else { continue };
         let checkpoints = row.checkpoints.iter().cloned();
         let (removed, retained): (Vec<_>, Vec<_>) = checkpoints.partition(|found| found.seq < seq);
@@ -370,9 +365,10 @@ pub(crate) fn prune(
             let Address { thread, namespace } = address;
             let parameters = params![thread, namespace, segment.number];
             connection.prepare_cached(delete)?.execute(parameters)?;
+            emptied = true;
         }
     }
-    Ok(())
+    Ok(emptied)
 }
 
 /// Puts a checkpoint that began in a row that was removed, and ends in the first row that is left, into that row.
@@ -382,14 +378,17 @@ fn put_together(
     segment: Segment,
     before: &Row,
 ) -> Result<(), TransactionError> {
-    let first = "SELECT id, carried, bytes FROM log WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1";
+    let columns = LogRow::COLUMNS;
+    let first = format!("SELECT {columns} FROM log WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1");
     let first = connection
-        .prepare_cached(first)?
-        .query_row([segment.start(), segment.end()], LogRow::read)?;
-    let row = Row::decode(&first.bytes, first.carried, Some(before));
-    let row = row.ok_or_else(|| damaged(address, UNREADABLE))?;
+        .prepare_cached(&first)?
+        .query_row([segment.start(), segment.end()], LogRow::read)
+        .optional()?;
+    let first =
+        first.ok_or_else(|| damaged(address, "the last row of its log lacks the row after it"))?;
+    let row = first.decode(address, segment, Some(before))?;
     let Some(whole) = row.checkpoints.first() else {
-        return Err(damaged(address, UNREADABLE));
+        return Err(first.damaged(address, "has no checkpoints"));
     };
     let mut bytes = encode(whole, None);
     bytes.extend_from_slice(&first.bytes[first.carried..]);
@@ -417,78 +416,6 @@ fn delete_rows(connection: &Connection, from: i64, to: i64) -> Result<(), Transa
     let delete = "DELETE FROM log WHERE id BETWEEN ?1 AND ?2";
     connection.prepare_cached(delete)?.execute([from, to])?;
     Ok(())
-}
-
-/// The segments of an address in the order of their numbers. There is nearly always one.
-fn segments(
-    connection: &Connection,
-    address: Address<'_>,
-) -> Result<Vec<Segment>, TransactionError> {
-    let segments =
-        "SELECT number, first FROM addresses WHERE thread = ?1 AND namespace = ?2 ORDER BY first";
-    let mut segments = connection.prepare_cached(segments)?;
-    let segments = segments.query_map([address.thread, address.namespace], Segment::read)?;
-    Ok(segments.collect::<rusqlite::Result<_>>()?)
-}
-
-impl Segment {
-    fn read(row: &SqlRow<'_>) -> rusqlite::Result<Self> {
-        Ok(Segment {
-            number: row.get(0)?,
-            first: read_integer(row, 1)?,
-        })
-    }
-}
-
-/// A row of the log.
-struct LogRow {
-    id: i64,
-    carried: usize,
-    bytes: Vec<u8>,
-}
-
-impl LogRow {
-    fn read(row: &SqlRow<'_>) -> rusqlite::Result<Self> {
-        Ok(LogRow {
-            id: row.get(0)?,
-            carried: usize::try_from(read_integer(row, 1)?).unwrap_or(usize::MAX),
-            bytes: row.get(2)?,
-        })
-    }
-}
-
-/// The last rows with these ids, in the order of the ids.
-fn last_rows(
-    connection: &Connection,
-    from: i64,
-    to: i64,
-    limit: i64,
-) -> Result<Vec<LogRow>, TransactionError> {
-    let rows =
-        "SELECT id, carried, bytes FROM log WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3";
-    let mut rows = connection.prepare_cached(rows)?;
-    let rows = rows.query_map([from, to, limit], LogRow::read)?;
-    let mut rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    rows.reverse();
-    Ok(rows)
-}
-
-/// Decodes rows that follow each other.
-fn decode(address: Address<'_>, rows: Vec<LogRow>) -> Result<Vec<Row>, TransactionError> {
-    let mut decoded: Vec<Row> = Vec::with_capacity(rows.len());
-    for row in rows {
-        let row = Row::decode(&row.bytes, row.carried, decoded.last())
-            .ok_or_else(|| damaged(address, UNREADABLE))?;
-        decoded.push(row);
-    }
-    Ok(decoded)
-}
-
-fn damaged(address: Address<'_>, problem: &str) -> TransactionError {
-    TransactionError::Refused(StoreError::Damaged {
-        thread: address.thread.into(),
-        problem: format!("{problem}; restore it from a backup"),
-    })
 }
 
 fn sql_len(len: usize) -> Result<i64, TransactionError> {

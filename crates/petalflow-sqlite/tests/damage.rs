@@ -1,13 +1,13 @@
 //! Damaged files are errors, and are never read in part.
 
-use petalflow::checkpoint::{Address, Store, StoreError};
+use petalflow::checkpoint::{Address, Store, StoreError, ThreadChange, ThreadQuery, ThreadStatus};
 use petalflow::error::message_with_sources;
 use petalflow::prelude::*;
 use petalflow_sqlite::{SqliteStore, Synchronous};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{append, newest, wait_until_closed};
+use crate::{append, checkpoint, newest, wait_until_closed};
 
 const THREAD: &str = "essay-42";
 
@@ -122,4 +122,174 @@ async fn a_changed_bit_is_damage() {
     }
     let error = thread.resume(()).await.expect_err("it fails as before");
     assert!(message_with_sources(&error).contains(expected));
+}
+
+/// The damage that a list, or a read of the thread, must report. Each begins with the store as it was.
+const SILENT: &[(&str, bool)] = &[
+    ("UPDATE log SET span = span + 1 WHERE id >> 32 = 1", true),
+    (
+        "UPDATE log SET checkpoints = checkpoints + 1 WHERE id >> 32 = 1",
+        false,
+    ),
+    ("UPDATE log SET size = size + 1 WHERE id >> 32 = 1", false),
+    (
+        "UPDATE log SET size = 9223372036854775807 WHERE id >> 32 = 1",
+        true,
+    ),
+    ("UPDATE log SET checkpoints = -1 WHERE id >> 32 = 1", true),
+    (
+        "UPDATE log SET created_ms = created_ms + 1 WHERE id >> 32 = 1",
+        false,
+    ),
+    ("UPDATE log SET id = id + 1 WHERE id >> 32 = 1", true),
+    (
+        "DELETE FROM log WHERE id = (SELECT max(id) FROM log WHERE id >> 32 = 1)",
+        false,
+    ),
+    (
+        "DELETE FROM log WHERE id = (SELECT min(id) FROM log WHERE id >> 32 = 1)",
+        false,
+    ),
+    ("DELETE FROM log WHERE id >> 32 = 1", false),
+    (
+        "UPDATE addresses SET number = 77 WHERE thread = 'essay-42'",
+        false,
+    ),
+    (
+        "UPDATE addresses SET first = first + 1 WHERE thread = 'essay-42'",
+        true,
+    ),
+    (
+        "UPDATE addresses SET first = 1 << 40 WHERE thread = 'essay-42'",
+        true,
+    ),
+    (
+        "UPDATE addresses SET thread = 'essay-43' WHERE thread = 'essay-42'",
+        false,
+    ),
+    (
+        "UPDATE addresses SET namespace = 'inner' WHERE thread = 'essay-42'",
+        false,
+    ),
+    ("DELETE FROM addresses WHERE thread = 'essay-42'", false),
+];
+
+/// A store with a thread of several rows, whose status is listed.
+async fn filled(path: &std::path::Path) -> SqliteStore {
+    let store = SqliteStore::open(path).await.expect("it opens");
+    for seq in 1..=20 {
+        append(&store, THREAD, seq, 150)
+            .await
+            .expect("it is written");
+    }
+    let finished = ThreadChange::Status {
+        flow: "Write",
+        status: ThreadStatus::Finished,
+        due_ms: None,
+    };
+    store
+        .describe(THREAD, finished)
+        .await
+        .expect("it is written");
+    store
+}
+
+#[track_caller]
+fn is_damage<T: std::fmt::Debug>(result: Result<T, StoreError>, damage: &str) {
+    assert!(
+        matches!(&result, Err(StoreError::Damaged { thread, .. }) if thread == THREAD),
+        "{damage}: {result:?}"
+    );
+}
+
+#[tokio::test]
+async fn rows_that_do_not_fit_together_are_damage() {
+    for (damage, listed) in SILENT {
+        let folder = TempDir::new().expect("a folder can be made");
+        let path = folder.path().join("essays.db");
+        let store = filled(&path).await;
+        let by_hand = Connection::open(&path).expect("it opens");
+        by_hand.execute(damage, ()).expect("it is written");
+        let address = Address::root(THREAD);
+        let history = store.history(address, None, 1_000).await;
+        is_damage(history, damage);
+        if *listed {
+            is_damage(store.threads(ThreadQuery::default()).await, damage);
+            let finished = ThreadQuery {
+                status: Some(ThreadStatus::Finished),
+                ..ThreadQuery::default()
+            };
+            is_damage(store.threads(finished).await, damage);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_end_of_a_log_is_not_continued() {
+    for damage in [
+        "UPDATE log SET bytes = substr(bytes, 1, length(bytes) - 1) WHERE id = (SELECT max(id) FROM log)",
+        "DELETE FROM log WHERE id = (SELECT max(id) FROM log)",
+        "DELETE FROM log",
+        "DELETE FROM addresses WHERE thread = 'essay-42'",
+    ] {
+        let folder = TempDir::new().expect("a folder can be made");
+        let path = folder.path().join("essays.db");
+        drop(filled(&path).await);
+        let by_hand = Connection::open(&path).expect("it opens");
+        by_hand.execute(damage, ()).expect("it is written");
+        // A store that has not appended to it yet.
+        let store = SqliteStore::open(&path).await.expect("it opens");
+        let address = Address::root(THREAD);
+        is_damage(store.read(address, None).await, damage);
+        for after in [None, Some(20)] {
+            let next = checkpoint(21, 10);
+            is_damage(store.append(address, &next, after, 0..0).await, damage);
+        }
+        store.delete(THREAD).await.expect("it can be deleted");
+        append(&store, THREAD, 1, 10).await.expect("it is new");
+    }
+}
+
+#[tokio::test]
+async fn a_new_thread_never_gets_the_rows_of_another() {
+    for damage in [
+        "UPDATE addresses SET number = 0 WHERE thread = ''",
+        "UPDATE addresses SET number = -7 WHERE thread = ''",
+        "UPDATE addresses SET number = 9223372036854775807 WHERE thread = ''",
+        "DELETE FROM addresses WHERE thread = ''",
+    ] {
+        let folder = TempDir::new().expect("a folder can be made");
+        let path = folder.path().join("essays.db");
+        let store = filled(&path).await;
+        // No row of the log begins where that of a new thread would.
+        let address = Address::root(THREAD);
+        store.prune(address, 15).await.expect("it is written");
+        let by_hand = Connection::open(&path).expect("it opens");
+        by_hand.execute(damage, ()).expect("it is written");
+        let result = append(&store, "another", 1, 10).await;
+        assert!(
+            matches!(&result, Err(StoreError::Damaged { thread, .. }) if thread == "another"),
+            "{damage}: {result:?}"
+        );
+        assert_eq!(newest(&store, THREAD).await, Some(20));
+        append(&store, THREAD, 21, 10).await.expect("it continues");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_status_is_not_that_of_a_running_thread() {
+    for damage in [
+        "UPDATE threads SET status = 'finishee'",
+        "UPDATE threads SET due_ms = -1",
+        "UPDATE threads SET created_ms = -1",
+        "UPDATE threads SET at = 21",
+        "UPDATE threads SET status = NULL",
+    ] {
+        let folder = TempDir::new().expect("a folder can be made");
+        let path = folder.path().join("essays.db");
+        let store = filled(&path).await;
+        let by_hand = Connection::open(&path).expect("it opens");
+        by_hand.execute(damage, ()).expect("it is written");
+        is_damage(store.threads(ThreadQuery::default()).await, damage);
+    }
 }
