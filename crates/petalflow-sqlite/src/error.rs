@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use petalflow::checkpoint::StoreError;
 use petalflow::error::message_with_sources;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// Why an operation on the database failed.
 #[derive(Debug)]
@@ -170,6 +170,15 @@ impl DatabaseFile {
                     format!("`{path}` holds a value that this store never writes"),
                 );
             }
+            _ if is_logic_error(&error) => {
+                return damaged(
+                    &error,
+                    thread,
+                    format!(
+                        "a statement does not fit the tables of `{path}`, which are damaged or were changed"
+                    ),
+                );
+            }
             None if is_conversion_error(&error) => {
                 return damaged(
                     &error,
@@ -210,6 +219,16 @@ fn damaged(error: &rusqlite::Error, thread: Option<&str>, what: String) -> Store
             problem,
         },
         None => DatabaseFile::refused(problem),
+    }
+}
+
+/// Whether SQLite cannot run a statement. The statements never change, so the tables did.
+fn is_logic_error(error: &rusqlite::Error) -> bool {
+    match error {
+        rusqlite::Error::SqlInputError { error, .. } => error.extended_code == ffi::SQLITE_ERROR,
+        error => error
+            .sqlite_error()
+            .is_some_and(|error| error.extended_code == ffi::SQLITE_ERROR),
     }
 }
 

@@ -315,8 +315,38 @@ pub(crate) fn newest(
             end_of(connection, address, segment)?;
         }
     }
+    if let Some(newest) = found.first().filter(|_| to == u64::MAX) {
+        check_status(connection, address, newest.seq)?;
+    }
     found.truncate(limit);
     Ok(found)
+}
+
+/// Checks that the newest checkpoint of a thread's own flow is not older than the one for which its status was set.
+fn check_status(
+    connection: &Connection,
+    address: Address<'_>,
+    newest: u64,
+) -> Result<(), TransactionError> {
+    if !address.namespace.is_empty() {
+        return Ok(());
+    }
+    let at = "SELECT at FROM threads WHERE thread = ?1 AND at > ?2";
+    let at: Option<i64> = connection
+        .prepare_cached(at)?
+        .query_row(params![address.thread, sql_integer(newest)?], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    match at {
+        Some(at) => Err(damaged(
+            address,
+            &format!(
+                "its status is that of checkpoint {at}, and checkpoint {newest} is the newest"
+            ),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Removes the checkpoints with numbers below `seq`. Returns whether a segment has none any more.

@@ -174,6 +174,45 @@ const SILENT: &[(&str, bool)] = &[
     ("DELETE FROM addresses WHERE thread = 'essay-42'", false),
 ];
 
+#[tokio::test]
+async fn a_lost_row_of_whole_checkpoints_is_noticed_by_the_status() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    let store = SqliteStore::open(&path).await.expect("it opens");
+    for seq in 1..=3 {
+        // A row that is full has no part of the next checkpoint.
+        append(&store, THREAD, seq, 2_000)
+            .await
+            .expect("it is written");
+    }
+    store
+        .describe(THREAD, FINISHED)
+        .await
+        .expect("it is written");
+    let by_hand = Connection::open(&path).expect("it opens");
+    let damage = "DELETE FROM log WHERE id = (SELECT max(id) FROM log)";
+    by_hand.execute(damage, ()).expect("it is written");
+    is_damage(store.read(Address::root(THREAD), None).await, damage);
+}
+
+#[tokio::test]
+async fn a_damaged_layout_is_not_an_error_of_sqlite() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    drop(filled(&path).await);
+    let by_hand = Connection::open(&path).expect("it opens");
+    let damage = "ALTER TABLE addresses RENAME COLUMN number TO numbes";
+    by_hand.execute(damage, ()).expect("it is written");
+    let store = SqliteStore::open(&path).await.expect("it opens");
+    is_damage(store.read(Address::root(THREAD), None).await, damage);
+}
+
+const FINISHED: ThreadChange<'_> = ThreadChange::Status {
+    flow: "Write",
+    status: ThreadStatus::Finished,
+    due_ms: None,
+};
+
 /// A store with a thread of several rows, whose status is listed.
 async fn filled(path: &std::path::Path) -> SqliteStore {
     let store = SqliteStore::open(path).await.expect("it opens");
@@ -182,13 +221,8 @@ async fn filled(path: &std::path::Path) -> SqliteStore {
             .await
             .expect("it is written");
     }
-    let finished = ThreadChange::Status {
-        flow: "Write",
-        status: ThreadStatus::Finished,
-        due_ms: None,
-    };
     store
-        .describe(THREAD, finished)
+        .describe(THREAD, FINISHED)
         .await
         .expect("it is written");
     store
