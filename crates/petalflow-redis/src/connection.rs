@@ -5,6 +5,7 @@ use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Client, ErrorKind, FromRedisValue, RedisError, ScriptInvocation, ServerErrorKind};
 
 use crate::options::RedisOptions;
+use crate::values::damaged;
 
 /// One connection, which all calls share. If it is lost it is opened again.
 #[derive(Clone)]
@@ -33,29 +34,31 @@ impl Connection {
         manager.map(Connection).map_err(store_error)
     }
 
-    /// Runs an idempotent script. It is sent again if the connection breaks.
+    /// Runs an idempotent script on a thread. It is sent again if the connection breaks.
     pub(crate) async fn invoke<T: FromRedisValue>(
         &self,
+        thread: &str,
         script: &ScriptInvocation<'_>,
     ) -> Result<T, StoreError> {
-        match self.once(script).await {
-            Err(error) if is_lost(&error) => self.once(script).await.map_err(store_error),
-            result => result.map_err(store_error),
-        }
+        let result = match self.once(script).await {
+            Err(error) if is_lost(&error) => self.once(script).await,
+            result => result,
+        };
+        result.map_err(|error| script_error(thread, error))
     }
 
     /// Runs a script that is not idempotent. If the connection breaks it is sent again with one more argument, `again`, so that it
     /// can recognize its own effect.
     pub(crate) async fn invoke_not_idempotent<T: FromRedisValue>(
         &self,
+        thread: &str,
         script: &mut ScriptInvocation<'_>,
     ) -> Result<T, StoreError> {
-        match self.once(script).await {
-            Err(error) if is_lost(&error) => {
-                self.once(script.arg("again")).await.map_err(store_error)
-            }
-            result => result.map_err(store_error),
-        }
+        let result = match self.once(script).await {
+            Err(error) if is_lost(&error) => self.once(script.arg("again")).await,
+            result => result,
+        };
+        result.map_err(|error| script_error(thread, error))
     }
 
     /// # Cancel safety
@@ -98,6 +101,16 @@ fn client(options: &RedisOptions) -> Result<Client, RedisError> {
 /// Whether the connection has failed. A timeout does not count: a retry would wait as long again.
 fn is_lost(error: &RedisError) -> bool {
     (error.is_unrecoverable_error() || error.is_io_error()) && !error.is_timeout()
+}
+
+/// The error of the store contract for an error of a script that uses this thread.
+fn script_error(thread: &str, error: RedisError) -> StoreError {
+    let problem = match error.code() {
+        Some("DAMAGED") => error.detail().unwrap_or_default().to_string(),
+        Some("WRONGTYPE") => format!("a key has a value of another type ({error})"),
+        _ => return store_error(error),
+    };
+    damaged(thread, &problem)
 }
 
 /// The error of the store contract for an error of the client.

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use crate::connection::Connection;
 use crate::keys::{Keys, SHARDS, claim_key, digits, layout_key, list_keys, shard_of};
 use crate::options::RedisOptions;
-use crate::values::Pairs;
+use crate::values::{Pairs, UNKNOWN};
 use crate::{scripts, values};
 
 /// The version of the layout of keys.
@@ -113,7 +113,8 @@ impl RedisStore {
     pub async fn connect_with(options: RedisOptions) -> Result<Self, StoreError> {
         let connection = Connection::open(&options).await?;
         let mut script = scripts::LAYOUT.key(layout_key(&options.prefix));
-        let found: u32 = connection.invoke(script.arg(LAYOUT)).await?;
+        let found: Vec<u8> = connection.invoke(UNKNOWN, script.arg(LAYOUT)).await?;
+        let found = values::layout(&found)?;
         if found > LAYOUT {
             return Err(StoreError::NewerLayout {
                 found,
@@ -177,7 +178,7 @@ impl Inner {
         self.releases
             .release_with(async |thread, owner| {
                 let script = self.claim_script(&scripts::RELEASE, &thread, &owner);
-                self.connection.invoke(&script).await
+                self.connection.invoke(&thread, &script).await
             })
             .await
     }
@@ -213,14 +214,17 @@ impl Store for RedisStore {
             .arg(after.map(digits).unwrap_or_default())
             .arg(digits(settled.start))
             .arg(digits(settled.end));
-        let answer: String = self.0.connection.invoke_not_idempotent(&mut script).await?;
-        if answer == "done" {
+        let connection = &self.0.connection;
+        let answer: Vec<u8> = connection
+            .invoke_not_idempotent(address.thread, &mut script)
+            .await?;
+        if answer == b"done" {
             return Ok(());
         }
         Err(StoreError::Conflict {
             thread: address.thread.into(),
             expected: after,
-            found: values::number(answer.as_bytes()),
+            found: values::newest(address.thread, &answer)?,
         })
     }
 
@@ -234,16 +238,18 @@ impl Store for RedisStore {
             return Ok(());
         }
         let keys = self.keys(address.thread);
-        let keys = [&*keys.marks, &*keys.values, &*keys.namespaces];
-        let mut script = with_keys(&scripts::WRITE, &keys);
-        script.arg(address.namespace).arg(digits(seq));
+        let mut script = with_keys(&scripts::WRITE, &keys.all());
+        script
+            .arg(address.thread)
+            .arg(address.namespace)
+            .arg(digits(seq));
         for write in writes {
             script
                 .arg(write.task.to_bytes().as_slice())
                 .arg(&write.name)
                 .arg(write.bytes.as_slice());
         }
-        self.0.connection.invoke(&script).await
+        self.0.connection.invoke(address.thread, &script).await
     }
 
     async fn read(
@@ -252,12 +258,13 @@ impl Store for RedisStore {
         seq: Option<u64>,
     ) -> Result<Option<Stored>, StoreError> {
         let keys = self.keys(address.thread);
-        let keys = [&*keys.seqs, &*keys.bytes, &*keys.marks, &*keys.values];
-        let mut script = with_keys(&scripts::READ, &keys);
+        let mut script = with_keys(&scripts::READ, &keys.all());
         script
+            .arg(address.thread)
             .arg(address.namespace)
             .arg(seq.map(digits).unwrap_or_default());
-        let found: Option<(Pairs, Pairs)> = self.0.connection.invoke(&script).await?;
+        let connection = &self.0.connection;
+        let found: Option<(Pairs, Pairs)> = connection.invoke(address.thread, &script).await?;
         let Some((chain, writes)) = found else {
             return Ok(None);
         };
@@ -274,12 +281,14 @@ impl Store for RedisStore {
         seqs: Range<u64>,
     ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
         let keys = self.keys(address.thread);
-        let mut script = with_keys(&scripts::WRITES, &[&*keys.marks, &*keys.values]);
+        let mut script = with_keys(&scripts::WRITES, &keys.all());
         script
+            .arg(address.thread)
             .arg(address.namespace)
             .arg(digits(seqs.start))
             .arg(digits(seqs.end));
-        values::writes(address.thread, self.0.connection.invoke(&script).await?)
+        let found = self.0.connection.invoke(address.thread, &script).await?;
+        values::writes(address.thread, found)
     }
 
     async fn history(
@@ -289,18 +298,21 @@ impl Store for RedisStore {
         limit: usize,
     ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let keys = self.keys(address.thread);
-        let mut script = with_keys(&scripts::HISTORY, &[&*keys.seqs, &*keys.bytes]);
+        let mut script = with_keys(&scripts::HISTORY, &keys.all());
         script
+            .arg(address.thread)
             .arg(address.namespace)
             .arg(before.map(digits).unwrap_or_default())
             .arg(i64::try_from(limit).unwrap_or(i64::MAX));
-        values::checkpoints(address.thread, self.0.connection.invoke(&script).await?)
+        let found = self.0.connection.invoke(address.thread, &script).await?;
+        values::checkpoints(address.thread, found)
     }
 
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let keys = self.keys(thread);
-        let script = with_keys(&scripts::NAMESPACES, &[&*keys.namespaces]);
-        let found: Vec<Vec<u8>> = self.0.connection.invoke(&script).await?;
+        let mut script = with_keys(&scripts::NAMESPACES, &keys.all());
+        script.arg(thread);
+        let found: Vec<Vec<u8>> = self.0.connection.invoke(thread, &script).await?;
         found.into_iter().map(values::text).collect()
     }
 
@@ -341,9 +353,13 @@ impl Store for RedisStore {
                 let keys = list_keys(&self.0.options.prefix, shard);
                 let mut script = with_keys(&scripts::THREADS, &keys.each_ref().map(String::as_str));
                 script.arg(from).arg(end.as_slice()).arg(most);
+                script.arg(query.prefix);
                 let connection = self.0.connection.clone();
                 shards.spawn(async move {
-                    Ok((shard, values::infos(connection.invoke(&script).await?)?))
+                    Ok((
+                        shard,
+                        values::infos(connection.invoke(UNKNOWN, &script).await?)?,
+                    ))
                 });
             }
             while let Some(found) = shards.join_next().await {
@@ -384,7 +400,7 @@ impl Store for RedisStore {
                 script
             }
         };
-        self.0.connection.invoke(&script).await
+        self.0.connection.invoke(thread, &script).await
     }
 
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
@@ -394,7 +410,7 @@ impl Store for RedisStore {
             .arg(address.thread)
             .arg(address.namespace)
             .arg(digits(seq));
-        self.0.connection.invoke(&script).await
+        self.0.connection.invoke(address.thread, &script).await
     }
 
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
@@ -409,13 +425,14 @@ impl Store for RedisStore {
         for (shard, threads) in shards {
             let lists = list_keys(&self.0.options.prefix, shard);
             let mut script = with_keys(&scripts::DELETE, &lists.each_ref().map(String::as_str));
-            for thread in threads {
+            for thread in &threads {
                 for key in &self.keys(thread).all()[2..] {
                     script.key(*key);
                 }
-                script.arg(thread);
+                script.arg(*thread);
             }
-            self.0.connection.invoke::<()>(&script).await?;
+            let first = threads.first().copied().unwrap_or(UNKNOWN);
+            self.0.connection.invoke::<()>(first, &script).await?;
         }
         Ok(())
     }
@@ -424,12 +441,14 @@ impl Store for RedisStore {
         self.0.release_pending().await?;
         let mut script = self.0.claim_script(&scripts::CLAIM, thread, owner);
         let lasts = self.0.options.claim_lasts.as_millis();
-        let other: Option<String> = self
+        let other: Option<Vec<u8>> = self
             .0
             .connection
-            .invoke(script.arg(u64::try_from(lasts).unwrap_or(u64::MAX)))
+            .invoke(thread, script.arg(u64::try_from(lasts).unwrap_or(u64::MAX)))
             .await?;
-        Ok(other.map_or(Claim::Granted, |owner| Claim::Busy { owner }))
+        Ok(other.map_or(Claim::Granted, |owner| Claim::Busy {
+            owner: String::from_utf8_lossy(&owner).into_owned(),
+        }))
     }
 
     fn release(&self, thread: &str, owner: &str) {

@@ -10,15 +10,15 @@ use crate::keys::{DIGITS, digits};
 /// Names, each followed by its bytes. `None` means missing bytes.
 pub(crate) type Pairs = Vec<Option<Vec<u8>>>;
 
-/// The thread in the error of a list that names no thread.
-const UNKNOWN: &str = "?";
+/// The thread in an error that is about no thread, or about one whose id is not known.
+pub(crate) const UNKNOWN: &str = "?";
 
 pub(crate) fn checkpoints(thread: &str, pairs: Pairs) -> Result<Vec<StoredCheckpoint>, StoreError> {
     in_pairs(thread, pairs)
         .map(|pair| {
             let (name, bytes) = pair?;
             checkpoint(&name, bytes)
-                .ok_or_else(|| damaged(thread, "the name of a checkpoint", &name))
+                .ok_or_else(|| unreadable(thread, "the name of a checkpoint", &name))
         })
         .collect()
 }
@@ -27,7 +27,7 @@ pub(crate) fn writes(thread: &str, pairs: Pairs) -> Result<Vec<(u64, StoredWrite
     in_pairs(thread, pairs)
         .map(|pair| {
             let (name, bytes) = pair?;
-            write(&name, bytes).ok_or_else(|| damaged(thread, "the name of a write", &name))
+            write(&name, bytes).ok_or_else(|| unreadable(thread, "the name of a write", &name))
         })
         .collect()
 }
@@ -37,13 +37,38 @@ pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
     let mut infos = Vec::new();
     let mut values = values.into_iter();
     while let Some(id) = values.next() {
-        let id = text(id.unwrap_or_default())?;
         let mut next = || values.next().flatten().unwrap_or_default();
+        let Some(id) = id else {
+            let thread = String::from_utf8_lossy(&next()).into_owned();
+            return Err(damaged(
+                &thread,
+                "it is in only one of the set `threads` and the hash `infos`",
+            ));
+        };
+        let id = text(id)?;
         let [info, state, labels] = [next(), next(), next()];
-        let found = thread_info(&id, &info, &state, &labels);
-        infos.push(found.ok_or_else(|| damaged(&id, "the information about the thread", &info))?);
+        let mut found = thread_info(&id, &info)
+            .ok_or_else(|| unreadable(&id, "its field of the hash `infos`", &info))?;
+        add_state(&mut found, &info[4 * DIGITS..], &state)
+            .ok_or_else(|| unreadable(&id, "its field of the hash `states`", &state))?;
+        add_labels(&mut found, &labels)
+            .ok_or_else(|| unreadable(&id, "its field of the hash `labels`", &labels))?;
+        infos.push(found);
     }
     Ok(infos)
+}
+
+/// Decodes the version of the layout.
+pub(crate) fn layout(digits: &[u8]) -> Result<u32, StoreError> {
+    let version = std::str::from_utf8(digits).ok();
+    let version = version.and_then(|digits| digits.parse().ok());
+    version.ok_or_else(|| unreadable(UNKNOWN, "the version of the layout", digits))
+}
+
+/// Decodes the number of the newest checkpoint, which is empty if there is none.
+pub(crate) fn newest(thread: &str, digits: &[u8]) -> Result<Option<u64>, StoreError> {
+    optional_number(digits)
+        .ok_or_else(|| unreadable(thread, "the number of the newest checkpoint", digits))
 }
 
 /// Encodes a status, without the number for which it was set.
@@ -63,7 +88,7 @@ pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
 
 /// An id from a list.
 pub(crate) fn text(bytes: Vec<u8>) -> Result<String, StoreError> {
-    String::from_utf8(bytes).map_err(|error| damaged(UNKNOWN, "an id", error.as_bytes()))
+    String::from_utf8(bytes).map_err(|error| unreadable(UNKNOWN, "an id", error.as_bytes()))
 }
 
 fn in_pairs(
@@ -75,7 +100,7 @@ fn in_pairs(
         let (name, bytes) = (pairs.next()?.unwrap_or_default(), pairs.next()?);
         Some(match bytes {
             Some(bytes) => Ok((name, bytes)),
-            None => Err(damaged(thread, "the bytes are missing; the name", &name)),
+            None => Err(unreadable(thread, "the bytes are missing; the name", &name)),
         })
     })
 }
@@ -103,33 +128,59 @@ fn write(name: &[u8], bytes: Vec<u8>) -> Option<(u64, StoredWrite)> {
     Some((number(seq)?, write))
 }
 
-fn thread_info(id: &str, info: &[u8], state: &[u8], labels: &[u8]) -> Option<ThreadInfo> {
+fn thread_info(id: &str, info: &[u8]) -> Option<ThreadInfo> {
     let (sizes, own) = info.split_at_checked(4 * DIGITS)?;
     let [checkpoints, bytes, updated_ms, created_ms] = numbers(sizes)?;
-    let mut info = ThreadInfo {
+    optional_number(own)?;
+    Some(ThreadInfo {
         id: id.into(),
         checkpoints,
         bytes,
         created_ms,
         updated_ms,
         ..ThreadInfo::default()
-    };
-    if !state.is_empty() {
-        let mut parts = std::str::from_utf8(state).ok()?.splitn(4, '\0');
-        let (at, status, due) = (parts.next()?, parts.next()?, parts.next()?);
-        info.flow = parts.next()?.into();
-        if at.as_bytes() == own {
-            info.status = ThreadStatus::named(status)?;
-            info.due_ms = number(due.as_bytes());
-        }
+    })
+}
+
+/// Adds the flow, and the status if it holds: if it was set for `own`, the newest checkpoint of the thread's own flow.
+fn add_state(info: &mut ThreadInfo, own: &[u8], state: &[u8]) -> Option<()> {
+    if state.is_empty() {
+        return Some(());
     }
-    if !labels.is_empty() {
-        let mut texts = std::str::from_utf8(labels).ok()?.split('\0');
-        while let Some(name) = texts.next() {
-            info.labels.insert(name.into(), texts.next()?.into());
-        }
+    let mut parts = std::str::from_utf8(state).ok()?.splitn(4, '\0');
+    let (at, status, due) = (parts.next()?, parts.next()?, parts.next()?);
+    info.flow = parts.next()?.into();
+    let status = ThreadStatus::named(status)?;
+    let due_ms = optional_number(due.as_bytes())?;
+    // A thread has a checkpoint before it has the status of it.
+    if optional_number(at.as_bytes())? > optional_number(own)? && !own.is_empty() {
+        return None;
     }
-    Some(info)
+    if at.as_bytes() == own {
+        (info.status, info.due_ms) = (status, due_ms);
+    }
+    Some(())
+}
+
+fn add_labels(info: &mut ThreadInfo, labels: &[u8]) -> Option<()> {
+    if labels.is_empty() {
+        return Some(());
+    }
+    let mut texts = std::str::from_utf8(labels).ok()?.split('\0');
+    while let Some(name) = texts.next() {
+        info.labels.insert(name.into(), texts.next()?.into());
+    }
+    Some(())
+}
+
+/// A number, or none for an empty text. `None` if it is damaged.
+#[expect(clippy::option_option, reason = "damaged, empty, or a number")]
+fn optional_number(digits: &[u8]) -> Option<Option<u64>> {
+    match digits.len() {
+        0 => Some(None),
+        DIGITS => number(digits).map(Some),
+        _ => None,
+    }
 }
 
 fn numbers<const N: usize>(digits: &[u8]) -> Option<[u64; N]> {
@@ -137,13 +188,17 @@ fn numbers<const N: usize>(digits: &[u8]) -> Option<[u64; N]> {
     numbers?.try_into().ok()
 }
 
-pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-fn damaged(thread: &str, what: &str, found: &[u8]) -> StoreError {
+fn unreadable(thread: &str, what: &str, found: &[u8]) -> StoreError {
+    damaged(thread, &format!("{what} is `{}`", found.escape_ascii()))
+}
+
+pub(crate) fn damaged(thread: &str, problem: &str) -> StoreError {
     StoreError::Damaged {
         thread: thread.into(),
-        problem: format!("{what} is `{}`", found.escape_ascii()),
+        problem: format!("{problem}; restore it from a backup"),
     }
 }

@@ -14,6 +14,7 @@ use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
 mod cut_replies;
+mod damage;
 #[cfg(feature = "tls")]
 mod encrypted;
 mod stalled;

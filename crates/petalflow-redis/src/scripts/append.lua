@@ -3,6 +3,13 @@
 local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
 local thread, namespace, seq, base, created, content, after, first, last, again = unpack(ARGV)
 local at = namespace .. '\0'
+local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
+if problem then
+    return damaged(problem)
+end
+if not count('ZCARD', KEYS[1]) then
+    return damaged('the key `threads` has another type')
+end
 
 local member = at .. seq .. base .. created
 local newest = redis.call('ZREVRANGEBYLEX', seqs, '(' .. namespace .. '\1', '[' .. at, 'LIMIT', 0, 1)[1]
@@ -20,9 +27,9 @@ redis.call('HSET', bytes, at .. seq, content)
 redis.call('ZADD', namespaces, 0, namespace)
 
 local info = redis.call('HGET', infos, thread)
-local count, size, updated, begun, own = 0, 0, created, created, ''
+local checkpoints, size, updated, begun, own = 0, 0, created, created, ''
 if info then
-    count = tonumber(string.sub(info, 1, 20))
+    checkpoints = tonumber(string.sub(info, 1, 20))
     size = tonumber(string.sub(info, 21, 40))
     begun = string.sub(info, 61, 80)
     own = string.sub(info, 81)
@@ -36,7 +43,7 @@ end
 if namespace == '' then
     own = seq
 end
-local sizes = string.format('%020.0f%020.0f', count + 1, size + #content)
+local sizes = string.format('%020.0f%020.0f', checkpoints + 1, size + #content)
 redis.call('HSET', infos, thread, sizes .. updated .. begun .. own)
 
 local settled = redis.call('ZRANGEBYLEX', marks, '[' .. at .. first, '(' .. at .. last)

@@ -2,6 +2,9 @@
 //! either all of its changes or none.
 //!
 //! A script is sent by its hash, and in full only if the server does not know it yet.
+//!
+//! A script that changes a thread checks first that its keys have the right types and contents: the server does not undo what a
+//! script has done before it failed. An error that begins with `DAMAGED` says what is damaged.
 
 use std::sync::LazyLock;
 
@@ -10,7 +13,7 @@ use redis::Script;
 macro_rules! scripts {
     ($($name:ident = $file:literal;)*) => {
         $(pub(super) static $name: LazyLock<Script> =
-            LazyLock::new(|| Script::new(include_str!($file)));)*
+            LazyLock::new(|| Script::new(concat!(include_str!("damage.lua"), include_str!($file))));)*
     };
 }
 

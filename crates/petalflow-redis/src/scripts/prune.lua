@@ -2,6 +2,10 @@
 local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
 local thread, namespace, seq = unpack(ARGV)
 local at = namespace .. '\0'
+local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
+if problem then
+    return damaged(problem)
+end
 
 local gone, size = 0, 0
 for _, member in ipairs(redis.call('ZRANGEBYLEX', seqs, '[' .. at, '(' .. at .. seq)) do
@@ -25,8 +29,8 @@ local info = gone > 0 and redis.call('HGET', infos, thread)
 if not info then
     return
 end
-local count = tonumber(string.sub(info, 1, 20)) - gone
-if count == 0 then
+local checkpoints = tonumber(string.sub(info, 1, 20)) - gone
+if checkpoints == 0 then
     redis.call('HDEL', infos, thread)
     redis.call('ZREM', KEYS[1], thread)
     return
@@ -39,5 +43,7 @@ for _, member in ipairs(redis.call('ZRANGE', seqs, 0, -1)) do
     end
 end
 local bytes_left = tonumber(string.sub(info, 21, 40)) - size
-local sizes = string.format('%020.0f%020.0f', count, bytes_left)
-redis.call('HSET', infos, thread, sizes .. updated .. string.sub(info, 61))
+local sizes = string.format('%020.0f%020.0f', checkpoints, bytes_left)
+-- Without its newest checkpoint if its own flow has none any more.
+local own = redis.call('ZLEXCOUNT', seqs, '[\0', '(\1') > 0 and string.sub(info, 81) or ''
+redis.call('HSET', infos, thread, sizes .. updated .. string.sub(info, 61, 80) .. own)

@@ -1,8 +1,13 @@
 -- Returns the writes beside a range of numbers: names, each followed by its bytes.
-local marks, values = unpack(KEYS)
-local at = ARGV[1] .. '\0'
+local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
+local thread, namespace, first, last = unpack(ARGV)
+local at = namespace .. '\0'
+local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
+if problem then
+    return damaged(problem)
+end
 local writes = {}
-for _, mark in ipairs(redis.call('ZRANGEBYLEX', marks, '[' .. at .. ARGV[2], '(' .. at .. ARGV[3])) do
+for _, mark in ipairs(redis.call('ZRANGEBYLEX', marks, '[' .. at .. first, '(' .. at .. last)) do
     writes[#writes + 1] = string.sub(mark, #at + 1)
     writes[#writes + 1] = redis.call('HGET', values, mark)
 end

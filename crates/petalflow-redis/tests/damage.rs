@@ -1,0 +1,243 @@
+//! Damaged keys are errors that name the thread, and nothing is read or changed in part.
+
+use std::collections::BTreeMap;
+
+use petalflow::checkpoint::{
+    Address, Store, StoreError, StoredWrite, ThreadChange, ThreadQuery, ThreadStatus,
+};
+use petalflow::event::TaskId;
+use petalflow_redis::RedisStore;
+use petalflow_test_servers::fresh_name;
+use petalflow_test_servers::store_tests::{ESSAY, append, checkpoint};
+
+use crate::{open, shared_server};
+
+/// The keys of the thread `essay` in the shard where it is.
+struct Damaged {
+    url: String,
+    prefix: String,
+    store: RedisStore,
+}
+
+impl Damaged {
+    /// A thread with two checkpoints, a write, an event log, a status and labels.
+    async fn new(url: &str) -> Self {
+        let prefix = fresh_name("damage");
+        let store = open(url, &prefix).await.unwrap();
+        append(&store, 1, None).await.unwrap();
+        append(&store, 2, Some(1)).await.unwrap();
+        let events = Address {
+            thread: "essay",
+            namespace: "/events",
+        };
+        store
+            .append(events, &checkpoint(1), None, 0..0)
+            .await
+            .unwrap();
+        store.write(ESSAY, 2, &[write("result")]).await.unwrap();
+        let status = ThreadChange::Status {
+            flow: "Write",
+            status: ThreadStatus::Waiting,
+            due_ms: Some(7),
+        };
+        store.describe("essay", status).await.unwrap();
+        let labels = BTreeMap::from([("user".to_string(), "ann".to_string())]);
+        let labels = ThreadChange::Labels(&labels);
+        store.describe("essay", labels).await.unwrap();
+        Damaged {
+            url: url.into(),
+            prefix,
+            store,
+        }
+    }
+
+    /// Runs a command. Its second word is the name of a key of the thread or of its shard.
+    async fn damage(&self, words: &str) {
+        let mut words: Vec<String> = words.split(' ').map(unescaped).collect();
+        let key = &words[1];
+        let of_shard = ["threads", "infos", "states", "labels"].contains(&key.as_str());
+        let thread = if of_shard { "" } else { ":essay" };
+        // The shard of the thread is part of the layout.
+        words[1] = format!("{}{{7}}:{key}{thread}", self.prefix);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        crate::command(&self.url, &words).await;
+    }
+}
+
+/// `%` stands for NUL, and `N5` for the number 5 with all its digits.
+fn unescaped(word: &str) -> String {
+    let mut text = String::new();
+    let mut chars = word.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '%' => text.push('\0'),
+            'N' => {
+                text.push_str(&"0".repeat(19));
+                text.extend(chars.next());
+            }
+            char => text.push(char),
+        }
+    }
+    text
+}
+
+fn write(name: &str) -> StoredWrite {
+    StoredWrite {
+        task: TaskId::from_bytes([7; 16]),
+        name: name.into(),
+        bytes: vec![1],
+    }
+}
+
+#[track_caller]
+fn is_damage<T: std::fmt::Debug>(result: Result<T, StoreError>, thread: &str, damage: &str) {
+    assert!(
+        matches!(&result, Err(StoreError::Damaged { thread: found, .. }) if found == thread),
+        "{damage}: {result:?}"
+    );
+}
+
+/// Each call that uses the thread.
+async fn is_damaged(store: &RedisStore, damage: &str) {
+    is_damage(store.read(ESSAY, None).await, "essay", damage);
+    is_damage(store.history(ESSAY, None, 10).await, "essay", damage);
+    is_damage(store.writes(ESSAY, 0..9).await, "essay", damage);
+    is_damage(store.namespaces("essay").await, "essay", damage);
+    is_damage(append(store, 3, Some(2)).await, "essay", damage);
+    is_damage(append(store, 3, None).await, "essay", damage);
+    let writes = [write("another")];
+    is_damage(store.write(ESSAY, 2, &writes).await, "essay", damage);
+    is_damage(store.prune(ESSAY, 2).await, "essay", damage);
+}
+
+#[tokio::test]
+async fn records_that_are_in_one_of_two_keys_are_damage() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    for damage in [
+        "DEL seqs",
+        "DEL bytes",
+        "DEL marks",
+        "DEL values",
+        "ZREM seqs %N2N200000001700000000002",
+        "ZADD seqs 0 %N3N3N3",
+        "ZADD seqs 5 %N2N200000001700000000002",
+        "HDEL bytes %N1",
+        "HSET bytes %N3 x",
+        "HDEL infos essay",
+        "HSET infos essay N2N2N3N1N2",
+        "HSET infos essay N3N3N3N1N1",
+        "HSET infos essay N3",
+        "HSET infos essay -",
+        "ZADD marks 0 %N2another",
+        "HSET values %N2another x",
+        "SET seqs x",
+        "SET bytes x",
+        "SET marks x",
+        "SET values x",
+        "SET namespaces x",
+        "SET infos x",
+    ] {
+        let thread = Damaged::new(&server.url).await;
+        thread.damage(damage).await;
+        is_damaged(&thread.store, damage).await;
+        thread.damage("DEL infos").await;
+        thread.store.delete("essay").await.unwrap();
+        append(&thread.store, 1, None).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn damaged_namespaces_are_damage() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    for damage in [
+        "DEL namespaces",
+        "ZREM namespaces /events",
+        "ZADD namespaces 0 review",
+        "ZADD namespaces 5 /events",
+    ] {
+        let thread = Damaged::new(&server.url).await;
+        thread.damage(damage).await;
+        let namespaces = thread.store.namespaces("essay").await;
+        is_damage(namespaces, "essay", damage);
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_list_is_damage() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    for (damage, named) in [
+        ("ZREM threads essay", "essay"),
+        ("ZADD threads 5 essay", "essay"),
+        ("ZADD threads 0 essay-2", "essay-2"),
+        ("HDEL infos essay", "essay"),
+        ("HSET infos essay x", "essay"),
+        ("HSET states essay x", "essay"),
+        ("HSET states essay N2%waitong%%Write", "essay"),
+        ("HSET states essay N2%waiting%x%Write", "essay"),
+        ("HSET states essay N3%waiting%%Write", "essay"),
+        ("HSET labels essay user", "essay"),
+        ("SET threads x", "?"),
+        ("SET infos x", "?"),
+        ("SET states x", "?"),
+        ("SET labels x", "?"),
+    ] {
+        let thread = Damaged::new(&server.url).await;
+        thread.damage(damage).await;
+        let listed = thread.store.threads(ThreadQuery::default()).await;
+        is_damage(listed, named, damage);
+        let one = ThreadQuery {
+            prefix: "essay",
+            ..ThreadQuery::default()
+        };
+        is_damage(thread.store.threads(one).await, named, damage);
+    }
+}
+
+#[tokio::test]
+async fn a_delete_that_fails_removes_nothing() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    let thread = Damaged::new(&server.url).await;
+    let damage = "SET labels x";
+    thread.damage(damage).await;
+    is_damage(thread.store.delete("essay").await, "essay", damage);
+    let stored = thread.store.read(ESSAY, None).await.unwrap();
+    assert_eq!(stored.unwrap().chain, [checkpoint(2)]);
+    thread.damage("DEL labels").await;
+    let listed = thread.store.threads(ThreadQuery::default()).await.unwrap();
+    assert_eq!(listed.len(), 1);
+}
+
+#[tokio::test]
+async fn a_claim_that_does_not_expire_is_damage() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    let thread = Damaged::new(&server.url).await;
+    let damage = "SET claim another";
+    thread.damage(damage).await;
+    is_damage(thread.store.claim("essay", "one").await, "essay", damage);
+    let damage = "RPUSH claim another";
+    thread.damage("DEL claim").await;
+    thread.damage(damage).await;
+    is_damage(thread.store.claim("essay", "one").await, "essay", damage);
+}
+
+#[tokio::test]
+async fn a_layout_that_is_no_number_is_damage() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    let prefix = fresh_name("layout");
+    open(&server.url, &prefix).await.unwrap();
+    crate::command(&server.url, &["SET", &format!("{prefix}layout"), "one"]).await;
+    let error = open(&server.url, &prefix).await.unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}
