@@ -1,6 +1,7 @@
 //! Errors of the client as errors of the store contract, with what to do.
 
 use petalflow::checkpoint::StoreError;
+use petalflow::error::message_with_sources;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
@@ -11,6 +12,41 @@ pub(crate) fn store_error(error: Error) -> StoreError {
             StoreError::other("PostgreSQL refused a statement", error)
         }
         code => StoreError::unavailable(advice(code), error),
+    }
+}
+
+/// The thread in an error that is about no thread, or about one whose id is not known.
+pub(crate) const UNKNOWN: &str = "?";
+
+/// The error of the store contract for an error of a statement that uses this thread.
+pub(crate) fn statement_error(thread: &str, error: Error) -> StoreError {
+    match error.code() {
+        Some(code) if is_damage(code) => damaged(
+            thread,
+            &format!(
+                "PostgreSQL cannot read it ({})",
+                message_with_sources(&error)
+            ),
+        ),
+        _ => store_error(error),
+    }
+}
+
+/// Whether the server has found that a page, an index or a text is not what it has written: the errors of the class `XX`, an
+/// invalid text, and a row that exists already although its line does not know it.
+fn is_damage(code: &SqlState) -> bool {
+    code.code().starts_with("XX")
+        || [
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+            SqlState::UNIQUE_VIOLATION,
+        ]
+        .contains(code)
+}
+
+pub(crate) fn damaged(thread: &str, problem: &str) -> StoreError {
+    StoreError::Damaged {
+        thread: thread.into(),
+        problem: format!("{problem}; restore it from a backup"),
     }
 }
 

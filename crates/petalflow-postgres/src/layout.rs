@@ -1,6 +1,8 @@
 //! The tables, and the migrations from older layouts.
 
 use petalflow::checkpoint::StoreError;
+use petalflow::error::message_with_sources;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Transaction};
 
 use crate::connection::Connection;
@@ -85,7 +87,7 @@ pub(crate) async fn prepare(connection: &mut Connection, schema: &str) -> Result
                 .query_typed(VERSION, &[])
                 .await
                 .map_err(store_error)?,
-        );
+        )?;
         if is_current(found)? {
             return Ok(());
         }
@@ -101,13 +103,13 @@ pub(crate) async fn prepare(connection: &mut Connection, schema: &str) -> Result
             .query_typed(VERSION, &[])
             .await
             .map_err(store_error)?,
-    );
+    )?;
     if !is_current(found)? {
         for migration in &MIGRATIONS[found as usize..] {
             transaction
                 .batch_execute(migration)
                 .await
-                .map_err(store_error)?;
+                .map_err(|error| migration_error(error, found))?;
         }
         let current = i64::from(current());
         transaction
@@ -116,6 +118,17 @@ pub(crate) async fn prepare(connection: &mut Connection, schema: &str) -> Result
             .map_err(store_error)?;
     }
     transaction.commit().await.map_err(store_error)
+}
+
+/// The error of a migration. Only a wrong version lets it create what exists.
+fn migration_error(error: Error, found: u32) -> StoreError {
+    match error.code() {
+        Some(&(SqlState::DUPLICATE_TABLE | SqlState::DUPLICATE_COLUMN)) => problem(format!(
+            "the table `layout` is damaged: its version is {found}, and the other tables are newer ({}); restore it from a backup",
+            message_with_sources(&error)
+        )),
+        _ => store_error(error),
+    }
 }
 
 const VERSION: &str = "SELECT version FROM layout";
@@ -152,9 +165,15 @@ async fn lock(transaction: &Transaction<'_>, schema: &str) -> Result<(), Error> 
         .await
 }
 
-fn version(rows: &[tokio_postgres::Row]) -> u32 {
-    let version = rows.first().map_or(0, |row| row.get::<_, i64>(0));
-    u32::try_from(version).unwrap_or(u32::MAX)
+fn version(rows: &[tokio_postgres::Row]) -> Result<u32, StoreError> {
+    let Some(row) = rows.first() else {
+        return Ok(0);
+    };
+    let version: Option<i64> = row.try_get(0).map_err(store_error)?;
+    let version = version.filter(|version| *version >= 0).ok_or_else(|| {
+        problem("the table `layout` is damaged: its version is no number from 0; restore it from a backup")
+    })?;
+    Ok(u32::try_from(version).unwrap_or(u32::MAX))
 }
 
 fn is_current(found: u32) -> Result<bool, StoreError> {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, Connector, Params};
-use crate::error::{ends_connection, is_lost, is_undone, store_error, timed_out};
+use crate::error::{ends_connection, is_lost, is_undone, statement_error, timed_out};
 
 /// A connection that was idle for longer is checked before it is used. A server does not restart in less time.
 const UNCHECKED_IDLE: Duration = Duration::from_millis(500);
@@ -59,9 +59,10 @@ impl Pool {
         self.lock().ready.push((connection, Instant::now()));
     }
 
-    /// Runs a statement on some connection. It runs a second time if the first attempt certainly had no effect.
+    /// Runs a statement that uses this thread on some connection. It runs a second time if the first attempt certainly had no effect.
     pub(crate) async fn query(
         &self,
+        thread: &str,
         rerun: Rerun,
         sql: &'static str,
         params: &Params<'_>,
@@ -76,7 +77,7 @@ impl Pool {
                 Err(error) => {
                     let harmless = rerun == Rerun::Harmless && is_lost(&error);
                     if last || !(harmless || is_undone(&error)) {
-                        return Err(store_error(error));
+                        return Err(statement_error(thread, error));
                     }
                     last = true;
                 }

@@ -14,7 +14,8 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, Connector, Params};
-use crate::error::{ends_connection, is_lost, is_undone, store_error, timed_out};
+use crate::error::{ends_connection, is_lost, is_undone, statement_error, store_error, timed_out};
+use crate::rows::Reader;
 use crate::sql;
 
 /// The time between two attempts to open a lost session again.
@@ -53,14 +54,16 @@ impl Session {
         self.release_pending().await?;
         loop {
             let granted = self
-                .query(sql::CLAIM, &[&thread, &owner, &self.key])
+                .query(thread, sql::CLAIM, &[&thread, &owner, &self.key])
                 .await?;
             if !granted.is_empty() {
                 return Ok(Claim::Granted);
             }
-            let other = self.query(sql::OWNER, &[&thread]).await?;
+            let other = self.query(thread, sql::OWNER, &[&thread]).await?;
             if let Some(row) = other.first() {
-                return Ok(Claim::Busy { owner: row.get(0) });
+                let table = "claims";
+                let owner = Reader { thread, table }.get(row, 0)?;
+                return Ok(Claim::Busy { owner });
             }
             // The claim was released in between.
         }
@@ -75,14 +78,20 @@ impl Session {
     pub(crate) async fn release_pending(&self) -> Result<(), StoreError> {
         self.releases
             .release_with(async |thread, owner| {
-                self.query(sql::RELEASE, &[&thread, &owner]).await?;
+                self.query(&thread, sql::RELEASE, &[&thread, &owner])
+                    .await?;
                 Ok(())
             })
             .await
     }
 
     /// Runs a statement in the session, and once more if the session was lost: claiming and releasing are idempotent.
-    async fn query(&self, sql: &'static str, params: &Params<'_>) -> Result<Vec<Row>, StoreError> {
+    async fn query(
+        &self,
+        thread: &str,
+        sql: &'static str,
+        params: &Params<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
         let deadline =
             self.connector.options.statement_timeout + self.connector.options.connect_timeout;
         let mut last = false;
@@ -99,7 +108,7 @@ impl Session {
                         self.discard(&connection).await;
                     }
                     if last || !(is_lost(&error) || is_undone(&error)) {
-                        return Err(store_error(error));
+                        return Err(statement_error(thread, error));
                     }
                 }
             }

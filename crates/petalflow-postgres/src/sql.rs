@@ -3,12 +3,24 @@
 //! The isolation level is `read committed`: a statement that waited for a row that another transaction changed sees the changed
 //! row. The check in [`APPEND_FIRST`] and [`APPEND_AFTER`] between processes needs this.
 
-/// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers. No row means a conflict.
+/// The numbers that a read compares, to notice that checkpoints are missing.
+macro_rules! head {
+    () => {
+        "SELECT line.id, line.newest, described.status_at,
+            (SELECT max(seq) FROM checkpoints WHERE checkpoints.line = line.id) AS last
+        FROM (SELECT $1::text AS thread, $2::text AS namespace) AS wanted
+            LEFT JOIN lines AS line USING (thread, namespace)
+            LEFT JOIN threads AS described ON described.thread = $1 AND $2 = ''"
+    };
+}
+
+/// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers. No row means a conflict,
+/// or that the line is damaged.
 pub(crate) const APPEND_FIRST: &str = "
     WITH head AS (
         INSERT INTO lines AS line (thread, namespace, newest, begun_ms) VALUES ($1, $2, $3, $5)
         ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms
-        WHERE line.newest IS NULL
+        WHERE line.newest IS NULL AND NOT EXISTS (SELECT FROM checkpoints WHERE line = line.id)
         RETURNING line.id
     ), appended AS (
         INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
@@ -21,6 +33,7 @@ pub(crate) const APPEND_FIRST: &str = "
 pub(crate) const APPEND_AFTER: &str = "
     WITH head AS (
         UPDATE lines SET newest = $3 WHERE thread = $1 AND namespace = $2 AND newest = $9
+            AND NOT EXISTS (SELECT FROM checkpoints WHERE line = lines.id AND seq > $9)
         RETURNING id
     ), appended AS (
         INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
@@ -29,8 +42,13 @@ pub(crate) const APPEND_AFTER: &str = "
     )
     SELECT id FROM head";
 
-/// `$1` thread, `$2` namespace.
-pub(crate) const NEWEST: &str = "SELECT newest FROM lines WHERE thread = $1 AND namespace = $2";
+/// `$1` thread, `$2` namespace. One row: the newest checkpoint of the line, the newest that is stored, and, for the thread's own
+/// flow, the one for which its status was set.
+pub(crate) const HEAD: &str = concat!(
+    "SELECT newest, last, status_at FROM (",
+    head!(),
+    ") AS head"
+);
 
 /// `$1` thread, `$2` namespace, `$3` number, then one array each of `$4` tasks, `$5` names and `$6` bytes.
 pub(crate) const WRITE: &str = "
@@ -48,19 +66,22 @@ pub(crate) const WRITE: &str = "
         unnest($4::bytea[], $5::text[], $6::bytea[]) AS given (task, name, bytes)
     ON CONFLICT (line, seq, task, name) DO UPDATE SET bytes = excluded.bytes";
 
-/// `$1` thread, `$2` namespace, `$3` number, or null for the newest. Checkpoints have no task.
+/// `$1` thread, `$2` namespace, `$3` number, or null for the newest. The first column is 0 for the numbers of [`HEAD`], 1 for a
+/// checkpoint, and 2 for a write.
 ///
 /// `least`: a damaged base must not hide the checkpoint. The reader of the chain reports the damage.
-pub(crate) const READ: &str = "
-    WITH wanted AS (
-        SELECT line, seq, base FROM lines JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
-        WHERE thread = $1 AND namespace = $2
+pub(crate) const READ: &str = concat!(
+    "WITH head AS (", head!(), "), wanted AS (
+        SELECT line, seq, base FROM head JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
     )
-    SELECT link.seq, link.base, link.created_ms, link.bytes, NULL::bytea AS task, NULL::text AS name
+    SELECT 0, newest, last, status_at, NULL::bytea, NULL::bytea, NULL::text FROM head
+    UNION ALL
+    SELECT 1, link.seq, link.base, link.created_ms, link.bytes, NULL, NULL
     FROM wanted JOIN checkpoints AS link USING (line) WHERE link.seq BETWEEN least(wanted.base, wanted.seq) AND wanted.seq
     UNION ALL
-    SELECT writes.seq, 0, 0, writes.bytes, writes.task, writes.name
-    FROM wanted JOIN writes USING (line, seq)";
+    SELECT 2, writes.seq, 0, 0, writes.bytes, writes.task, writes.name
+    FROM wanted JOIN writes USING (line, seq)"
+);
 
 /// `$1` thread, `$2` namespace, `$3` to `$4` numbers.
 pub(crate) const WRITES: &str = "
@@ -68,44 +89,71 @@ pub(crate) const WRITES: &str = "
     WHERE thread = $1 AND namespace = $2 AND seq BETWEEN $3 AND $4
     ORDER BY seq, task, name";
 
-/// `$1` thread, `$2` namespace, `$3` the last number, `$4` the limit.
-pub(crate) const HISTORY: &str = "
-    SELECT seq, base, created_ms, bytes FROM lines JOIN checkpoints ON line = id
-    WHERE thread = $1 AND namespace = $2 AND seq <= $3
-    ORDER BY seq DESC LIMIT $4";
+/// `$1` thread, `$2` namespace, `$3` the last number, `$4` the limit. The first column is as in [`READ`].
+pub(crate) const HISTORY: &str = concat!(
+    "WITH head AS (",
+    head!(),
+    ")
+    SELECT 0, newest, last, status_at, NULL::bytea FROM head
+    UNION ALL
+    (SELECT 1, seq, base, created_ms, bytes FROM head JOIN checkpoints ON line = id
+    WHERE seq <= $3
+    ORDER BY seq DESC LIMIT $4)"
+);
 
 /// `$1` thread.
 pub(crate) const NAMESPACES: &str = "
     SELECT namespace FROM lines
-    WHERE thread = $1 AND (newest IS NOT NULL OR EXISTS (SELECT FROM writes WHERE line = id))
+    WHERE thread = $1 AND (newest IS NOT NULL OR EXISTS (SELECT FROM writes WHERE line = id)
+        OR EXISTS (SELECT FROM checkpoints WHERE line = id))
     ORDER BY namespace";
+
+/// Whether the rows of a thread that is listed fit together.
+macro_rules! fits {
+    () => {
+        "(bool_and(checkpoints.created_ms >= 0 AND COALESCE(checkpoints.seq <= line.newest, false))
+            AND (root.newest IS NULL OR bool_or(line.id = root.id AND checkpoints.seq = root.newest))
+            AND COALESCE(described.status_at <= root.newest, true)
+            AND COALESCE(
+                described.status IN ('running', 'waiting', 'stopped', 'failed', 'finished'),
+                described.status_at IS NULL
+            ))"
+    };
+}
 
 /// `$1` the lowest id, `$2` null or the id after which the list begins, `$3` null or the id before which it ends, `$4` null or
 /// the limit. The other parameters are conditions, which do not apply if they are null: `$5` the status, `$6` the flow, `$7` and
 /// `$8` the name and the value of a label, `$9` the time after the newest checkpoint, `$10` the time at which the thread is due.
 ///
-/// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set.
-pub(crate) const THREADS: &str = "
-    SELECT line.thread, count(*), sum(octet_length(bytes)),
+/// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set. A thread whose rows do not
+/// fit together is listed whatever its status is, so that it is noticed.
+pub(crate) const THREADS: &str = concat!(
+    "SELECT line.thread, count(*), sum(octet_length(bytes)),
         LEAST(min(line.begun_ms), min(checkpoints.created_ms)), max(checkpoints.created_ms),
         COALESCE(described.flow, ''),
         CASE WHEN described.status_at = root.newest THEN described.status END,
         CASE WHEN described.status_at = root.newest THEN described.due_ms END,
-        described.label_names, described.label_values
+        described.label_names, described.label_values, ", fits!(), "
     FROM lines AS line JOIN checkpoints ON line = line.id
         LEFT JOIN threads AS described ON described.thread = line.thread
         LEFT JOIN lines AS root ON root.thread = line.thread AND root.namespace = ''
     WHERE line.thread >= $1 AND ($2::text IS NULL OR line.thread > $2) AND ($3::text IS NULL OR line.thread < $3)
-        AND ($5::text IS NULL OR $5 = CASE WHEN described.status_at = root.newest THEN described.status ELSE 'running' END)
         AND ($6::text IS NULL OR COALESCE(described.flow, '') = $6)
         AND ($7::text IS NULL OR described.label_values @> ARRAY[$8::text] AND EXISTS (
             SELECT FROM unnest(described.label_names, described.label_values) AS label (name, value)
             WHERE label.name = $7 AND label.value = $8
         ))
-        AND ($10::bigint IS NULL OR described.status_at = root.newest AND described.due_ms <= $10)
-    GROUP BY line.thread, described.thread, root.newest
+        -- Leaves out most threads before their checkpoints are counted.
+        AND (described.status_at IS DISTINCT FROM root.newest OR ($5::text IS NULL OR described.status = $5
+            OR COALESCE(described.status NOT IN ('running', 'waiting', 'stopped', 'failed', 'finished'), true))
+            AND ($10::bigint IS NULL OR described.due_ms <= $10))
+    GROUP BY line.thread, described.thread, root.id
     HAVING ($9::bigint IS NULL OR max(checkpoints.created_ms) < $9)
-    ORDER BY line.thread LIMIT $4";
+        AND ($5::text IS NULL OR NOT ", fits!(), "
+            OR $5 = CASE WHEN described.status_at = root.newest THEN described.status ELSE 'running' END)
+        AND ($10::bigint IS NULL OR NOT ", fits!(), " OR described.status_at = root.newest AND described.due_ms <= $10)
+    ORDER BY line.thread LIMIT $4"
+);
 
 /// `$1` thread, `$2` status, `$3` flow, `$4` null or the time at which the thread is due.
 pub(crate) const SET_STATUS: &str = "
@@ -127,6 +175,11 @@ pub(crate) const PRUNE: &str = "
         -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
         UPDATE lines SET newest = NULL FROM at
         WHERE lines.id = at.id AND lines.newest = at.newest AND lines.newest <= $3
+        RETURNING lines.id
+    ), described AS (
+        -- A status is that of a checkpoint which is stored.
+        UPDATE threads SET status_at = NULL, status = NULL, due_ms = NULL
+        WHERE thread = $1 AND $2 = '' AND EXISTS (SELECT FROM emptied)
     ), removed AS (
         DELETE FROM writes USING at WHERE line = at.id AND seq <= $3
     )

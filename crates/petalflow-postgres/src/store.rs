@@ -11,10 +11,13 @@ use petalflow::checkpoint::{
     ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use tokio::runtime::Handle;
+use tokio_postgres::types::ToSql;
 
 use crate::connection::{Connector, Params};
+use crate::error::UNKNOWN;
 use crate::options::PostgresOptions;
 use crate::pool::{Pool, Rerun};
+use crate::rows::Reader;
 use crate::session::Session;
 use crate::{layout, rows, sql};
 
@@ -108,7 +111,7 @@ impl PostgresStore {
         layout::prepare(&mut connection, &options.schema).await?;
         let pool = Pool::new(connector.clone());
         pool.add(connection);
-        pool.query(Rerun::Never, sql::DELETE_DEAD_CLAIMS, &[])
+        pool.query(UNKNOWN, Rerun::Never, sql::DELETE_DEAD_CLAIMS, &[])
             .await?;
         Ok(PostgresStore(Arc::new(Inner {
             pool,
@@ -122,19 +125,17 @@ impl PostgresStore {
     async fn conflict(&self, address: Address<'_>, expected: Option<u64>) -> StoreError {
         let Address { thread, namespace } = address;
         let params: &Params<'_> = &[&thread, &namespace];
-        match self
-            .0
-            .pool
-            .query(Rerun::Harmless, sql::NEWEST, params)
-            .await
-        {
-            Ok(rows) => StoreError::Conflict {
+        let pool = &self.0.pool;
+        let head = pool.query(thread, Rerun::Harmless, sql::HEAD, params).await;
+        let found = head.and_then(|rows| match rows.first() {
+            Some(row) => rows::check_head(address, row, 0),
+            None => Ok(None),
+        });
+        match found {
+            Ok(found) => StoreError::Conflict {
                 thread: thread.into(),
                 expected,
-                found: rows
-                    .first()
-                    .and_then(|row| row.get::<_, Option<i64>>(0))
-                    .map(i64::cast_unsigned),
+                found,
             },
             Err(error) => error,
         }
@@ -156,40 +157,37 @@ impl Store for PostgresStore {
         let created_ms = rows::to_time(checkpoint.created_ms);
         let (first, last) = rows::bounds(&settled);
         let pool = &self.0.pool;
-        let appended = match after {
-            None => {
-                let params: &Params<'_> = &[
-                    &thread,
-                    &namespace,
-                    &seq,
-                    &base,
-                    &created_ms,
-                    &checkpoint.bytes,
-                    &first,
-                    &last,
-                ];
-                pool.query(Rerun::Never, sql::APPEND_FIRST, params).await?
-            }
-            Some(after) => {
-                let after = rows::to_bigint(after)?;
-                let params: &Params<'_> = &[
-                    &thread,
-                    &namespace,
-                    &seq,
-                    &base,
-                    &created_ms,
-                    &checkpoint.bytes,
-                    &first,
-                    &last,
-                    &after,
-                ];
-                pool.query(Rerun::Never, sql::APPEND_AFTER, params).await?
-            }
-        };
-        if appended.is_empty() {
-            return Err(self.conflict(address, after).await);
+        let known = after.map(rows::to_bigint).transpose()?;
+        let mut params: Vec<&(dyn ToSql + Sync)> = vec![
+            &thread,
+            &namespace,
+            &seq,
+            &base,
+            &created_ms,
+            &checkpoint.bytes,
+            &first,
+            &last,
+        ];
+        let mut statement = sql::APPEND_FIRST;
+        if let Some(known) = &known {
+            params.push(known);
+            statement = sql::APPEND_AFTER;
         }
-        Ok(())
+        let mut again = false;
+        loop {
+            let appended = pool.query(thread, Rerun::Never, statement, &params);
+            if !appended.await?.is_empty() {
+                return Ok(());
+            }
+            let conflict = self.conflict(address, after).await;
+            // The statement may have seen the checkpoints that another transaction removed at the same time.
+            let is_over =
+                matches!(&conflict, StoreError::Conflict { found, .. } if *found == after);
+            if again || !is_over {
+                return Err(conflict);
+            }
+            again = true;
+        }
     }
 
     async fn write(
@@ -219,6 +217,7 @@ impl Store for PostgresStore {
         self.0
             .pool
             .query(
+                address.thread,
                 Rerun::Never,
                 sql::WRITE,
                 &[
@@ -246,9 +245,14 @@ impl Store for PostgresStore {
         let rows = self
             .0
             .pool
-            .query(Rerun::Harmless, sql::READ, &[&thread, &namespace, &seq])
+            .query(
+                thread,
+                Rerun::Harmless,
+                sql::READ,
+                &[&thread, &namespace, &seq],
+            )
             .await?;
-        rows::stored(thread, &rows)
+        rows::stored(address, &rows)
     }
 
     async fn writes(
@@ -262,6 +266,7 @@ impl Store for PostgresStore {
             .0
             .pool
             .query(
+                thread,
                 Rerun::Harmless,
                 sql::WRITES,
                 &[&thread, &namespace, &first, &last],
@@ -283,21 +288,24 @@ impl Store for PostgresStore {
             .0
             .pool
             .query(
+                thread,
                 Rerun::Harmless,
                 sql::HISTORY,
                 &[&thread, &namespace, &last, &limit],
             )
             .await?;
-        Ok(rows.iter().map(rows::checkpoint).collect())
+        rows::history(address, &rows)
     }
 
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let rows = self
             .0
             .pool
-            .query(Rerun::Harmless, sql::NAMESPACES, &[&thread])
+            .query(thread, Rerun::Harmless, sql::NAMESPACES, &[&thread])
             .await?;
-        Ok(rows.iter().map(|row| row.get(0)).collect())
+        let table = "lines";
+        let reader = Reader { thread, table };
+        rows.iter().map(|row| reader.get(row, 0)).collect()
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
@@ -328,8 +336,10 @@ impl Store for PostgresStore {
             &due_by,
         ];
         let pool = &self.0.pool;
-        let rows = pool.query(Rerun::Harmless, sql::THREADS, params).await?;
-        Ok(rows.iter().map(rows::thread_info).collect())
+        let rows = pool
+            .query(UNKNOWN, Rerun::Harmless, sql::THREADS, params)
+            .await?;
+        rows.iter().map(rows::thread_info).collect()
     }
 
     async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
@@ -342,7 +352,8 @@ impl Store for PostgresStore {
             } => {
                 let due_ms = due_ms.map(rows::to_time);
                 let params: &Params<'_> = &[&thread, &status.as_str(), &flow, &due_ms];
-                pool.query(Rerun::Never, sql::SET_STATUS, params).await?;
+                pool.query(thread, Rerun::Never, sql::SET_STATUS, params)
+                    .await?;
             }
             ThreadChange::Labels(labels) => {
                 let (names, values): (Vec<&str>, Vec<&str>) = labels
@@ -350,7 +361,8 @@ impl Store for PostgresStore {
                     .map(|(name, value)| (name.as_str(), value.as_str()))
                     .unzip();
                 let params: &Params<'_> = &[&thread, &names, &values];
-                pool.query(Rerun::Never, sql::SET_LABELS, params).await?;
+                pool.query(thread, Rerun::Never, sql::SET_LABELS, params)
+                    .await?;
             }
         }
         Ok(())
@@ -361,7 +373,12 @@ impl Store for PostgresStore {
         let last = rows::last_below(seq);
         self.0
             .pool
-            .query(Rerun::Never, sql::PRUNE, &[&thread, &namespace, &last])
+            .query(
+                thread,
+                Rerun::Never,
+                sql::PRUNE,
+                &[&thread, &namespace, &last],
+            )
             .await?;
         Ok(())
     }
@@ -372,7 +389,9 @@ impl Store for PostgresStore {
 
     async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
         let pool = &self.0.pool;
-        pool.query(Rerun::Never, sql::DELETE, &[&threads]).await?;
+        let first = threads.first().copied().unwrap_or(UNKNOWN);
+        pool.query(first, Rerun::Never, sql::DELETE, &[&threads])
+            .await?;
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use petalflow_test_servers::{Found, Postgres, found_or_skip, fresh_name, other_p
 use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
+mod damage;
 #[cfg(feature = "tls")]
 mod encrypted;
 
