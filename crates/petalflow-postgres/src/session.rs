@@ -62,7 +62,10 @@ impl Session {
             let other = self.query(thread, sql::OWNER, &[&thread]).await?;
             if let Some(row) = other.first() {
                 let table = "claims";
-                let owner = Reader { thread, table }.get(row, 0)?;
+                let reader = Reader { thread, table };
+                let owner = reader.get(row, 0)?;
+                // Nobody could release a claim without a session.
+                reader.get::<i64>(row, 1)?;
                 return Ok(Claim::Busy { owner });
             }
             // The claim was released in between.

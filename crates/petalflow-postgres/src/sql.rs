@@ -214,7 +214,7 @@ pub(crate) const CLAIM: &str = "
     RETURNING thread";
 
 /// `$1` thread.
-pub(crate) const OWNER: &str = "SELECT owner FROM claims WHERE thread = $1";
+pub(crate) const OWNER: &str = "SELECT owner, session FROM claims WHERE thread = $1";
 
 /// `$1` thread, `$2` owner.
 pub(crate) const RELEASE: &str = "DELETE FROM claims WHERE thread = $1 AND owner = $2";

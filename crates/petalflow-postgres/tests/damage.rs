@@ -48,7 +48,7 @@ async fn damaged(url: &str, damage: &str) -> (PostgresStore, String) {
         ALTER TABLE checkpoints DROP CONSTRAINT checkpoints_line_fkey, ALTER base DROP NOT NULL, ALTER bytes DROP NOT NULL;
         ALTER TABLE writes ALTER bytes DROP NOT NULL;
         ALTER TABLE threads ALTER label_names DROP NOT NULL;
-        ALTER TABLE claims ALTER owner DROP NOT NULL;
+        ALTER TABLE claims ALTER owner DROP NOT NULL, ALTER session DROP NOT NULL;
         ALTER TABLE layout ALTER version DROP NOT NULL";
     let statements = format!("SET search_path = {schema}; {loose}; {damage}");
     sql(url, &statements).await;
@@ -126,6 +126,9 @@ async fn values_that_are_never_written_are_damage() {
     let damage = "UPDATE lines SET namespace = NULL WHERE namespace <> ''";
     let (store, _) = damaged(&server.url, damage).await;
     is_damage(store.namespaces("essay").await, damage);
+    let damage = "INSERT INTO claims (thread, owner, session) VALUES ('essay', 'one', NULL)";
+    let (store, _) = damaged(&server.url, damage).await;
+    is_damage(store.claim("essay", "two").await, damage);
     let damage = "INSERT INTO claims (thread, owner, session) VALUES ('essay', NULL, 7)";
     let (store, schema) = damaged(&server.url, damage).await;
     assert!(store.claim("other", "one").await.is_ok());
