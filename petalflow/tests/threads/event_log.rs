@@ -1,6 +1,6 @@
 //! The stored events of a thread.
 
-use petalflow::checkpoint::{InMemoryStore, Store as _};
+use petalflow::checkpoint::{Address, InMemoryStore, Store as _};
 use petalflow::event::LoggedEvent;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Retention, Thread};
@@ -198,4 +198,36 @@ async fn a_thread_without_a_log_stores_no_events() {
     let _ = thread.run("2".to_string()).await.unwrap();
     assert_eq!(store.namespaces("t").await.unwrap(), [""]);
     assert_eq!(thread.events_since(0).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_lost_record_of_the_log_is_damage() {
+    let store = InMemoryStore::new();
+    let thread = logged(&store, 1_000);
+    let _ = thread.run("5".to_string()).await.unwrap();
+    let address = Address {
+        thread: thread.id(),
+        namespace: "/events",
+    };
+    let mut records = store.history(address, None, 1_000).await.unwrap();
+    records.reverse();
+    assert!(records.len() > 3, "one for each superstep");
+    for lost in 1..records.len() - 1 {
+        let damaged = InMemoryStore::new();
+        let mut after = None;
+        for (index, record) in records.iter().enumerate() {
+            if index != lost {
+                let appended = damaged.append(address, record, after, 0..0);
+                appended.await.unwrap();
+                after = Some(record.seq);
+            }
+        }
+        let events = logged(&damaged, 1_000).events_since(0).await;
+        let message = events.unwrap_err().to_string();
+        let expected = format!("event {} of its log", records[lost - 1].seq);
+        assert!(
+            message.contains(thread.id()) && message.contains(&expected),
+            "{message}"
+        );
+    }
 }

@@ -155,10 +155,22 @@ pub(crate) async fn events_since(
             break;
         }
     }
-    let mut events = Vec::new();
+    let mut events: Vec<LoggedEvent> = Vec::new();
     for record in records.iter().rev() {
-        let decoded = decode(record);
-        events.extend(decoded.map_err(ThreadError::value("the event log of the thread"))?);
+        let decoded = decode(record).map_err(ThreadError::value("the event log of the thread"))?;
+        // Only the oldest events are removed.
+        if let (Some(before), Some(next)) = (events.last(), decoded.first())
+            && next.number.checked_sub(1) != Some(before.number)
+        {
+            return Err(ThreadError::Store(StoreError::Damaged {
+                thread: storage.thread.to_string(),
+                problem: format!(
+                    "event {} of its log is followed by event {}; restore it from a backup",
+                    before.number, next.number
+                ),
+            }));
+        }
+        events.extend(decoded);
     }
     events.retain(|event| event.number > after);
     Ok(events)
