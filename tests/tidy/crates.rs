@@ -90,3 +90,18 @@ fn published_packages_do_not_need_unpublished_ones() {
     }
     report(&errors);
 }
+
+/// `cargo test --workspace` runs all tests.
+#[test]
+fn tests_need_no_features() {
+    let mut errors = Vec::new();
+    for package in workspace::packages() {
+        for test in &package.tests_with_features {
+            errors.push(format!(
+                "{}/Cargo.toml: Cargo does not run the test `{test}` if a feature of `required-features` is off: delete that line, and enable the features in a `dev-dependency` of the package on itself",
+                package.folder.display()
+            ));
+        }
+    }
+    report(&errors);
+}

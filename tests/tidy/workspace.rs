@@ -14,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     /// The root files of its libraries and programs, below [`root`].
     pub(crate) roots: Vec<PathBuf>,
+    /// The tests that Cargo leaves out, without a word, if a feature is off.
+    pub(crate) tests_with_features: Vec<String>,
 }
 
 pub(crate) struct Dependency {
@@ -71,7 +73,15 @@ fn read(package: &Value, workspace: &Path) -> Package {
     let is_checked = |target: &&Value| {
         list(&target["kind"]).any(|kind| matches!(text(kind), "lib" | "proc-macro" | "bin"))
     };
+    let targets = list(&package["targets"]);
+    let tests_with_features = targets.filter(|target| {
+        list(&target["kind"]).any(|kind| text(kind) == "test")
+            && !target["required-features"].is_null()
+    });
     Package {
+        tests_with_features: tests_with_features
+            .map(|target| text(&target["name"]).to_owned())
+            .collect(),
         name: text(&package["name"]).to_owned(),
         folder: below(&package["manifest_path"])
             .parent()
