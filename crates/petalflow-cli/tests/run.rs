@@ -484,8 +484,8 @@ fn p209_failures_before_a_run_are_lines_of_json_too() {
             .expect("a text")
             .contains("nothing.json")
     );
-    let model = failure(petalflow!("run research.agent.yaml -i topic=x --json"), 5);
-    assert!(model["hint"].is_string(), "{model}");
+    let tool = failure(petalflow!("run lookup.graph.yaml -i city=Rome --json"), 5);
+    assert!(tool["hint"].is_string(), "{tool}");
     failure(petalflow!("tools nothing --json"), 4);
     let (folder, review) = (folder(), document("review.graph.yaml"));
     let store = path(&folder, "runs.db");

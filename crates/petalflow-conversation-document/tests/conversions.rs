@@ -518,8 +518,10 @@ fn f095_fields_of_one_form_only_are_named() {
     }
     assert!(!all.iter().any(|it| it.ends_with("/handler")), "{all:?}");
 
-    let parameters = json!({ "type": "object", "properties": { "n": { "type": ["integer", "null"] } },
-        "additionalProperties": false, "title": "Go" });
+    let parameters = json!({ "type": "object", "properties": {
+            "n": { "type": ["integer", "null"] }, "optional": { "type": ["integer", "null"] },
+            "both": { "type": ["integer", "string"] } },
+        "required": ["n"], "additionalProperties": false, "title": "Go" });
     let tool = json!({ "type": "function", "cached": true,
         "function": { "name": "go", "strict": true, "parameters": parameters } });
     let document = json!({ "initial_node": "a", "owner": "Ann",
@@ -533,6 +535,7 @@ fn f095_fields_of_one_form_only_are_named() {
             "/nodes/a/functions/0/function/strict",
             "/nodes/a/functions/0/function/parameters/additionalProperties",
             "/nodes/a/functions/0/function/parameters/title",
+            "/nodes/a/functions/0/parameters/properties/both",
             "/nodes/a/functions/0/parameters/properties/n",
         ]
     );

@@ -207,20 +207,8 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
             format!("the parameters of function '{name}' are in its code, and not in the document"),
         );
     }
-    for (parameter, schema) in function.parameters.iter().flat_map(|it| &it.properties) {
-        let kinds = schema.get("type").and_then(serde_json::Value::as_array);
-        if let Some(kinds) = kinds.filter(|kinds| kinds.len() > 1) {
-            let kept = one_type(schema.get("type"));
-            let kinds: Vec<&str> = kinds.iter().filter_map(serde_json::Value::as_str).collect();
-            let message = format!(
-                "the parameter '{parameter}' of function '{name}' has the types {}: the editor has one, here '{kept}'",
-                kinds.join(", ")
-            );
-            drops.add(
-                at.name("parameters").name("properties").name(parameter),
-                message,
-            );
-        }
+    for parameters in &function.parameters {
+        types(name, parameters, at, drops);
     }
     let mut written = plain(function, next_node_id, decision);
     if let Next::Branch(branch) = &function.next {
@@ -238,6 +226,31 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
         _ => {}
     }
     written
+}
+
+/// Names the types of parameters that are dropped. An optional parameter that may be null can be left out instead.
+fn types(function: &str, parameters: &Parameters, at: &Pointer, drops: &mut Drops) {
+    for (parameter, schema) in &parameters.properties {
+        let kinds = schema.get("type").and_then(serde_json::Value::as_array);
+        let kinds = kinds.into_iter().flatten();
+        let kinds: Vec<&str> = kinds.filter_map(serde_json::Value::as_str).collect();
+        let is_optional = !parameters.required.contains(parameter);
+        let dropped = match kinds.as_slice() {
+            [_, _] if kinds.contains(&"null") => !is_optional,
+            kinds => kinds.len() > 1,
+        };
+        if dropped {
+            let message = format!(
+                "the parameter '{parameter}' of function '{function}' has the types {}: the editor has one, here '{}'",
+                kinds.join(", "),
+                one_type(schema.get("type"))
+            );
+            drops.add(
+                at.name("parameters").name("properties").name(parameter),
+                message,
+            );
+        }
+    }
 }
 
 fn plain(
