@@ -207,7 +207,7 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
             format!("the parameters of function '{name}' are in its code, and not in the document"),
         );
     }
-    for parameters in &function.parameters {
+    if let Some(parameters) = &function.parameters {
         types(name, parameters, at, drops);
     }
     let mut written = plain(function, next_node_id, decision);
