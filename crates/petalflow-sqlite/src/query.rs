@@ -65,10 +65,12 @@ pub(crate) fn history(
     before: Option<u64>,
     limit: usize,
 ) -> Result<Vec<StoredCheckpoint>, TransactionError> {
+    // One transaction, so that rows and status are of one snapshot.
+    let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     match before {
         Some(0) => Ok(Vec::new()),
         before => log::newest(
-            connection,
+            &snapshot,
             address,
             before.map_or(u64::MAX, |before| before - 1),
             limit,

@@ -193,3 +193,43 @@ async fn an_append_after_that_of_another_process_is_a_conflict() {
     let history = two.history(address, None, usize::MAX).await;
     assert_eq!(history.expect("it can be read").len(), 59);
 }
+
+/// What is read while another store of the file appends, prunes and describes is of one snapshot: it is never damaged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_see_one_snapshot_while_another_store_writes() {
+    use petalflow::checkpoint::{ThreadChange, ThreadStatus};
+
+    let folder = tempfile::TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    let writer = SqliteStore::open(&path).await.expect("it opens");
+    let reader = SqliteStore::open(&path).await.expect("it opens");
+    let address = Address::root("essay-42");
+    let writes = tokio::spawn(async move {
+        for seq in 1..=400 {
+            let appended = crate::append(&writer, "essay-42", seq, 400).await;
+            appended.expect("it is written");
+            let status = ThreadChange::Status {
+                flow: "Write",
+                status: ThreadStatus::Finished,
+                due_ms: None,
+            };
+            let described = writer.describe("essay-42", status).await;
+            described.expect("it is written");
+            if seq % 10 == 0 {
+                let pruned = writer.prune(Address::root("essay-42"), seq - 8).await;
+                pruned.expect("it is written");
+            }
+        }
+    });
+    while !writes.is_finished() {
+        let history = reader.history(address, None, usize::MAX).await;
+        let history = history.expect("no part of it is newer than another");
+        assert!(history.is_sorted_by(|a, b| a.seq == b.seq + 1));
+        reader.read(address, None).await.expect("it can be read");
+        let listed = reader.threads(ThreadQuery::default()).await;
+        listed.expect("it can be listed");
+        let namespaces = reader.namespaces("essay-42").await;
+        namespaces.expect("it can be read");
+    }
+    writes.await.expect("it writes");
+}

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, ThreadQuery};
+use petalflow::checkpoint::{
+    Address, Store, StoreError, StoredCheckpoint, ThreadChange, ThreadQuery, ThreadStatus,
+};
 
 use super::samples::{THREAD, append, append_all, checkpoint, newest, numbers, write};
 use super::threads_at_once::at_once;
@@ -231,5 +233,53 @@ pub async fn writes_of_one_call_appear_together(stores: &Stores) -> CaseResult {
         }
     })
     .await?;
+    Ok(())
+}
+
+/// What is read while another handle appends, prunes and describes is of one moment: it fits together.
+pub async fn what_is_read_fits_together(stores: &Stores) -> CaseResult {
+    const LAST: u64 = 60;
+    let address = Address::root(THREAD);
+    at_once(2, |index| {
+        let stores = stores.clone();
+        async move {
+            if index == 0 {
+                return append_prune_and_describe(&*stores.store, LAST).await;
+            }
+            loop {
+                let history = stores.other.history(address, None, usize::MAX).await?;
+                assert!(
+                    history.is_sorted_by(|newer, older| newer.seq == older.seq + 1),
+                    "a history has no gaps: {history:?}"
+                );
+                stores.other.threads(ThreadQuery::default()).await?;
+                stores.other.namespaces(THREAD).await?;
+                if newest(&*stores.other, address).await? == Some(LAST) {
+                    return Ok(());
+                }
+            }
+        }
+    })
+    .await?;
+    Ok(())
+}
+
+async fn append_prune_and_describe(store: &dyn Store, last: u64) -> CaseResult {
+    let address = Address::root(THREAD);
+    let finished = ThreadChange::Status {
+        flow: "Write",
+        status: ThreadStatus::Finished,
+        due_ms: None,
+    };
+    for seq in 1..=last {
+        // Without this, a store in memory would have written everything before the other reads.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let after = seq.checked_sub(1).filter(|after| *after > 0);
+        append(store, address, seq, after).await?;
+        store.describe(THREAD, finished).await?;
+        if seq % 10 == 0 {
+            store.prune(address, seq - 5).await?;
+        }
+    }
     Ok(())
 }

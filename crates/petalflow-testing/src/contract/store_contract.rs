@@ -116,6 +116,7 @@ macro_rules! store_contract {
                 many_threads_at_once,
                 a_read_is_of_one_moment,
                 writes_of_one_call_appear_together,
+                what_is_read_fits_together,
             ]
             }
         }

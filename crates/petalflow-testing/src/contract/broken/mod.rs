@@ -72,6 +72,7 @@ defects! {
     FiltersWithinPage: descriptions::threads_are_listed_by_what_is_known_of_them says "the pages of";
     Hangs: reads::c92_an_unknown_thread_has_no_checkpoint says "did not finish";
     HistoryIncludesBefore: reads::history_is_paged_newest_first says "lower number";
+    HistoryOfTwoMoments: concurrency::what_is_read_fits_together says "no gaps";
     HistoryOldestFirst: reads::history_is_paged_newest_first says "newest first";
     LabelsIgnoreCase: descriptions::labels_are_any_text says "by bytes";
     LabelsMerged: descriptions::labels_are_any_text says "the place of all others";

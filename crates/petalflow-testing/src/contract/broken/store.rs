@@ -38,6 +38,7 @@ pub(super) enum Defect {
     FiltersWithinPage,
     Hangs,
     HistoryIncludesBefore,
+    HistoryOfTwoMoments,
     HistoryOldestFirst,
     LabelsIgnoreCase,
     LabelsMerged,
@@ -371,6 +372,13 @@ impl Store for BrokenStore {
         let mut history = self.store.history(address, before, limit).await?;
         if self.is(HistoryOldestFirst) {
             history.reverse();
+        }
+        if self.is(HistoryOfTwoMoments) {
+            history.truncate(1);
+            // Cannot be dropped here, as in a thread of its own.
+            std::thread::sleep(Duration::from_millis(1));
+            let rest = self.store.history(address, before, limit).await?;
+            history.extend(rest.into_iter().skip(1));
         }
         Ok(history)
     }
