@@ -14,7 +14,7 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     /// The root files of its libraries and programs, below [`root`].
     pub(crate) roots: Vec<PathBuf>,
-    /// The tests that Cargo leaves out, without a word, if a feature is off.
+    /// The tests that need features. If one is off, Cargo does not run the test and does not report it.
     pub(crate) tests_with_features: Vec<String>,
 }
 

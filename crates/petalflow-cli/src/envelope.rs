@@ -121,7 +121,7 @@ pub(crate) struct ResultArgs {
 }
 
 impl ResultArgs {
-    /// Checks that the file can have a place. A run takes long, and its result would be lost.
+    /// Checks that the file can be created. After a long run its result would be lost.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(file) = &self.output else {
             return Ok(());

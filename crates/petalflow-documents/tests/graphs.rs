@@ -438,7 +438,7 @@ fn p206_settings_of_a_wrong_form_are_reported_at_their_place() {
             "webhook_call",
             json!({ "url": "https://x.test", "headers": { "X-Ok": "1", "X Y": "1" } }),
             "headers/X Y",
-            "`X Y` is not a name of an HTTP header",
+            "`X Y` is not the name of an HTTP header",
         ),
         (
             "webhook_call",
@@ -456,7 +456,7 @@ fn p206_settings_of_a_wrong_form_are_reported_at_their_place() {
             "webhook_trigger",
             json!({ "auth": { "type": "header_token", "header": "X Y", "token": "t" } }),
             "auth/header",
-            "`X Y` is not a name of an HTTP header",
+            "`X Y` is not the name of an HTTP header",
         ),
         (
             "webhook_trigger",
@@ -474,7 +474,7 @@ fn p206_settings_of_a_wrong_form_are_reported_at_their_place() {
             "human",
             json!({ "output_var": "r", "options": [{ "id": "yes" }, { "id": "no" }, { "id": "yes" }] }),
             "options/2/id",
-            "the option `yes` is there twice",
+            "two options have the id `yes`",
         ),
         (
             "human",

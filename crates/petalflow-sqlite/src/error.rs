@@ -44,7 +44,7 @@ impl TransactionError {
         }
     }
 
-    /// What is stored of a thread cannot be read.
+    /// The error for a thread whose stored data cannot be read.
     pub(crate) fn damaged(thread: &str, problem: &str) -> Self {
         TransactionError::Refused(StoreError::Damaged {
             thread: thread.into(),

@@ -196,7 +196,7 @@ fn new_segment(
         )
     })?;
     let segment = Segment { number, first };
-    // With a number that is in use, the log would be mixed with another.
+    // If the number is in use, the rows would be mixed with those of another thread.
     let in_use = "SELECT 1 FROM log WHERE id >= ?1 LIMIT 1";
     let mut in_use = connection.prepare_cached(in_use)?;
     if in_use.exists([segment.start()])? {

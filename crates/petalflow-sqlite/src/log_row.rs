@@ -97,7 +97,7 @@ pub(crate) fn last_rows(
     Ok(rows)
 }
 
-/// The last two rows of a segment. Two, because a checkpoint may begin in the row before.
+/// The last two rows of a segment, because its newest checkpoint may begin in the row before the last one.
 pub(crate) fn end_of(
     connection: &Connection,
     address: Address<'_>,

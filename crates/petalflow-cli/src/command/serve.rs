@@ -76,7 +76,7 @@ pub(crate) async fn run(args: Args) -> Result {
         .map_err(|errors| Failure::new(Exit::Missing, errors))?;
     let cannot_listen = |error: std::io::Error| {
         let exit = match error.kind() {
-            // It is no address.
+            // The text is not an address.
             std::io::ErrorKind::InvalidInput => Exit::Usage,
             _ => Exit::Failed,
         };

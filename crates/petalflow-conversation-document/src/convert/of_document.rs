@@ -1,5 +1,5 @@
-//! From a checked document: nothing of a document that has the wanted form already is changed, and fields that only the
-//! old form has are named.
+//! Converts a checked document. A document that has the wanted form already is not changed. Fields that only the old form
+//! has are reported.
 
 use super::{Converted, Drops};
 use crate::config::FlowConfig;

@@ -208,7 +208,7 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
         );
     }
     if let Some(parameters) = &function.parameters {
-        types(name, parameters, at, drops);
+        drop_types(name, parameters, at, drops);
     }
     let mut written = plain(function, next_node_id, decision);
     if let Next::Branch(branch) = &function.next {
@@ -228,8 +228,9 @@ fn function(function: &Function, at: &Pointer, drops: &mut Drops) -> editor::Fun
     written
 }
 
-/// Names the types of parameters that are dropped. An optional parameter that may be null can be left out instead.
-fn types(function: &str, parameters: &Parameters, at: &Pointer, drops: &mut Drops) {
+/// Reports the types of parameters that the editor cannot say. An optional parameter that may be null can be left out
+/// instead.
+fn drop_types(function: &str, parameters: &Parameters, at: &Pointer, drops: &mut Drops) {
     for (parameter, schema) in &parameters.properties {
         let kinds = schema.get("type").and_then(serde_json::Value::as_array);
         let kinds = kinds.into_iter().flatten();

@@ -45,7 +45,7 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
         }
         Strategy::Custom => dependencies(workflow, &execution.name("tasks"), report),
     }
-    // In a wrong order everything is missing.
+    // If the order is wrong, most results would be missing.
     if report.0.len() == findings {
         results::check(workflow, report);
     }

@@ -17,7 +17,7 @@ pub(super) fn check(config: &Map<String, Value>, at: &Pointer, report: &mut Repo
         };
         if !known.insert(id) {
             let at = at.name("options").item(index).name("id");
-            let message = format!("the option `{}` is there twice", shown(id));
+            let message = format!("two options have the id `{}`: rename one", shown(id));
             report.add(Code::WrongValue, at, message);
             return;
         }

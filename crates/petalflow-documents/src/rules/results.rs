@@ -7,7 +7,8 @@ use crate::compile::text::task_references;
 use crate::diagnostic::{Code, Report};
 use petalflow_source::{Pointer, names::shown};
 
-/// The number of edges that are followed in one document. Documents that people write have far fewer.
+/// The number of edges that are followed in one document. Documents that people write have far fewer. A larger document is
+/// not checked further: a result that is missing is then an error of the run.
 const MAX_STEPS: usize = 10_000_000;
 
 /// Checks that a result exists when the text is written. Under the strategy `hierarchical` the manager chooses the order.

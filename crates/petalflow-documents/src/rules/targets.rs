@@ -38,7 +38,7 @@ pub(super) fn check(
             String::new()
         };
         let message = format!(
-            "node `{}` can choose `{}`, to which it has no edge{suggestion}",
+            "node `{}` can choose `{}`, to which it has no edge: add the edge, or remove the target{suggestion}",
             shown(&node.id),
             shown(target)
         );

@@ -21,7 +21,10 @@ pub(super) fn call(config: &Map<String, Value>, at: &Pointer, report: &mut Repor
     for (name, value) in headers.into_iter().flatten() {
         let at = at.name("headers").name(name);
         if !is_token(name) {
-            let message = format!("`{}` is not a name of an HTTP header", shown(name));
+            let message = format!(
+                "`{}` is not the name of an HTTP header, which has letters, digits and marks such as `-`",
+                shown(name)
+            );
             report.add_at_name(Code::WrongValue, at, message);
         } else if !value.as_str().is_none_or(is_header_value) {
             let message = "the value of a header has printable ASCII characters only";
@@ -51,7 +54,10 @@ pub(super) fn trigger(config: &Map<String, Value>, at: &Pointer, report: &mut Re
     let at = at.name("auth");
     let text = |name: &str| auth.get(name).and_then(Value::as_str).map(str::trim);
     if let Some(header) = text("header").filter(|header| !is_token(header)) {
-        let message = format!("`{}` is not a name of an HTTP header", shown(header));
+        let message = format!(
+            "`{}` is not the name of an HTTP header, which has letters, digits and marks such as `-`",
+            shown(header)
+        );
         report.add(Code::WrongValue, at.name("header"), message);
     }
     if text("token").is_some_and(|token| token.is_empty() || token == "env:") {

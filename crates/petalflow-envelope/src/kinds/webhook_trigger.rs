@@ -288,7 +288,7 @@ impl WebhookTriggerNode {
                 return Err(ConfigError::new("auth.token", "it is empty"));
             }
             if !is_token(header.trim()) {
-                let problem = format!("`{header}` is not a name of an HTTP header");
+                let problem = format!("`{header}` is not the name of an HTTP header");
                 return Err(ConfigError::new("auth.header", problem));
             }
         }

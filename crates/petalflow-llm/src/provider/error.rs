@@ -6,6 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use super::json_memory;
 use crate::secrets::Secrets;
 use crate::{LlmError, LlmErrorKind};
 
@@ -88,9 +89,10 @@ impl ErrorConverter {
 
     /// The error for JSON that would take too much memory.
     pub(super) fn too_much_memory(&self) -> LlmError {
-        self.malformed(
-            "its answer has so many JSON values that they would take more than 1 GiB of memory",
-        )
+        self.malformed(&format!(
+            "its answer has so many JSON values that they would take more than {} GiB of memory",
+            json_memory::MAX >> 30
+        ))
     }
 
     /// The error for a connection that closed in the middle of an answer.

@@ -1,13 +1,8 @@
 -- Appends a checkpoint if the newest number is the one that the caller knows, and removes the settled writes. Returns 'done',
 -- or the newest number, which is empty if there is none.
-local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
-local thread, namespace, seq, base, created, content, after, first, last, again = unpack(ARGV)
+local _, namespace, seq, base, created, content, after, first, last, again = unpack(ARGV)
 local at = namespace .. '\0'
-local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
-if problem then
-    return damaged(problem)
-end
-if not count('ZCARD', KEYS[1]) then
+if not count('ZCARD', threads) then
     return damaged('the key `threads` has another type')
 end
 
@@ -26,7 +21,6 @@ redis.call('ZADD', seqs, 0, member)
 redis.call('HSET', bytes, at .. seq, content)
 redis.call('ZADD', namespaces, 0, namespace)
 
-local info = redis.call('HGET', infos, thread)
 local checkpoints, size, updated, begun, own = 0, 0, created, created, ''
 if info then
     checkpoints = tonumber(string.sub(info, 1, 20))
@@ -38,7 +32,7 @@ if info then
         updated = before
     end
 else
-    redis.call('ZADD', KEYS[1], 0, thread)
+    redis.call('ZADD', threads, 0, thread)
 end
 if namespace == '' then
     own = seq

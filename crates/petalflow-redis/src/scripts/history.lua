@@ -1,12 +1,7 @@
 -- Returns the checkpoints below a number, or all of them if the number is empty, newest first: names, each followed by its
 -- bytes.
-local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
-local thread, namespace, before, limit = unpack(ARGV)
+local _, namespace, before, limit = unpack(ARGV)
 local at = namespace .. '\0'
-local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
-if problem then
-    return damaged(problem)
-end
 local below = before == '' and namespace .. '\1' or at .. before
 local history = {}
 for _, link in ipairs(redis.call('ZREVRANGEBYLEX', seqs, '(' .. below, '[' .. at, 'LIMIT', 0, limit)) do

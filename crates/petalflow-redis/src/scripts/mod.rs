@@ -10,26 +10,28 @@ use std::sync::LazyLock;
 
 use redis::Script;
 
+/// Makes a script of the files in parentheses, which its own file uses, and of that file.
 macro_rules! scripts {
-    ($($name:ident = $file:literal;)*) => {
-        $(pub(super) static $name: LazyLock<Script> =
-            LazyLock::new(|| Script::new(concat!(include_str!("damage.lua"), include_str!($file))));)*
+    ($($name:ident = ($($before:literal),*) $file:literal;)*) => {
+        $(pub(super) static $name: LazyLock<Script> = LazyLock::new(|| {
+            Script::new(concat!($(include_str!($before),)* include_str!($file)))
+        });)*
     };
 }
 
 scripts! {
-    APPEND = "append.lua";
-    WRITE = "write.lua";
-    READ = "read.lua";
-    WRITES = "writes.lua";
-    HISTORY = "history.lua";
-    THREADS = "threads.lua";
-    NAMESPACES = "namespaces.lua";
-    SET_STATUS = "set_status.lua";
-    SET_LABELS = "set_labels.lua";
-    PRUNE = "prune.lua";
-    DELETE = "delete.lua";
-    CLAIM = "claim.lua";
-    RELEASE = "release.lua";
-    LAYOUT = "layout.lua";
+    APPEND = ("damage.lua", "thread.lua") "append.lua";
+    WRITE = ("damage.lua", "thread.lua") "write.lua";
+    READ = ("damage.lua", "thread.lua") "read.lua";
+    WRITES = ("damage.lua", "thread.lua") "writes.lua";
+    HISTORY = ("damage.lua", "thread.lua") "history.lua";
+    NAMESPACES = ("damage.lua", "thread.lua") "namespaces.lua";
+    PRUNE = ("damage.lua", "thread.lua") "prune.lua";
+    THREADS = ("damage.lua") "threads.lua";
+    SET_STATUS = ("damage.lua") "set_status.lua";
+    SET_LABELS = ("damage.lua") "set_labels.lua";
+    DELETE = ("damage.lua") "delete.lua";
+    CLAIM = ("damage.lua") "claim.lua";
+    RELEASE = ("damage.lua") "release.lua";
+    LAYOUT = ("damage.lua") "layout.lua";
 }

@@ -1,10 +1,4 @@
 -- Returns the namespaces of a thread. They are also in the names of its checkpoints and writes.
-local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
-local thread = ARGV[1]
-local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
-if problem then
-    return damaged(problem)
-end
 
 local used, total = {}, 0
 for _, set in ipairs({ seqs, marks }) do

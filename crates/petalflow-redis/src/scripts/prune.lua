@@ -1,11 +1,6 @@
 -- Removes the checkpoints below a number, and the writes beside them.
-local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
-local thread, namespace, seq = unpack(ARGV)
+local _, namespace, seq = unpack(ARGV)
 local at = namespace .. '\0'
-local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
-if problem then
-    return damaged(problem)
-end
 
 local gone, size = 0, 0
 for _, member in ipairs(redis.call('ZRANGEBYLEX', seqs, '[' .. at, '(' .. at .. seq)) do
@@ -25,14 +20,13 @@ local left = redis.call('ZLEXCOUNT', seqs, '[' .. at, beyond) + redis.call('ZLEX
 if left == 0 then
     redis.call('ZREM', namespaces, namespace)
 end
-local info = gone > 0 and redis.call('HGET', infos, thread)
-if not info then
+if gone == 0 or not info then
     return
 end
 local checkpoints = tonumber(string.sub(info, 1, 20)) - gone
 if checkpoints == 0 then
     redis.call('HDEL', infos, thread)
-    redis.call('ZREM', KEYS[1], thread)
+    redis.call('ZREM', threads, thread)
     return
 end
 local updated = ''

@@ -1,12 +1,7 @@
 -- Returns the checkpoint with a number, or the newest if the number is empty: two lists of names, each name followed by its
 -- bytes. The first list is the chain, the second the writes beside the checkpoint.
-local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
-local thread, namespace, seq = unpack(ARGV)
+local _, namespace, seq = unpack(ARGV)
 local at = namespace .. '\0'
-local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
-if problem then
-    return damaged(problem)
-end
 
 local member
 if seq == '' then

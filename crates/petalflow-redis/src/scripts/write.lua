@@ -1,10 +1,5 @@
 -- Adds writes beside a number. After the number, the arguments are the task, the name and the bytes of each write.
-local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
-local thread, namespace, seq = ARGV[1], ARGV[2], ARGV[3]
-local problem = damage_of(thread, infos, seqs, bytes, marks, values, namespaces)
-if problem then
-    return damaged(problem)
-end
+local namespace, seq = ARGV[2], ARGV[3]
 for i = 4, #ARGV, 3 do
     local mark = namespace .. '\0' .. seq .. ARGV[i] .. ARGV[i + 1]
     redis.call('ZADD', marks, 0, mark)

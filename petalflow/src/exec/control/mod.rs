@@ -1,4 +1,4 @@
-//! What a run is launched with, and what can stop it.
+//! The settings and the state of a run, and what can stop it.
 
 pub(super) mod abort;
 pub(super) mod cached;
