@@ -10,6 +10,7 @@ mod options;
 mod paths;
 mod placeholder;
 mod route;
+mod spans;
 mod state;
 #[cfg(test)]
 mod tests;

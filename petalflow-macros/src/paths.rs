@@ -7,6 +7,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Lifetime, Path, Type};
 
+use crate::spans::with_spans;
+
 /// The path of the `petalflow` crate: `::petalflow`, or the value of `crate = path`.
 pub(crate) struct Runtime {
     path: TokenStream,
@@ -39,26 +41,15 @@ impl Runtime {
 
     /// Gives `<` the span `first` and all other tokens the span `last`. The span of a path that begins with `<` then covers both.
     fn spread(&self, first: Span, last: Span, tokens: TokenStream) -> TokenStream {
-        let at = |token: &TokenTree, span: Span| {
+        with_spans(tokens, &|token| {
+            let opens = matches!(token, TokenTree::Punct(punct) if punct.as_char() == '<');
+            let span = if opens { first } else { last };
             if self.given {
                 token.span().located_at(span)
             } else {
                 span
             }
-        };
-        let spread = tokens.into_iter().map(|mut token| {
-            if let TokenTree::Group(group) = &token {
-                let mut inner =
-                    Group::new(group.delimiter(), self.spread(first, last, group.stream()));
-                inner.set_span(at(&token, last));
-                return TokenTree::Group(inner);
-            }
-            let opens = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '<');
-            let span = at(&token, if opens { first } else { last });
-            token.set_span(span);
-            token
-        });
-        spread.collect()
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use petalflow_graph::{
-    Graph, JoinIdx, NodeFacts, NodeIdx, RouteIdx, SkippableJoin, Source, Target, Via,
+    Edge, Graph, JoinIdx, NodeFacts, NodeIdx, RouteIdx, SkippableJoin, Source, Target, Via,
 };
 
 use crate::delivery::ItemCodec;
@@ -227,7 +227,14 @@ impl ExecutionPlan {
             edges.routes.resize_with(routes, Vec::new);
             edges.fast = !edges.deferred && plan.policies[index].is_none();
         }
-        let mut sides = vec![Vec::new(); plan.joins.len()];
+        plan.add_edges(graph);
+        plan.link_chains();
+        plan
+    }
+
+    /// Adds each edge to where it begins, and the sides of the joins.
+    fn add_edges(&mut self, graph: &Graph) {
+        let mut sides = vec![Vec::new(); self.joins.len()];
         for edge in graph.edges() {
             let target = match edge.to {
                 Target::End => EdgeTarget::End,
@@ -239,31 +246,33 @@ impl ExecutionPlan {
                     let side = petalflow_graph::to_u32(known.unwrap_or(sides.len()));
                     if known.is_none() {
                         sides.push(edge.from);
-                        plan.joins[join.index()].sides += 1;
+                        self.joins[join.index()].sides += 1;
                     }
                     EdgeTarget::Join { join, side }
                 }
             };
-            match (edge.from, &edge.via) {
-                (Source::Start, _) => plan.entry.push(target),
-                (Source::Join(join), _) => plan.joins[join.index()].out.push(target),
-                (Source::Node(node), Via::Plain | Via::Each) => {
-                    plan.out_edges[node.index()].plain.push(target);
+            self.add_edge(edge, target);
+        }
+    }
+
+    fn add_edge(&mut self, edge: &Edge, target: EdgeTarget) {
+        match (edge.from, &edge.via) {
+            (Source::Start, _) => self.entry.push(target),
+            (Source::Join(join), _) => self.joins[join.index()].out.push(target),
+            (Source::Node(node), Via::Plain | Via::Each) => {
+                self.out_edges[node.index()].plain.push(target);
+            }
+            (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
+                if let Some(route) = self.routes[node.index()].index(name) {
+                    self.out_edges[node.index()].routes[route as usize].push(target);
                 }
-                (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
-                    if let Some(route) = plan.routes[node.index()].index(name) {
-                        plan.out_edges[node.index()].routes[route as usize].push(target);
-                    }
-                }
-                (Source::Node(node), Via::Catch) => {
-                    if let EdgeTarget::Node(target) = target {
-                        plan.out_edges[node.index()].catch = Some(target);
-                    }
+            }
+            (Source::Node(node), Via::Catch) => {
+                if let EdgeTarget::Node(target) = target {
+                    self.out_edges[node.index()].catch = Some(target);
                 }
             }
         }
-        plan.link_chains();
-        plan
     }
 
     fn link_chains(&mut self) {

@@ -6,13 +6,14 @@ mod expand;
 mod model;
 mod nil;
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
 use self::model::State;
 use crate::errors::Errors;
 use crate::paths::{self, Runtime};
+use crate::spans::with_spans;
 use crate::twice::{self, What};
 
 /// Expands `#[state(args)] item`.
@@ -57,21 +58,12 @@ fn words(tokens: TokenStream) -> impl Iterator<Item = String> {
 
 /// The tokens, with the hygiene of the macro for each identifier that is not one of these.
 fn derived_names(tokens: TokenStream, words: &[String]) -> TokenStream {
-    let tokens = tokens.into_iter().map(|mut token| {
-        match &mut token {
-            TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), derived_names(group.stream(), words));
-                inner.set_span(group.span());
-                return inner.into();
-            }
-            TokenTree::Ident(word) if !words.contains(&word.to_string()) => {
-                word.set_span(Span::call_site().located_at(word.span()));
-            }
-            _ => {}
+    with_spans(tokens, &|token| match token {
+        TokenTree::Ident(word) if !words.contains(&word.to_string()) => {
+            Span::call_site().located_at(word.span())
         }
-        token
-    });
-    tokens.collect()
+        _ => token.span(),
+    })
 }
 
 /// Expands the derive that replaces the attribute if a field has `#[cfg]`.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use petalflow_graph::{
-    Analysis, KeyFacts, NodeFacts, NodeIdx, SkippableJoin, check_with, verdicts_of,
+    Analysis, Diagnostic, KeyFacts, NodeFacts, NodeIdx, SkippableJoin, check_with, verdicts_of,
 };
 
 use super::GraphErrors;
@@ -36,31 +36,14 @@ impl<S: State> GraphBuilder<S> {
 fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut diagnostics = Vec::new();
     let graph = resolve(&builder, &mut diagnostics);
-    let analysis = Analysis::declared(&graph);
     let routes: Vec<RouteNames> = builder
         .nodes
         .iter()
         .map(|node| routes_of(&builder, node))
         .collect();
-    let names: Vec<Vec<&str>> = routes.iter().map(|names| names.iter().collect()).collect();
-    let nodes = builder.nodes.iter().zip(&names);
-    let facts: Vec<NodeFacts<'_>> = nodes.map(|(node, names)| node.facts(names)).collect();
     // Unknown names would cause further errors in the rules.
     if diagnostics.is_empty() {
-        diagnostics = check_with(&graph, &analysis.declared);
-        items_match(&graph, &builder.nodes, &mut diagnostics);
-        routes_match(&graph, &builder.nodes, &facts, &mut diagnostics);
-        routes_listed_once(&builder.nodes, &builder.routes, &mut diagnostics);
-        writes_once::<S>(&builder.nodes, &mut diagnostics);
-        interrupts_once(&graph, &builder.gates, &mut diagnostics);
-        only_subflows_retain_state(&graph, &builder.retained, &mut diagnostics);
-    }
-    if diagnostics.is_empty() {
-        let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(KeyMeta::facts).collect();
-        let verdicts = verdicts_of(&analysis.tables(), &keys, &facts);
-        for (node, verdict) in NodeIdx::all(verdicts.len()).zip(&verdicts) {
-            diagnostics.extend(verdict.diagnostics(node, &keys, &facts));
-        }
+        diagnostics = check(&builder, &graph, &routes);
     }
     if !diagnostics.is_empty() {
         return Err(GraphErrors {
@@ -68,16 +51,8 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
             diagnostics,
         });
     }
-    let policy = |entry: &Entry<S>| {
-        let settings = builder.policies.iter().rev();
-        settings
-            .filter(|(node, _)| *node == entry.name)
-            .fold(NodePolicy::default(), |policy, (_, more)| {
-                policy.or(more.clone())
-            })
-            .or(entry.spec.policy.into())
-    };
-    let policies = builder.nodes.iter().map(policy).collect();
+    let nodes = builder.nodes.iter();
+    let policies = nodes.map(|node| policy_of(&builder, node)).collect();
     let specs: Vec<NodeSpec> = builder.nodes.iter().map(|entry| entry.spec).collect();
     let retained = builder.retained;
     let nodes = builder
@@ -107,6 +82,44 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
         nodes,
         guards,
     })))
+}
+
+/// The mistakes of a graph in which each name is known. What follows from the keys is checked only if the graph has none.
+fn check<S: State>(
+    builder: &GraphBuilder<S>,
+    graph: &petalflow_graph::Graph,
+    routes: &[RouteNames],
+) -> Vec<Diagnostic> {
+    let analysis = Analysis::declared(graph);
+    let names: Vec<Vec<&str>> = routes.iter().map(|names| names.iter().collect()).collect();
+    let nodes = builder.nodes.iter().zip(&names);
+    let facts: Vec<NodeFacts<'_>> = nodes.map(|(node, names)| node.facts(names)).collect();
+    let mut diagnostics = check_with(graph, &analysis.declared);
+    items_match(graph, &builder.nodes, &mut diagnostics);
+    routes_match(graph, &builder.nodes, &facts, &mut diagnostics);
+    routes_listed_once(&builder.nodes, &builder.routes, &mut diagnostics);
+    writes_once::<S>(&builder.nodes, &mut diagnostics);
+    interrupts_once(graph, &builder.gates, &mut diagnostics);
+    only_subflows_retain_state(graph, &builder.retained, &mut diagnostics);
+    if diagnostics.is_empty() {
+        let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(KeyMeta::facts).collect();
+        let verdicts = verdicts_of(&analysis.tables(), &keys, &facts);
+        for (node, verdict) in NodeIdx::all(verdicts.len()).zip(&verdicts) {
+            diagnostics.extend(verdict.diagnostics(node, &keys, &facts));
+        }
+    }
+    diagnostics
+}
+
+/// The policy of a node: what the builder was given last, completed by what its type declares.
+fn policy_of<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> NodePolicy {
+    let settings = builder.policies.iter().rev();
+    settings
+        .filter(|(name, _)| *name == node.name)
+        .fold(NodePolicy::default(), |policy, (_, more)| {
+            policy.or(more.clone())
+        })
+        .or(node.spec.policy.into())
 }
 
 /// The routes of a node: those of its type, or those that the builder was given.

@@ -72,10 +72,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             quote!(__petalflow::edge(__CHECKED, #i)),
         ));
     }
-    checks
-        .into_iter()
-        .map(|(at, call)| check_at(at, call))
-        .collect()
+    let checks = checks.into_iter().map(|(at, call)| check_at(at, call));
+    quote!(#(#checks)*)
 }
 
 /// A check, and the token at which it reports. Each check is a separate constant, because each can fail.

@@ -138,10 +138,6 @@ fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<To
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = subflow
-        .params
-        .iter()
-        .map(|param| binding(cx, param))
-        .collect();
-    (param, bindings, item)
+    let bindings = subflow.params.iter().map(|param| binding(cx, param));
+    (param, quote!(#(#bindings)*), item)
 }

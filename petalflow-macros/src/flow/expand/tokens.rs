@@ -1,9 +1,11 @@
 //! Tokens for several parts of the code: numbers, lists, generated names, and checks at a token of the user.
 
 use petalflow_graph::NodeIdx;
-use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
+
+use crate::spans::with_spans;
 
 /// The maximum number of nodes in one list. Lists of bounds and of `match` arms are quadratic in rustc.
 pub(super) const CHUNK: usize = 32;
@@ -47,14 +49,7 @@ pub(super) fn check_at(at: &TokenStream, call: TokenStream) -> TokenStream {
 
 /// The tokens, all with this span.
 pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let respanned = tokens.into_iter().map(|mut tree| {
-        if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), respan(group.stream(), span)).into();
-        }
-        tree.set_span(span);
-        tree
-    });
-    respanned.collect()
+    with_spans(tokens, &|_| span)
 }
 
 /// The alias of the path or type of a node.

@@ -1,8 +1,8 @@
 //! Parsing of groups of nodes: `a & b`, `each (b | c)`, and of the arms of a `match`.
 
 use petalflow_graph::{Rule, messages};
-use proc_macro2::{Ident, TokenStream};
-use quote::ToTokens;
+use proc_macro2::Ident;
+use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
@@ -184,7 +184,7 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
             path.push(input.call(Ident::parse_any)?);
         }
         let variant = &path[path.len() - 1];
-        let tokens: TokenStream = path.iter().map(ToTokens::to_token_stream).collect();
+        let tokens = quote!(#(#path)*);
         return Err(syn::Error::new_spanned(
             tokens,
             format_args!("a route has only the name of its variant: write `{variant}`"),

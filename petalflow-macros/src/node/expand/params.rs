@@ -112,7 +112,7 @@ impl Binder<'_> {
                 ) = (#extract, #require);
             }
         });
-        takes.collect()
+        quote!(#(#takes)*)
     }
 
     /// Statements that depend on these constants.
@@ -124,7 +124,7 @@ impl Binder<'_> {
                 let (name, cfgs) = (take(param), &param.cfgs);
                 quote!(#(#cfgs)* let _ = #name;)
             });
-        taken.collect()
+        quote!(#(#taken)*)
     }
 
     /// Whether [`takes`](Self::takes) declares the parameter.

@@ -112,7 +112,7 @@ pub(super) fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str)
         let ty = cx.ty(key);
         quote!(for<'__a> #ty: #runtime::__private::#name<'__a, #index>,)
     });
-    bounds.collect()
+    quote!(#(#bounds)*)
 }
 
 /// The field of the update that has the set of written keys.

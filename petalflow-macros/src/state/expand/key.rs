@@ -12,8 +12,9 @@ use crate::types;
 pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let conditional = conditional_impls(cx, key);
     let key_impl = key_impl(cx, index, key);
+    let outputs = output_impls(cx, index, key);
     let functions = functions(cx, index, key);
-    quote!(#conditional #key_impl #functions)
+    quote!(#conditional #key_impl #outputs #functions)
 }
 
 /// `Clone`, `Debug`, `PartialEq` and `Eq`, if the type has them.
@@ -49,7 +50,7 @@ fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
     }
 }
 
-/// `Key`, and `Output` for a node that returns the key.
+/// `Key`, and what the state uses of it.
 fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let State { ident, update, .. } = cx.state;
     let Key {
@@ -65,12 +66,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let name_constant = cx.constant("NAME", quote!(&'static str), quote!(#name));
     let (bound, exclusive) = (cx.where_checked(), key.exclusive());
     let generics = no_generics(ident);
-    let (value, overwrite, to, effects) = (
-        local("value"),
-        local("overwrite"),
-        local("update"),
-        local("effects"),
-    );
+    let [value, overwrite, to] = ["value", "overwrite", "update"].map(local);
     let marks = marks();
     let skip = key.flags.skip_zero.as_ref().map(|_| {
         let zero = zero(cx, key);
@@ -78,39 +74,6 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             if !#overwrite && #zero(&#value) {
                 return ::core::result::Result::Ok(());
             }
-        }
-    });
-    // A write of zero is ignored.
-    let must = if skip.is_some() {
-        quote!(NONE)
-    } else {
-        quote!(of(#index))
-    };
-    let apply = if skip.is_some() {
-        quote!(#runtime::__private::applied(#newtype::__push(self.0, false, &mut #effects.update)))
-    } else {
-        quote!(#effects.update.#marks.write(&mut #effects.update.#field, self.0, &(#index, #name, #exclusive)))
-    };
-    // A type of the user that has the name is reported, so a node that returns it is no second error.
-    let like_value = key.name_clash.as_ref().filter(|_| key.named_like_value);
-    let like_value = like_value.map(|(ty, _)| (ty, quote!(::core::unreachable!())));
-    let outputs = [(newtype, apply)].into_iter().chain(like_value);
-    let outputs = outputs.map(|(newtype, apply)| {
-        quote! {
-            #[automatically_derived]
-            #[doc(hidden)]
-            impl #runtime::node::Output<#ident> for #newtype {
-                const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
-                const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
-                type Routing = ();
-                #[inline]
-                fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
-                    #apply
-                }
-            }
-            #[automatically_derived]
-            #[doc(hidden)]
-            impl #runtime::node::WriteOutput<#ident> for #newtype {}
         }
     });
     quote! {
@@ -149,8 +112,54 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 #newtype::__push(#value, #overwrite, #to)
             }
         }
-        #(#outputs)*
     }
+}
+
+/// `Output`, for a node that returns the key.
+fn output_impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
+    let (runtime, ident) = (cx.runtime, &cx.state.ident);
+    let Key {
+        field,
+        name,
+        newtype,
+        ..
+    } = key;
+    let (marks, effects, exclusive) = (marks(), local("effects"), key.exclusive());
+    // A write of zero is ignored.
+    let (must, apply) = if key.flags.skip_zero.is_some() {
+        (
+            quote!(NONE),
+            quote!(#runtime::__private::applied(#newtype::__push(self.0, false, &mut #effects.update))),
+        )
+    } else {
+        (
+            quote!(of(#index)),
+            quote!(#effects.update.#marks.write(&mut #effects.update.#field, self.0, &(#index, #name, #exclusive))),
+        )
+    };
+    // A type of the user that has the name is reported, so a node that returns it is no second error.
+    let like_value = key.name_clash.as_ref().filter(|_| key.named_like_value);
+    let like_value = like_value.map(|(ty, _)| (ty, quote!(::core::unreachable!())));
+    let outputs = [(newtype, apply)].into_iter().chain(like_value);
+    let outputs = outputs.map(|(newtype, apply)| {
+        quote! {
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #runtime::node::Output<#ident> for #newtype {
+                const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
+                const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
+                type Routing = ();
+                #[inline]
+                fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
+                    #apply
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #runtime::node::WriteOutput<#ident> for #newtype {}
+        }
+    });
+    quote!(#(#outputs)*)
 }
 
 /// A constant that checks, at the field's type, that the state can keep it.

@@ -258,12 +258,9 @@ fn codec(cx: &Cx) -> TokenStream {
         return TokenStream::new();
     }
     let runtime = cx.runtime;
-    let [state, update, key, out, bytes, values, stored] =
-        ["state", "update", "key", "out", "bytes", "values", "stored"].map(local);
-    let coder = |key: &Key| {
-        let ty = cx.ty(key);
-        quote!(#runtime::__private::Coder::<#ty>)
-    };
+    let [state, update, key, out, bytes, values] =
+        ["state", "update", "key", "out", "bytes", "values"].map(local);
+    let coder = |key: &Key| coder(cx, key);
     let arms = |arm: &dyn Fn(usize, &Key) -> TokenStream| {
         let stored = keys.iter().enumerate();
         let stored = stored.filter(|(_, key)| key.flags.untracked.is_none());
@@ -298,28 +295,8 @@ fn codec(cx: &Cx) -> TokenStream {
             ::core::result::Result::Ok(())
         })
     });
-    let fields = keys.iter().enumerate().map(|(index, key)| {
-        let (coder, field, name, default) = (
-            coder(key),
-            &key.field,
-            &key.name,
-            local_at("__default_", index),
-        );
-        let missing = if key.has_default() {
-            quote!(#default())
-        } else {
-            quote!(return ::core::result::Result::Err(#runtime::__private::CodecError::Missing(#name)))
-        };
-        if key.flags.untracked.is_some() && key.has_default() {
-            return quote!(#field: #missing);
-        }
-        quote! {
-            #field: match #values.get(#index) {
-                ::core::option::Option::Some(#stored) => #coder::load(#stored)?,
-                ::core::option::Option::None => #missing,
-            }
-        }
-    });
+    let fields = keys.iter().enumerate();
+    let fields = fields.map(|(index, key)| loaded_field(cx, &values, index, key));
     let version = option(
         (cx.state.migration.as_ref()).map(|(version, migrate)| quote!((#version, #migrate))),
     );
@@ -338,4 +315,32 @@ fn codec(cx: &Cx) -> TokenStream {
             })
         }
     }
+}
+
+/// A field of a state that is loaded from these values.
+fn loaded_field(cx: &Cx, values: &Ident, index: usize, key: &Key) -> TokenStream {
+    let runtime = cx.runtime;
+    let (field, name, stored) = (&key.field, &key.name, local("stored"));
+    let missing = if key.has_default() {
+        let default = local_at("__default_", index);
+        quote!(#default())
+    } else {
+        quote!(return ::core::result::Result::Err(#runtime::__private::CodecError::Missing(#name)))
+    };
+    if key.flags.untracked.is_some() && key.has_default() {
+        return quote!(#field: #missing);
+    }
+    let coder = coder(cx, key);
+    quote! {
+        #field: match #values.get(#index) {
+            ::core::option::Option::Some(#stored) => #coder::load(#stored)?,
+            ::core::option::Option::None => #missing,
+        }
+    }
+}
+
+/// The type that stores the values of the key.
+fn coder(cx: &Cx, key: &Key) -> TokenStream {
+    let (runtime, ty) = (cx.runtime, cx.ty(key));
+    quote!(#runtime::__private::Coder::<#ty>)
 }

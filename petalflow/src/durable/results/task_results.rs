@@ -13,7 +13,7 @@ use crate::error::NodeError;
 use crate::exec::{FinishedTask, TaskEnd, TaskResult};
 use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
-use crate::plan::{EdgeTarget, ExecutionPlan};
+use crate::plan::{EdgeTarget, ExecutionPlan, RouteNames};
 use crate::state::{KeySet, State, StateCodec, Update as _};
 use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
@@ -118,6 +118,33 @@ pub(crate) fn save_finished<S: State>(
             effects.routes().iter().map(|route| name(*route)).collect(),
         ),
     };
+    let sends = save_sends(plan, node, effects)?;
+    let (kind, failure) = match end {
+        TaskEnd::Caught { failure, .. } => (1, failure.get::<NodeError>(None).cloned()),
+        TaskEnd::Ignored => (2, None),
+        TaskEnd::Done | TaskEnd::Waiting => (0, None),
+    };
+    let record = TaskRecord {
+        by: (program.version, program.schema),
+        kind,
+        keys,
+        chosen,
+        routes,
+        sends,
+        failure,
+    };
+    let mut bytes = Vec::new();
+    record.encode(&mut bytes);
+    Ok(bytes)
+}
+
+/// Encodes what a task sends along edges that deliver a value.
+fn save_sends<'a, S: State>(
+    plan: &'a ExecutionPlan,
+    node: NodeIdx,
+    effects: &Effects<S>,
+) -> Result<Vec<StoredSend<'a>>, ThreadError> {
+    let names = &plan.routes[node.index()];
     let mut sends = Vec::new();
     for (route, delivery) in effects.deliveries() {
         let Some((list, target)) = item_target(plan, node, *route) else {
@@ -136,28 +163,12 @@ pub(crate) fn save_finished<S: State>(
             plan.name(target)
         )))?;
         sends.push(StoredSend {
-            route: route.map(name),
+            route: route.map(|route| names.name(route)),
             list,
             bytes: bytes.into(),
         });
     }
-    let (kind, failure) = match end {
-        TaskEnd::Caught { failure, .. } => (1, failure.get::<NodeError>(None).cloned()),
-        TaskEnd::Ignored => (2, None),
-        TaskEnd::Done | TaskEnd::Waiting => (0, None),
-    };
-    let record = TaskRecord {
-        by: (program.version, program.schema),
-        kind,
-        keys,
-        chosen,
-        routes,
-        sends,
-        failure,
-    };
-    let mut bytes = Vec::new();
-    record.encode(&mut bytes);
-    Ok(bytes)
+    Ok(sends)
 }
 
 /// Decodes the result of a task. `None` if the program has changed so that the result does not fit, or may mean something
@@ -186,42 +197,12 @@ pub(crate) fn load_finished<S: State>(
         Some(update) => effects.update = update,
         None => return Ok(None),
     }
-    let index = |route: &str| plan.routes[node.index()].index(route);
-    match (chosen, &routes[..]) {
-        (0, _) => {}
-        (1, [route]) => match index(route) {
-            Some(route) => effects.choose(route),
-            None => return Ok(None),
-        },
-        (2, routes) => {
-            effects.choose_none();
-            for route in routes {
-                let Some(route) = index(route) else {
-                    return Ok(None);
-                };
-                effects.choose_also(route);
-            }
-        }
-        _ => return Err(CodecError::Unknown("an unknown kind of choice".into())),
+    let names = &plan.routes[node.index()];
+    if !load_choice(&mut effects, chosen, &routes, names)? {
+        return Ok(None);
     }
-    for StoredSend { route, list, bytes } in &sends {
-        let route = match route {
-            None => None,
-            Some(route) => match index(route) {
-                Some(route) => Some(route),
-                None => return Ok(None),
-            },
-        };
-        let target = item_target(plan, node, route.map(RouteIdx::new));
-        let Some(item) = target.and_then(|(_, target)| plan.items[target.index()]) else {
-            return Ok(None);
-        };
-        let delivery = if *list {
-            (item.load_list)(bytes)
-        } else {
-            (item.load)(bytes)
-        };
-        let Ok(delivery) = delivery else {
+    for send in &sends {
+        let Some((route, delivery)) = load_send(plan, node, send) else {
             return Ok(None);
         };
         effects.send(route, delivery);
@@ -239,6 +220,49 @@ pub(crate) fn load_finished<S: State>(
         _ => return Ok(None),
     };
     Ok(Some(FinishedTask { effects, end }))
+}
+
+/// Chooses the routes of a record. Returns `false` if the node does not have one of them.
+fn load_choice<S: State>(
+    effects: &mut Effects<S>,
+    chosen: u8,
+    routes: &[&str],
+    names: &RouteNames,
+) -> Result<bool, CodecError> {
+    let routes: Option<Vec<u32>> = routes.iter().map(|route| names.index(route)).collect();
+    match (chosen, routes.as_deref()) {
+        (0, _) => {}
+        (1 | 2, None) => return Ok(false),
+        (1, Some([route])) => effects.choose(*route),
+        (2, Some(routes)) => {
+            effects.choose_none();
+            for route in routes {
+                effects.choose_also(*route);
+            }
+        }
+        _ => return Err(CodecError::Unknown("an unknown kind of choice".into())),
+    }
+    Ok(true)
+}
+
+/// Decodes what a task sent, and along which route. `None` if the program has changed so that it does not fit.
+fn load_send(
+    plan: &ExecutionPlan,
+    node: NodeIdx,
+    StoredSend { route, list, bytes }: &StoredSend<'_>,
+) -> Option<(Option<u32>, Delivery)> {
+    let route = match route {
+        None => None,
+        Some(route) => Some(plan.routes[node.index()].index(route)?),
+    };
+    let (_, target) = item_target(plan, node, route.map(RouteIdx::new))?;
+    let item = plan.items[target.index()]?;
+    let delivery = if *list {
+        (item.load_list)(bytes)
+    } else {
+        (item.load)(bytes)
+    };
+    Some((route, delivery.ok()?))
 }
 
 /// Decodes the writes of a finished task to these keys. `None` if the task failed, or if the program has changed.

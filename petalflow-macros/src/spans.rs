@@ -1,0 +1,16 @@
+//! Other spans for tokens.
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+
+/// The same tokens, each with the span that the function gives it, also within groups.
+pub(crate) fn with_spans(tokens: TokenStream, span_of: &dyn Fn(&TokenTree) -> Span) -> TokenStream {
+    let tokens = tokens.into_iter().map(|mut token| {
+        let span = span_of(&token);
+        if let TokenTree::Group(group) = &token {
+            token = Group::new(group.delimiter(), with_spans(group.stream(), span_of)).into();
+        }
+        token.set_span(span);
+        token
+    });
+    tokens.collect()
+}
