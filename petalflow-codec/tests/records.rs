@@ -29,7 +29,7 @@ fn records() -> Vec<Vec<u8>> {
         frontier: vec![],
         deferred: vec![],
         joins: vec![],
-        gates: vec![],
+        interrupt_points: vec![],
         answers: Vec::new(),
         notes: vec![],
         outline: None,
@@ -41,7 +41,7 @@ fn records() -> Vec<Vec<u8>> {
         frontier: vec![task("write", None), task("dig", Some(&[0x92, 1, 2]))],
         deferred: vec![task("report", None)],
         joins: vec![("a & b -> c".into(), vec!["a".into(), "b".into()])],
-        gates: vec!["draft".into()],
+        interrupt_points: vec!["draft".into()],
         answers: Vec::new(),
         notes: vec![{
             let mut note = DecisionRecord::new("publish".into(), DecisionKind::Rejected, 9);

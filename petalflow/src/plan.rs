@@ -141,7 +141,7 @@ impl ChainNext {
 
 /// An `interrupt before` or `interrupt after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gate {
+pub struct InterruptPoint {
     /// The node before or after which the run stops.
     pub node: NodeIdx,
     /// Whether the run stops after the node rather than before it.
@@ -171,7 +171,7 @@ pub struct ExecutionPlan {
     /// Whether any node is deferred.
     pub(crate) has_deferred: bool,
     /// The interrupts before and after nodes. Guards have the indices of this list.
-    pub(crate) gates: Vec<Gate>,
+    pub(crate) interrupt_points: Vec<InterruptPoint>,
     pub(crate) routes: Vec<RouteNames>,
     /// Whether any node needs a managed value. Set by the first run.
     pub(crate) needs_managed: OnceLock<bool>,
@@ -217,7 +217,7 @@ impl ExecutionPlan {
                 .iter()
                 .map(|spec| (!spec.reads_all).then_some(spec.facts.reads))
                 .collect(),
-            gates: Vec::new(),
+            interrupt_points: Vec::new(),
             has_deferred: nodes.iter().any(|node| node.deferred),
             routes,
             needs_managed: OnceLock::new(),
@@ -299,30 +299,30 @@ impl ExecutionPlan {
     /// Adds the interrupts of the flow. No node of such a plan is fast: the fast path does not stop between nodes.
     #[must_use]
     #[inline]
-    pub fn with_gates(mut self, gates: Vec<Gate>) -> Self {
-        if !gates.is_empty() {
+    pub fn with_interrupt_points(mut self, interrupt_points: Vec<InterruptPoint>) -> Self {
+        if !interrupt_points.is_empty() {
             self.out_edges
                 .iter_mut()
                 .for_each(|edges| edges.fast = false);
             self.chain_next.fill(ChainNext::NONE);
         }
-        self.gates = gates;
+        self.interrupt_points = interrupt_points;
         self
     }
 
     /// Adds interrupts before and after the nodes of these names.
     #[inline]
     pub(crate) fn interrupted(mut self, before: &[&str], after: &[&str]) -> Self {
-        let mut gates = std::mem::take(&mut self.gates);
+        let mut interrupt_points = std::mem::take(&mut self.interrupt_points);
         for (names, after) in [(before, false), (after, true)] {
             let nodes = names.iter().filter_map(|name| self.index_of(name));
-            gates.extend(nodes.map(|node| Gate {
+            interrupt_points.extend(nodes.map(|node| InterruptPoint {
                 node,
                 after,
                 reads: Some(KeySet::NONE),
             }));
         }
-        self.with_gates(gates)
+        self.with_interrupt_points(interrupt_points)
     }
 
     /// Replaces the retries of a node.

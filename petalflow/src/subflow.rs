@@ -19,7 +19,8 @@ use crate::task_services::{Services, TaskServices};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
-/// the result of `out` reaches the parent's state. With `keep`, a stored flow continues with its state on the next call of the same thread.
+/// the result of `out` reaches the parent's state. A stored flow that retains its
+/// state continues with it on the next call of the same thread.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,
@@ -27,16 +28,21 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     input: I,
     out: impl FnOnce(C::State) -> O,
     effects: &mut Effects<S>,
-    keep: bool,
+    retains_state: bool,
 ) -> Result<(), BoxError> {
     let namespace = scope
         .shared
         .namespace
         .child(scope.stored_name(), scope.index());
-    let limit = scope.shared.launch_limit();
-    let managed = scope.shared.managed.clone();
-    let child = Arc::new(child);
-    out(inside(child, scope, namespace, limit, managed, input.into(), keep).await?).apply(effects)
+    let call = Call {
+        namespace,
+        limit: scope.shared.launch_limit(),
+        managed: scope.shared.managed.clone(),
+        input: input.into(),
+        retains_state,
+    };
+    let state = run_subflow(Arc::new(child), scope, call).await?;
+    out(state).apply(effects)
 }
 
 /// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name. Its own managed
@@ -59,19 +65,30 @@ pub(crate) async fn nested<C: Flow>(
         Some(own) => Some(own.above(parent)),
         None => parent.cloned(),
     };
-    let namespace = node.child(name, None);
-    inside(child, &scope, namespace, limit, managed, input, false).await
+    let call = Call {
+        namespace: node.child(name, None),
+        limit,
+        managed,
+        input,
+        retains_state: false,
+    };
+    run_subflow(child, &scope, call).await
 }
 
-/// The run of a sub-flow.
-async fn inside<C: Flow>(
-    child: Arc<C>,
-    scope: &Scope,
+/// A call of a sub-flow by a node.
+struct Call<C: Flow> {
     namespace: Namespace,
     limit: u64,
     managed: Option<Arc<ManagedValues>>,
     input: <C::State as State>::Input,
-    keep: bool,
+    /// Whether the next call of the same thread continues with the state.
+    retains_state: bool,
+}
+
+async fn run_subflow<C: Flow>(
+    child: Arc<C>,
+    scope: &Scope,
+    call: Call<C>,
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
     if shared.depth >= shared.max_depth {
@@ -92,11 +109,11 @@ async fn inside<C: Flow>(
         }) as _
     });
     let settings = Settings {
-        limit,
+        limit: call.limit,
         max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
-        managed,
+        managed: call.managed,
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
             Arc::new(Extras {
                 sink,
@@ -104,7 +121,7 @@ async fn inside<C: Flow>(
                 ..Extras::default()
             })
         }),
-        namespace,
+        namespace: call.namespace,
         // Without a store, only this distinguishes the tasks of two runs of the sub-flow, in two supersteps of its
         // parent.
         thread: Some(match &shared.services {
@@ -114,8 +131,11 @@ async fn inside<C: Flow>(
     };
     let services = shared.services.clone().map(Services::of_tasks);
     let begin = match &services {
-        None => Begin::Input(input),
-        Some(services) => stored(services, scope, &settings.namespace, input, keep),
+        None => Begin::Input(call.input),
+        Some(services) => {
+            let namespace = settings.namespace.clone();
+            stored_begin(services, scope, namespace, call.input, call.retains_state)
+        }
     };
     // Boxed: a flow can contain itself, and its size should not add to its parent's.
     let run = drive(Start {
@@ -125,12 +145,12 @@ async fn inside<C: Flow>(
     });
     match run.await {
         Ok(state) => Ok(state),
-        Err(error) => Err(failed(error, services.as_deref(), scope).await),
+        Err(error) => Err(node_error(error, services.as_deref(), scope).await),
     }
 }
 
 /// The error of the node whose sub-flow has failed. It does not return if the run of the parent ends here.
-async fn failed(error: RunError, services: Option<&TaskServices>, scope: &Scope) -> BoxError {
+async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Scope) -> BoxError {
     match (services, error.kind()) {
         (Some(services), RunErrorKind::Interrupted { interrupts }) => {
             // The node waits for the interrupts of the sub-flow: no code can discard them.
@@ -151,16 +171,16 @@ async fn failed(error: RunError, services: Option<&TaskServices>, scope: &Scope)
 }
 
 /// The sub-flow of a stored flow is stored beside it, in its own namespace.
-fn stored<C: Flow>(
+fn stored_begin<C: Flow>(
     services: &Arc<TaskServices>,
     scope: &Scope,
-    namespace: &Namespace,
+    namespace: Namespace,
     input: <C::State as State>::Input,
-    keep: bool,
+    retains_state: bool,
 ) -> Begin<C> {
     let start = ThreadStart {
         storage: services.storage.clone(),
-        namespace: namespace.clone(),
+        namespace,
         durability: services.durability,
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
@@ -168,7 +188,7 @@ fn stored<C: Flow>(
         // Its events are among those of the outermost flow.
         event_log: None,
         discard_pending: true,
-        gate: None,
+        begin_barrier: None,
         claimed: None,
         nested: Some(Nested {
             owner: scope.task_id(),
@@ -177,7 +197,7 @@ fn stored<C: Flow>(
                 services: Arc::clone(services),
                 superstep: scope.superstep,
             },
-            retains_state: keep,
+            retains_state,
         }),
     };
     Begin::Stored(Box::new(start))

@@ -65,7 +65,7 @@ fn guard_results<F: Flow<State = Essay>>(flow: &F, draft: &str) -> Vec<Result<bo
     };
     let text = |error: BoxError| error.to_string();
     (0..3)
-        .map(|gate| flow.gate(gate, &essay).map_err(text))
+        .map(|point| flow.guard(point, &essay).map_err(text))
         .collect()
 }
 

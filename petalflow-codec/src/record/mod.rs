@@ -267,7 +267,7 @@ pub struct Header {
     /// The joins at which some sides have arrived: the name of the join, and those sides.
     pub joins: Vec<(String, Vec<String>)>,
     /// The nodes of the last superstep after which the run waits for a person.
-    pub gates: Vec<String>,
+    pub interrupt_points: Vec<String>,
     /// The answers and decisions of people in this superstep.
     pub answers: Vec<AnswerEntry>,
     pub notes: Vec<DecisionRecord>,

@@ -101,7 +101,7 @@ impl Header {
                 from.tuple(2)?;
                 Ok((from.text()?, from.list(Unpack::text)?))
             })?;
-            self.gates = from.list(Unpack::text)?;
+            self.interrupt_points = from.list(Unpack::text)?;
             self.answers = from.list(AnswerEntry::decode)?;
             self.notes = from.list(DecisionRecord::decode)?;
         }

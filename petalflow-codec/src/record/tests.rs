@@ -32,7 +32,7 @@ fn header() -> Header {
         }],
         deferred: vec![],
         joins: vec![("a & b -> c".into(), vec!["a".into()])],
-        gates: vec!["draft".into()],
+        interrupt_points: vec!["draft".into()],
         answers: vec![AnswerEntry {
             id: [1; 16],
             name: "review".into(),

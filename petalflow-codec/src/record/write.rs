@@ -63,7 +63,7 @@ impl Header {
             && self.owner.is_none()
             && self.deferred.is_empty()
             && self.joins.is_empty()
-            && self.gates.is_empty()
+            && self.interrupt_points.is_empty()
             && self.answers.is_empty()
             && self.notes.is_empty()
     }
@@ -82,7 +82,7 @@ impl Header {
             pack::text(join, out);
             texts(sides, out);
         });
-        texts(&self.gates, out);
+        texts(&self.interrupt_points, out);
         pack::list(self.answers.iter(), out, AnswerEntry::encode);
         pack::list(self.notes.iter(), out, DecisionRecord::encode);
     }

@@ -19,7 +19,7 @@ pub(crate) struct Model {
     /// Each route of each node that has an arm, once.
     pub(crate) arms: Vec<Arm>,
     /// The interrupts, in the order of their statements. The engine refers to them by index.
-    pub(crate) gates: Vec<Gate>,
+    pub(crate) interrupt_points: Vec<InterruptPoint>,
     /// The parts of the text that have no meaning in the graph.
     pub(crate) misuses: Vec<Misuse>,
 }
@@ -166,13 +166,13 @@ pub(crate) enum Problem {
 }
 
 /// An `interrupt`.
-pub(crate) struct Gate {
+pub(crate) struct InterruptPoint {
     pub(crate) node: NodeIdx,
     pub(crate) after: bool,
     pub(crate) guard: Option<Guard>,
 }
 
-impl Gate {
+impl InterruptPoint {
     /// The side of the node on which the run stops: "before" or "after".
     pub(crate) fn side(&self) -> &'static str {
         if self.after { "after" } else { "before" }
@@ -196,10 +196,10 @@ impl Model {
             ..petalflow_graph::Node::named(node.name.clone())
         };
         let mut nodes: Vec<_> = self.nodes.iter().map(node).collect();
-        for gate in &self.gates {
-            let node = &mut nodes[gate.node.index()];
-            let guarded = gate.guard.is_some();
-            *(if gate.after {
+        for point in &self.interrupt_points {
+            let node = &mut nodes[point.node.index()];
+            let guarded = point.guard.is_some();
+            *(if point.after {
                 &mut node.after
             } else {
                 &mut node.before

@@ -396,16 +396,16 @@ fn interrupts_have_the_index_of_their_statement() {
          a -> b; interrupt before b; interrupt before a if || true",
     );
     assert_eq!(messages, [""; 0]);
-    let gates = model
-        .gates
+    let interrupt_points = model
+        .interrupt_points
         .iter()
-        .map(|gate| {
-            let params = gate.guard.as_ref().map(|guard| guard.params.len());
-            (&*model.nodes[gate.node.index()].name, gate.side(), params)
+        .map(|point| {
+            let params = point.guard.as_ref().map(|guard| guard.params.len());
+            (&*model.nodes[point.node.index()].name, point.side(), params)
         })
         .collect::<Vec<_>>();
     assert_eq!(
-        gates,
+        interrupt_points,
         [
             ("b", "after", Some(2)),
             ("b", "before", None),

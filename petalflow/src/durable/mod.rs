@@ -1,4 +1,4 @@
-//! Runs on threads: opens a thread from its checkpoints, and stores it barrier by barrier.
+//! Runs on threads: resumes a thread from its checkpoints, and stores it barrier by barrier.
 //!
 //! [`thread_run`] is a run on a thread. It uses the folders, each of which uses only those above it:
 //!
@@ -9,7 +9,7 @@
 //! | [`load`] | reads checkpoints |
 //! | [`write`] | writes checkpoints and the event log, and removes old ones |
 //! | [`claim`] | gives one run the right to change a thread |
-//! | [`open`] | applies an input, answers or a resume to the newest checkpoint |
+//! | [`resume`] | resumes or begins a thread: applies an input, or answers and decisions, to the newest checkpoint |
 //! | [`ops`] | reads and changes a thread without a run: snapshots, edits, forks, copies |
 //!
 //! `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
@@ -18,22 +18,22 @@
 
 mod claim;
 mod load;
-mod open;
 mod ops;
 mod record;
 mod results;
+mod resume;
 mod thread_run;
 mod write;
 
 pub(crate) use claim::answered::{AnswerTarget, check_unanswered};
 pub(crate) use claim::thread_claim::ThreadClaim;
-pub(crate) use open::thread_start::{Command, Nested, ThreadStart};
 pub(crate) use ops::subflow_history::copy;
 pub(crate) use ops::thread_ops::{describe, edit, fork, snapshot};
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
 #[cfg(feature = "engine")]
 pub(crate) use results::result_codec::ResultCodec;
+pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};
 pub(crate) use write::checkpoint_writer::ParentBarrier;
 pub(crate) use write::event_log::events_since;
 pub(crate) use write::prune::prune;

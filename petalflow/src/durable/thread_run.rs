@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use super::claim::answered::check_unanswered;
 use super::claim::thread_claim::{ClaimedRun, ThreadClaim};
-use super::open::open_thread::open;
-use super::open::opener::OpenedThread;
-use super::open::thread_start::{Command, ThreadStart};
 use super::ops::thread_ops::first_expiry;
+use super::resume::open_thread::open;
+use super::resume::opener::OpenedThread;
+use super::resume::thread_start::{Command, ThreadStart};
 use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::prune;
 use crate::checkpoint::{DecisionRecord, ThreadStatus};
 use crate::event::LogSink;
-use crate::exec::{BeginGate, Committed, Restored, Settings, StoredRun, run_restored};
+use crate::exec::{BeginBarrier, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
@@ -45,8 +45,8 @@ impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
         self.discard_pending = true;
     }
 
-    fn stop_when_stored(&mut self) -> Arc<BeginGate<F::State>> {
-        Arc::clone(self.gate.get_or_insert_default())
+    fn stop_when_stored(&mut self) -> Arc<BeginBarrier<F::State>> {
+        Arc::clone(self.begin_barrier.get_or_insert_default())
     }
 
     fn run(
@@ -149,15 +149,19 @@ async fn load<F: Flow>(
     settings.namespace = start.namespace.clone();
     let refused = |error| RunError::of_thread(error, flow.name());
     let storage = start.storage.clone();
-    let (gate, log, claimed) = (start.gate.take(), start.event_log, start.claimed.take());
+    let (begin_barrier, log, claimed) = (
+        start.begin_barrier.take(),
+        start.event_log,
+        start.claimed.take(),
+    );
     let mut opened = open_unanswered(&*flow, &plan, start)
         .await
         .map_err(refused)?;
-    if let Some(gate) = gate {
+    if let Some(begin_barrier) = begin_barrier {
         store_beginning(&mut opened).await.map_err(refused)?;
         claimed.inspect(ClaimedRun::set_open);
-        gate.pass().await;
-        if let Some(sink) = gate.sink.get() {
+        begin_barrier.pass().await;
+        if let Some(sink) = begin_barrier.sink.get() {
             settings.extras_mut().sink = Some(Arc::clone(sink));
         }
     } else if let Some(claimed) = claimed {

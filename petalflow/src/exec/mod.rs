@@ -20,9 +20,9 @@ pub(crate) use control::cached::CachedResult;
 pub(crate) use control::settings::{Extras, Settings};
 pub(crate) use persistence::task_end::{FinishedTask, TaskEnd, TaskResult};
 pub(crate) use persistence::{
-    Barrier, Committed, GateDecision, LostKeys, Persistence, Stopped, TaskDisposition,
+    Barrier, Committed, InterruptDecision, LostKeys, Persistence, Stopped, TaskDisposition,
 };
-pub(crate) use runs::begin_gate::BeginGate;
+pub(crate) use runs::begin_barrier::BeginBarrier;
 pub(crate) use runs::start::{Begin, Start, drive};
 #[cfg(feature = "engine")]
 pub(crate) use runs::stepped::SteppedRun;

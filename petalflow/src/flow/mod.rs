@@ -81,14 +81,14 @@ pub trait Flow: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn require(&self, requirements: &mut Requirements<'_>);
 
-    /// Evaluates the guard of an `interrupt`: whether the run stops. `gate` is an index in [`ExecutionPlan::gates`].
+    /// Evaluates the guard of an `interrupt`: whether the run stops. `point` is an index in [`ExecutionPlan::interrupt_points`].
     ///
     /// # Errors
     ///
     /// The error of the guard.
     #[doc(hidden)]
-    fn gate(&self, gate: u32, state: &Self::State) -> Result<bool, BoxError> {
-        let _ = (gate, state);
+    fn guard(&self, point: u32, state: &Self::State) -> Result<bool, BoxError> {
+        let _ = (point, state);
         Ok(true)
     }
 

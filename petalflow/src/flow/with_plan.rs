@@ -16,7 +16,7 @@ pub struct WithPlan<F> {
     flow: Arc<F>,
     plan: Arc<ExecutionPlan>,
     /// The number of interrupts of the flow itself.
-    gates: u32,
+    interrupt_points: u32,
 }
 
 impl<F> Clone for WithPlan<F> {
@@ -24,7 +24,7 @@ impl<F> Clone for WithPlan<F> {
         WithPlan {
             flow: Arc::clone(&self.flow),
             plan: Arc::clone(&self.plan),
-            gates: self.gates,
+            interrupt_points: self.interrupt_points,
         }
     }
 }
@@ -46,11 +46,15 @@ impl<F: Flow> WithPlan<F> {
         change: impl FnOnce(ExecutionPlan) -> ExecutionPlan,
     ) -> Self {
         let mut plan = flow.plan();
-        let gates = petalflow_graph::to_u32(plan.gates.len());
+        let interrupt_points = petalflow_graph::to_u32(plan.interrupt_points.len());
         if changes {
             plan = Arc::new(change(Arc::unwrap_or_clone(plan)));
         }
-        WithPlan { flow, plan, gates }
+        WithPlan {
+            flow,
+            plan,
+            interrupt_points,
+        }
     }
 }
 
@@ -74,10 +78,10 @@ impl<F: Flow> Flow for WithPlan<F> {
         self.flow.require(requirements);
     }
 
-    fn gate(&self, gate: u32, state: &F::State) -> Result<bool, BoxError> {
+    fn guard(&self, point: u32, state: &F::State) -> Result<bool, BoxError> {
         // The interrupts of the launch come last, and have no guard.
-        if gate < self.gates {
-            self.flow.gate(gate, state)
+        if point < self.interrupt_points {
+            self.flow.guard(point, state)
         } else {
             Ok(true)
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use petalflow_graph::Topology;
 
-use super::gate::BoxGuard;
+use super::interrupt_point::BoxGuard;
 use super::node::DynNode;
 use crate::checkpoint::Store;
 use crate::error::BoxError;
@@ -180,8 +180,8 @@ impl<S: State> Flow for Graph<S> {
             .for_each(|node| node.require(requirements));
     }
 
-    fn gate(&self, gate: u32, state: &S) -> Result<bool, BoxError> {
-        match &self.0.guards[gate as usize] {
+    fn guard(&self, point: u32, state: &S) -> Result<bool, BoxError> {
+        match &self.0.guards[point as usize] {
             Some(guard) => guard(state),
             None => Ok(true),
         }

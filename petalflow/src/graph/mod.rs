@@ -32,13 +32,15 @@
 #[cfg(feature = "builder")]
 mod boxed;
 #[cfg(feature = "builder")]
+mod build;
+#[cfg(feature = "builder")]
 mod builder;
 #[cfg(feature = "builder")]
 mod built;
 #[cfg(feature = "builder")]
 mod error;
 #[cfg(feature = "builder")]
-mod gate;
+mod interrupt_point;
 #[cfg(feature = "builder")]
 mod items;
 #[cfg(feature = "builder")]
@@ -47,8 +49,6 @@ mod node;
 mod resolve;
 #[cfg(feature = "builder")]
 mod rules;
-#[cfg(feature = "builder")]
-mod wire;
 
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]

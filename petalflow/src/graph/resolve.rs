@@ -84,13 +84,13 @@ fn described<S: State>(builder: &GraphBuilder<S>, indices: &HashMap<&str, NodeId
         set(name, &|node| node.stored = Some(id.clone().into()));
     }
     // The first of several counts.
-    for gate in builder.gates.iter().rev() {
-        let when = match gate.guard {
+    for point in builder.interrupt_points.iter().rev() {
+        let when = match point.guard {
             Some(_) => When::Guarded,
             None => When::Always,
         };
-        set(&gate.node, &|node| {
-            let side = if gate.after {
+        set(&point.node, &|node| {
+            let side = if point.after {
                 &mut node.after
             } else {
                 &mut node.before
@@ -262,8 +262,8 @@ impl Resolver<'_> {
         for (name, _) in &builder.policies {
             self.node("`with`", name);
         }
-        for gate in &builder.gates {
-            self.node("`interrupt`", &gate.node);
+        for point in &builder.interrupt_points {
+            self.node("`interrupt`", &point.node);
         }
         for name in &builder.retained {
             self.node("`keep`", name);

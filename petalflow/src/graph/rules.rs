@@ -7,7 +7,7 @@ use petalflow_graph::{
     route_diagnostics,
 };
 
-use super::gate::NamedGate;
+use super::interrupt_point::NamedInterruptPoint;
 use super::node::Entry;
 use crate::state::State;
 
@@ -64,16 +64,16 @@ pub(super) fn routes_match<S: State>(
 /// PF024: a node has at most one interrupt before it and one after it.
 pub(super) fn interrupts_once<S: State>(
     graph: &Graph,
-    gates: &[NamedGate<S>],
+    interrupt_points: &[NamedInterruptPoint<S>],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let mut known = HashSet::new();
-    for gate in gates {
-        if !known.insert((&gate.node, gate.after)) {
-            let side = if gate.after { "after" } else { "before" };
-            let text = messages::interrupted_twice(side, &gate.node);
+    for point in interrupt_points {
+        if !known.insert((&point.node, point.after)) {
+            let side = if point.after { "after" } else { "before" };
+            let text = messages::interrupted_twice(side, &point.node);
             let at = graph
-                .index_of(&gate.node)
+                .index_of(&point.node)
                 .map_or(Location::Graph, Location::Node);
             diagnostics.push(Diagnostic::new(Rule::Option, at, text.as_str()));
         }

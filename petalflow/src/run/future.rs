@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::event::Sink;
-use crate::exec::{Begin, BeginGate, Start, drive};
+use crate::exec::{Begin, BeginBarrier, Start, drive};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::outcome::RunError;
@@ -74,7 +74,7 @@ enum Waiting<F: Flow> {
     /// Not yet begun.
     Ready(Start<F>),
     /// On a thread: it has stored what it begins with.
-    Begun(Running<F>, Arc<BeginGate<F::State>>),
+    Begun(Running<F>, Arc<BeginBarrier<F::State>>),
 }
 
 impl<F: Flow> std::fmt::Debug for Run<F> {
@@ -107,8 +107,8 @@ impl<F: Flow> Run<F> {
         };
         match &mut **waiting {
             Waiting::Ready(start) => start.settings.extras_mut().sink = Some(sink),
-            Waiting::Begun(_, gate) => {
-                let _ = gate.sink.set(sink);
+            Waiting::Begun(_, begin_barrier) => {
+                let _ = begin_barrier.sink.set(sink);
             }
         }
         self
@@ -124,11 +124,11 @@ impl<F: Flow> Run<F> {
         let Some(Begin::Stored(stored)) = self.ready().map(|start| &mut start.begin) else {
             return Ok(self);
         };
-        let gate = stored.stop_when_stored();
+        let begin_barrier = stored.stop_when_stored();
         let mut running = self.start();
         let ended = poll_fn(|cx| match running.as_mut().poll(cx) {
             Poll::Ready(result) => Poll::Ready(Some(result)),
-            Poll::Pending if gate.is_reached() => Poll::Ready(None),
+            Poll::Pending if begin_barrier.is_reached() => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
         });
         if let Some(result) = ended.await {
@@ -136,7 +136,7 @@ impl<F: Flow> Run<F> {
             let state = result?;
             running = Box::pin(std::future::ready(Ok(state)));
         }
-        Ok(Self::waiting(Waiting::Begun(running, gate)))
+        Ok(Self::waiting(Waiting::Begun(running, begin_barrier)))
     }
 
     /// The run, if it has not begun.

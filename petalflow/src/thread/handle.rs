@@ -257,7 +257,7 @@ impl<F: Flow> Thread<F> {
             retention: threads.retention,
             event_log: threads.event_log,
             discard_pending: false,
-            gate: None,
+            begin_barrier: None,
             claimed: None,
             nested: None,
         };

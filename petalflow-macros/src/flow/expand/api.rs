@@ -6,7 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Visibility, parse_quote};
 
 use super::cx::Cx;
-use super::{builder, docs, gates};
+use super::{builder, docs, interrupt_points};
 
 /// The type of the flow, in a module with a unique name, and its import. If another type has the same name, only the import is an
 /// error, because all generated code refers to the module.
@@ -201,7 +201,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             }
         }
     });
-    let (gate, exists) = (gates::method(cx), cx.exists());
+    let (guard, exists) = (interrupt_points::method(cx), cx.exists());
     // rustc reports a private state of a public flow here.
     let at = Span::call_site().located_at(state.span());
     let over = quote_spanned!(at=> type State = #state;);
@@ -225,7 +225,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
                 __GRAPH.require(requirements);
             }
 
-            #gate
+            #guard
 
             fn step<'a>(
                 &'a self,

@@ -4,7 +4,7 @@ mod api;
 mod builder;
 mod cx;
 mod docs;
-mod gates;
+mod interrupt_points;
 mod items;
 mod nodes;
 mod policy;
@@ -29,7 +29,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let cfgs = cx.cfgs();
     let (inherent, flow) = (api::inherent(cx), api::flow(cx));
     let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
-    let (guards, own_name) = (gates::code(cx), api::own_name(cx));
+    let (guards, own_name) = (interrupt_points::code(cx), api::own_name(cx));
     let instead = api::instead(cx);
     let (reports, items) = if cx.lost {
         Default::default()

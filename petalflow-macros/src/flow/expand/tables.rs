@@ -6,7 +6,7 @@ use quote::{ToTokens as _, quote};
 
 use super::cx::Cx;
 use super::tokens::{check_at, int, list, node_idx, number};
-use super::{gates, policy};
+use super::{interrupt_points, policy};
 use crate::flow::model::{Kind, Node};
 use crate::paths::option;
 
@@ -30,8 +30,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     }));
     let (policies, ids) = (policy::code(cx), policy::ids(cx));
     let distinct = distinct_names(cx);
-    let gates = gates::rows(cx);
-    let facts = gates::facts(cx, quote!(__petalflow::facts(__SPECS)));
+    let interrupt_points = interrupt_points::rows(cx);
+    let facts = interrupt_points::facts(cx, quote!(__petalflow::facts(__SPECS)));
     let checked = if cx.lost {
         TokenStream::new()
     } else {
@@ -52,7 +52,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             joins: &[#joins],
             specs: __SPECS,
             policies: &[#policies],
-            gates: &[#gates],
+            interrupt_points: &[#interrupt_points],
             ids: &[#ids],
         };
         /// The keys and routes of the nodes.

@@ -13,7 +13,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt as _;
 
 use super::ast::{Catch, Declare, Declared, Interrupt, Mistakes, NodeRef, Statement, With};
-use super::model::{Edge, Gate, Kind, Misuse, Model, Node, Problem};
+use super::model::{Edge, InterruptPoint, Kind, Misuse, Model, Node, Problem};
 
 /// The model of the statements. A statement with a mistake is lowered as far as possible.
 pub(super) fn lower(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Model {
@@ -227,20 +227,20 @@ impl Lowering<'_> {
         let Some(index) = self.named("`interrupt`", &node) else {
             return;
         };
-        let gate = Gate {
+        let point = InterruptPoint {
             node: index,
             after,
             guard,
         };
-        let same = |other: &Gate| other.node == index && other.after == after;
-        if self.model.gates.iter().any(same) {
+        let same = |other: &InterruptPoint| other.node == index && other.after == after;
+        if self.model.interrupt_points.iter().any(same) {
             let problem = Problem::InterruptedTwice {
-                side: gate.side(),
+                side: point.side(),
                 node: node.key(),
             };
             self.misuse(&node, problem);
         } else {
-            self.model.gates.push(gate);
+            self.model.interrupt_points.push(point);
         }
     }
 

@@ -78,7 +78,7 @@ const _: () = {
         joins: &[],
         specs: __SPECS,
         policies: &[],
-        gates: &[],
+        interrupt_points: &[],
         ids: &[],
     };
     /// The keys and routes of the nodes.

@@ -3,7 +3,7 @@
 mod builder;
 mod check;
 mod dispatch;
-mod gates;
+mod interrupt_points;
 mod items;
 mod sub;
 
@@ -32,7 +32,7 @@ pub use crate::interrupt::Guard;
 pub use crate::launch::Launch;
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{AcceptsItem, Effects, FnNode, Key, Node, Output, Requirements, Scope};
-pub use crate::plan::{ExecutionPlan, Gate, NodeSpec};
+pub use crate::plan::{ExecutionPlan, InterruptPoint, NodeSpec};
 pub use crate::policy::node_policy::NodePolicy;
 pub use crate::state::{KeySet, State};
 pub use crate::subflow::subflow;
@@ -42,7 +42,7 @@ pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use dispatch::{
     Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto8, Upto16, Upto32, upto4, upto8, upto16, upto32,
 };
-pub use gates::{guard_read, guarded, key_named, no_guard};
+pub use interrupt_points::{guard_read, guarded, key_named, no_guard};
 pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
     kinds, probe, probe_out, sender,
@@ -223,7 +223,7 @@ impl EdgeRow {
 
 /// An `interrupt` in the table of a flow.
 #[derive(Clone, Copy, Debug)]
-pub struct GateRow {
+pub struct InterruptPointRow {
     pub node: u32,
     pub after: bool,
     pub guarded: bool,
@@ -252,7 +252,7 @@ pub struct GraphTable {
     /// The policies of `with`.
     pub policies: &'static [(u32, Policy)],
     /// The interrupts.
-    pub gates: &'static [GateRow],
+    pub interrupt_points: &'static [InterruptPointRow],
     /// The names of nodes in checkpoints that differ from their names.
     pub ids: &'static [(u32, &'static str)],
 }
@@ -272,12 +272,12 @@ impl GraphTable {
         for &(node, id) in self.ids {
             nodes[node as usize].stored = Some(id.into());
         }
-        for &GateRow {
+        for &InterruptPointRow {
             node,
             after,
             guarded,
             ..
-        } in self.gates
+        } in self.interrupt_points
         {
             let node = &mut nodes[node as usize];
             let when = if guarded { When::Guarded } else { When::Always };
@@ -332,13 +332,16 @@ impl GraphTable {
             let node = node as usize;
             policies[node] = policy.or(specs[node].policy).into();
         }
-        let gate = |row: &GateRow| Gate {
+        let point = |row: &InterruptPointRow| InterruptPoint {
             node: NodeIdx::new(row.node),
             after: row.after,
             reads: Some(row.reads),
         };
-        let gates = self.gates.iter().map(gate).collect();
-        Arc::new(ExecutionPlan::new(&self.graph(), &specs, policies).with_gates(gates))
+        let interrupt_points = self.interrupt_points.iter().map(point).collect();
+        Arc::new(
+            ExecutionPlan::new(&self.graph(), &specs, policies)
+                .with_interrupt_points(interrupt_points),
+        )
     }
 
     /// Collects what the nodes need from the run.

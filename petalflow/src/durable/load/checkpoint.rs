@@ -173,8 +173,14 @@ pub(crate) fn waiting(
         }
     }
     waiting.sort_by_key(|(_, interrupt)| interrupt.position);
-    for node in &header.gates {
-        let (task, mut interrupt) = gate(storage, namespace, header.origin, node, true);
+    for node in &header.interrupt_points {
+        let (task, mut interrupt) = interrupt_at(
+            storage,
+            namespace,
+            header.origin,
+            node,
+            InterruptKind::After,
+        );
         interrupt.node = plan.current_name(node).into();
         if !answered(interrupt.id) {
             waiting.push((task, interrupt));
@@ -185,18 +191,17 @@ pub(crate) fn waiting(
 
 /// The interrupt before or after a node, with the task that waits.
 #[inline]
-pub(crate) fn gate(
+pub(crate) fn interrupt_at(
     storage: &ThreadStorage,
     namespace: &str,
     origin: u64,
     node: &str,
-    after: bool,
+    kind: InterruptKind,
 ) -> (TaskId, Interrupt) {
     let task = task_id(&storage.thread, namespace, origin, node, None);
-    let (key, kind) = if after {
-        ("after", InterruptKind::After)
-    } else {
-        ("before", InterruptKind::Before)
+    let key = match kind {
+        InterruptKind::After => "after",
+        _ => "before",
     };
     let id = InterruptId::of(task, key);
     (task, Interrupt::new(id, node, namespace, kind))

@@ -312,7 +312,7 @@ async fn self_contained(
     header.frontier.clear();
     header.deferred.clear();
     header.joins.clear();
-    header.gates.clear();
+    header.interrupt_points.clear();
     header.answers.clear();
     header.notes.clear();
     record.keys = keys;

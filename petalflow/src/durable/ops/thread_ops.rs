@@ -7,10 +7,10 @@ use crate::checkpoint::{
     Cause, Durability, StoredCheckpoint, ThreadStatus, ThreadStorage, WriteName,
 };
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
-use crate::durable::open::restored_frontier::{node_of, restore_frontier};
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::record::seq::CheckpointSeq;
 use crate::durable::results::task_results::load_finished;
+use crate::durable::resume::restored_frontier::{node_of, restore_frontier};
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::error::NodeError;
 use crate::exec::Committed;

@@ -8,21 +8,21 @@ use petalflow_graph::NodeIdx;
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::event_log::EventLog;
 use crate::checkpoint::{DecisionKind, StoreError};
-use crate::durable::load::checkpoint::gate;
+use crate::durable::load::checkpoint::interrupt_at;
 use crate::durable::record::seq::CheckpointSeq;
 use crate::exec::{
-    Barrier, Committed, FinishedTask, GateDecision, LostKeys, Persistence, Stopped, StoredSteps,
-    TaskDisposition, TaskResult,
+    Barrier, Committed, FinishedTask, InterruptDecision, LostKeys, Persistence, Stopped,
+    StoredSteps, TaskDisposition, TaskResult,
 };
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::question::Interrupt;
+use crate::question::{Interrupt, InterruptKind};
 use crate::state::{KeySet, State, Update as _};
 use crate::superstep::Task;
-use crate::task_services::{Question, Services as _, TaskServices};
+use crate::task_services::{Services as _, TaskServices, WaitingQuestion};
 
 /// The persistence of a run on a thread.
 pub(in crate::durable) struct ThreadPersistence<S: State> {
@@ -31,7 +31,7 @@ pub(in crate::durable) struct ThreadPersistence<S: State> {
     /// The results of tasks in a superstep that was stopped.
     finished: HashMap<TaskId, FinishedTask<S>>,
     /// The interrupts before nodes of the superstep, with the tasks that wait.
-    gates: Vec<Question>,
+    interrupt_points: Vec<WaitingQuestion>,
     /// The keys whose values were not stored, until they are written again.
     lost: LostKeys,
     log: Option<Arc<EventLog>>,
@@ -49,7 +49,7 @@ impl<S: State> ThreadPersistence<S> {
             writer,
             services,
             finished,
-            gates: Vec::new(),
+            interrupt_points: Vec::new(),
             lost,
             log,
         }
@@ -66,13 +66,13 @@ impl<S: State> ThreadPersistence<S> {
     }
 
     /// The interrupt before or after a node of the last barrier's frontier, with the task that waits.
-    fn gate(&self, node: &str, after: bool) -> (TaskId, Interrupt) {
-        gate(
+    fn interrupt_at(&self, node: &str, kind: InterruptKind) -> (TaskId, Interrupt) {
+        interrupt_at(
             self.writer.storage(),
             self.writer.namespace(),
             self.writer.origin().get(),
             node,
-            after,
+            kind,
         )
     }
 }
@@ -111,21 +111,22 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         self.lost
     }
 
-    fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision> {
-        let (_, interrupt) = self.gate(plan.stored_name(node), false);
+    fn interrupt_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<InterruptDecision> {
+        let (_, interrupt) = self.interrupt_at(plan.stored_name(node), InterruptKind::Before);
         let (decision, _) = self.services.answers.get(&interrupt.id)?;
         Some(match DecisionKind::named(decision) {
-            Some(DecisionKind::Skipped) => GateDecision::Skip,
-            _ => GateDecision::Continue,
+            Some(DecisionKind::Skipped) => InterruptDecision::Skip,
+            _ => InterruptDecision::Continue,
         })
     }
 
-    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: NodeIdx) {
-        let (task, mut interrupt) = self.gate(plan.stored_name(node), false);
+    fn wait_at_interrupt(&mut self, plan: &ExecutionPlan, node: NodeIdx) {
+        let (task, mut interrupt) =
+            self.interrupt_at(plan.stored_name(node), InterruptKind::Before);
         if self
-            .gates
+            .interrupt_points
             .iter()
-            .any(|gate| gate.interrupt.id == interrupt.id)
+            .any(|point| point.interrupt.id == interrupt.id)
         {
             return;
         }
@@ -134,7 +135,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         if let Some(asked_ms) = self.services.first_asked_ms(interrupt.id) {
             interrupt.asked_ms = asked_ms;
         }
-        self.gates.push(Question {
+        self.interrupt_points.push(WaitingQuestion {
             node,
             index: None,
             task,
@@ -173,7 +174,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     where
         S: 'a,
     {
-        let mut questions = std::mem::take(&mut self.gates);
+        let mut questions = std::mem::take(&mut self.interrupt_points);
         questions.extend(self.services.questions());
         // In the order in which the tasks are declared. The questions of one task are in the order in which it asked.
         questions.sort_by_key(|question| (question.node, question.index));
@@ -212,8 +213,8 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
 
     fn barrier_reached(&mut self, barrier: Barrier<'_, S>) -> Result<bool, ThreadError> {
         self.services.forget_tasks();
-        let waits = !barrier.gates.is_empty();
-        self.writer.set_gates(barrier.gates);
+        let waits = !barrier.interrupt_points.is_empty();
+        self.writer.set_interrupt_points(barrier.interrupt_points);
         let due = self.writer.advance(&PlannedFrontier {
             plan: barrier.plan,
             planner: barrier.planner,
@@ -243,8 +244,10 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 
     fn interrupts_after(&self) -> Vec<Interrupt> {
-        let gates = self.writer.gates().iter();
-        gates.map(|node| self.gate(node, true).1).collect()
+        let interrupt_points = self.writer.interrupt_points().iter();
+        interrupt_points
+            .map(|node| self.interrupt_at(node, InterruptKind::After).1)
+            .collect()
     }
 
     async fn run_ended(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {

@@ -57,12 +57,16 @@ pub(crate) trait Persistence<S: State>: Send {
     }
 
     /// What a person has decided at the `interrupt before` this node, if anything.
-    fn gate_decision(&self, _plan: &ExecutionPlan, _node: NodeIdx) -> Option<GateDecision> {
+    fn interrupt_decision(
+        &self,
+        _plan: &ExecutionPlan,
+        _node: NodeIdx,
+    ) -> Option<InterruptDecision> {
         None
     }
 
     /// The run waits for a person before this node.
-    fn wait_at_gate(&mut self, _plan: &ExecutionPlan, _node: NodeIdx) {}
+    fn wait_at_interrupt(&mut self, _plan: &ExecutionPlan, _node: NodeIdx) {}
 
     /// The tasks of the superstep that have finished so far, in the order in which they finished. Others still run.
     fn tasks_finished<'a>(
@@ -190,7 +194,7 @@ pub(crate) enum TaskDisposition<S: State> {
 
 /// What a person has decided at an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GateDecision {
+pub(crate) enum InterruptDecision {
     Continue,
     Skip,
 }
@@ -217,7 +221,7 @@ pub(crate) struct Barrier<'a, S> {
     pub(crate) superstep: u64,
     pub(crate) committed: Committed<'a, S>,
     /// The stored names of the nodes after which the run waits for a person.
-    pub(crate) gates: Vec<String>,
+    pub(crate) interrupt_points: Vec<String>,
 }
 
 /// The persistence of a run that is not stored.

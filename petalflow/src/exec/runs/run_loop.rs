@@ -82,7 +82,7 @@ pub(in crate::exec) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
             if P::STORED
                 && let Some(node) = single
                 && persistence.runs_all()
-                && plan.gates.is_empty()
+                && plan.interrupt_points.is_empty()
             {
                 if driver.before_superstep(Some(node), &[])? {
                     driver.yield_now().await?;

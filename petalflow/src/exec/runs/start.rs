@@ -107,8 +107,8 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
         Begin::Input(input) => input,
         Begin::Stored(stored) => return stored.run(flow, settings),
     };
-    if !plan.gates.is_empty() {
-        return Box::pin(std::future::ready(Err(gates_without_thread(&*flow))));
+    if !plan.interrupt_points.is_empty() {
+        return Box::pin(std::future::ready(Err(interrupts_without_thread(&*flow))));
     }
     // Made outside of the future: a future stores its captured values in addition to the values made of them.
     let mut driver = Driver::new(flow, settings, plan, 0, F::State::start(input), None);
@@ -165,7 +165,7 @@ pub(in crate::exec) fn missing_managed<F: Flow>(
 }
 
 /// The error of a run that has interrupts but no thread.
-pub(in crate::exec) fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
+pub(in crate::exec) fn interrupts_without_thread<F: Flow>(flow: &F) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
         flow.name()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::run_loop::all_joins_complete;
-use super::start::{gates_without_thread, missing_managed};
+use super::start::{interrupts_without_thread, missing_managed};
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::NoPersistence;
 use crate::exec::supersteps::commit::{CommitTarget, commit};
@@ -42,8 +42,8 @@ impl<F: Flow> SteppedRun<F> {
             let kind = RunErrorKind::MissingManaged(missing);
             return Err(RunError::bare(kind, flow.name(), 0));
         }
-        if !plan.gates.is_empty() {
-            return Err(gates_without_thread(&*flow));
+        if !plan.interrupt_points.is_empty() {
+            return Err(interrupts_without_thread(&*flow));
         }
         if let Some(own) = settings.managed.as_ref().and_then(|all| all.for_run()) {
             settings.managed = Some(Arc::new(own));

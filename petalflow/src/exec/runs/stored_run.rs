@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::begin_gate::BeginGate;
+use super::begin_barrier::BeginBarrier;
 use super::run_loop::run_loop;
 use crate::event::EventKind;
 use crate::exec::Settings;
@@ -32,7 +32,7 @@ pub(crate) trait StoredRun<F: Flow>: Send {
     fn discard_pending(&mut self);
 
     /// Makes the run stop once, when it has stored what it begins with.
-    fn stop_when_stored(&mut self) -> Arc<BeginGate<F::State>>;
+    fn stop_when_stored(&mut self) -> Arc<BeginBarrier<F::State>>;
 
     /// Loads the thread and runs it.
     fn run(

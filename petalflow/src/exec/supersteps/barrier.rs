@@ -3,7 +3,7 @@
 use petalflow_graph::NodeIdx;
 
 use super::driver::Driver;
-use super::gates::gates_after;
+use super::interrupt_points::points_after;
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::watched;
 use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped};
@@ -61,10 +61,10 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
     frontier: &[Task],
     ended: impl Iterator<Item = NodeIdx> + Clone,
 ) -> Result<(), Abort<F::State>> {
-    let gates = if driver.plan().gates.is_empty() {
+    let interrupt_points = if driver.plan().interrupt_points.is_empty() {
         Vec::new()
     } else {
-        gates_after(driver, ended, persistence.lost())?
+        points_after(driver, ended, persistence.lost())?
     };
     let Driver {
         state,
@@ -82,9 +82,9 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
             state: state.get(),
             written: fast_path.written,
         },
-        gates,
+        interrupt_points,
     };
-    let waits = !barrier.gates.is_empty();
+    let waits = !barrier.interrupt_points.is_empty();
     let due = persistence.barrier_reached(barrier);
     if due.map_err(Abort::of_thread)? {
         let mut written = persistence.write_checkpoint();

@@ -5,7 +5,7 @@ pub(super) mod commit;
 pub(super) mod driver;
 pub(super) mod failure;
 pub(super) mod fast_path;
-pub(super) mod gates;
+pub(super) mod interrupt_points;
 pub(super) mod parallel;
 pub(super) mod single;
 pub(super) mod slab;

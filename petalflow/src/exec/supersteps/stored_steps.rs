@@ -6,7 +6,7 @@ use petalflow_graph::NodeIdx;
 
 use super::barrier::{tasks_ended, write_barrier};
 use super::driver::Driver;
-use super::gates::dispositions;
+use super::interrupt_points::dispositions;
 use super::single::run_single;
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::Watch;

@@ -8,7 +8,7 @@ use std::future::Future;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 pub(super) use self::edges::{NamedEdge, Trigger};
-use super::gate::NamedGate;
+use super::interrupt_point::NamedInterruptPoint;
 use super::node::Entry;
 use super::{BoxNode, Graph};
 use crate::flow::Flow;
@@ -63,7 +63,7 @@ pub struct GraphBuilder<S: State> {
     pub(super) routes: Vec<(String, Vec<String>)>,
     pub(super) deferred: Vec<String>,
     pub(super) policies: Vec<(String, NodePolicy)>,
-    pub(super) gates: Vec<NamedGate<S>>,
+    pub(super) interrupt_points: Vec<NamedInterruptPoint<S>>,
     pub(super) retained: Vec<String>,
     pub(super) ids: Vec<(String, String)>,
 }
@@ -95,7 +95,7 @@ impl<S: State> GraphBuilder<S> {
             routes: Vec::new(),
             deferred: Vec::new(),
             policies: Vec::new(),
-            gates: Vec::new(),
+            interrupt_points: Vec::new(),
             retained: Vec::new(),
             ids: Vec::new(),
         }

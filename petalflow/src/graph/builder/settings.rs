@@ -1,7 +1,7 @@
 //! The settings of nodes: deferral, policies, retained state, stored names, interrupts.
 
 use super::GraphBuilder;
-use crate::graph::gate::{BoxGuard, NamedGate, boxed};
+use crate::graph::interrupt_point::{BoxGuard, NamedInterruptPoint, boxed};
 use crate::interrupt::Guard;
 use crate::policy::{NodePolicy, Policy, Retry};
 use crate::state::State;
@@ -171,7 +171,7 @@ impl<S: State> GraphBuilder<S> {
         after: bool,
         guard: Option<BoxGuard<S>>,
     ) -> Self {
-        self.gates.push(NamedGate {
+        self.interrupt_points.push(NamedInterruptPoint {
             node: node.into(),
             after,
             guard,

@@ -179,7 +179,9 @@ impl<S: State> CheckpointWriter<S> {
         self.header.turn = header.turn;
         self.header.origin = header.origin;
         self.header.owner = header.owner;
-        self.header.gates.clone_from(&header.gates);
+        self.header
+            .interrupt_points
+            .clone_from(&header.interrupt_points);
         self.header.answers.clone_from(&header.answers);
     }
 
@@ -210,7 +212,7 @@ impl<S: State> CheckpointWriter<S> {
         header.frontier = of.frontier;
         header.deferred = of.deferred;
         header.joins = of.joins;
-        header.gates = of.gates;
+        header.interrupt_points = of.interrupt_points;
         header.origin = self.seq.get();
         // The task results of earlier checkpoints remain.
         self.oldest_results = self.seq.as_origin();
@@ -219,18 +221,18 @@ impl<S: State> CheckpointWriter<S> {
     /// The change replaces the frontier, with its interrupts and answers.
     pub(in crate::durable) fn replace_frontier(&mut self) {
         self.header.origin = self.seq.get();
-        self.header.gates.clear();
+        self.header.interrupt_points.clear();
         self.header.answers.clear();
     }
 
     /// The run does not wait after any node.
-    pub(in crate::durable) fn clear_gates(&mut self) {
-        self.header.gates.clear();
+    pub(in crate::durable) fn clear_interrupt_points(&mut self) {
+        self.header.interrupt_points.clear();
     }
 
     /// Sets the stored names of the nodes after which the run waits.
-    pub(in crate::durable) fn set_gates(&mut self, gates: Vec<String>) {
-        self.header.gates = gates;
+    pub(in crate::durable) fn set_interrupt_points(&mut self, interrupt_points: Vec<String>) {
+        self.header.interrupt_points = interrupt_points;
     }
 
     pub(in crate::durable) fn add_answer(&mut self, answer: AnswerEntry) {
@@ -360,8 +362,8 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// The stored names of the nodes after which the run waits.
-    pub(in crate::durable) fn gates(&self) -> &[String] {
-        &self.header.gates
+    pub(in crate::durable) fn interrupt_points(&self) -> &[String] {
+        &self.header.interrupt_points
     }
 
     /// Whether this is a sub-flow, and the barrier of its parent is not known to be in the store.
@@ -401,7 +403,7 @@ fn empty_header(fingerprint: &Fingerprint) -> Header {
         frontier: Vec::new(),
         deferred: Vec::new(),
         joins: Vec::new(),
-        gates: Vec::new(),
+        interrupt_points: Vec::new(),
         answers: Vec::new(),
         notes: Vec::new(),
         outline: None,

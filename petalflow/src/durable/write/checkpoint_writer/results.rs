@@ -10,7 +10,7 @@ use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::state::{State, Update as _};
-use crate::task_services::Question;
+use crate::task_services::WaitingQuestion;
 
 impl<S: State> CheckpointWriter<S> {
     /// Starts to write the results of tasks that have finished while others still run.
@@ -59,7 +59,7 @@ impl<S: State> CheckpointWriter<S> {
         plan: &ExecutionPlan,
         finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
         failed: Vec<(TaskId, NodeError)>,
-        questions: &[Question],
+        questions: &[WaitingQuestion],
     ) -> Result<(), ThreadError>
     where
         S: 'a,
@@ -70,7 +70,7 @@ impl<S: State> CheckpointWriter<S> {
             error.pack(&mut bytes);
             writes.push(StoredWrite::new(task, WriteName::Error, bytes));
         }
-        for Question {
+        for WaitingQuestion {
             task, interrupt, ..
         } in questions
         {

@@ -70,7 +70,7 @@ impl<S: State> ThreadOpener<'_, S> {
         if rejected.is_some() {
             frontier.clear();
             self.planner = Planner::new(self.plan);
-            self.writer.clear_gates();
+            self.writer.clear_interrupt_points();
             waiting.clear();
         }
         if !goto.is_empty() {

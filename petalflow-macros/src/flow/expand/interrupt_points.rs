@@ -8,18 +8,18 @@ use super::cx::Cx;
 use super::reads::{binding, key};
 use super::tokens::{check_at, int, list, number, numbered};
 use crate::flow::ast::Guard;
-use crate::flow::model::Gate;
+use crate::flow::model::InterruptPoint;
 use crate::node::model::{Param, Source};
 use crate::paths::local;
 
 /// One row per interrupt, in the order of their statements.
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
-    list(cx.model.gates.iter().enumerate().map(|(index, gate)| {
-        let (node, after, guarded) = (int(gate.node.as_u32()), gate.after, gate.guard.is_some());
+    list(cx.model.interrupt_points.iter().enumerate().map(|(index, point)| {
+        let (node, after, guarded) = (int(point.node.as_u32()), point.after, point.guard.is_some());
         let none = || quote!(__petalflow::KeySet::NONE);
-        let reads = gate.guard.as_ref();
+        let reads = point.guard.as_ref();
         let reads = reads.map_or_else(none, |guard| keys(index, guard));
-        quote!(__petalflow::GateRow { node: #node, after: #after, guarded: #guarded, reads: #reads })
+        quote!(__petalflow::InterruptPointRow { node: #node, after: #after, guarded: #guarded, reads: #reads })
     }))
 }
 
@@ -28,8 +28,8 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     if guards(cx).next().is_none() {
         return facts;
     }
-    let reads = list(guards(cx).map(|(index, gate, guard)| {
-        let (node, after) = (int(gate.node.as_u32()), gate.after);
+    let reads = list(guards(cx).map(|(index, point, guard)| {
+        let (node, after) = (int(point.node.as_u32()), point.after);
         let keys = keys(index, guard);
         quote!((#node, #after, #keys))
     }));
@@ -48,10 +48,10 @@ fn keys(index: usize, guard: &Guard) -> TokenStream {
 /// The functions of the guards, the keys that they read, and the checks of those reads.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
-    for (index, gate, guard) in guards(cx) {
+    for (index, point, guard) in guards(cx) {
         code.extend(function(cx, index, guard));
         for (at, param) in read(guard) {
-            let (node, after, cfgs) = (int(gate.node.as_u32()), gate.after, &param.cfgs);
+            let (node, after, cfgs) = (int(point.node.as_u32()), point.after, &param.cfgs);
             let (name, key) = (key_name(index, at), key(cx, param));
             let check = check_at(
                 &param.ident.to_token_stream(),
@@ -98,7 +98,7 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
     }
 }
 
-/// `Flow::gate`, if there is a guard.
+/// `Flow::guard`, if there is a guard.
 pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
     if guards(cx).next().is_none() {
         return TokenStream::new();
@@ -109,12 +109,12 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
         quote!(#index => #guard(state),)
     });
     quote! {
-        fn gate(
+        fn guard(
             &self,
-            gate: u32,
+            point: u32,
             state: &#state,
         ) -> ::core::result::Result<bool, __petalflow::BoxError> {
-            match gate {
+            match point {
                 #(#arms)*
                 _ => __petalflow::no_guard(),
             }
@@ -128,7 +128,7 @@ fn name(index: usize) -> Ident {
 }
 
 /// The interrupts with guards, with their indices.
-fn guards<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a Gate, &'a Guard)> {
-    let gates = cx.model.gates.iter().enumerate();
-    gates.filter_map(|(index, gate)| Some((index, gate, gate.guard.as_ref()?)))
+fn guards<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a InterruptPoint, &'a Guard)> {
+    let interrupt_points = cx.model.interrupt_points.iter().enumerate();
+    interrupt_points.filter_map(|(index, point)| Some((index, point, point.guard.as_ref()?)))
 }

@@ -9,23 +9,23 @@ use crate::event::Sink;
 use crate::state::State;
 
 /// Stops a run once, when it has stored what it begins with.
-pub(crate) struct BeginGate<S: State> {
+pub(crate) struct BeginBarrier<S: State> {
     is_reached: AtomicBool,
     /// The receiver of the events, if the caller wants them.
     pub(crate) sink: OnceLock<Arc<dyn Sink<S>>>,
 }
 
-impl<S: State> Default for BeginGate<S> {
+impl<S: State> Default for BeginBarrier<S> {
     #[inline]
     fn default() -> Self {
-        BeginGate {
+        BeginBarrier {
             is_reached: AtomicBool::new(false),
             sink: OnceLock::new(),
         }
     }
 }
 
-impl<S: State> BeginGate<S> {
+impl<S: State> BeginBarrier<S> {
     /// Whether the run has stored what it begins with.
     #[inline]
     pub(crate) fn is_reached(&self) -> bool {

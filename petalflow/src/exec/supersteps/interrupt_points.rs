@@ -7,10 +7,10 @@ use petalflow_graph::NodeIdx;
 use super::driver::Driver;
 use crate::error::{FailureKind, NodeError};
 use crate::exec::control::abort::Abort;
-use crate::exec::persistence::{GateDecision, LostKeys, Persistence, TaskDisposition};
+use crate::exec::persistence::{InterruptDecision, LostKeys, Persistence, TaskDisposition};
 use crate::flow::Flow;
 use crate::outcome::RunErrorKind;
-use crate::plan::{ExecutionPlan, Gate};
+use crate::plan::{ExecutionPlan, InterruptPoint};
 use crate::state::{KeySet, State};
 use crate::superstep::Task;
 
@@ -22,26 +22,26 @@ pub(in crate::exec) fn dispositions<F: Flow, P: Persistence<F::State>>(
 ) -> Result<Vec<TaskDisposition<F::State>>, Abort<F::State>> {
     let plan = driver.plan();
     let mut dispositions = persistence.superstep_begun(plan, frontier);
-    if plan.gates.is_empty() {
+    if plan.interrupt_points.is_empty() {
         check_lost(driver, frontier, &dispositions, persistence.lost())?;
         return Ok(dispositions);
     }
     dispositions.resize_with(frontier.len(), || TaskDisposition::Run);
     for (task, disposition) in frontier.iter().zip(&mut dispositions) {
-        for (index, _) in gates_before(plan, task.node) {
+        for (index, _) in points_before(plan, task.node) {
             if matches!(disposition, TaskDisposition::Finished(_)) {
                 break;
             }
-            match persistence.gate_decision(plan, task.node) {
-                Some(GateDecision::Skip) => {
+            match persistence.interrupt_decision(plan, task.node) {
+                Some(InterruptDecision::Skip) => {
                     *disposition = TaskDisposition::Skip;
                 }
-                Some(GateDecision::Continue) => {}
+                Some(InterruptDecision::Continue) => {}
                 None => {
                     let lost = persistence.lost();
                     if guard_stops(driver, index, task.node, "before", lost)? {
                         *disposition = TaskDisposition::Wait;
-                        persistence.wait_at_gate(plan, task.node);
+                        persistence.wait_at_interrupt(plan, task.node);
                     }
                 }
             }
@@ -52,21 +52,21 @@ pub(in crate::exec) fn dispositions<F: Flow, P: Persistence<F::State>>(
 }
 
 /// The stored names of the nodes that have run and after which the run waits for a person.
-pub(in crate::exec) fn gates_after<F: Flow>(
+pub(in crate::exec) fn points_after<F: Flow>(
     driver: &Driver<F>,
     ended: impl Iterator<Item = NodeIdx> + Clone,
     lost: LostKeys,
 ) -> Result<Vec<String>, Abort<F::State>> {
     let plan = driver.plan();
     let mut stops = Vec::new();
-    for (index, gate) in plan.gates.iter().enumerate() {
-        let name = plan.stored_name(gate.node);
-        if gate.after
-            && ended.clone().any(|node| node == gate.node)
-            && !stops.iter().any(|(known, _)| *known == gate.node)
-            && guard_stops(driver, index, gate.node, "after", lost)?
+    for (index, point) in plan.interrupt_points.iter().enumerate() {
+        let name = plan.stored_name(point.node);
+        if point.after
+            && ended.clone().any(|node| node == point.node)
+            && !stops.iter().any(|(known, _)| *known == point.node)
+            && guard_stops(driver, index, point.node, "after", lost)?
         {
-            stops.push((gate.node, name.to_string()));
+            stops.push((point.node, name.to_string()));
         }
     }
     // In the order of the nodes, as the interrupts before nodes and the questions.
@@ -74,26 +74,29 @@ pub(in crate::exec) fn gates_after<F: Flow>(
     Ok(stops.into_iter().map(|(_, name)| name).collect())
 }
 
-fn gates_before(plan: &ExecutionPlan, node: NodeIdx) -> impl Iterator<Item = (usize, &Gate)> {
-    let gates = plan.gates.iter().enumerate();
-    gates.filter(move |(_, gate)| gate.node == node && !gate.after)
+fn points_before(
+    plan: &ExecutionPlan,
+    node: NodeIdx,
+) -> impl Iterator<Item = (usize, &InterruptPoint)> {
+    let interrupt_points = plan.interrupt_points.iter().enumerate();
+    interrupt_points.filter(move |(_, point)| point.node == node && !point.after)
 }
 
 /// Calls the guard of an interrupt.
 fn guard_stops<F: Flow>(
     driver: &Driver<F>,
-    gate: usize,
+    point: usize,
     node: NodeIdx,
     when: &str,
     lost: LostKeys,
 ) -> Result<bool, Abort<F::State>> {
     let state = driver.state.get();
-    let reads = driver.plan().gates[gate].reads;
+    let reads = driver.plan().interrupt_points[point].reads;
     let called = catch_unwind(AssertUnwindSafe(|| {
         if let Some(key) = lost.read_by(reads) {
             return Err(lost_key::<F::State>(key, reads).into());
         }
-        driver.flow.gate(petalflow_graph::to_u32(gate), state)
+        driver.flow.guard(petalflow_graph::to_u32(point), state)
     }));
     let problem = match called {
         Ok(Ok(stops)) => return Ok(stops),

@@ -8,7 +8,7 @@ use crate::state::State;
 pub(super) type BoxGuard<S> = Box<dyn Fn(&S) -> Result<bool, BoxError> + Send + Sync>;
 
 /// An interrupt, by the name of its node.
-pub(super) struct NamedGate<S: State> {
+pub(super) struct NamedInterruptPoint<S: State> {
     pub(super) node: String,
     pub(super) after: bool,
     pub(super) guard: Option<BoxGuard<S>>,

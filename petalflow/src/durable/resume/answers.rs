@@ -89,12 +89,12 @@ impl<S: State> ThreadOpener<'_, S> {
         decision: &Decision<S>,
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Vec<Interrupt>, ThreadError> {
-        let gates = |interrupt: &Interrupt| {
+        let is_decided = |interrupt: &Interrupt| {
             !matches!(interrupt.kind, InterruptKind::Ask { .. })
                 && id.is_none_or(|id| interrupt.id == id)
         };
         let decided: Vec<Interrupt> = waiting
-            .extract_if(.., |(_, interrupt)| gates(interrupt))
+            .extract_if(.., |(_, interrupt)| is_decided(interrupt))
             .map(|(_, interrupt)| interrupt)
             .collect();
         if decided.is_empty() {

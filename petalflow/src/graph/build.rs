@@ -18,7 +18,7 @@ use super::resolve::resolve;
 use super::rules::{
     interrupts_once, only_subflows_retain_state, routes_listed_once, routes_match, writes_once,
 };
-use crate::plan::{ExecutionPlan, Gate, NodeSpec, RouteNames};
+use crate::plan::{ExecutionPlan, InterruptPoint, NodeSpec, RouteNames};
 use crate::policy::NodePolicy;
 use crate::state::{KeyMeta, KeySet, State};
 
@@ -29,11 +29,11 @@ impl<S: State> GraphBuilder<S> {
     ///
     /// All mistakes, with the codes and messages of `flow!`.
     pub fn build(self) -> Result<Graph<S>, GraphErrors> {
-        wire(self)
+        build_graph(self)
     }
 }
 
-fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
+fn build_graph<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut diagnostics = Vec::new();
     let graph = resolve(&builder, &mut diagnostics);
     let routes: Vec<RouteNames> = builder
@@ -64,18 +64,18 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
             entry.ready(retain_state, routes)
         })
         .collect();
-    let (gates, guards) = builder
-        .gates
+    let (interrupt_points, guards) = builder
+        .interrupt_points
         .into_iter()
-        .map(|gate| {
-            let node = graph.index_of(&gate.node).unwrap_or_default();
-            let (after, reads) = (gate.after, gate.guard.is_none().then_some(KeySet::NONE));
-            (Gate { node, after, reads }, gate.guard)
+        .map(|point| {
+            let node = graph.index_of(&point.node).unwrap_or_default();
+            let (after, reads) = (point.after, point.guard.is_none().then_some(KeySet::NONE));
+            (InterruptPoint { node, after, reads }, point.guard)
         })
         .unzip();
     let plan = ExecutionPlan::with_routes(&graph, &specs, policies, routes)
         .with_skippable(SkippableJoin::all(&graph))
-        .with_gates(gates);
+        .with_interrupt_points(interrupt_points);
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
         plan: Arc::new(plan),
@@ -99,7 +99,7 @@ fn check<S: State>(
     routes_match(graph, &builder.nodes, &facts, &mut diagnostics);
     routes_listed_once(&builder.nodes, &builder.routes, &mut diagnostics);
     writes_once::<S>(&builder.nodes, &mut diagnostics);
-    interrupts_once(graph, &builder.gates, &mut diagnostics);
+    interrupts_once(graph, &builder.interrupt_points, &mut diagnostics);
     only_subflows_retain_state(graph, &builder.retained, &mut diagnostics);
     if diagnostics.is_empty() {
         let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(KeyMeta::facts).collect();

@@ -6,7 +6,7 @@ use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
 use crate::durable::claim::answered::AnswerTarget;
 use crate::durable::claim::thread_claim::ClaimedRun;
 use crate::durable::write::checkpoint_writer::ParentBarrier;
-use crate::exec::BeginGate;
+use crate::exec::BeginBarrier;
 use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
 use crate::state::State;
@@ -52,7 +52,7 @@ pub(crate) struct ThreadStart<S: State> {
     /// Whether a new input may discard what the thread waits for.
     pub(crate) discard_pending: bool,
     /// Where the run stops once, when it has stored what it begins with.
-    pub(crate) gate: Option<Arc<BeginGate<S>>>,
+    pub(crate) begin_barrier: Option<Arc<BeginBarrier<S>>>,
     /// The run, once it has claimed the thread.
     pub(crate) claimed: Option<ClaimedRun>,
     /// For a sub-flow.

@@ -1,0 +1,145 @@
+//! Effects of a task that run once.
+
+use std::any::type_name;
+use std::future::Future;
+use std::sync::Arc;
+
+use serde_core::{Serialize, de::DeserializeOwned};
+
+use super::{Services as _, TaskRef, TaskServices};
+use crate::checkpoint::{Claim, Lease, Moment, StoreError, StoredWrite, WriteName};
+use crate::error::BoxError;
+use crate::outcome::ThreadError;
+use petalflow_codec::{decode, encode};
+
+impl TaskServices {
+    /// Runs an effect, unless its result is already recorded. The record is in the store before this returns.
+    pub(crate) async fn once<T, E>(
+        &self,
+        task: &TaskRef<'_>,
+        name: &str,
+        effect: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, BoxError>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<BoxError>,
+    {
+        self.reserve(task, "once", name, || {
+            "give each effect its own name".into()
+        })?;
+        let key = (task.id, name.to_string());
+        let mut recorded = self.lock().effects.get(&key).cloned();
+        if recorded.is_none() {
+            self.barrier_stored(task.superstep).await;
+            recorded = match self.confirm_claim(task, name).await {
+                Ok(recorded) => recorded,
+                Err(error) => match self.abort(error.to_string(), error.into()).await {},
+            };
+        }
+        if let Some(bytes) = recorded {
+            return decode(&bytes).map_err(|error| {
+                format!(
+                    "the record of the effect `{name}` in node `{}` cannot be read as `{}`: {error}; an earlier program has recorded another type. To run the effect again, give it another name, or fork the thread at its newest checkpoint (`Thread::fork`) and resume it",
+                    task.node,
+                    type_name::<T>()
+                )
+                .into()
+            });
+        }
+        let value = effect.await.map_err(Into::into)?;
+        let mut bytes = Vec::new();
+        encode(&value, &mut bytes)?;
+        // Otherwise every later run of the node would fail.
+        decode::<T>(&bytes).map_err(|error| {
+            format!(
+                "the result of the effect `{name}` in node `{}` is a `{}` that cannot be read back: {error}; the effect has run, and its result is not recorded",
+                task.node,
+                type_name::<T>()
+            )
+        })?;
+        self.store_record(task, WriteName::Once(name), bytes).await;
+        Ok(value)
+    }
+
+    /// Confirms a claim that may have expired. Another run may have had the thread since: if it has continued, this is an error.
+    /// If it has only recorded the effect of this task, returns the record.
+    async fn confirm_claim(
+        &self,
+        task: &TaskRef<'_>,
+        name: &str,
+    ) -> Result<Option<Vec<u8>>, ThreadError> {
+        let expired = |lease: &&Arc<Lease>| lease.may_have_expired();
+        let Some(lease) = self.storage.lease.as_ref().filter(expired) else {
+            return Ok(None);
+        };
+        let thread = || self.storage.thread.to_string();
+        let begun = Moment::now();
+        if let Claim::Busy { .. } = lease.claim().await? {
+            return Err(ThreadError::Busy { thread: thread() });
+        }
+        let origin = self.origin(task.superstep);
+        let namespace = self.namespace.as_str();
+        let newest = self.storage.history(namespace, None, 1).await?;
+        let record = self.storage.records(namespace, &newest).await?.pop();
+        if record.is_none_or(|record| record.header.origin != origin) {
+            return Err(ThreadError::Store(StoreError::Conflict {
+                thread: thread(),
+                expected: Some(origin),
+                found: newest.first().map(|newest| newest.seq),
+            }));
+        }
+        let name = WriteName::Once(name).to_string();
+        let writes = self.storage.writes(namespace, origin).await?;
+        lease.confirm(begun);
+        let recorded = |write: &StoredWrite| write.task == task.id && write.name == name;
+        let recorded = writes.into_iter().find(recorded);
+        Ok(recorded.map(|write| write.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use petalflow_graph::NodeIdx;
+
+    use super::super::StoredMark;
+    use super::*;
+    use crate::checkpoint::{Durability, InMemoryStore, ThreadStorage};
+    use crate::ids::{Namespace, TaskId};
+
+    /// The services of a run whose superstep has the records of an earlier run.
+    #[tokio::test]
+    async fn the_barrier_forgets_the_records_of_its_tasks() {
+        let storage = ThreadStorage {
+            store: Arc::new(InMemoryStore::new()),
+            thread: "ann".into(),
+            lease: None,
+            begun_writes: Arc::default(),
+        };
+        let stored = StoredMark::default();
+        stored.set(9);
+        let answers = Arc::default();
+        let root = Namespace::ROOT;
+        let mut services = TaskServices::new(storage, Durability::Sync, root, 0, answers, stored);
+        let (earlier, mut result) = (TaskId::of(&[b"earlier"]), Vec::new());
+        encode(&1, &mut result).unwrap();
+        let write = StoredWrite::new(earlier, WriteName::Once("charge"), result);
+        services.restore(&[write]).unwrap();
+        for superstep in 1_u64..=3 {
+            let task = TaskRef {
+                id: TaskId::of(&[&superstep.to_le_bytes()]),
+                at: NodeIdx::new(0),
+                node: "pay",
+                index: None,
+                attempt: 1,
+                superstep,
+            };
+            let charged = services.once(&task, "charge", async { Ok::<_, BoxError>(superstep) });
+            assert_eq!(charged.await.unwrap(), superstep);
+            let again = services.once(&task, "charge", async { Ok::<_, BoxError>(0) });
+            assert!(again.await.is_err(), "the name was used in this superstep");
+            services.forget_tasks();
+            let inner = services.lock();
+            assert_eq!((inner.effects.len(), inner.used_names.len()), (0, 0));
+        }
+    }
+}

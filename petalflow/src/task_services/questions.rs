@@ -1,0 +1,130 @@
+//! Questions of a task to a person. A task without its answer waits here, and its run stops.
+
+use std::any::type_name;
+use std::sync::atomic::Ordering;
+
+use super::{Services as _, TaskRef, TaskServices, WaitingQuestion};
+use crate::clock::now_ms;
+use crate::error::BoxError;
+use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
+use crate::state::RawValue;
+use petalflow_codec::decode;
+
+impl TaskServices {
+    /// Takes the questions without an answer. Those of one task are in the order in which it asked.
+    #[inline]
+    pub(crate) fn questions(&self) -> Vec<WaitingQuestion> {
+        if !self.has_questions() {
+            return Vec::new();
+        }
+        let questions = std::mem::take(&mut self.lock().questions);
+        questions.into_values().flatten().collect()
+    }
+
+    /// Makes the task wait for answers. The run stops when no other task runs any more.
+    #[inline]
+    pub(crate) fn wait_for(&self, task: &TaskRef<'_>, interrupts: Vec<Interrupt>) {
+        self.asked.store(true, Ordering::Release);
+        let mut inner = self.lock();
+        let questions = inner.questions.entry(task.id).or_default();
+        for interrupt in interrupts {
+            // A future that is dropped and made again asks the same question again.
+            if !questions
+                .iter()
+                .any(|known| known.interrupt.id == interrupt.id)
+            {
+                questions.push(WaitingQuestion {
+                    node: task.at,
+                    index: task.index,
+                    task: task.id,
+                    interrupt,
+                });
+            }
+        }
+        if let Some(waker) = inner.tasks.remove(&task.id) {
+            waker.wake();
+        }
+    }
+
+    /// When the question was first asked, if an earlier run of the superstep asked it.
+    #[inline]
+    pub(crate) fn first_asked_ms(&self, id: InterruptId) -> Option<u64> {
+        let inner = self.lock();
+        inner.asked_before.get(&id).map(|asked| asked.asked_ms)
+    }
+
+    /// Asks a question. Without a recorded answer this never completes: the run stops, and the node runs again once there is
+    /// an answer.
+    pub(crate) async fn ask<A: Ask>(
+        &self,
+        task: &TaskRef<'_>,
+        question: A,
+    ) -> Result<A::Answer, BoxError> {
+        let key = question.key();
+        let name = format!("{}/{key}", A::NAME);
+        self.reserve(task, "ask", &name, || {
+            format!("give each question of one type its own `Ask::key`; this one is {key:?}")
+        })?;
+        let id = InterruptId::of(task.id, &name);
+        let expiry = question.expires();
+        if let Some((asked, answer)) = self.answers.get(&id) {
+            return recorded_answer::<A>(task.node, asked, answer, expiry);
+        }
+        let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);
+        let mut expires_ms = None;
+        if let Some(Expiry { after, answer }) = expiry {
+            if after.is_zero() {
+                return Ok(answer);
+            }
+            let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+            // Only a resume decides whether a question has expired, and records it. Otherwise one run of the node could
+            // continue with the default, and the next with an answer that arrived in between.
+            expires_ms = Some(asked_ms.saturating_add(after));
+        }
+        let kind = InterruptKind::Ask {
+            name: A::NAME.into(),
+            question: RawValue::new(&question)?,
+        };
+        let mut interrupt = Interrupt::new(id, task.node, self.namespace.as_str(), kind);
+        interrupt.index = task.index;
+        (interrupt.asked_ms, interrupt.expires_ms) = (asked_ms, expires_ms);
+        interrupt.answer_type = type_name::<A::Answer>().into();
+        self.wait_for(task, vec![interrupt]);
+        std::future::pending().await
+    }
+}
+
+/// Decodes a recorded answer, which must be to a question of the same type.
+fn recorded_answer<A: Ask>(
+    node: &str,
+    asked: &str,
+    answer: &[u8],
+    expiry: Option<Expiry<A::Answer>>,
+) -> Result<A::Answer, BoxError> {
+    let ask_again =
+        "to ask again, fork the thread at its newest checkpoint (`Thread::fork`) and resume it";
+    if asked != A::NAME {
+        let name = A::NAME;
+        return Err(format!(
+            "node `{node}` asks `{name}`, and the recorded answer is for `{asked}`; {ask_again}"
+        )
+        .into());
+    }
+    if answer.is_empty() {
+        return expiry.map(|expiry| expiry.answer).ok_or_else(|| {
+            format!(
+                "the question `{}` of node `{node}` has expired, and `Ask::expires` returns no default answer any more; {ask_again}",
+                A::NAME
+            )
+            .into()
+        });
+    }
+    decode(answer).map_err(|error| {
+        format!(
+            "the recorded answer to `{}` in node `{node}` cannot be read as `{}`: {error}; an earlier program has recorded another type; {ask_again}",
+            A::NAME,
+            type_name::<A::Answer>()
+        )
+        .into()
+    })
+}

@@ -1,0 +1,239 @@
+//! What the tasks and the driver of a stored run share.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use super::{Answers, StoredMark, TaskRef, WaitingQuestion};
+use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
+use crate::error::BoxError;
+use crate::ids::{Namespace, TaskId};
+use crate::question::{Interrupt, InterruptId};
+
+/// The longest name of a question or an effect, in bytes. The stored name has a short prefix.
+const LONGEST_NAME: usize = 200;
+
+/// The services of one flow of a stored run. Its tasks and its driver share them.
+pub(crate) struct TaskServices {
+    pub(crate) storage: ThreadStorage,
+    pub(crate) durability: Durability,
+    pub(super) namespace: Namespace,
+    /// The origin of a frontier, minus the number of supersteps before it.
+    offset: u64,
+    pub(crate) answers: Arc<Answers>,
+    pub(super) stored: StoredMark,
+    /// Whether any task has asked. Most runs ask nothing, and then the lock is not taken.
+    pub(super) asked: AtomicBool,
+    /// Whether there may be records of the superstep's tasks. In most supersteps there are none, and then the barrier does
+    /// not take the lock.
+    pub(super) has_records: AtomicBool,
+    inner: Mutex<Inner>,
+}
+
+/// A request from a task to the driver.
+pub(crate) enum DriverRequest {
+    /// Write the barrier that the superstep began from to the store.
+    Flush,
+    /// End the run, because the thread cannot be written to: the problem and its source. Boxed, because it is rare.
+    Abort(Box<(String, BoxError)>),
+}
+
+#[derive(Default)]
+pub(super) struct Inner {
+    /// The encoded results of effects that the superstep's tasks have run.
+    pub(super) effects: HashMap<(TaskId, String), Vec<u8>>,
+    /// The encoded writes that count if the task does not finish, by the id of the key.
+    pub(super) unfinished: HashMap<(TaskId, String), Vec<u8>>,
+    /// Questions that an earlier run of the superstep asked.
+    pub(super) asked_before: HashMap<InterruptId, Interrupt>,
+    /// The names that each attempt has used: names must not repeat.
+    pub(super) used_names: HashSet<(TaskId, u32, String)>,
+    /// The questions without an answer, by the task that waits.
+    pub(super) questions: HashMap<TaskId, Vec<WaitingQuestion>>,
+    /// Wakes the future that runs a task.
+    pub(super) tasks: HashMap<TaskId, Waker>,
+    request: Option<DriverRequest>,
+    /// Wakes the driver.
+    driver: Option<Waker>,
+    /// Wakes the tasks that wait for the barrier.
+    pub(super) flushing: Vec<Waker>,
+}
+
+/// The services, as the driver and the tasks hold them. They are an object, so that a program without stored runs does not
+/// compile what is behind it.
+pub(crate) trait Services: Send + Sync {
+    /// Returns the next request to the driver.
+    fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest>;
+
+    /// The origin of the frontier that a superstep runs: the number of the barrier at which it was planned. Task ids contain
+    /// it.
+    fn origin(&self, superstep: u64) -> u64;
+
+    /// Completes when the task waits for an answer.
+    fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()>;
+
+    /// Whether any task has asked a question that has no answer yet.
+    fn has_questions(&self) -> bool;
+
+    /// Removes the questions of a task that ended without their answers.
+    fn withdraw(&self, task: TaskId);
+
+    /// The services of tasks.
+    fn of_tasks(self: Arc<Self>) -> Arc<TaskServices>;
+}
+
+impl Services for TaskServices {
+    #[inline]
+    fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
+        let mut inner = self.lock();
+        if let Some(request) = inner.request.take() {
+            return Poll::Ready(request);
+        }
+        inner.driver = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    #[inline]
+    fn origin(&self, superstep: u64) -> u64 {
+        superstep.wrapping_add(self.offset).wrapping_sub(1)
+    }
+
+    #[inline]
+    fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
+        let mut inner = self.lock();
+        if inner.questions.contains_key(&task) {
+            return Poll::Ready(());
+        }
+        inner.tasks.insert(task, cx.waker().clone());
+        Poll::Pending
+    }
+
+    #[inline]
+    fn has_questions(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn withdraw(&self, task: TaskId) {
+        let mut inner = self.lock();
+        inner.questions.remove(&task);
+        inner.tasks.remove(&task);
+    }
+
+    #[inline]
+    fn of_tasks(self: Arc<Self>) -> Arc<TaskServices> {
+        self
+    }
+}
+
+impl TaskServices {
+    #[inline]
+    pub(crate) fn new(
+        storage: ThreadStorage,
+        durability: Durability,
+        namespace: Namespace,
+        offset: u64,
+        answers: Arc<Answers>,
+        stored: StoredMark,
+    ) -> Self {
+        TaskServices {
+            storage,
+            durability,
+            namespace,
+            offset,
+            answers,
+            stored,
+            asked: AtomicBool::new(false),
+            has_records: AtomicBool::new(false),
+            inner: Mutex::default(),
+        }
+    }
+
+    /// Loads the records that an earlier run of the superstep has left.
+    #[inline]
+    pub(crate) fn restore(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
+        *self.has_records.get_mut() |= !writes.is_empty();
+        let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for write in writes {
+            match write.contents() {
+                Some(WriteName::Once(name)) => {
+                    let key = (write.task, name.to_string());
+                    inner.effects.insert(key, write.bytes.clone());
+                }
+                Some(WriteName::Unfinished(key)) => {
+                    let key = (write.task, key.to_string());
+                    inner.unfinished.insert(key, write.bytes.clone());
+                }
+                Some(WriteName::Ask(id)) => {
+                    let interrupt = Interrupt::decode(&write.bytes)?;
+                    inner.asked_before.insert(InterruptId(id), interrupt);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the records of the superstep's tasks. The superstep is committed, so none of its tasks runs again.
+    #[inline]
+    pub(crate) fn forget_tasks(&self) {
+        // Read first: no task runs at a barrier, and an exchange takes longer than the rest of this.
+        if self.has_records.load(Ordering::Acquire) {
+            self.has_records.store(false, Ordering::Release);
+            let mut inner = self.lock();
+            inner.effects.clear();
+            inner.unfinished.clear();
+            inner.asked_before.clear();
+            inner.used_names.clear();
+        }
+    }
+
+    /// Each attempt may use a name once: a second use would get the result of the first.
+    #[inline]
+    pub(super) fn reserve(
+        &self,
+        task: &TaskRef<'_>,
+        method: &str,
+        name: &str,
+        advice: impl FnOnce() -> String,
+    ) -> Result<(), BoxError> {
+        if name.len() > LONGEST_NAME || name.contains('\0') {
+            return Err(format!(
+                "`{name}` cannot be a name for `{method}` in node `{}`: a name has at most {LONGEST_NAME} bytes and no NUL",
+                task.node
+            )
+            .into());
+        }
+        self.has_records.store(true, Ordering::Release);
+        let used = (task.id, task.attempt, format!("{method}/{name}"));
+        if self.lock().used_names.insert(used) {
+            return Ok(());
+        }
+        Err(format!(
+            "node `{}` used `{method}` twice for `{name}` in one run, and both would get one result: {}",
+            task.node,
+            advice()
+        )
+        .into())
+    }
+
+    #[inline]
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing under this lock can panic.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    #[inline]
+    pub(super) fn request(&mut self, request: DriverRequest) {
+        // Nothing replaces the request to end the run.
+        if !matches!(self.request, Some(DriverRequest::Abort(..))) {
+            self.request = Some(request);
+        }
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+}
