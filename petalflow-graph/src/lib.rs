@@ -8,9 +8,9 @@
 //! | `graph`, `idx`, `facts`, `keys` | the model: nodes, edges, joins, and the properties of nodes and keys |
 //! | `rule`, `diagnostic`, `messages` | the rules by code, and the errors that report violations |
 //! | `tables` | the analysis of a graph as constants |
-//! | `diagnose` | the rules that depend on the types of the nodes |
+//! | `node_rules` | the rules that depend on the types of the nodes |
 //! | `analyses` | the possible runs of a graph; with the feature `analysis` |
-//! | `rules` | the rules that depend only on the graph; with the feature `analysis` |
+//! | `graph_rules` | the rules that depend only on the graph; with the feature `analysis` |
 //! | `diagram`, `topology` | graphs as diagrams and as data |
 //! | `picture` | graphs as drawings in the documentation of flows; with the feature `analysis` |
 //!
@@ -28,20 +28,20 @@
 mod analyses;
 #[cfg(feature = "analysis")]
 mod components;
-mod diagnose;
 mod diagnostic;
 mod diagram;
 mod edges;
 mod facts;
 mod graph;
+#[cfg(feature = "analysis")]
+mod graph_rules;
 mod idx;
 mod keys;
 pub mod messages;
+mod node_rules;
 #[cfg(feature = "analysis")]
 mod picture;
 mod rule;
-#[cfg(feature = "analysis")]
-mod rules;
 mod similar;
 #[cfg(test)]
 mod simulation;
@@ -57,23 +57,23 @@ mod topology;
 pub use analyses::{
     Analysis, Any, Exploration, Frontiers, PairTable, Pairs, Paths, Routes, Stuck, explore,
 };
-pub use diagnose::{
-    Conflict, UnwrittenRead, Verdict, diagnose, report, report_arm, report_routes,
-    route_diagnostics, verdicts, verdicts_of,
-};
 pub use diagnostic::{Diagnostic, Location};
 pub use diagram::{dot, mermaid};
 pub use facts::{KeyFacts, NodeFacts};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
+#[cfg(feature = "analysis")]
+pub use graph_rules::{check, check_with};
 #[doc(hidden)]
 pub use idx::to_u32;
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
+pub use node_rules::{
+    Conflict, UnwrittenRead, Verdict, diagnose, report, report_arm, report_routes,
+    route_diagnostics, verdicts, verdicts_of,
+};
 #[cfg(feature = "analysis")]
 pub use picture::picture;
 pub use rule::Rule;
-#[cfg(feature = "analysis")]
-pub use rules::{check, check_with};
 pub use similar::{same, similar};
 pub use skips::SkippableJoin;
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! `#[node]` and `#[tool]` more than once on one item. Each makes a type with the name of the function, and rustc reports the name
+//! Reports a second `#[node]` or `#[tool]` on one item. Each makes a type with the name of the function, and rustc reports the name
 //! and everything that is generated for it. So the first attribute removes the others.
 
 use syn::{Attribute, Path};

@@ -1,5 +1,5 @@
-//! Items of one name in one scope. rustc reports the name, and then everything that is generated for both. So nothing is generated
-//! for the second one.
+//! Finds two items of one name in one scope. rustc reports the name, and then everything that is generated for both. So nothing is
+//! generated for the second one.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

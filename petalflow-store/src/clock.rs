@@ -1,4 +1,4 @@
-//! The clock on the wall.
+//! The system time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

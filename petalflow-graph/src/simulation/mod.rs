@@ -12,8 +12,8 @@ use self::simulator::Simulator;
 use crate::analyses::concurrency::by_pairs;
 use crate::edges::batches;
 use crate::graph::{Edge, Graph, Target, Via};
+use crate::graph_rules::check_with;
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::rules::check_with;
 use crate::{Analysis, Routes, Rule, Tables, explore, verdicts_of};
 
 /// The nodes that run several times in a superstep, by the edges.

@@ -74,7 +74,7 @@ async fn run_claimed<F: Flow>(
         let (storage, on_busy) = (&start.storage, start.on_busy);
         let plan = flow.plan();
         let answers = (!targets.is_empty()).then_some((&*plan, &*targets));
-        let claimed = ThreadClaim::get(storage, on_busy, &mut settings.cancel, answers).await;
+        let claimed = ThreadClaim::acquire(storage, on_busy, &mut settings.cancel, answers).await;
         let claimed = claimed.map_err(refused)?;
         start.storage.lease = claimed.lease();
         start.claimed = claimed.run();

@@ -1,4 +1,4 @@
-//! The error of flows that are too deep inside each other.
+//! The error of flows that are nested too deep.
 
 /// How many levels deep flows can be inside each other by default. Without optimization, each level takes up to 65 kB of the
 /// stack of its thread, which has 2 MB by default.

@@ -1,4 +1,4 @@
-//! The superstep of the event that ends a run: that of the last event before it.
+//! The number of the newest superstep, which the last event of a run has.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

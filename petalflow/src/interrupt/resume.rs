@@ -31,18 +31,18 @@ use crate::state::State;
 pub struct Resume<S: State> {
     pub(crate) answers: Vec<Answer>,
     /// Without an id, it applies to all open interrupts.
-    pub(crate) approvals: Vec<(Option<InterruptId>, Decision<S>)>,
+    pub(crate) decisions: Vec<(Option<InterruptId>, Decision<S>)>,
     pub(crate) updates: Vec<Result<S::Update, BoxError>>,
     pub(crate) goto: Vec<String>,
 }
 
-impl_debug!([S: State] Resume<S>, |this| answers = this.answers, approvals = this.approvals, updates = this.updates.len(), goto = this.goto);
+impl_debug!([S: State] Resume<S>, |this| answers = this.answers, decisions = this.decisions, updates = this.updates.len(), goto = this.goto);
 
 impl<S: State> Default for Resume<S> {
     fn default() -> Self {
         Resume {
             answers: Vec::new(),
-            approvals: Vec::new(),
+            decisions: Vec::new(),
             updates: Vec::new(),
             goto: Vec::new(),
         }
@@ -65,15 +65,15 @@ impl<S: State> Resume<S> {
 
     /// Decides one `interrupt before` or `interrupt after`.
     #[must_use]
-    pub fn decide(mut self, id: InterruptId, approval: Decision<S>) -> Self {
-        self.approvals.push((Some(id), approval));
+    pub fn decide(mut self, id: InterruptId, decision: Decision<S>) -> Self {
+        self.decisions.push((Some(id), decision));
         self
     }
 
     /// Decides all open ones.
     #[must_use]
-    pub fn decide_all(mut self, approval: Decision<S>) -> Self {
-        self.approvals.push((None, approval));
+    pub fn decide_all(mut self, decision: Decision<S>) -> Self {
+        self.decisions.push((None, decision));
         self
     }
 
@@ -115,7 +115,7 @@ impl<S: State> From<Vec<Answer>> for Resume<S> {
 }
 
 impl<S: State> From<Decision<S>> for Resume<S> {
-    fn from(approval: Decision<S>) -> Self {
-        Self::new().decide_all(approval)
+    fn from(decision: Decision<S>) -> Self {
+        Self::new().decide_all(decision)
     }
 }

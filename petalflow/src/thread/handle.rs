@@ -428,7 +428,7 @@ impl<F: Flow> Thread<F> {
     }
 
     async fn claim(&self, storage: &ThreadStorage) -> Result<ThreadClaim, ThreadError> {
-        ThreadClaim::get(storage, self.threads.on_busy, &mut None, None).await
+        ThreadClaim::acquire(storage, self.threads.on_busy, &mut None, None).await
     }
 
     fn storage(&self) -> ThreadStorage {

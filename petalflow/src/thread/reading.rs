@@ -1,4 +1,4 @@
-//! What a thread has stored, and what is listed of it.
+//! Reads a stored thread: its snapshots, its history and its entry in the list.
 
 use std::collections::BTreeMap;
 

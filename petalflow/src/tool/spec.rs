@@ -24,10 +24,10 @@ pub struct ToolSpec {
     pub description: String,
     /// The JSON Schema of its arguments: an object.
     pub parameters: Value,
-    /// Whether the result comes later: a run waits until it is sent.
+    /// Whether the result comes in a later turn: the run ends, and a later run receives the result.
     #[serde(default)]
     pub long_running: bool,
-    /// Whether the tool can return nothing and answer later in the same run.
+    /// Whether the tool may return nothing at first: its result follows in the same run.
     #[serde(default)]
     pub deferred: bool,
 }

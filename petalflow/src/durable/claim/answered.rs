@@ -1,4 +1,4 @@
-//! Finds out whether what a caller answers has an answer already.
+//! Checks whether a question already has an answer.
 
 use crate::checkpoint::{AnswerEntry, DecisionKind, ThreadStorage};
 use crate::durable::load::checkpoint::waiting;

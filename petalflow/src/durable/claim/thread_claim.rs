@@ -69,23 +69,25 @@ fn runs() -> MutexGuard<'static, Runs> {
     runs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A name for the owner of a claim, which no other run has.
+#[inline]
+fn new_owner() -> String {
+    let [first, second] = [0, 1].map(|number| RandomState::new().hash_one(number));
+    format!("{first:016x}{second:016x}")
+}
+
 impl ThreadClaim {
     /// Claims the thread. `on_busy` decides what happens if another run has it. From now on, another run can cancel this one.
     ///
     /// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer.
     /// Then this waits until that answer is stored, so that the error can state it.
     #[inline]
-    pub(crate) async fn get(
+    pub(crate) async fn acquire(
         storage: &ThreadStorage,
         on_busy: OnBusy,
         cancel: &mut Option<CancelToken>,
         answers: Option<(&ExecutionPlan, &[AnswerTarget])>,
     ) -> Result<Self, ThreadError> {
-        let owner = format!(
-            "{:016x}{:016x}",
-            RandomState::new().hash_one(0),
-            RandomState::new().hash_one(1)
-        );
         let ThreadStorage { store, thread, .. } = storage;
         let busy = || ThreadError::Busy {
             thread: thread.to_string(),
@@ -95,7 +97,7 @@ impl ThreadClaim {
         let mut claimed = ThreadClaim {
             store: Arc::clone(store),
             thread: Arc::clone(thread),
-            owner,
+            owner: new_owner(),
             lease: None,
         };
         let granted = loop {

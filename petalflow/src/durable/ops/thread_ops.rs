@@ -1,4 +1,4 @@
-//! Reads and changes a thread without running it: snapshots, forks and edits.
+//! Snapshots, forks and edits.
 
 use petalflow_graph::NodeIdx;
 

@@ -1,4 +1,4 @@
-//! Resumes a thread with answers, decisions, updates, or another frontier.
+//! Applies a resume to the newest checkpoint of a thread: answers, decisions, updates, or another frontier.
 
 use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
@@ -38,12 +38,12 @@ impl<S: State> ThreadOpener<'_, S> {
         self.writer.resume_from(position, &header);
         let Resume {
             answers,
-            approvals,
+            decisions,
             updates,
             goto,
         } = resume;
         let mut changed =
-            !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
+            !answers.is_empty() || !decisions.is_empty() || !updates.is_empty() || !goto.is_empty();
         // A caller that resumes again after a crash gets the same result.
         let mut rejected = if changed { None } else { rejection(&header) };
         // With `goto` the stored frontier is not used, so it need not fit the program.
@@ -61,10 +61,10 @@ impl<S: State> ThreadOpener<'_, S> {
             let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
             self.write(&mut state, &mut written, update)?;
         }
-        for (id, decision) in approvals {
+        for (id, decision) in decisions {
             let state = (&mut state, &mut written);
             rejected = self
-                .approve(id, decision, state, &mut waiting)?
+                .apply_decision(id, decision, state, &mut waiting)?
                 .or(rejected);
         }
         if rejected.is_some() {
@@ -92,10 +92,7 @@ impl<S: State> ThreadOpener<'_, S> {
             self.describe(&frontier, superstep)?;
         }
         let mut opened = self.opened(state, written, frontier, superstep, &writes)?;
-        let waiting = waiting.into_iter().map(|(_, interrupt)| interrupt);
-        opened.waiting = waiting
-            .filter(|interrupt| interrupt.kind == InterruptKind::After)
-            .collect();
+        opened.waiting = interrupts_after(waiting);
         opened.rejected = rejected;
         opened.lost = LostKeys {
             possible: lossy::<S>().minus(opened.written),
@@ -105,7 +102,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Applies a decision and adds it to the history. Returns its record if it ends the run.
-    fn approve(
+    fn apply_decision(
         &mut self,
         id: Option<InterruptId>,
         decision: Decision<S>,
@@ -161,6 +158,15 @@ impl<S: State> ThreadOpener<'_, S> {
         }
         Ok(indices.into_iter().map(Task::plain).collect())
     }
+}
+
+/// The interrupts after nodes that have no decision yet. The run stops at them again.
+#[inline]
+fn interrupts_after(waiting: Vec<(TaskId, Interrupt)>) -> Vec<Interrupt> {
+    let waiting = waiting.into_iter().map(|(_, interrupt)| interrupt);
+    waiting
+        .filter(|interrupt| interrupt.kind == InterruptKind::After)
+        .collect()
 }
 
 /// The record of the rejection that ended the run here, if there is one.

@@ -28,10 +28,10 @@ impl<S: State> Command<S> {
         };
         let answers = resume.answers.iter();
         let answers = answers.map(|answer| AnswerTarget::Interrupt(answer.id));
-        let approvals = resume.approvals.iter();
-        let approvals =
-            approvals.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
-        let mut targets: Vec<AnswerTarget> = approvals.chain(answers).collect();
+        let decisions = resume.decisions.iter();
+        let decisions =
+            decisions.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
+        let mut targets: Vec<AnswerTarget> = decisions.chain(answers).collect();
         // Known by its position in `check_unanswered`.
         targets.sort_by_key(|target| !matches!(target, AnswerTarget::Approvals));
         targets

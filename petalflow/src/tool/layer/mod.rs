@@ -26,12 +26,12 @@
 //! # }
 //! ```
 
-mod cached;
-mod retried;
-mod timed;
+mod cache;
+mod retry;
+mod timeout;
 
-pub use cached::Cached;
-pub use retried::RetryLayer;
-pub use timed::TimeoutLayer;
+pub use cache::Cached;
+pub use retry::RetryLayer;
+pub use timeout::TimeoutLayer;
 
 pub use super::{Layered, ToolLayer};

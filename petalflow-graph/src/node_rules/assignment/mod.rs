@@ -6,9 +6,9 @@
 mod by_frontiers;
 mod by_paths;
 
-use crate::diagnose::verdict::{UnwrittenRead, Verdict};
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::idx::NodeIdx;
+use crate::node_rules::verdict::{UnwrittenRead, Verdict};
 
 pub(crate) use by_frontiers::by_frontiers;
 pub(crate) use by_paths::by_paths;

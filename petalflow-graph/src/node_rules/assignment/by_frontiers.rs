@@ -1,10 +1,10 @@
 //! Definite assignment over the states of the run, which is exact.
 
 use super::{report_output, report_read};
-use crate::diagnose::verdict::Verdict;
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::idx::NodeIdx;
 use crate::keys::KeySet;
+use crate::node_rules::verdict::Verdict;
 use crate::tables::{FrontiersRef, Transition};
 
 /// Reports the keys that are read, or are outputs, and may have no value.

@@ -1,11 +1,11 @@
 //! Definite assignment over the edges, for graphs whose states are unknown or too many. It is sound, but not exact.
 
 use super::{report_output, report_read};
-use crate::diagnose::verdict::Verdict;
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::idx::NodeIdx;
 use crate::keys::{KeySet, MAX_KEYS};
 use crate::messages::Precision;
+use crate::node_rules::verdict::Verdict;
 use crate::tables::{PathEdge, PathsRef, kind};
 
 /// Reports the keys that are read, or are outputs, and may have no value.
