@@ -50,7 +50,11 @@ impl StateSpace {
         let mut work = Work(0);
         let mut from = 0;
         while from < space.states.len() {
-            let following = following_states(shape, &space.states[from], from == 0, &mut work)?;
+            let state = &space.states[from];
+            let following = match from {
+                0 => start_states(shape, state),
+                _ => following_states(shape, state, &mut work)?,
+            };
             for (state, losses) in following {
                 work.spend(state.frontier.len() + state.arrived.len())?;
                 let to = *known.entry(state).or_insert_with_key(|state| {
@@ -84,21 +88,18 @@ impl Work {
     }
 }
 
+/// The states with which a run can begin. No node has failed before.
+#[inline]
+fn start_states(shape: &Shape, state: &State) -> Vec<(State, Losses)> {
+    let outcomes = shape.starts.iter();
+    outcomes
+        .map(|outcome| (shape.close(&outcome.tokens, state), vec![Vec::new()]))
+        .collect()
+}
+
 /// The states that can follow, each with the sets of nodes that may have failed on the transition.
 #[inline]
-fn following_states(
-    shape: &Shape,
-    state: &State,
-    start: bool,
-    work: &mut Work,
-) -> Option<Vec<(State, Losses)>> {
-    if start {
-        let outcomes = shape
-            .starts
-            .iter()
-            .map(|outcome| (shape.close(&outcome.tokens, state), vec![Vec::new()]));
-        return Some(outcomes.collect());
-    }
+fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec<(State, Losses)>> {
     if state.frontier.is_empty() {
         return Some(Vec::new());
     }

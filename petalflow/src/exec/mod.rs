@@ -1,4 +1,4 @@
-//! Runs flows in supersteps: the only module that polls tasks, waits and spawns.
+//! Runs flows in supersteps: the only module that polls the tasks of a run and waits for them.
 //!
 //! Each folder uses only those above it:
 //!
