@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll::{Pending, Ready};
+use std::time::Duration;
 
 use crate::error::{BoxError, Failure, FailureKind, TooDeep};
 use crate::event::EventKind;
@@ -32,10 +33,7 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
     if let Some(cached) = &cached
         && cached.load(scope, effects).await
     {
-        emit(extras, scope, || EventKind::NodeFinished {
-            update: effects.update.clone(),
-            cached: true,
-        });
+        emit_finished(extras, scope, effects, true);
         return Ok(());
     }
     scope.attempt = 0;
@@ -51,23 +49,12 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
                 if let Some(cached) = &cached {
                     cached.save(scope, effects).await;
                 }
-                emit(extras, scope, || EventKind::NodeFinished {
-                    update: effects.update.clone(),
-                    cached: false,
-                });
+                emit_finished(extras, scope, effects, false);
                 return Ok(());
             }
             Err(failure) => failure,
         };
-        // A panic and an endless recursion are defects and not transient faults, so they are not retried.
-        let policy = &scope.shared.plan.policies[scope.node.index()];
-        let is_defect = failure.kind() == FailureKind::Panic || failure.source().is::<TooDeep>();
-        let wait = if is_defect {
-            None
-        } else {
-            policy.wait_after(scope.attempt, failure.source())
-        };
-        let Some(wait) = wait else {
+        let Some(wait) = wait_before_next(scope, &failure) else {
             effects.clear();
             if scope.attempt > 1 {
                 scope.shared.set_retried(scope.task_id(), None);
@@ -82,6 +69,23 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
         emit(extras, scope, || EventKind::Retry { error, wait });
         pause(wait).await;
     }
+}
+
+/// The time before the next attempt. `None` if none follows.
+fn wait_before_next(scope: &Scope, failure: &Failure) -> Option<Duration> {
+    // A panic and an endless recursion are defects and not transient faults, so they are not retried.
+    if failure.kind() == FailureKind::Panic || failure.source().is::<TooDeep>() {
+        return None;
+    }
+    let policy = &scope.shared.plan.policies[scope.node.index()];
+    policy.wait_after(scope.attempt, failure.source())
+}
+
+fn emit_finished<S: State>(extras: &Extras<S>, scope: &Scope, effects: &Effects<S>, cached: bool) {
+    emit(extras, scope, || EventKind::NodeFinished {
+        update: effects.update.clone(),
+        cached,
+    });
 }
 
 /// Runs one attempt within its timeouts.
