@@ -1,12 +1,11 @@
 //! The rules of agent workflows.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use super::patterns::Patterns;
-use super::{cycle, format, results, settings};
-use crate::agent::{AgentWorkflow, Dependencies, Strategy, Task};
+use super::{dependencies, format, results, settings};
+use crate::agent::{Agent, AgentWorkflow, Strategy, Task};
 use crate::catalog::Catalog;
-use crate::compile::text::{condition, prompt, task_references};
+use crate::compile::text::{prompt, task_references};
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
 use crate::template;
@@ -38,12 +37,12 @@ pub(crate) fn check(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Re
     }
     let findings = report.0.len();
     match workflow.execution.strategy {
-        Strategy::Sequential => order_is_complete(workflow, &execution.name("task_order"), report),
+        Strategy::Sequential => task_order(workflow, &execution.name("task_order"), report),
         Strategy::Parallel => strategy_merges(workflow, &execution.name("merge_strategy"), report),
         Strategy::Hierarchical => {
             manager_exists(workflow, &execution.name("manager_agent"), report);
         }
-        Strategy::Custom => dependencies(workflow, &execution.name("tasks"), report),
+        Strategy::Custom => dependencies::check(workflow, &execution.name("tasks"), report),
     }
     // If the order is wrong, most results would be missing.
     if report.0.len() == findings {
@@ -81,49 +80,69 @@ fn agents(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {
     for (name, agent) in &workflow.agents {
         let at = Pointer::root().name("agents").name(name);
         name_has_form("agent", name, &at, report);
-        let provider = agent.provider.as_str();
-        if !provider.is_empty() && !catalog.providers().any(|known| known == provider) {
-            let suggestion = suggestion(provider, catalog.providers());
-            let message = format!(
-                "agent `{}`: provider `{}` is unknown{suggestion}",
-                shown(name),
-                shown(provider)
-            );
-            report.add(Code::UnknownProvider, at.name("provider"), message);
+        provider_is_known(name, agent, catalog, &at, report);
+        model_settings_are_valid(agent, &at, report);
+        tools_are_known(name, agent, catalog, &at, report);
+        tool_settings_have_tools(name, agent, &at, report);
+    }
+}
+
+fn provider_is_known(
+    name: &str,
+    agent: &Agent,
+    catalog: &Catalog,
+    at: &Pointer,
+    report: &mut Report,
+) {
+    let provider = agent.provider.as_str();
+    if provider.is_empty() || catalog.providers().any(|known| known == provider) {
+        return;
+    }
+    let suggestion = suggestion(provider, catalog.providers());
+    let message = format!(
+        "agent `{}`: provider `{}` is unknown{suggestion}",
+        shown(name),
+        shown(provider)
+    );
+    report.add(Code::UnknownProvider, at.name("provider"), message);
+}
+
+fn model_settings_are_valid(agent: &Agent, at: &Pointer, report: &mut Report) {
+    // Others have no effect, as in PetalFlow.
+    let mut config = agent.config.clone();
+    config.retain(|name, _| ["temperature", "max_tokens"].contains(&name.as_str()));
+    settings::check_part("llm_prompt", &config, &at.name("config"), report);
+}
+
+fn tools_are_known(
+    name: &str,
+    agent: &Agent,
+    catalog: &Catalog,
+    at: &Pointer,
+    report: &mut Report,
+) {
+    for (index, tool) in agent.tools.iter().enumerate() {
+        if let Some(problem) = tool_problem(tool.trim(), catalog) {
+            let message = format!("agent `{}`: {problem}", shown(name));
+            report.add(Code::UnknownTool, at.name("tools").item(index), message);
         }
-        // Others have no effect, as in PetalFlow.
-        let mut config = agent.config.clone();
-        config.retain(|name, _| ["temperature", "max_tokens"].contains(&name.as_str()));
-        settings::check_part("llm_prompt", &config, &at.name("config"), report);
-        let tools = agent.tools.iter().enumerate();
-        for (index, tool) in tools {
-            let problem = tool_problem(tool.trim(), catalog);
-            if let Some(problem) = problem {
-                let message = format!("agent `{}`: {problem}", shown(name));
-                report.add(Code::UnknownTool, at.name("tools").item(index), message);
-            }
+    }
+}
+
+fn tool_settings_have_tools(name: &str, agent: &Agent, at: &Pointer, report: &mut Report) {
+    let tools = agent.tools.iter().map(|tool| tool_name(tool.trim()));
+    let tools: HashSet<&str> = tools.collect();
+    for tool in agent.tool_config.keys() {
+        if tools.contains(tool.as_str()) {
+            continue;
         }
-        let named: HashSet<&str> = agent
-            .tools
-            .iter()
-            .map(|tool| tool_name(tool.trim()))
-            .collect();
-        for tool in agent
-            .tool_config
-            .keys()
-            .filter(|tool| !named.contains(tool.as_str()))
-        {
-            let message = format!(
-                "agent `{}` has settings of tool `{}`, which is not one of its tools",
-                shown(name),
-                shown(tool)
-            );
-            report.add_at_name(
-                Code::UnknownTool,
-                at.name("tool_config").name(tool),
-                message,
-            );
-        }
+        let message = format!(
+            "agent `{}` has settings of tool `{}`, which is not one of its tools",
+            shown(name),
+            shown(tool)
+        );
+        let at = at.name("tool_config").name(tool);
+        report.add_at_name(Code::UnknownTool, at, message);
     }
 }
 
@@ -224,35 +243,44 @@ fn references_exist(
     }
 }
 
-fn order_is_complete(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
-    let order = &workflow.execution.task_order;
-    if order.is_empty() {
+/// Checks the list of tasks of the strategy `sequential`.
+fn task_order(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
+    if workflow.execution.task_order.is_empty() {
         let message =
             "`task_order` is missing: the strategy `sequential` needs a list of all tasks";
         report.add(Code::BadTaskOrder, at.clone(), message);
         return;
     }
+    order_has_each_task_once(workflow, at, report);
+    order_has_all_tasks(workflow, at, report);
+}
+
+fn order_has_each_task_once(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
     let mut seen = HashSet::new();
-    for (index, task) in order.iter().enumerate() {
-        if !workflow.tasks.contains_key(task) {
+    for (index, task) in workflow.execution.task_order.iter().enumerate() {
+        let message = if !workflow.tasks.contains_key(task) {
             let suggestion = suggestion(task, workflow.tasks.keys().map(String::as_str));
-            let message = format!(
+            format!(
                 "`task_order` has `{}`, which is not a task{suggestion}",
                 shown(task)
-            );
-            report.add(Code::BadTaskOrder, at.item(index), message);
+            )
         } else if !seen.insert(task.as_str()) {
-            let message = format!("`task_order` has `{}` twice", shown(task));
-            report.add(Code::BadTaskOrder, at.item(index), message);
-        }
+            format!("`task_order` has `{}` twice", shown(task))
+        } else {
+            continue;
+        };
+        report.add(Code::BadTaskOrder, at.item(index), message);
     }
-    for task in workflow
-        .tasks
-        .keys()
-        .filter(|task| !seen.contains(task.as_str()))
-    {
-        let message = format!("`task_order` does not have task `{}`", shown(task));
-        report.add(Code::BadTaskOrder, at.clone(), message);
+}
+
+fn order_has_all_tasks(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
+    let order = workflow.execution.task_order.iter();
+    let order: HashSet<&str> = order.map(String::as_str).collect();
+    for task in workflow.tasks.keys() {
+        if !order.contains(task.as_str()) {
+            let message = format!("`task_order` does not have task `{}`", shown(task));
+            report.add(Code::BadTaskOrder, at.clone(), message);
+        }
     }
 }
 
@@ -275,94 +303,5 @@ fn manager_exists(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
         let suggestion = suggestion(manager, workflow.agents.keys().map(String::as_str));
         let message = format!("there is no agent `{}`{suggestion}", shown(manager));
         report.add(Code::UndefinedAgent, at.clone(), message);
-    }
-}
-
-fn dependencies(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report) {
-    let none = BTreeMap::new();
-    let tasks = workflow.execution.tasks.as_ref().unwrap_or(&none);
-    let mut executed: HashSet<&str> = HashSet::new();
-    let mut edges = Vec::new();
-    let mut patterns = Patterns::default();
-    for (
-        name,
-        Dependencies {
-            depends_on,
-            condition,
-        },
-    ) in tasks
-    {
-        let at = at.name(name);
-        executed.insert(name);
-        if !workflow.tasks.contains_key(name) {
-            let suggestion = suggestion(name, workflow.tasks.keys().map(String::as_str));
-            let message = format!("there is no task `{}`{suggestion}", shown(name));
-            report.add_at_name(Code::UnknownTask, at.clone(), message);
-        }
-        for (index, dependency) in depends_on.iter().enumerate() {
-            executed.insert(dependency);
-            if workflow.tasks.contains_key(dependency) {
-                edges.push((dependency.as_str(), name.as_str()));
-            } else {
-                let suggestion = suggestion(dependency, workflow.tasks.keys().map(String::as_str));
-                let message = format!(
-                    "task `{}` depends on `{}`, which is not a task{suggestion}",
-                    shown(name),
-                    shown(dependency)
-                );
-                report.add(
-                    Code::UnknownTask,
-                    at.name("depends_on").item(index),
-                    message,
-                );
-            }
-        }
-        condition_parses(
-            name,
-            condition,
-            &at.name("condition"),
-            &mut patterns,
-            report,
-        );
-    }
-    if let Some(found) = cycle::find(workflow.tasks.keys().map(String::as_str), &edges) {
-        let message = format!(
-            "tasks depend on each other in a circle: {}",
-            cycle::in_words(&found)
-        );
-        report.add(Code::TaskCycle, at.clone(), message);
-    }
-    for task in workflow
-        .tasks
-        .keys()
-        .filter(|task| !executed.contains(task.as_str()))
-    {
-        let message = format!(
-            "task `{}` is not in `execution.tasks`, so it is never executed",
-            shown(task)
-        );
-        report.add_at_name(
-            Code::OrphanTask,
-            Pointer::root().name("tasks").name(task),
-            message,
-        );
-    }
-}
-
-fn condition_parses(
-    task: &str,
-    text: &str,
-    at: &Pointer,
-    patterns: &mut Patterns,
-    report: &mut Report,
-) {
-    if text.is_empty() {
-        return;
-    }
-    // As it will be: the same words, with other names.
-    let expression = condition(text, |task| Some(format!("{task}_output")));
-    if let Err(error) = patterns.parse(&expression) {
-        let message = format!("task `{}`: {error}", shown(task));
-        report.add(Code::BadTaskCondition, at.clone(), message);
     }
 }

@@ -1,5 +1,7 @@
 //! The rules of conditional nodes.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::patterns::Patterns;
@@ -19,67 +21,115 @@ pub(crate) fn check(
     patterns: &mut Patterns,
     report: &mut Report,
 ) {
-    let config = at.name("config");
-    let list_at = config.name("conditions");
-    let id = shown(&node.id);
-    let conditions = match node.config.get("conditions") {
-        Some(Value::Array(conditions)) if !conditions.is_empty() => conditions,
-        Some(other) if !other.is_array() => {
-            let message = format!("conditional node `{id}`: the conditions must be a list");
-            report.add(Code::NoConditions, list_at, message);
-            return;
-        }
-        _ => {
-            let message = format!("conditional node `{id}` has no conditions");
-            report.add(Code::NoConditions, list_at, message);
-            return;
-        }
+    let config_at = at.name("config");
+    let list_at = config_at.name("conditions");
+    let Some(conditions) = conditions_given(node, &list_at, report) else {
+        return;
     };
-    for (index, condition) in conditions.iter().enumerate() {
-        let at = list_at.item(index);
-        let name = condition
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let shown_name = shown(name);
-        if RESERVED.contains(&name) {
-            let message = format!("conditional node `{id}`: the name `{shown_name}` is reserved");
-            report.add(Code::ReservedName, at.name("name"), message);
-        }
-        let before = conditions.iter().take(index);
-        let same = |other: &Value| other.get("name").and_then(Value::as_str) == Some(name);
-        if !name.is_empty() && index < 1000 && before.into_iter().any(same) {
-            let message = format!("conditional node `{id}` has two conditions `{shown_name}`");
-            report.add(Code::WrongValue, at.name("name"), message);
-        }
-        let expression = condition
-            .get("expression")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        if let Err(error) = patterns.parse(expression)
-            && condition.get("expression").is_some_and(Value::is_string)
-        {
-            let message = format!("conditional node `{id}`: condition `{shown_name}`: {error}");
-            report.add(Code::BadExpression, at.name("expression"), message);
-        }
-        let leads = leaving
-            .iter()
-            .any(|edge| edge.target == name || edge.source_handle == name);
-        if !name.is_empty() && !leads {
-            let message = format!(
-                "conditional node `{id}`: condition `{shown_name}` leads nowhere: no edge has it as its `sourceHandle` or its target"
-            );
-            report.add(Code::ConditionWithoutEdge, at, message);
-        }
+    let mut names = HashSet::new();
+    for (index, value) in conditions.iter().enumerate() {
+        let condition = Condition {
+            node: shown(&node.id),
+            name: text(value, "name").unwrap_or_default(),
+            expression: text(value, "expression"),
+            at: list_at.item(index),
+        };
+        name_not_reserved(&condition, report);
+        name_unique(&condition, &mut names, report);
+        expression_parses(&condition, patterns, report);
+        condition_has_edge(&condition, leaving, report);
     }
-    let default = node
-        .config
-        .get("default")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    if default.is_empty() {
-        let message =
-            format!("conditional node `{id}` has no `default`: it fails if no condition is true");
-        report.add(Code::NoDefault, config, message);
+    default_given(node, config_at, report);
+}
+
+/// A condition of a node.
+struct Condition<'n> {
+    /// The node, as messages show it.
+    node: String,
+    /// Empty if the condition has no name.
+    name: &'n str,
+    expression: Option<&'n str>,
+    at: Pointer,
+}
+
+fn text<'n>(condition: &'n Value, field: &str) -> Option<&'n str> {
+    condition.get(field).and_then(Value::as_str)
+}
+
+fn conditions_given<'n>(
+    node: &'n NodeDefinition,
+    at: &Pointer,
+    report: &mut Report,
+) -> Option<&'n [Value]> {
+    let id = shown(&node.id);
+    let message = match node.config.get("conditions") {
+        Some(Value::Array(conditions)) if !conditions.is_empty() => return Some(conditions),
+        Some(other) if !other.is_array() => {
+            format!("conditional node `{id}`: the conditions must be a list")
+        }
+        _ => format!("conditional node `{id}` has no conditions"),
+    };
+    report.add(Code::NoConditions, at.clone(), message);
+    None
+}
+
+fn name_not_reserved(condition: &Condition<'_>, report: &mut Report) {
+    let Condition { node, name, at, .. } = condition;
+    if RESERVED.contains(name) {
+        let message = format!(
+            "conditional node `{node}`: the name `{}` is reserved",
+            shown(name)
+        );
+        report.add(Code::ReservedName, at.name("name"), message);
+    }
+}
+
+fn name_unique<'n>(condition: &Condition<'n>, names: &mut HashSet<&'n str>, report: &mut Report) {
+    let Condition { node, name, at, .. } = condition;
+    if !name.is_empty() && !names.insert(name) {
+        let message = format!(
+            "conditional node `{node}` has two conditions `{}`",
+            shown(name)
+        );
+        report.add(Code::WrongValue, at.name("name"), message);
+    }
+}
+
+fn expression_parses(condition: &Condition<'_>, patterns: &mut Patterns, report: &mut Report) {
+    let Condition { node, name, at, .. } = condition;
+    // The schema reports an expression that is missing.
+    if let Some(expression) = condition.expression
+        && let Err(error) = patterns.parse(expression)
+    {
+        let message = format!(
+            "conditional node `{node}`: condition `{}`: {error}",
+            shown(name)
+        );
+        report.add(Code::BadExpression, at.name("expression"), message);
+    }
+}
+
+fn condition_has_edge(condition: &Condition<'_>, leaving: &[&EdgeDefinition], report: &mut Report) {
+    let Condition { node, name, at, .. } = condition;
+    let has_edge = leaving
+        .iter()
+        .any(|edge| edge.target == *name || edge.source_handle == *name);
+    if !name.is_empty() && !has_edge {
+        let message = format!(
+            "conditional node `{node}`: condition `{}` leads nowhere: no edge has it as its `sourceHandle` or its target",
+            shown(name)
+        );
+        report.add(Code::ConditionWithoutEdge, at.clone(), message);
+    }
+}
+
+fn default_given(node: &NodeDefinition, at: Pointer, report: &mut Report) {
+    let default = node.config.get("default").and_then(Value::as_str);
+    if default.unwrap_or_default().is_empty() {
+        let message = format!(
+            "conditional node `{}` has no `default`: it fails if no condition is true",
+            shown(&node.id)
+        );
+        report.add(Code::NoDefault, at, message);
     }
 }

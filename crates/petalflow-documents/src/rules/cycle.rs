@@ -18,15 +18,22 @@ pub(crate) fn find<'a>(
         });
     }
     let mut next = vec![Vec::new(); list.len()];
-    let mut incoming = vec![0_usize; list.len()];
     for (from, to) in edges {
         if let (Some(&from), Some(&to)) = (index.get(from), index.get(to)) {
             next[from].push(to);
-            incoming[to] += 1;
         }
     }
-    // What remains after all nodes without edges to them were removed again and again leads to a cycle.
-    let mut free: Vec<usize> = (0..list.len())
+    let path = cycle_in(&next, &leading_to_cycle(&next))?;
+    Some(path.into_iter().map(|node| list[node]).collect())
+}
+
+/// What remains after all nodes without edges to them were removed again and again.
+fn leading_to_cycle(next: &[Vec<usize>]) -> Vec<bool> {
+    let mut incoming = vec![0_usize; next.len()];
+    for &to in next.iter().flatten() {
+        incoming[to] += 1;
+    }
+    let mut free: Vec<usize> = (0..next.len())
         .filter(|node| incoming[*node] == 0)
         .collect();
     while let Some(node) = free.pop() {
@@ -37,26 +44,30 @@ pub(crate) fn find<'a>(
             }
         }
     }
-    // Each remaining node has an edge from a remaining one: walk back until a node repeats.
-    let mut back = vec![None; list.len()];
+    incoming.into_iter().map(|edges| edges > 0).collect()
+}
+
+/// Each remaining node has an edge from a remaining one: walks back until a node repeats.
+fn cycle_in(next: &[Vec<usize>], remains: &[bool]) -> Option<Vec<usize>> {
+    let mut back = vec![None; next.len()];
     for (from, targets) in next.iter().enumerate() {
         for &to in targets {
-            if incoming[from] > 0 && incoming[to] > 0 {
+            if remains[from] && remains[to] {
                 back[to] = Some(from);
             }
         }
     }
-    let mut node = (0..list.len()).find(|node| incoming[*node] > 0)?;
-    let mut seen = vec![false; list.len()];
+    let mut node = remains.iter().position(|remains| *remains)?;
+    let mut seen = vec![false; next.len()];
     while !seen[node] {
         seen[node] = true;
         node = back[node]?;
     }
     let first = node;
-    let mut path = vec![list[first]];
+    let mut path = vec![first];
     loop {
         node = back[node]?;
-        path.push(list[node]);
+        path.push(node);
         if node == first {
             break;
         }
@@ -65,13 +76,16 @@ pub(crate) fn find<'a>(
     Some(path)
 }
 
+/// The longest cycle that a message shows in full, in names.
+const MAX_NAMES: usize = 8;
+
 /// A cycle in words: ``` `a` -> `b` -> `a` ```. The middle of a long one is left out.
 pub(crate) fn in_words(cycle: &[&str]) -> String {
     let quoted: Vec<String> = cycle
         .iter()
         .map(|name| format!("`{}`", petalflow_source::names::shown(name)))
         .collect();
-    if quoted.len() <= 8 {
+    if quoted.len() <= MAX_NAMES {
         return quoted.join(" -> ");
     }
     let (begin, end) = (

@@ -6,12 +6,21 @@ use crate::diagnostic::Code;
 use crate::diagnostic::Report;
 use petalflow_source::{Pointer, names::shown};
 
-/// The kind must be one of these, and the version one with the major number 1. Both may be absent.
+/// Checks the kind, which must be one of these, and the version. Both may be absent.
 pub(crate) fn check(kind: &str, version: &str, kinds: &[&str], code: Code, report: &mut Report) {
+    kind_is_known(kind, kinds, code, report);
+    version_is_supported(version, code, report);
+}
+
+fn kind_is_known(kind: &str, kinds: &[&str], code: Code, report: &mut Report) {
     if !kind.is_empty() && !kinds.contains(&kind) {
         let message = format!("kind `{}` is unknown: use `{}`", shown(kind), kinds[0]);
         report.add(code, Pointer::root().name("kind"), message);
     }
+}
+
+/// The major number is 1.
+fn version_is_supported(version: &str, code: Code, report: &mut Report) {
     if version.is_empty() {
         return;
     }

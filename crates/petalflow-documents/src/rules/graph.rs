@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::patterns::Patterns;
-use super::{conditional, cycle, format, settings, targets, templates};
+use super::{conditional, cycle, format, settings, suggestion_if_few, targets, templates};
 use crate::catalog::{self, Catalog, NODE_TYPES, ToolMode};
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
@@ -25,7 +25,8 @@ pub(crate) fn check(
         Code::BadGraphFormat,
         report,
     );
-    let nodes = nodes_by_name(graph, report);
+    names_unique(graph, report);
+    let nodes = nodes_by_name(graph);
     edges_join_nodes(graph, &nodes, report);
     entry_is_a_node(graph, &nodes, report);
     nodes_have_edges(graph, report);
@@ -43,6 +44,7 @@ pub(crate) fn check(
         let at = nodes_at.item(index);
         let config_at = at.name("config");
         type_is_known(node, &at, catalog, report);
+        tool_can_be_node(node, &at, catalog, report);
         checked.push(settings::check(node, &config_at, report));
         templates::check(node, &config_at, report);
         let leaving = leaving.get(node.id.as_str()).map_or(&[][..], Vec::as_slice);
@@ -58,21 +60,24 @@ pub(crate) fn check(
 
 type Nodes<'g> = HashMap<&'g str, &'g NodeDefinition>;
 
-fn nodes_by_name<'g>(graph: &'g GraphDefinition, report: &mut Report) -> Nodes<'g> {
+/// Of nodes with the same name, the first.
+fn nodes_by_name(graph: &GraphDefinition) -> Nodes<'_> {
     let mut nodes = HashMap::new();
+    for node in graph.nodes.iter().filter(|node| !node.id.is_empty()) {
+        nodes.entry(node.id.as_str()).or_insert(node);
+    }
+    nodes
+}
+
+fn names_unique(graph: &GraphDefinition, report: &mut Report) {
+    let mut names = HashSet::new();
     for (index, node) in graph.nodes.iter().enumerate() {
-        if node.id.is_empty() {
-            continue;
-        }
-        if nodes.contains_key(node.id.as_str()) {
+        if !node.id.is_empty() && !names.insert(node.id.as_str()) {
             let at = Pointer::root().name("nodes").item(index).name("id");
             let message = format!("node `{}` is there twice", shown(&node.id));
             report.add(Code::DuplicateNode, at, message);
-        } else {
-            nodes.insert(node.id.as_str(), node);
         }
     }
-    nodes
 }
 
 fn edges_join_nodes(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Report) {
@@ -82,12 +87,8 @@ fn edges_join_nodes(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Rep
                 continue;
             }
             let at = Pointer::root().name("edges").item(index).name(end);
-            // Not for every edge of a large graph.
-            let suggestion = if report.0.len() < 20 {
-                suggestion(name, graph.nodes.iter().map(|node| node.id.as_str()))
-            } else {
-                String::new()
-            };
+            let known = graph.nodes.iter().map(|node| node.id.as_str());
+            let suggestion = suggestion_if_few(report, name, known);
             let message = format!("edge {end} `{}` is not a node{suggestion}", shown(name));
             report.add(Code::UnknownNode, at, message);
         }
@@ -144,26 +145,35 @@ fn no_cycles(graph: &GraphDefinition, report: &mut Report) {
 }
 
 fn type_is_known(node: &NodeDefinition, at: &Pointer, catalog: &Catalog, report: &mut Report) {
-    if node.kind.is_empty() || catalog::outputs(&node.kind).is_some() {
+    let kind = node.kind.as_str();
+    let is_known = catalog::outputs(kind).is_some() || catalog.tool_entry(kind).is_some();
+    if kind.is_empty() || is_known {
         return;
     }
-    let at = at.name("type");
-    let (id, kind) = (shown(&node.id), shown(&node.kind));
-    match catalog.tool_entry(&node.kind) {
-        Some(tool) if tool.mode == ToolMode::FunctionCall => {
-            let message = format!(
-                "node `{id}`: tool `{kind}` is called by models and cannot be a node: give it to an agent"
-            );
-            report.add(Code::ToolNotStandalone, at, message);
-        }
-        Some(_) => {}
-        None => {
-            let types = NODE_TYPES.iter().map(|(name, _)| *name);
-            let suggestion = suggestion(&node.kind, types.chain(catalog.tool_names()));
-            let message =
-                format!("node `{id}`: there is no node type or tool `{kind}`{suggestion}");
-            report.add(Code::UnknownType, at, message);
-        }
+    let types = NODE_TYPES.iter().map(|(name, _)| *name);
+    let suggestion = suggestion(kind, types.chain(catalog.tool_names()));
+    let message = format!(
+        "node `{}`: there is no node type or tool `{}`{suggestion}",
+        shown(&node.id),
+        shown(kind)
+    );
+    report.add(Code::UnknownType, at.name("type"), message);
+}
+
+fn tool_can_be_node(node: &NodeDefinition, at: &Pointer, catalog: &Catalog, report: &mut Report) {
+    let kind = node.kind.as_str();
+    if kind.is_empty() || catalog::outputs(kind).is_some() {
+        return;
+    }
+    if let Some(tool) = catalog.tool_entry(kind)
+        && tool.mode == ToolMode::FunctionCall
+    {
+        let message = format!(
+            "node `{}`: tool `{}` is called by models and cannot be a node: give it to an agent",
+            shown(&node.id),
+            shown(kind)
+        );
+        report.add(Code::ToolNotStandalone, at.name("type"), message);
     }
 }
 

@@ -1,8 +1,9 @@
-//! The rules of documents, one function each.
+//! The rules of documents, one function each. A function `check` lists the rules of its file.
 
 pub(crate) mod agent;
 mod conditional;
 mod cycle;
+mod dependencies;
 pub(crate) mod format;
 mod forms;
 pub(crate) mod graph;
@@ -14,6 +15,26 @@ mod targets;
 mod templates;
 mod webhooks;
 
+use crate::diagnostic::Report;
+use petalflow_source::names::suggestion;
+
 pub use settings::inner_node_setting;
 pub(crate) use settings::normalized;
 pub(crate) use templates::names as template_names;
+
+/// The number of findings from which on a rule suggests no names. Each suggestion compares a name with all names of the
+/// document, which takes too long for each edge of a large graph.
+const MAX_SUGGESTIONS: usize = 20;
+
+/// A suggestion for a name that is unknown, if there are few findings.
+fn suggestion_if_few<'n>(
+    report: &Report,
+    unknown: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> String {
+    if report.0.len() < MAX_SUGGESTIONS {
+        suggestion(unknown, known)
+    } else {
+        String::new()
+    }
+}

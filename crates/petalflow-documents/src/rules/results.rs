@@ -55,8 +55,8 @@ fn problem(workflow: &AgentWorkflow, name: &str, used: &str) -> String {
 
 /// Which tasks run before others.
 struct Order<'w> {
-    /// The place of each task in `task_order`.
-    places: HashMap<&'w str, usize>,
+    /// The index of each task in `task_order`.
+    indices: HashMap<&'w str, usize>,
     /// The tasks right before each task, apart from those in `task_order`.
     before: BTreeMap<&'w str, Vec<&'w str>>,
     listed: &'w [String],
@@ -85,9 +85,9 @@ impl<'w> Order<'w> {
             }
         }
         Order {
-            places: (0..)
+            indices: (0..)
                 .zip(listed)
-                .map(|(place, name)| (name.as_str(), place))
+                .map(|(index, name)| (name.as_str(), index))
                 .collect(),
             before,
             listed,
@@ -95,8 +95,8 @@ impl<'w> Order<'w> {
     }
 
     fn is_listed_before(&self, first: &str, second: &str) -> bool {
-        let places = (self.places.get(first), self.places.get(second));
-        matches!(places, (Some(first), Some(second)) if first < second)
+        let indices = (self.indices.get(first), self.indices.get(second));
+        matches!(indices, (Some(first), Some(second)) if first < second)
     }
 
     /// Removes the tasks that run before this one.
@@ -107,8 +107,11 @@ impl<'w> Order<'w> {
             if tasks.is_empty() {
                 return;
             }
-            let listed = self.places.get(next).and_then(|place| place.checked_sub(1));
-            let listed = listed.map(|place| self.listed[place].as_str());
+            let listed = self
+                .indices
+                .get(next)
+                .and_then(|index| index.checked_sub(1));
+            let listed = listed.map(|index| self.listed[index].as_str());
             let others = self.before.get(next).into_iter().flatten().copied();
             for before in others.chain(listed) {
                 *steps = steps.saturating_sub(1);

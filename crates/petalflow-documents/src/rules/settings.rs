@@ -9,8 +9,8 @@ use crate::graph::NodeDefinition;
 use crate::{catalog, schemas};
 
 use super::forms;
-use petalflow_source::Pointer;
 use petalflow_source::schema;
+use petalflow_source::{Pointer, names::shown};
 
 const CODES: Codes = Codes {
     name: "setting",
@@ -20,7 +20,7 @@ const CODES: Codes = Codes {
 };
 
 /// The deepest nesting of nodes in nodes.
-const MAX_BINDINGS: usize = 8;
+pub(super) const MAX_BINDINGS: usize = 8;
 
 /// Checks the settings of a node. They are returned as by [`normalized`].
 pub(crate) fn check(
@@ -84,21 +84,23 @@ fn settings(
         _ => Map::new(),
     };
     forms::check(kind, schema, &checked, at, report);
-    match inner {
-        Some((name, inner)) => {
-            let inner = bound(kind, &inner, &at.name(name), report, depth);
-            checked.insert(name.into(), inner);
-        }
-        None if inner_node_setting(kind).is_some() => {
-            let name = inner_node_setting(kind).unwrap_or_default();
-            let message = format!(
-                "`{name}` is missing: it is the node that `{kind}` runs, `{{\"type\": .., \"config\": ..}}`"
-            );
-            report.add(Code::MissingField, at.name(name), message);
-        }
-        None => {}
+    if let Some((name, inner)) = inner {
+        let inner = inner_node(kind, &inner, &at.name(name), report, depth);
+        checked.insert(name.into(), inner);
+    } else {
+        inner_node_given(kind, at, report);
     }
     checked
+}
+
+/// Reports the setting of the inner node as missing, if nodes of this type have one.
+fn inner_node_given(kind: &str, at: &Pointer, report: &mut Report) {
+    if let Some(name) = inner_node_setting(kind) {
+        let message = format!(
+            "`{name}` is missing: it is the node that `{kind}` runs, `{{\"type\": .., \"config\": ..}}`"
+        );
+        report.add(Code::MissingField, at.name(name), message);
+    }
 }
 
 /// Types that a node inside a node cannot have.
@@ -111,49 +113,78 @@ const UNFIT: [&str; 6] = [
     "func",
 ];
 
-/// The node inside a node.
-fn bound(kind: &str, binding: &Value, at: &Pointer, report: &mut Report, depth: usize) -> Value {
-    let wrong = |report: &mut Report, at: Pointer, message: &str| {
-        report.add(Code::WrongValue, at, message);
-        Value::Null
+/// Checks the node inside a node. It is `null` if it cannot be used.
+fn inner_node(
+    kind: &str,
+    binding: &Value,
+    at: &Pointer,
+    report: &mut Report,
+    depth: usize,
+) -> Value {
+    let Some(object) = inner_node_is_object(binding, at, report) else {
+        return Value::Null;
     };
-    let Some(object) = binding.as_object() else {
-        return wrong(
-            report,
-            at.clone(),
-            "expected an object with `type` and `config`",
-        );
-    };
-    if depth >= MAX_BINDINGS {
-        return wrong(report, at.clone(), "nodes are nested too deep");
+    if !nesting_is_shallow(depth, at, report) {
+        return Value::Null;
     }
+    fields_are_known(object, at, report);
+    let Some(inner) = inner_type_fits(kind, object, at, report) else {
+        return Value::Null;
+    };
+    let empty = Map::new();
+    let config = object.get("config").and_then(Value::as_object);
+    let config = config.unwrap_or(&empty);
+    let config = settings(inner, config, &at.name("config"), report, depth + 1);
+    serde_json::json!({ "type": inner, "config": config })
+}
+
+fn inner_node_is_object<'b>(
+    binding: &'b Value,
+    at: &Pointer,
+    report: &mut Report,
+) -> Option<&'b Map<String, Value>> {
+    let object = binding.as_object();
+    if object.is_none() {
+        let message = "expected an object with `type` and `config`";
+        report.add(Code::WrongValue, at.clone(), message);
+    }
+    object
+}
+
+fn nesting_is_shallow(depth: usize, at: &Pointer, report: &mut Report) -> bool {
+    let is_shallow = depth < MAX_BINDINGS;
+    if !is_shallow {
+        report.add(Code::WrongValue, at.clone(), "nodes are nested too deep");
+    }
+    is_shallow
+}
+
+fn fields_are_known(object: &Map<String, Value>, at: &Pointer, report: &mut Report) {
     for name in object.keys() {
         if !["id", "type", "config"].contains(&name.as_str()) {
-            let message = format!(
-                "there is no field `{}`",
-                petalflow_source::names::shown(name)
-            );
+            let message = format!("there is no field `{}`", shown(name));
             report.add_at_name(Code::UnknownField, at.name(name), message);
         }
     }
-    let inner = object
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    if catalog::outputs(inner).is_none() || UNFIT.contains(&inner) {
-        let message = format!(
-            "`{}` is not a node type that `{kind}` can run",
-            petalflow_source::names::shown(inner)
-        );
-        return wrong(report, at.name("type"), &message);
+}
+
+fn inner_type_fits<'b>(
+    kind: &str,
+    object: &'b Map<String, Value>,
+    at: &Pointer,
+    report: &mut Report,
+) -> Option<&'b str> {
+    let inner = object.get("type").and_then(Value::as_str);
+    let inner = inner.unwrap_or_default();
+    if catalog::outputs(inner).is_some() && !UNFIT.contains(&inner) {
+        return Some(inner);
     }
-    let empty = Map::new();
-    let config = object
-        .get("config")
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
-    let config = settings(inner, config, &at.name("config"), report, depth + 1);
-    serde_json::json!({ "type": inner, "config": config })
+    let message = format!(
+        "`{}` is not a node type that `{kind}` can run",
+        shown(inner)
+    );
+    report.add(Code::WrongValue, at.name("type"), message);
+    None
 }
 
 /// Adds what PetalFlow has as a default, and its other names.

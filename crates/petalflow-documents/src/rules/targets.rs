@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::suggestion_if_few;
 use crate::diagnostic::{Code, Report};
 use crate::graph::{EdgeDefinition, NodeDefinition};
-use petalflow_source::{Pointer, names::shown, names::suggestion};
+use petalflow_source::{Pointer, names::shown};
 
 /// Checks a node with its edges to other nodes.
 pub(super) fn check(
@@ -15,7 +16,33 @@ pub(super) fn check(
     at: &Pointer,
     report: &mut Report,
 ) {
-    let chosen = chosen(node, at, report);
+    redirect_given(node, at, report);
+    targets_have_edges(node, leaving, at, report);
+}
+
+fn redirect_given(node: &NodeDefinition, at: &Pointer, report: &mut Report) {
+    if !redirects(node) {
+        return;
+    }
+    let is_missing = match node.config.get("redirect_node_id") {
+        None | Some(Value::Null) => true,
+        Some(Value::String(target)) => target.is_empty(),
+        // It has an error already.
+        Some(_) => false,
+    };
+    if is_missing {
+        let message = "`on_fail: redirect` needs `redirect_node_id`, the node to continue at";
+        report.add(Code::MissingField, at.name("redirect_node_id"), message);
+    }
+}
+
+fn targets_have_edges(
+    node: &NodeDefinition,
+    leaving: &[&EdgeDefinition],
+    at: &Pointer,
+    report: &mut Report,
+) {
+    let chosen = chosen(node, at);
     if chosen.is_empty() {
         return;
     }
@@ -31,12 +58,7 @@ pub(super) fn check(
         if known.contains(target) {
             continue;
         }
-        // Not for every target of a large graph.
-        let suggestion = if report.0.len() < 20 {
-            suggestion(target, names())
-        } else {
-            String::new()
-        };
+        let suggestion = suggestion_if_few(report, target, names());
         let message = format!(
             "node `{}` can choose `{}`, to which it has no edge: add the edge, or remove the target{suggestion}",
             shown(&node.id),
@@ -46,12 +68,14 @@ pub(super) fn check(
     }
 }
 
-/// The targets that a node can choose, with the places of their names.
-fn chosen<'n>(
-    node: &'n NodeDefinition,
-    at: &Pointer,
-    report: &mut Report,
-) -> Vec<(&'n str, Pointer)> {
+/// Whether the node continues at another one if its check fails.
+fn redirects(node: &NodeDefinition) -> bool {
+    let on_fail = node.config.get("on_fail").and_then(Value::as_str);
+    matches!(node.kind.as_str(), "gate" | "guardian") && on_fail == Some("redirect")
+}
+
+/// The targets that a node can choose, with the pointers to their names.
+fn chosen<'n>(node: &'n NodeDefinition, at: &Pointer) -> Vec<(&'n str, Pointer)> {
     let config = &node.config;
     let text = |name: &str| config.get(name).and_then(Value::as_str);
     let mut chosen = Vec::new();
@@ -74,21 +98,7 @@ fn chosen<'n>(
                 add(target.as_str(), at.name("allowed_targets").name(label));
             }
         }
-        "gate" | "guardian" if text("on_fail") == Some("redirect") => {
-            let at = at.name("redirect_node_id");
-            let is_missing = match config.get("redirect_node_id") {
-                None | Some(Value::Null) => true,
-                Some(Value::String(target)) => target.is_empty(),
-                // It has an error already.
-                Some(_) => false,
-            };
-            if is_missing {
-                let message =
-                    "`on_fail: redirect` needs `redirect_node_id`, the node to continue at";
-                report.add(Code::MissingField, at.clone(), message);
-            }
-            add(text("redirect_node_id"), at);
-        }
+        _ if redirects(node) => add(text("redirect_node_id"), at.name("redirect_node_id")),
         _ => {}
     }
     chosen

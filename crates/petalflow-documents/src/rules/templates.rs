@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::settings::inner_node_setting;
+use super::settings::{MAX_BINDINGS, inner_node_setting};
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
 use crate::graph::NodeDefinition;
@@ -32,6 +32,33 @@ fn in_settings(
     report: &mut Report,
     depth: usize,
 ) {
+    templates_parse(id, kind, config, at, report);
+    prompt_has_no_template(id, kind, config, at, report);
+    if depth >= MAX_BINDINGS {
+        return;
+    }
+    if let Some(Value::Object(item)) = config.get("item_transform") {
+        let at = at.name("item_transform");
+        in_settings(id, kind, item, &at, report, depth + 1);
+    }
+    let inner =
+        inner_node_setting(kind).and_then(|name| Some((name, config.get(name)?.as_object()?)));
+    if let Some((name, inner)) = inner
+        && let (Some(Value::String(kind)), Some(Value::Object(config))) =
+            (inner.get("type"), inner.get("config"))
+    {
+        let at = at.name(name).name("config");
+        in_settings(id, kind, config, &at, report, depth + 1);
+    }
+}
+
+fn templates_parse(
+    id: &str,
+    kind: &str,
+    config: &Map<String, Value>,
+    at: &Pointer,
+    report: &mut Report,
+) {
     for name in names(kind) {
         if let Some(Value::String(text)) = config.get(*name)
             && let Err(error) = template::to_jinja(text)
@@ -40,6 +67,15 @@ fn in_settings(
             report.add(Code::BadTemplate, at.name(name), message);
         }
     }
+}
+
+fn prompt_has_no_template(
+    id: &str,
+    kind: &str,
+    config: &Map<String, Value>,
+    at: &Pointer,
+    report: &mut Report,
+) {
     if kind == "human"
         && let Some(Value::String(text)) = config.get("prompt")
         && text.contains("{{")
@@ -49,33 +85,5 @@ fn in_settings(
             shown(id)
         );
         report.add(Code::NoTemplate, at.name("prompt"), message);
-    }
-    if depth >= 8 {
-        return;
-    }
-    if let Some(Value::Object(item)) = config.get("item_transform") {
-        in_settings(
-            id,
-            kind,
-            item,
-            &at.name("item_transform"),
-            report,
-            depth + 1,
-        );
-    }
-    let inner =
-        inner_node_setting(kind).and_then(|name| Some((name, config.get(name)?.as_object()?)));
-    if let Some((name, inner)) = inner
-        && let (Some(Value::String(kind)), Some(Value::Object(config))) =
-            (inner.get("type"), inner.get("config"))
-    {
-        in_settings(
-            id,
-            kind,
-            config,
-            &at.name(name).name("config"),
-            report,
-            depth + 1,
-        );
     }
 }
