@@ -67,25 +67,30 @@ pub fn dot(graph: &Graph) -> String {
         let _ = writeln!(
             text,
             "    {} [shape={shape}, label={}];",
-            quoted(&ids[index]),
-            quoted(&marked(node))
+            dot_quoted(&ids[index]),
+            dot_quoted(&marked(node))
         );
     }
     for join in JoinIdx::all(graph.joins as usize) {
         let _ = writeln!(
             text,
             "    {} [shape=circle, label=\"&\"];",
-            quoted(&join_id(&ids, join))
+            dot_quoted(&join_id(&ids, join))
         );
     }
     for edge in edges(graph) {
         let (from, to) = ends(&ids, &edge);
         let style = match label(&edge.via) {
             None => String::new(),
-            Some(label) if edge.via == Via::Each => format!(" [label={}]", quoted(&label)),
-            Some(label) => format!(" [style=dashed, label={}]", quoted(&label)),
+            Some(label) if edge.via == Via::Each => format!(" [label={}]", dot_quoted(&label)),
+            Some(label) => format!(" [style=dashed, label={}]", dot_quoted(&label)),
         };
-        let _ = writeln!(text, "    {} -> {}{style};", quoted(&from), quoted(&to));
+        let _ = writeln!(
+            text,
+            "    {} -> {}{style};",
+            dot_quoted(&from),
+            dot_quoted(&to)
+        );
     }
     text.push_str("}\n");
     text
@@ -246,36 +251,47 @@ fn mermaid_label(label: &str) -> String {
     {
         return label.to_owned();
     }
-    let mut text = String::from("\"");
-    for c in label.chars() {
-        match c {
-            '"' => text.push_str("#quot;"),
-            '#' => text.push_str("#35;"),
-            '<' => text.push_str("#lt;"),
-            '>' => text.push_str("#gt;"),
-            '&' => text.push_str("#amp;"),
-            '`' => text.push_str("#96;"),
-            '\n' | '\r' => text.push(' '),
-            c => text.push(c),
-        }
-    }
-    text.push('"');
-    text
+    mermaid_quoted(label)
 }
 
+/// A text in quotes for Mermaid. Control characters, also line ends, become spaces: a name is one line.
 #[inline]
-fn quoted(text: &str) -> String {
-    format!(
-        "\"{}\"",
-        text.replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n")
-    )
+pub fn mermaid_quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("#quot;"),
+            '#' => quoted.push_str("#35;"),
+            '<' => quoted.push_str("#lt;"),
+            '>' => quoted.push_str("#gt;"),
+            '&' => quoted.push_str("#amp;"),
+            '`' => quoted.push_str("#96;"),
+            c if c.is_control() => quoted.push(' '),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// A text in quotes for the DOT language. Control characters become spaces, as in [`mermaid_quoted`].
+#[inline]
+pub fn dot_quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push(' '),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{dot, mermaid};
+    use super::{dot, dot_quoted, mermaid, mermaid_quoted};
     use crate::graph::When;
     use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
 
@@ -364,5 +380,12 @@ mod tests {
             text.contains("    say___hi__[\"say #quot;#lt;hi#gt;#quot;\"]\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn labels_are_one_line() {
+        let text = "a\r\nb\t\"c\\";
+        assert_eq!(mermaid_quoted(text), "\"a  b #quot;c\\\"");
+        assert_eq!(dot_quoted(text), r#""a  b \"c\\""#);
     }
 }

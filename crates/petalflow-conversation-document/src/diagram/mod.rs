@@ -1,12 +1,14 @@
-//! Conversations as pictures.
+//! Conversations as diagrams.
 
-mod drawing;
+mod dot;
+mod ids;
+mod mermaid;
+mod model;
 #[cfg(feature = "picture")]
-mod picture;
-mod text;
+mod svg;
 
 use crate::conversation::Conversation;
-use drawing::Drawing;
+use model::Diagram;
 
 impl Conversation {
     /// Returns the conversation as a Mermaid flowchart. A decision or a branch is a diamond, and a function is a line with
@@ -24,7 +26,7 @@ impl Conversation {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn mermaid(&self) -> String {
-        text::mermaid(&Drawing::of(self))
+        mermaid::mermaid(&Diagram::of(self))
     }
 
     /// Returns the conversation in the DOT language of Graphviz.
@@ -37,6 +39,6 @@ impl Conversation {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn dot(&self) -> String {
-        text::dot(&Drawing::of(self))
+        dot::dot(&Diagram::of(self))
     }
 }

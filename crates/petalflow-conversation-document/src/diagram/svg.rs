@@ -2,7 +2,7 @@
 
 use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 
-use super::drawing::{Drawing, Shape};
+use super::model::{Diagram, Shape};
 use crate::conversation::Conversation;
 
 impl Conversation {
@@ -17,14 +17,14 @@ impl Conversation {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "picture")))]
     pub fn picture(&self) -> String {
-        let drawing = Drawing::of(self);
+        let diagram = Diagram::of(self);
         let target = |index: usize| Target::Node(NodeIdx::from_usize(index));
-        let first = drawing.first.map(|first| Edge {
+        let first = diagram.first.map(|first| Edge {
             from: Source::Start,
             via: Via::Plain,
             to: target(first),
         });
-        let lines = drawing.lines.iter().map(|line| Edge {
+        let lines = diagram.lines.iter().map(|line| Edge {
             from: Source::Node(NodeIdx::from_usize(line.from)),
             via: match &line.label {
                 Some(label) => Via::Route(label.clone().into()),
@@ -32,7 +32,7 @@ impl Conversation {
             },
             to: line.to.map_or(Target::End, target),
         });
-        let nodes = drawing.vertices.iter().map(|vertex| match vertex.shape {
+        let nodes = diagram.vertices.iter().map(|vertex| match vertex.shape {
             Shape::Decision => Node::named(format!("◇ {}", vertex.label)),
             Shape::Node | Shape::Everywhere => Node::named(vertex.label.clone()),
         });

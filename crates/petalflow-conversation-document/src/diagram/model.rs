@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::action::Action;
 use crate::conversation::{Conversation, Function, Next};
 
-/// Boxes and lines.
-pub(super) struct Drawing {
+/// Nodes and lines.
+pub(super) struct Diagram {
     pub(super) vertices: Vec<Vertex>,
     pub(super) lines: Vec<Line>,
     /// The first node.
@@ -35,7 +35,7 @@ pub(super) struct Line {
     pub(super) label: Option<String>,
 }
 
-impl Drawing {
+impl Diagram {
     pub(super) fn of(conversation: &Conversation) -> Self {
         let vertices = conversation.nodes.iter().map(|(name, node)| Vertex {
             id: name.clone(),
@@ -44,28 +44,28 @@ impl Drawing {
         });
         let indices = conversation.nodes.keys().enumerate();
         let indices: HashMap<&str, usize> = indices.map(|(at, name)| (name.as_str(), at)).collect();
-        let mut drawing = Drawing {
+        let mut diagram = Diagram {
             vertices: vertices.collect(),
             lines: Vec::new(),
             first: indices.get(conversation.initial_node.as_str()).copied(),
         };
         for (at, node) in conversation.nodes.values().enumerate() {
             for function in &node.functions {
-                drawing.function(function, at, Some(at), &indices);
+                diagram.function(function, at, Some(at), &indices);
             }
             let mut actions = node.pre_actions.iter().chain(&node.post_actions);
             if actions.any(|action| action.kind == Action::END_CONVERSATION) {
-                drawing.line(at, None, None);
+                diagram.line(at, None, None);
             }
         }
         let globals = &conversation.global_functions;
         if globals.iter().any(|it| it.next != Next::Stay) {
-            let at = drawing.vertex("any_node".into(), "any node".into(), Shape::Everywhere);
+            let at = diagram.vertex("any_node".into(), "any node".into(), Shape::Everywhere);
             for function in globals {
-                drawing.function(function, at, None, &indices);
+                diagram.function(function, at, None, &indices);
             }
         }
-        drawing
+        diagram
     }
 
     fn vertex(&mut self, id: String, label: String, shape: Shape) -> usize {
