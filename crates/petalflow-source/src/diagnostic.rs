@@ -69,7 +69,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A place in a text, from 1. Columns count characters.
+/// A line and a column in a text, both from 1. Columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Position {
     /// The line.
@@ -95,7 +95,7 @@ pub struct Diagnostic<C: Code> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The position of the value in the text; `None` if the document was not read from a text. For a missing value, this is the
-    /// place of the object or list that should contain it.
+    /// position of the object or list that should contain it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
 }
@@ -135,7 +135,7 @@ impl<C: Code> Default for Diagnostics<C> {
 }
 
 impl<C: Code> Diagnostics<C> {
-    /// Sorts diagnostics by their place.
+    /// Sorts diagnostics by their position.
     pub fn new(mut all: Vec<Diagnostic<C>>) -> Self {
         all.sort_by_key(|it| it.position);
         Diagnostics(all)

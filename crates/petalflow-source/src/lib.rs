@@ -1,4 +1,4 @@
-//! Documents in JSON and YAML: values with their places, and everything that is wrong with them at once.
+//! Documents in JSON and YAML: values with their positions, and everything that is wrong with them at once.
 //!
 //! A kind of document has an enum of [codes](Code). [`Source::inspect`] parses a text and lets the rules of that kind
 //! add their findings to a [`Report`]. What comes out are [`Diagnostics`] with file, line and column. The first rules are
@@ -12,8 +12,8 @@ mod keywords;
 mod lines;
 pub mod names;
 mod order;
-mod places;
 mod pointer;
+mod positions;
 mod quick;
 mod report;
 pub mod schema;

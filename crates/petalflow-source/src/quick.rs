@@ -1,4 +1,4 @@
-//! JSON without places: for documents that nothing is wrong with.
+//! JSON without positions: for documents that nothing is wrong with.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,10 +8,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use crate::diagnostic::Position;
 use crate::tree::{Entry, MAX_DEPTH, MAX_PATH, MAX_VALUES, Node, Tree, repeats};
 
-/// The place of a value that was read without one.
+/// The position of a value that was read without one.
 const UNKNOWN: Position = Position { line: 0, column: 0 };
 
-/// Reads JSON several times faster than [`parse`](crate::json::parse), and without places. `None` if something may be
+/// Reads JSON several times faster than [`parse`](crate::json::parse), and without positions. `None` if something may be
 /// wrong: the other function can say what.
 pub(crate) fn parse(text: &str) -> Option<Tree<'_>> {
     let mut values = 0;

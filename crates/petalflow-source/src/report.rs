@@ -1,4 +1,4 @@
-//! Findings of rules, before they have a place in a text.
+//! Findings of rules, before they have a position in a text.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pointer::Pointer;
@@ -47,22 +47,27 @@ pub struct Report<C>(pub Vec<Finding<C>>);
 impl<C: Code> Report<C> {
     /// Adds something that is wrong with a value. After 10,000 findings, one more says that the rest is left out.
     pub fn add(&mut self, code: C, pointer: Pointer, message: impl Into<String>) {
-        self.push(code, pointer, message.into(), false);
+        self.push(Finding {
+            code,
+            pointer,
+            message: message.into(),
+            at_name: false,
+        });
     }
 
     /// Adds something that is wrong with the name of a value, as [`add`](Self::add) does.
     pub fn add_at_name(&mut self, code: C, pointer: Pointer, message: impl Into<String>) {
-        self.push(code, pointer, message.into(), true);
+        self.push(Finding {
+            code,
+            pointer,
+            message: message.into(),
+            at_name: true,
+        });
     }
 
-    fn push(&mut self, code: C, pointer: Pointer, message: String, at_name: bool) {
+    fn push(&mut self, finding: Finding<C>) {
         self.0.push(match self.0.len() {
-            0..MAX_FINDINGS => Finding {
-                code,
-                pointer,
-                message,
-                at_name,
-            },
+            0..MAX_FINDINGS => finding,
             MAX_FINDINGS => Finding {
                 code: C::TOO_LARGE,
                 pointer: Pointer::root(),
@@ -88,7 +93,7 @@ impl<C: Code> Report<C> {
 }
 
 impl<C: Code> Finding<C> {
-    /// Returns the finding without a place in a text.
+    /// Returns the finding without a position in a text.
     pub fn into_diagnostic(self) -> Diagnostic<C> {
         Diagnostic {
             code: self.code,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
-use crate::places::{Places, TextPlaces};
+use crate::positions::{Positions, TextPositions};
 use crate::report::Report;
 use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
 use crate::{json, names, quick, yaml};
@@ -111,14 +111,14 @@ impl Source {
         check: impl FnOnce(Content<'_>, &mut Report<C>) -> Option<T>,
     ) -> (Option<T>, Diagnostics<C>) {
         let mut report = Report::default();
-        // Most documents are right, and places are only needed for what is wrong.
+        // Most documents are right, and positions are only needed for what is wrong.
         if let Some(tree) = self.parse_quickly() {
             let checked = check(Content::of_unique(&tree), &mut report);
             if report.0.is_empty() {
                 return (checked, Diagnostics::default());
             }
-            let mut places = TextPlaces::new(self.plain_text());
-            let all = self.all_located(report, |pointer, at_name| places.find(pointer, at_name));
+            let mut positions = TextPositions::new(self.plain_text());
+            let all = self.all_located(report, |pointer, at_name| positions.find(pointer, at_name));
             return (checked, Diagnostics::new(all));
         }
         let tree = match self.parse() {
@@ -132,8 +132,8 @@ impl Source {
         let mut all = self.repeated(&tree);
         let content = Content::of(&tree).thorough(self.is_thorough);
         let checked = check(content, &mut report);
-        let mut places = Places::new(&tree);
-        all.extend(self.all_located(report, |pointer, at_name| places.find(pointer, at_name)));
+        let mut positions = Positions::new(&tree);
+        all.extend(self.all_located(report, |pointer, at_name| positions.find(pointer, at_name)));
         (checked, Diagnostics::new(all))
     }
 
@@ -151,7 +151,7 @@ impl Source {
         repeated.collect()
     }
 
-    /// What was found, with its places.
+    /// What was found, with its positions.
     fn all_located<C: Code>(
         &self,
         report: Report<C>,

@@ -1,4 +1,4 @@
-//! Values with their places in a text.
+//! Values with their positions in a text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub(crate) enum Node<'t> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry<'t> {
     pub(crate) name: Cow<'t, str>,
-    /// The place of the name.
+    /// The position of the name.
     pub(crate) at: Position,
     pub(crate) value: Tree<'t>,
 }
@@ -102,7 +102,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Adds each name that occurs twice in an object, with its place.
+    /// Adds each name that occurs twice in an object, with its position.
     pub(crate) fn duplicates(&self, pointer: &str, found: &mut Vec<(String, Position, Position)>) {
         match &self.node {
             Node::List(items) => {

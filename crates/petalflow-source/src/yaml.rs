@@ -1,4 +1,4 @@
-//! YAML with places.
+//! YAML with positions.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! The places of values, by their pointers.
+//! The positions of values, by their pointers.
 
 use std::collections::HashMap;
 
@@ -11,21 +11,21 @@ use crate::tree::{Entry, Node, Tree};
 
 /// Finds values by their pointers. The entries of an object are indexed when one of them is asked for, so that many findings
 /// in one large object take little time.
-pub(crate) struct Places<'t> {
+pub(crate) struct Positions<'t> {
     root: &'t Tree<'t>,
     /// By the address of the object's entries.
     indexed: HashMap<*const Entry<'t>, HashMap<&'t str, &'t Entry<'t>>>,
 }
 
-impl<'t> Places<'t> {
+impl<'t> Positions<'t> {
     pub(crate) fn new(root: &'t Tree<'t>) -> Self {
-        Places {
+        Positions {
             root,
             indexed: HashMap::new(),
         }
     }
 
-    /// The place of the value at a pointer, or of its name, or of the nearest value around it.
+    /// The position of the value at a pointer, or of its name, or of the nearest value around it.
     pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
         let mut tree = self.root;
         let mut position = tree.at;
@@ -61,7 +61,7 @@ impl<'t> Places<'t> {
 
 /// Finds values of a text of JSON by their pointers. Only the lists and objects on the way to a value are read, once, so
 /// that a few findings in a large document take little time. The text is JSON, and no name occurs twice.
-pub(crate) struct TextPlaces<'t> {
+pub(crate) struct TextPositions<'t> {
     text: &'t str,
     lines: Lines<'t>,
     root: Option<&'t RawValue>,
@@ -79,9 +79,9 @@ enum Inside<'t> {
 /// A name with its quotes, and its value.
 type Member<'t> = (&'t RawValue, &'t RawValue);
 
-impl<'t> TextPlaces<'t> {
+impl<'t> TextPositions<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
-        TextPlaces {
+        TextPositions {
             text,
             lines: Lines::new(text),
             root: serde_json::from_str(text).ok(),
@@ -89,12 +89,12 @@ impl<'t> TextPlaces<'t> {
         }
     }
 
-    /// As [`Places::find`].
+    /// As [`Positions::find`].
     pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
         let Some(root) = self.root else {
             return self.lines.position(0);
         };
-        let (mut value, mut place) = (root, root);
+        let (mut value, mut found) = (root, root);
         for segment in pointer.split('/').skip(1) {
             let offset = self.offset(value);
             let inside = self.read.entry(offset).or_insert_with(|| Inside::of(value));
@@ -102,9 +102,9 @@ impl<'t> TextPlaces<'t> {
                 break;
             };
             value = inner;
-            place = if at_name { name } else { inner };
+            found = if at_name { name } else { inner };
         }
-        self.lines.position(self.offset(place))
+        self.lines.position(self.offset(found))
     }
 
     /// The offset of a part of the text.
