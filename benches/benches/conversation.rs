@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use petalflow::tool::{FuncTool, ToolContext};
 use petalflow_benches::table::{head, row};
-use petalflow_conversation::{ConversationFlow, Talk, TalkInput};
+use petalflow_conversation::{ConversationFlow, ConversationState, ConversationStateInput};
 use petalflow_conversation_document::{Conversation, Source, check};
 use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
@@ -120,20 +120,21 @@ fn flow() -> ConversationFlow {
 /// A turn with a function and a transition, after some turns.
 fn turns(runtime: &Runtime) {
     let flow = flow();
-    let turn = |input: TalkInput| runtime.block_on(flow.run(input)).expect("it answers");
-    let after = |turns: usize| -> Talk {
-        let first = turn(TalkInput::user_message("One."));
-        (1..turns).fold(first, |talk, _| turn(talk.next_input("One more.")))
+    let turn =
+        |input: ConversationStateInput| runtime.block_on(flow.run(input)).expect("it answers");
+    let after = |turns: usize| -> ConversationState {
+        let first = turn(ConversationStateInput::user_message("One."));
+        (1..turns).fold(first, |state, _| turn(state.next_input("One more.")))
     };
     for turns in [10, 1_000, 3_000] {
-        let mut talk = after(turns);
+        let mut state = after(turns);
         let mut times = Vec::new();
         for _ in 0..1_000 {
             let begun = Instant::now();
-            talk = turn(talk.next_input("One more."));
+            state = turn(state.next_input("One more."));
             times.push(begun.elapsed());
             if times.len() % 200 == 0 {
-                talk = after(turns);
+                state = after(turns);
             }
         }
         let micros = format!("{:.1} us", median(&mut times).as_secs_f64() * 1e6);
@@ -142,7 +143,7 @@ fn turns(runtime: &Runtime) {
             &micros,
             "20 us",
         );
-        let input = talk.next_input("One more.");
+        let input = state.next_input("One more.");
         let info = allocation_counter::measure(|| {
             black_box(turn(input));
         });

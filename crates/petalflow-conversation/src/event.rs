@@ -4,7 +4,7 @@ use petalflow::event::{Event, EventKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Talk;
+use crate::ConversationState;
 
 /// Something that happens in a conversation. A program that speaks, or shows text, listens to these.
 ///
@@ -93,7 +93,7 @@ pub enum ConversationEvent {
 
 impl ConversationEvent {
     /// Returns the event of a conversation in an event of a run, if it is one.
-    pub fn of(event: &Event<Talk>) -> Option<&Self> {
+    pub fn of(event: &Event<ConversationState>) -> Option<&Self> {
         match &event.kind {
             EventKind::Custom(custom) => custom.downcast_ref(),
             _ => None,

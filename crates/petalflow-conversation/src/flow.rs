@@ -11,10 +11,13 @@ use petalflow::thread::Threads;
 use petalflow::{BoxError, Context, Launch, Route, Run, flow, node};
 use petalflow_conversation_document::Conversation;
 
-use crate::Talk;
+use crate::ConversationState;
 use crate::program::Program;
+use crate::state::{
+    ConversationStateMessages, ConversationStateModelCalls, ConversationStateOutcomes,
+    ConversationStatePosition, ConversationStateValues,
+};
 use crate::step::{Act, PendingCall, Step};
-use crate::talk::{TalkMessages, TalkModelCalls, TalkOutcomes, TalkPosition, TalkValues};
 use crate::turn;
 
 /// The first step of a turn.
@@ -80,80 +83,92 @@ pub(crate) struct Call(Arc<Program>);
 #[derive(Clone)]
 pub(crate) struct Gather(Arc<Program>);
 
-#[node(Talk)]
+#[node(ConversationState)]
 impl Begin {
-    async fn run(&self, talk: &Talk) -> Result<(Option<TalkMessages>, First), BoxError> {
-        let start = turn::begin(&self.0, talk)?;
+    async fn run(
+        &self,
+        state: &ConversationState,
+    ) -> Result<(Option<ConversationStateMessages>, First), BoxError> {
+        let start = turn::begin(&self.0, state)?;
         let first = match start.step {
             Step::Act(act) => First::Act(act),
             Step::Enter(node) => First::Enter(node),
             Step::Ask | Step::Done => First::Ask,
         };
         Ok((
-            start.message.map(|message| TalkMessages(vec![message])),
+            start
+                .message
+                .map(|message| ConversationStateMessages(vec![message])),
             first,
         ))
     }
 }
 
-#[node(Talk)]
+#[node(ConversationState)]
 impl RunAction {
     async fn run(
         &self,
         #[item] act: &Act,
-        talk: &Talk,
+        state: &ConversationState,
         cx: Context,
-    ) -> Result<(Option<TalkPosition>, AfterAction), BoxError> {
-        let acted = Box::pin(turn::act(&self.0, talk, act, &cx)).await?;
+    ) -> Result<(Option<ConversationStatePosition>, AfterAction), BoxError> {
+        let acted = Box::pin(turn::act(&self.0, state, act, &cx)).await?;
         let next = match acted.step {
             Step::Act(act) => AfterAction::Act(act),
             Step::Enter(node) => AfterAction::Enter(node),
             Step::Ask | Step::Done => AfterAction::Done,
         };
-        Ok((acted.position.map(TalkPosition), next))
+        Ok((acted.position.map(ConversationStatePosition), next))
     }
 }
 
-#[node(Talk)]
+#[node(ConversationState)]
 impl Enter {
     #[expect(clippy::ptr_arg, reason = "the type of the item")]
     async fn run(
         &self,
         #[item] node: &String,
-        talk: &Talk,
+        state: &ConversationState,
         cx: Context,
-    ) -> Result<(TalkPosition, TalkMessages, AfterEntry), BoxError> {
-        let entry = Box::pin(turn::enter(&self.0, talk, node, &cx)).await?;
+    ) -> Result<
+        (
+            ConversationStatePosition,
+            ConversationStateMessages,
+            AfterEntry,
+        ),
+        BoxError,
+    > {
+        let entry = Box::pin(turn::enter(&self.0, state, node, &cx)).await?;
         let next = if entry.responds {
             AfterEntry::Ask
         } else {
             AfterEntry::Done
         };
         Ok((
-            TalkPosition(entry.position),
-            TalkMessages(entry.messages),
+            ConversationStatePosition(entry.position),
+            ConversationStateMessages(entry.messages),
             next,
         ))
     }
 }
 
-#[node(Talk)]
+#[node(ConversationState)]
 impl Ask {
     async fn run(
         &self,
-        talk: &Talk,
+        state: &ConversationState,
         cx: Context,
     ) -> Result<
         (
-            TalkMessages,
-            Option<TalkPosition>,
-            TalkModelCalls,
+            ConversationStateMessages,
+            Option<ConversationStatePosition>,
+            ConversationStateModelCalls,
             AfterAnswer,
         ),
         BoxError,
     > {
         // Boxed: every step of a turn has room for the largest one.
-        let answer = Box::pin(turn::ask(&self.0, talk, &cx)).await?;
+        let answer = Box::pin(turn::ask(&self.0, state, &cx)).await?;
         let next = if !answer.calls.is_empty() {
             AfterAnswer::Call(answer.calls)
         } else if let Some(act) = answer.act {
@@ -163,39 +178,49 @@ impl Ask {
         };
         let messages = answer.message.into_iter().collect();
         Ok((
-            TalkMessages(messages),
-            answer.position.map(TalkPosition),
-            TalkModelCalls(1),
+            ConversationStateMessages(messages),
+            answer.position.map(ConversationStatePosition),
+            ConversationStateModelCalls(1),
             next,
         ))
     }
 }
 
-#[node(Talk)]
+#[node(ConversationState)]
 impl Call {
     async fn run(
         &self,
         #[item] pending: &PendingCall,
-        talk: &Talk,
+        state: &ConversationState,
         cx: Context,
-    ) -> Result<TalkOutcomes, BoxError> {
-        let outcome = Box::pin(turn::call(&self.0, talk, pending, &cx)).await?;
-        Ok(TalkOutcomes(vec![outcome]))
+    ) -> Result<ConversationStateOutcomes, BoxError> {
+        let outcome = Box::pin(turn::call(&self.0, state, pending, &cx)).await?;
+        Ok(ConversationStateOutcomes(vec![outcome]))
     }
 }
 
-#[node(Talk)]
+#[node(ConversationState)]
 impl Gather {
-    async fn run(&self, talk: &Talk) -> Result<(TalkMessages, TalkValues, AfterResults), BoxError> {
-        let results = turn::gather(&self.0, talk)?;
+    async fn run(
+        &self,
+        state: &ConversationState,
+    ) -> Result<
+        (
+            ConversationStateMessages,
+            ConversationStateValues,
+            AfterResults,
+        ),
+        BoxError,
+    > {
+        let results = turn::gather(&self.0, state)?;
         let next = match results.step {
             Step::Act(act) => AfterResults::Act(act),
             Step::Enter(node) => AfterResults::Enter(node),
             Step::Ask | Step::Done => AfterResults::Ask,
         };
         Ok((
-            TalkMessages(vec![results.message]),
-            TalkValues(results.values),
+            ConversationStateMessages(vec![results.message]),
+            ConversationStateValues(results.values),
             next,
         ))
     }
@@ -204,7 +229,7 @@ impl Gather {
 flow! {
     /// One turn of a conversation.
     #[flow(id = "conversation")]
-    pub TalkFlow(Talk) {
+    pub TurnFlow(ConversationState) {
         node begin: Begin;
         node action: RunAction;
         node enter: Enter;
@@ -229,9 +254,9 @@ pub struct ConversationFlow(pub(crate) Arc<Program>);
 
 impl ConversationFlow {
     /// Returns a launch of one turn, to add settings: managed values, middleware, timeouts.
-    pub fn launch(&self) -> Launch<TalkFlow> {
+    pub fn launch(&self) -> Launch<TurnFlow> {
         let program = &self.0;
-        TalkFlow::new()
+        TurnFlow::new()
             .begin(Begin(Arc::clone(program)))
             .action(RunAction(Arc::clone(program)))
             .enter(Enter(Arc::clone(program)))
@@ -265,7 +290,7 @@ impl ConversationFlow {
     }
 
     /// Runs one turn: `()` lets the model begin, a text is what the person says.
-    pub fn run(&self, input: impl InputOf<Talk>) -> Run<TalkFlow> {
+    pub fn run(&self, input: impl InputOf<ConversationState>) -> Run<TurnFlow> {
         self.launch().run(input)
     }
 
@@ -289,7 +314,7 @@ impl ConversationFlow {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn store(&self, store: &(impl Store + Clone)) -> Threads<TalkFlow> {
+    pub fn store(&self, store: &(impl Store + Clone)) -> Threads<TurnFlow> {
         self.launch().store(store)
     }
 }

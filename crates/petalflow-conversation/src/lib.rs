@@ -32,11 +32,11 @@
 //! let model = ScriptedModel::new(["Hello. Who are you?".into(), Reply::call("goodbye", json!({})), "Goodbye!".into()]);
 //! let flow = ConversationFlow::builder(document).model(model).build()?;
 //!
-//! let talk = flow.run(()).await?;
-//! assert_eq!(talk.answer(), "Hello. Who are you?");
-//! let talk = flow.run(talk.next_input("I must go.")).await?;
-//! assert_eq!(talk.answer(), "Goodbye!");
-//! assert!(talk.has_ended());
+//! let state = flow.run(()).await?;
+//! assert_eq!(state.answer(), "Hello. Who are you?");
+//! let state = flow.run(state.next_input("I must go.")).await?;
+//! assert_eq!(state.answer(), "Goodbye!");
+//! assert!(state.has_ended());
 //! # Ok(())
 //! # }
 //! ```
@@ -58,8 +58,8 @@ mod flow;
 mod interruption;
 mod program;
 mod settings;
+mod state;
 mod step;
-mod talk;
 mod turn;
 #[cfg(feature = "macros")]
 mod typed;
@@ -68,9 +68,9 @@ pub use action::{ActionCall, ActionHandler};
 pub use builder::ConversationBuilder;
 pub use error::{BuildError, BuildErrors, ConversationError};
 pub use event::ConversationEvent;
-pub use flow::{ConversationFlow, TalkFlow};
+pub use flow::{ConversationFlow, TurnFlow};
 pub use interruption::Interruption;
-pub use talk::{Position, Talk, TalkInput, TalkUpdate};
+pub use state::{ConversationState, ConversationStateInput, ConversationStateUpdate, Position};
 pub use turn::go_to;
 #[cfg(feature = "macros")]
 #[cfg_attr(docsrs, doc(cfg(feature = "macros")))]

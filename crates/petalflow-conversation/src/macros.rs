@@ -39,8 +39,8 @@
 ///     "The terrace is full.".into(),
 /// ]);
 /// let flow = TableTalk::builder(Host).model(model).build()?;
-/// let talk = flow.run("Five guests, outside.").await?;
-/// assert_eq!(talk.position.node.as_deref(), Some(table_talk::Node::Full.as_str()));
+/// let state = flow.run("Five guests, outside.").await?;
+/// assert_eq!(state.position.node.as_deref(), Some(table_talk::Node::Full.as_str()));
 /// # Ok(())
 /// # }
 /// ```

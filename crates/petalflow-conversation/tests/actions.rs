@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use petalflow_conversation::{ActionCall, ConversationEvent, TalkInput};
+use petalflow_conversation::{ActionCall, ConversationEvent, ConversationStateInput};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -31,7 +31,11 @@ async fn f076_f080_f082_built_in_actions_and_those_of_the_program() {
         .action("beep", record("beep"))
         .build()
         .unwrap();
-    let (_, events) = turn(&flow, TalkInput::start().with_value("tone", "high")).await;
+    let (_, events) = turn(
+        &flow,
+        ConversationStateInput::start().with_value("tone", "high"),
+    )
+    .await;
     assert_eq!(
         heard(&events),
         [
@@ -50,7 +54,7 @@ async fn f077_a_node_without_actions_has_none() {
     let flow =
         builder(json!({ "a": node("A.", json!({ "pre_actions": [], "post_actions": [] })) }));
     let flow = flow.model(ScriptedModel::new(["Hello."])).build().unwrap();
-    let (_, events) = turn(&flow, TalkInput::start()).await;
+    let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(heard(&events), ["at a", "Hello."]);
 }
 
@@ -59,7 +63,7 @@ async fn f078_a_tts_say_without_text_is_skipped() {
     let flow =
         builder(json!({ "a": node("A.", json!({ "pre_actions": [{ "type": "tts_say" }] })) }));
     let flow = flow.model(ScriptedModel::new(["Hello."])).build().unwrap();
-    let (_, events) = turn(&flow, TalkInput::start()).await;
+    let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(heard(&events), ["at a", "Hello."]);
 }
 
@@ -70,10 +74,14 @@ async fn f079_the_end_is_said_and_nothing_follows() {
         { "type": "tts_say", "text": "never" },
     ] })) }));
     let flow = flow.model(ScriptedModel::new(["Hello."])).build().unwrap();
-    let (talk, events) = turn(&flow, TalkInput::start().with_value("name", "Ann")).await;
+    let (state, events) = turn(
+        &flow,
+        ConversationStateInput::start().with_value("name", "Ann"),
+    )
+    .await;
     assert_eq!(heard(&events), ["at a", "Hello.", "say Bye, Ann.", "ended"]);
-    assert!(talk.has_ended());
-    let error = flow.run(talk.next_input("Wait!")).await.unwrap_err();
+    assert!(state.has_ended());
+    let error = flow.run(state.next_input("Wait!")).await.unwrap_err();
     let text = petalflow::error::message_with_sources(&error);
     assert!(
         text.contains("the conversation has ended at node `a`: begin a new one"),
@@ -92,10 +100,10 @@ async fn f079_a_conversation_can_end_before_the_model_speaks() {
         "b": node("B.", json!({ "pre_actions": [{ "type": "end_conversation", "text": "Bye." }] })),
     }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
-    let (talk, events) = turn(&flow, TalkInput::start()).await;
+    let (state, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(heard(&events), ["at a", "say Bye.", "ended"]);
-    assert!(talk.has_ended());
-    assert_eq!(talk.position.node.as_deref(), Some("b"));
+    assert!(state.has_ended());
+    assert_eq!(state.position.node.as_deref(), Some("b"));
     assert_eq!(model.requests().len(), 1);
 }
 

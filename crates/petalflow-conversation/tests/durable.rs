@@ -23,7 +23,7 @@ async fn a_conversation_continues_in_another_process() {
         (flow.model(Arc::clone(&model)).build().unwrap(), model)
     };
     let (first, _) = flow(vec!["Hello.".into()]);
-    let talk = first
+    let state = first
         .store(&store)
         .thread("call")
         .run(())
@@ -31,9 +31,9 @@ async fn a_conversation_continues_in_another_process() {
         .unwrap()
         .into_finished()
         .unwrap();
-    assert_eq!(talk.answer(), "Hello.");
+    assert_eq!(state.answer(), "Hello.");
     let (second, model) = flow(vec![Reply::call("go", json!({})), "Bye.".into()]);
-    let talk = second
+    let state = second
         .store(&store)
         .thread("call")
         .run("I must go.")
@@ -41,8 +41,8 @@ async fn a_conversation_continues_in_another_process() {
         .unwrap()
         .into_finished()
         .unwrap();
-    assert_eq!(talk.answer(), "Bye.");
-    assert!(talk.has_ended());
+    assert_eq!(state.answer(), "Bye.");
+    assert!(state.has_ended());
     assert_eq!(
         read(&model.requests()[0]),
         ["system: A.", "assistant: Hello.", "user: I must go."]
@@ -88,9 +88,9 @@ async fn functions_that_were_done_are_not_called_again_after_a_failure() {
         .thread("call")
         .resume(())
         .await;
-    let talk = resumed.unwrap().into_finished().unwrap();
-    assert_eq!(talk.answer(), "Done.");
-    assert_eq!(talk.values["booked"], true);
+    let state = resumed.unwrap().into_finished().unwrap();
+    assert_eq!(state.answer(), "Done.");
+    assert_eq!(state.values["booked"], true);
     assert_eq!(done.load(Ordering::Relaxed), 1);
 }
 

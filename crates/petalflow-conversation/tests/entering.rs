@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::tool::FuncTool;
-use petalflow_conversation::{ConversationEvent, TalkInput};
+use petalflow_conversation::{ConversationEvent, ConversationStateInput};
 use petalflow_conversation_document::{
     ContextStrategy, Conversation, Function, Handler, Message, Next, Node,
 };
@@ -18,8 +18,8 @@ async fn f047_f075_a_node_needs_no_functions() {
     let model = Arc::new(ScriptedModel::new(["Hello."]));
     let flow = builder(json!({ "a": node("Greet.", json!({ "functions": [] })) }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.answer(), "Hello.");
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.answer(), "Hello.");
     assert!(offered(&model.requests()[0]).is_empty());
 }
 
@@ -31,7 +31,7 @@ async fn f050_the_order_on_entering_a_node() {
         "post_actions": [{ "type": "tts_say", "text": "after" }],
     })) }));
     let flow = flow.model(model).build().unwrap();
-    let (_, events) = turn(&flow, TalkInput::start()).await;
+    let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(
         heard(&events),
         ["say before", "at a", "Hello.", "say after"]
@@ -56,8 +56,8 @@ async fn read_at_b(strategy: Value, default: ContextStrategy) -> Vec<String> {
         .model(Arc::clone(&model))
         .context_strategy(default);
     let flow = flow.build().unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    turn(&flow, talk.next_input("On.")).await;
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    turn(&flow, state.next_input("On.")).await;
     read(&model.requests()[2])
 }
 
@@ -76,7 +76,7 @@ async fn f051_the_first_node_begins_the_context() {
     let flow = builder(json!({ "a": node("Greet.", json!({ "context_strategy": "append" })) }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     // The person speaks first: what was said follows the task.
-    turn(&flow, TalkInput::user_message("Hi.")).await;
+    turn(&flow, ConversationStateInput::user_message("Hi.")).await;
     assert_eq!(read(&model.requests()[0]), ["system: Greet.", "user: Hi."]);
 }
 
@@ -109,9 +109,9 @@ async fn messages_before_a_reset_stay_in_the_conversation() {
         "b": node("Finish.", json!({ "context_strategy": "reset" })),
     }));
     let flow = flow.model(model).build().unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.messages.len(), 5);
-    assert_eq!(talk.position.first_message, 3);
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.messages.len(), 5);
+    assert_eq!(state.position.first_message, 3);
 }
 
 /// Two nodes; the second replaces what was said by a summary.
@@ -138,7 +138,7 @@ async fn f055_a_summary_is_between_the_role_and_the_task() {
     let flow =
         petalflow_conversation::ConversationFlow::builder(with_summary()).model(Arc::clone(&model));
     let flow = flow.build().unwrap();
-    turn(&flow, TalkInput::start()).await;
+    turn(&flow, ConversationStateInput::start()).await;
     let requests = model.requests();
     assert_eq!(read(&requests[1]).last().unwrap(), "user: Sum up.");
     assert_eq!(
@@ -166,7 +166,7 @@ async fn f056_f057_without_a_summary_the_messages_are_kept_this_time() {
     let flow =
         petalflow_conversation::ConversationFlow::builder(with_summary()).model(Arc::clone(&model));
     let flow = flow.build().unwrap();
-    let (_, events) = turn(&flow, TalkInput::start()).await;
+    let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     let reasons: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
@@ -206,12 +206,12 @@ async fn f056_a_summary_has_five_seconds() {
     let slow = Slow(model);
     let flow = petalflow_conversation::ConversationFlow::builder(with_summary()).model(slow);
     let flow = flow.build().unwrap();
-    let (talk, events) = turn(&flow, TalkInput::start()).await;
+    let (state, events) = turn(&flow, ConversationStateInput::start()).await;
     assert!(events.contains(&ConversationEvent::NoSummary {
         node: "b".into(),
         reason: format!("the model gave none within {:?}", Duration::from_secs(5)),
     }));
-    assert_eq!(talk.answer(), "Done.");
+    assert_eq!(state.answer(), "Done.");
 }
 
 /// Takes a minute for a summary.
@@ -251,7 +251,7 @@ async fn f058_a_role_holds_until_another_one() {
         "c": node("C.", json!({ "role_message": "You are strict." })),
     }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
-    turn(&flow, TalkInput::start()).await;
+    turn(&flow, ConversationStateInput::start()).await;
     let requests = model.requests();
     let roles: Vec<_> = requests
         .iter()
@@ -272,7 +272,7 @@ async fn f059_role_messages_are_in_the_context_and_a_role_message_goes_before_th
         let model = Arc::new(ScriptedModel::new(["Hello."]));
         let flow = petalflow_conversation::ConversationFlow::builder(document.clone());
         let flow = flow.model(Arc::clone(&model)).build().unwrap();
-        turn(&flow, TalkInput::start()).await;
+        turn(&flow, ConversationStateInput::start()).await;
         let request = &model.requests()[0];
         assert_eq!(read(request), expected);
         assert_eq!(request.system.as_deref(), role);
@@ -288,13 +288,13 @@ async fn f060_a_node_can_wait_for_the_person() {
         "post_actions": [{ "type": "tts_say", "text": "after" }],
     })) }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
-    let (talk, events) = turn(&flow, TalkInput::start()).await;
+    let (state, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(heard(&events), ["say before", "at a"]);
     assert!(model.requests().is_empty());
-    let (talk, events) = turn(&flow, talk.next_input("Hello?")).await;
+    let (state, events) = turn(&flow, state.next_input("Hello?")).await;
     assert_eq!(heard(&events), ["Yes?", "say after"]);
     // Actions run once for each entry.
-    assert!(!talk.position.actions_wait);
+    assert!(!state.position.actions_wait);
 }
 
 #[tokio::test]
@@ -305,7 +305,7 @@ async fn f061_entering_another_node_drops_the_actions_that_wait() {
         "b": node("Finish.", json!({})),
     }));
     let flow = flow.model(model).build().unwrap();
-    let (_, events) = turn(&flow, TalkInput::start()).await;
+    let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(heard(&events), ["at a", "at b", "Done."]);
 }
 
@@ -323,7 +323,7 @@ async fn f071_global_functions_come_first() {
     }];
     let flow = petalflow_conversation::ConversationFlow::builder(document);
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
-    turn(&flow, TalkInput::start()).await;
+    turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(offered(&model.requests()[0]), ["help", "own"]);
 }
 
@@ -357,9 +357,9 @@ async fn f073_all_nodes_share_the_values() {
         .tool(get)
         .build()
         .unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.position.node.as_deref(), Some("b"));
-    assert_eq!(talk.values["color"], "red");
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.position.node.as_deref(), Some("b"));
+    assert_eq!(state.values["color"], "red");
     let last = read(&model.requests()[2]);
     assert!(
         last.contains(&"system: The color is red.".to_owned()),
@@ -380,11 +380,11 @@ async fn f092_a_placeholder_without_a_value_is_an_error_that_names_it() {
         ),
         "{text}"
     );
-    let talk = flow
-        .run(TalkInput::start().with_value("name", "Ann"))
+    let state = flow
+        .run(ConversationStateInput::start().with_value("name", "Ann"))
         .await
         .unwrap();
-    assert_eq!(talk.messages[0].text(), "Hello Ann.");
+    assert_eq!(state.messages[0].text(), "Hello Ann.");
 }
 
 #[tokio::test]
@@ -424,14 +424,14 @@ async fn f048_f049_only_the_first_turn_begins_and_a_beginning_that_failed_is_tri
     let error = call.run(()).await.unwrap_err();
     let text = petalflow::error::message_with_sources(&error);
     assert!(text.contains("`name`"), "{text}");
-    let input = TalkInput::start().with_value("name", "Ann");
+    let input = ConversationStateInput::start().with_value("name", "Ann");
     let run = call.run(input).discard_pending();
-    let talk = run.await.unwrap().into_finished().unwrap();
-    assert_eq!(talk.answer(), "Hello.");
-    assert_eq!(talk.position.node.as_deref(), Some("a"));
+    let state = run.await.unwrap().into_finished().unwrap();
+    assert_eq!(state.answer(), "Hello.");
+    assert_eq!(state.position.node.as_deref(), Some("a"));
     // A second beginning enters nothing: the model is asked again with what was said.
-    let talk = call.run(()).await.unwrap().into_finished().unwrap();
-    let texts: Vec<String> = talk
+    let state = call.run(()).await.unwrap().into_finished().unwrap();
+    let texts: Vec<String> = state
         .messages
         .iter()
         .map(petalflow_llm::ChatMessage::text)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::tool::{FuncTool, ToolContext};
-use petalflow_conversation::{ConversationFlow, TalkInput};
+use petalflow_conversation::{ConversationFlow, ConversationStateInput};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -36,12 +36,12 @@ async fn f096_a_reservation_stays_until_a_table_is_free() {
     }));
     let flow = flow.model(model).tool(check).build().unwrap();
     let mut nodes = Vec::new();
-    let (mut talk, _) = turn(&flow, TalkInput::start()).await;
+    let (mut state, _) = turn(&flow, ConversationStateInput::start()).await;
     for answer in ["At seven.", "At six."] {
-        nodes.push(talk.position.node.clone().unwrap());
-        talk = turn(&flow, talk.next_input(answer)).await.0;
+        nodes.push(state.position.node.clone().unwrap());
+        state = turn(&flow, state.next_input(answer)).await.0;
     }
-    nodes.push(talk.position.node.unwrap());
+    nodes.push(state.position.node.unwrap());
     assert_eq!(nodes, ["a", "sorry", "confirm"]);
 }
 
@@ -67,8 +67,8 @@ async fn f097_a_node_that_is_entered_again_reads_the_new_values() {
             { "name": "set", "transition_to": "quote" }, leads("end", "a")] })),
     }));
     let flow: ConversationFlow = flow.model(Arc::clone(&model)).tool(set).build().unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    turn(&flow, talk.next_input("Cheaper, please.")).await;
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    turn(&flow, state.next_input("Cheaper, please.")).await;
     let last = read(&model.requests()[3]);
     let prices: Vec<_> = last
         .iter()

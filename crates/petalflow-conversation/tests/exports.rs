@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolContext};
-use petalflow_conversation::{ConversationBuilder, ConversationFlow, TalkInput};
+use petalflow_conversation::{ConversationBuilder, ConversationFlow, ConversationStateInput};
 use petalflow_conversation_document::{Source, check};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
@@ -37,12 +37,12 @@ async fn run(flow: ConversationBuilder) -> (Vec<String>, Vec<String>) {
     let pay = FuncTool::new("pay", "Pays.", |_: Value| async { Ok("paid") });
     let flow = flow.model(Arc::clone(&model)).tool(order {}).tool(pay);
     let flow = flow.build().expect("all handlers are there");
-    let mut input = TalkInput::start().with_value("kitchen", "La Maison");
+    let mut input = ConversationStateInput::start().with_value("kitchen", "La Maison");
     let mut all = Vec::new();
     for answer in ["Caviar.", "Soup.", ""] {
-        let (talk, events) = turn(&flow, input).await;
+        let (state, events) = turn(&flow, input).await;
         all.extend(heard(&events));
-        input = talk.next_input(answer);
+        input = state.next_input(answer);
     }
     let sent = model.requests().into_iter().flat_map(|request| {
         let system = request.system.clone().unwrap_or_default();

@@ -6,7 +6,8 @@ use std::time::Duration;
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolContext};
 use petalflow_conversation::{
-    ConversationBuilder, ConversationEvent, ConversationFlow, Interruption, TalkInput, go_to,
+    ConversationBuilder, ConversationEvent, ConversationFlow, ConversationStateInput, Interruption,
+    go_to,
 };
 use petalflow_conversation_document::decision::Operator;
 use petalflow_conversation_document::{Condition, Decision, Next, Parameters};
@@ -35,10 +36,10 @@ async fn after(tool: FuncTool, function: Value) -> (String, Option<String>, Vec<
         "c": node("C.", json!({})),
     }));
     let flow = flow.model(Arc::clone(&model)).tool(tool).build().unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     let last = read(&model.requests()[1]);
     let result = last.iter().find(|it| it.starts_with("result")).cloned();
-    (result.unwrap_or_default(), talk.position.node, last)
+    (result.unwrap_or_default(), state.position.node, last)
 }
 
 #[tokio::test]
@@ -68,7 +69,7 @@ async fn f064_a_transition_comes_after_all_calls() {
         "b": node("B.", json!({})),
     }));
     let flow = flow.model(Arc::clone(&model)).tool(slow).build().unwrap();
-    let (_, events) = turn(&flow, TalkInput::start()).await;
+    let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     let requests = model.requests();
     assert_eq!(
         requests.len(),
@@ -115,8 +116,8 @@ async fn f065_of_several_transitions_the_last_call_decides() {
         .tool(wait("second", 1))
         .build()
         .unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.position.node.as_deref(), Some("c"));
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.position.node.as_deref(), Some("c"));
 }
 
 #[tokio::test]
@@ -161,7 +162,7 @@ async fn a_function_that_is_not_offered_is_an_error_for_the_model() {
     ]));
     let flow = builder(json!({ "a": node("A.", json!({ "functions": [leads("go", "a")] })) }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
-    turn(&flow, TalkInput::start()).await;
+    turn(&flow, ConversationStateInput::start()).await;
     let last = read(&model.requests()[1]);
     assert!(
         last[2].contains("there is no function `fly` here; the functions are: go"),
@@ -201,8 +202,8 @@ async fn f062_f068_f069_an_annotated_function_is_a_handler() {
         .tool(nothing {})
         .build()
         .unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.position.node.as_deref(), Some("b"));
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.position.node.as_deref(), Some("b"));
     let spec = &model.requests()[0].tools[0];
     assert_eq!(spec.description, "Records the age.");
     assert_eq!(
@@ -245,7 +246,7 @@ async fn f072_a_later_node_has_its_own_handler_of_the_name() {
         .tool(returns("other", json!(2)))
         .build()
         .unwrap();
-    turn(&flow, TalkInput::start()).await;
+    turn(&flow, ConversationStateInput::start()).await;
     let last = read(&model.requests()[2]);
     assert_eq!(last[2], "result: 1");
     assert_eq!(last.last().unwrap(), "result: 2");
@@ -312,8 +313,8 @@ async fn f029_f033_a_decision_chooses_the_node() {
         ]));
         let flow = ConversationFlow::builder(document.clone()).model(Arc::clone(&model));
         let flow = flow.tool(returns("f", value.clone())).build().unwrap();
-        let (talk, _) = turn(&flow, TalkInput::start()).await;
-        assert_eq!(talk.position.node.as_deref(), Some(node), "{value}");
+        let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+        assert_eq!(state.position.node.as_deref(), Some(node), "{value}");
         let last = read(&model.requests()[1]).join("\n");
         assert_eq!(last.contains("`str < int` has no answer"), error, "{last}");
     }
@@ -330,7 +331,7 @@ async fn f090_a_function_without_code_takes_no_arguments_and_is_acknowledged() {
         "b": node("B.", json!({})),
     }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
-    let (_, events) = turn(&flow, TalkInput::start()).await;
+    let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(heard(&events), ["at a", "at b", "Done."]);
     let requests = model.requests();
     assert_eq!(requests[0].tools[0].parameters["properties"], json!({}));
@@ -376,7 +377,11 @@ async fn arguments_that_do_not_fit_are_told_to_the_model_and_the_handler_is_not_
         async { Ok("noted") }
     });
     let flow = ConversationFlow::builder(document).model(Arc::clone(&model));
-    turn(&flow.tool(tool).build().unwrap(), TalkInput::start()).await;
+    turn(
+        &flow.tool(tool).build().unwrap(),
+        ConversationStateInput::start(),
+    )
+    .await;
     let last = read(&model.requests()[2]);
     assert_eq!(
         last[2],
@@ -418,9 +423,9 @@ async fn interrupted(
         tokio::time::sleep(Duration::from_secs(1)).await;
         interruption.interrupt();
     };
-    let (talk, ()) = tokio::join!(turn, interrupt);
+    let (state, ()) = tokio::join!(turn, interrupt);
     let result = read(&model.requests()[1])[2].clone();
-    (result, talk.unwrap().position.node)
+    (result, state.unwrap().position.node)
 }
 
 #[tokio::test(start_paused = true)]
@@ -472,7 +477,7 @@ async fn f037_f045_a_function_of_two_nodes_has_one_handler_and_the_parameters_of
     // The handler has the name of the function; in the editor's Python it is `handle_f`.
     let flow = ConversationFlow::builder(document).model(Arc::clone(&model));
     let flow = flow.tool(returns("f", json!("ok"))).build().unwrap();
-    turn(&flow, TalkInput::start()).await;
+    turn(&flow, ConversationStateInput::start()).await;
     let last = read(&model.requests()[3]);
     let results: Vec<_> = last.iter().filter(|it| it.starts_with("result")).collect();
     assert_eq!(results[0], "result: \"ok\"");

@@ -13,7 +13,7 @@ use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow::middleware::from_fn;
 use petalflow::thread::{OnBusy, Thread};
 use petalflow::tool::{FuncTool, ToolContext};
-use petalflow_conversation::{ActionCall, Talk, TalkFlow};
+use petalflow_conversation::{ActionCall, ConversationState, TurnFlow};
 use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_sqlite::SqliteStore;
 use petalflow_test_support::ends_before_kill;
@@ -75,7 +75,7 @@ impl Place {
 }
 
 /// A conversation with two functions in one answer, a transition, and actions on both sides of it.
-fn conversation(store: &(impl Store + Clone), place: &Place) -> Thread<TalkFlow> {
+fn conversation(store: &(impl Store + Clone), place: &Place) -> Thread<TurnFlow> {
     let function = |name: &'static str| {
         let place = place.clone();
         FuncTool::with_context(name, "Does something.", move |_: Value, cx: ToolContext| {
@@ -128,7 +128,7 @@ fn conversation(store: &(impl Store + Clone), place: &Place) -> Thread<TalkFlow>
     let launch = flow.build().expect("all handlers are there").launch();
     // The points between the effects: before a step begins.
     let place = place.clone();
-    let launch = launch.middleware(from_fn::<Talk, _>(move |call, next| {
+    let launch = launch.middleware(from_fn::<ConversationState, _>(move |call, next| {
         let place = place.clone();
         Box::pin(async move {
             place.pass(&format!("before {}", call.node())).await;
@@ -139,7 +139,7 @@ fn conversation(store: &(impl Store + Clone), place: &Place) -> Thread<TalkFlow>
 }
 
 /// Begins or resumes turns until there were this many, and returns what the conversation is then.
-async fn work(thread: &Thread<TalkFlow>, turns: usize) -> Talk {
+async fn work(thread: &Thread<TurnFlow>, turns: usize) -> ConversationState {
     loop {
         let known = thread.snapshot().await.expect("what is stored can be read");
         let run = match known {
@@ -148,22 +148,22 @@ async fn work(thread: &Thread<TalkFlow>, turns: usize) -> Talk {
             Some(known) => thread.run(format!("say {}", turns_begun(&known.state))),
             None => thread.run("say 0"),
         };
-        let talk = run.await.expect("a turn does not fail");
-        talk.into_finished().expect("nothing waits");
+        let state = run.await.expect("a turn does not fail");
+        state.into_finished().expect("nothing waits");
     }
 }
 
 /// How many turns have begun: each has a message of the person.
-fn turns_begun(talk: &Talk) -> usize {
-    let messages = talk.messages.iter();
+fn turns_begun(state: &ConversationState) -> usize {
+    let messages = state.messages.iter();
     messages
         .filter(|message| message.role == Role::User)
         .count()
 }
 
 /// What a conversation is, as text.
-fn shown(talk: &Talk) -> Value {
-    let messages: Vec<Value> = talk
+fn shown(state: &ConversationState) -> Value {
+    let messages: Vec<Value> = state
         .messages
         .iter()
         .map(|message| {
@@ -175,7 +175,7 @@ fn shown(talk: &Talk) -> Value {
             json!([message.role.to_string(), message.text(), calls, results])
         })
         .collect();
-    json!({ "messages": messages, "values": talk.values, "position": talk.position })
+    json!({ "messages": messages, "values": state.values, "position": state.position })
 }
 
 /// What an undisturbed process leaves.
@@ -186,8 +186,8 @@ async fn whole(turns: usize, waits: bool) -> (Value, BTreeMap<String, usize>) {
         point: None,
         waits,
     };
-    let talk = work(&conversation(&InMemoryStore::new(), &place), turns).await;
-    (shown(&talk), place.effects())
+    let state = work(&conversation(&InMemoryStore::new(), &place), turns).await;
+    (shown(&state), place.effects())
 }
 
 fn start(place: &Place) -> Child {
@@ -230,11 +230,11 @@ fn kill_at(points: &[&str], turns: usize, waits: bool) {
             point: None,
             ..place
         };
-        let talk = runtime.block_on(async {
+        let state = runtime.block_on(async {
             let store = SqliteStore::open(&rest.file()).await.expect("it opens");
             work(&conversation(&store, &rest), turns).await
         });
-        assert_eq!(shown(&talk), expected, "killed at {point}");
+        assert_eq!(shown(&state), expected, "killed at {point}");
         assert_eq!(rest.effects(), effects, "killed at {point}");
     }
 }
@@ -276,8 +276,8 @@ fn a_process_killed_at_random_loses_nothing() {
     runtime.block_on(async {
         let store = SqliteStore::open(&place.file()).await.expect("it opens");
         let (expected, effects) = whole(TURNS, false).await;
-        let talk = work(&conversation(&store, &place), TURNS).await;
-        assert_eq!(shown(&talk), expected, "after {kills} kills");
+        let state = work(&conversation(&store, &place), TURNS).await;
+        assert_eq!(shown(&state), expected, "after {kills} kills");
         // An effect whose process ended before it was stored happens again.
         for (effect, times) in place.effects() {
             let most = effects[&effect] + usize::try_from(kills).expect("it is small");

@@ -12,7 +12,8 @@ mod killed;
 mod typed;
 
 use petalflow_conversation::{
-    ConversationBuilder, ConversationEvent, ConversationFlow, Talk, TalkInput,
+    ConversationBuilder, ConversationEvent, ConversationFlow, ConversationState,
+    ConversationStateInput,
 };
 use petalflow_conversation_document::{Conversation, Message};
 use petalflow_llm::{ChatMessage, LlmRequest, Role};
@@ -69,19 +70,22 @@ fn offered(request: &LlmRequest) -> Vec<&str> {
 }
 
 /// Runs a turn and returns what happened.
-async fn turn(flow: &ConversationFlow, input: TalkInput) -> (Talk, Vec<ConversationEvent>) {
+async fn turn(
+    flow: &ConversationFlow,
+    input: ConversationStateInput,
+) -> (ConversationState, Vec<ConversationEvent>) {
     let mut run = flow.run(input).events();
     let mut events = Vec::new();
-    let mut talk = None;
+    let mut state = None;
     while let Some(event) = run.next().await {
         events.extend(ConversationEvent::of(&event).cloned());
         match event.kind {
-            petalflow::event::EventKind::Finished { state } => talk = Some(state),
+            petalflow::event::EventKind::Finished { state: last } => state = Some(last),
             petalflow::event::EventKind::Failed { error } => panic!("{error}"),
             _ => {}
         }
     }
-    (talk.expect("the turn finishes"), events)
+    (state.expect("the turn finishes"), events)
 }
 
 /// What was said, and which nodes were entered.

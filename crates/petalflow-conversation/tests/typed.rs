@@ -6,7 +6,7 @@ use petalflow::tool::ToolContext;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::{BoxError, Result};
 use petalflow_conversation::{
-    ActionCall, BranchResult, ConversationFlow, TalkInput, conversation, go_to,
+    ActionCall, BranchResult, ConversationFlow, ConversationStateInput, conversation, go_to,
 };
 use petalflow_llm::{Reply, ScriptedModel};
 use serde::Deserialize;
@@ -112,14 +112,14 @@ async fn f093_each_function_and_action_is_a_method() {
         ),
         "Done.".into(),
     ]);
-    let (talk, events) = turn(&flow, TalkInput::start()).await;
+    let (state, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(
         heard(&events),
         ["action function", "at table", "at confirm", "Done."]
     );
     assert_eq!(offered(&model.requests()[0]), ["help", "checkTable"]);
     assert_eq!(
-        talk.values["asked"],
+        state.values["asked"],
         json!({
             "time": "18:30", "guests": 2, "place": "on the terrace", "type": "round", "self": true, "deposit": 9.5,
             "dishes": [{ "name": "soup", "spice": "A", "count": 4 }], "notes": { "dog": true },
@@ -147,8 +147,8 @@ async fn f029_a_typed_result_chooses_by_the_conditions_of_a_decision() {
     ] {
         let call = Reply::call("checkTable", json!({ "time": "18:30", "guests": guests }));
         let (flow, _, model) = restaurant([call, "Done.".into()]);
-        let (talk, _) = turn(&flow, TalkInput::start()).await;
-        let name = talk.position.node.unwrap();
+        let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+        let name = state.position.node.unwrap();
         assert_eq!(Node::from_name(&name), Some(node));
         let seen = read(&model.requests()[1]);
         assert!(seen.contains(&format!("result: \"{result}\"")), "{seen:?}");
@@ -163,7 +163,7 @@ async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
         Reply::call("choose", json!({ "guests": 3 })),
         "Goodbye.".into(),
     ]);
-    let (talk, events) = turn(&flow, TalkInput::start()).await;
+    let (state, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(
         heard(&events),
         [
@@ -178,7 +178,7 @@ async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
         ]
     );
     assert_eq!(host.notes()[2..], ["at 20:00", "for 3", "beep 2"]);
-    assert!(talk.has_ended());
+    assert!(state.has_ended());
     assert_eq!(
         offered(&model.requests()[2]),
         ["help", "choose"],
@@ -207,13 +207,13 @@ async fn results_are_truth_values_and_numbers_where_the_conditions_compare_with_
         ),
     ] {
         let (flow, ..) = restaurant(ask(call));
-        let (talk, _) = turn(&flow, TalkInput::start()).await;
-        assert_eq!(talk.position.node, Some(node.into()));
+        let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+        assert_eq!(state.position.node, Some(node.into()));
     }
     let (flow, _, model) = restaurant(ask(Reply::call("wait_for", json!({}))));
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(
-        talk.position.node.as_deref(),
+        state.position.node.as_deref(),
         Some("full"),
         "an error leads nowhere"
     );
@@ -231,8 +231,8 @@ async fn a_method_chooses_a_node_by_its_variant() {
         Reply::call("help", json!({ "topic": "end" })),
         "Goodbye.".into(),
     ]);
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.position.node.as_deref(), Some(Node::End.as_str()));
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.position.node.as_deref(), Some(Node::End.as_str()));
 }
 
 #[test]
@@ -311,10 +311,11 @@ async fn talks(
         .model(Arc::clone(&model))
         .build()
         .unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     let seen = read(model.requests().last().unwrap());
     (
-        talk.position
+        state
+            .position
             .node
             .as_deref()
             .and_then(age_talk::Node::from_name),
@@ -373,7 +374,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model() {
         json!({ "time": "18:30", "guests": 2, "place": "outside" }),
     );
     let (flow, host, model) = restaurant([call, "Again.".into()]);
-    turn(&flow, TalkInput::start()).await;
+    turn(&flow, ConversationStateInput::start()).await;
     let seen = read(&model.requests()[1]);
     assert!(seen.last().unwrap().contains("place"), "{seen:?}");
     assert_eq!(
@@ -408,8 +409,8 @@ async fn f007_ranges_and_patterns_are_checked_before_a_method_is_called() {
     ] {
         let call = Reply::call("checkTable", wrong.clone());
         let (flow, host, model) = restaurant([call, "Again.".into()]);
-        let (talk, _) = turn(&flow, TalkInput::start()).await;
-        assert_eq!(talk.position.node.as_deref(), Some("table"));
+        let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+        assert_eq!(state.position.node.as_deref(), Some("table"));
         assert_eq!(host.notes(), ["look up at table"], "{wrong}");
         let seen = read(&model.requests()[1]);
         let last = seen.last().unwrap();
@@ -442,11 +443,11 @@ async fn static_forms_have_methods_named_like_their_handlers_or_none() {
         "Many.".into(),
     ]);
     let flow = Movies::builder(Films).model(model).build().unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.position.node.as_deref(), Some("explore"));
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.position.node.as_deref(), Some("explore"));
 
     let model = ScriptedModel::new([Reply::call("sad", json!({})), "Oh.".into()]);
     let flow = Moods::builder().model(model).build().unwrap();
-    let (talk, _) = turn(&flow, TalkInput::start()).await;
-    assert_eq!(talk.position.node.as_deref(), Some("sad"));
+    let (state, _) = turn(&flow, ConversationStateInput::start()).await;
+    assert_eq!(state.position.node.as_deref(), Some("sad"));
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use petalflow::event::EventKind;
 use petalflow::thread::Thread;
-use petalflow_conversation::{ConversationEvent, TalkFlow, TalkInput};
+use petalflow_conversation::{ConversationEvent, ConversationStateInput, TurnFlow};
 
 /// Runs turns until the conversation or the lines end. A stored conversation continues where it stopped.
 ///
@@ -12,13 +12,13 @@ use petalflow_conversation::{ConversationEvent, TalkFlow, TalkInput};
 ///
 /// If a turn fails, or the terminal.
 pub async fn talk(
-    thread: &Thread<TalkFlow>,
+    thread: &Thread<TurnFlow>,
     lines: impl BufRead,
     mut screen: impl Write,
 ) -> petalflow::Result<()> {
     let mut lines = lines.lines();
     let mut input = match thread.snapshot().await? {
-        None => Some(TalkInput::start()),
+        None => Some(ConversationStateInput::start()),
         Some(_) => None,
     };
     loop {
@@ -30,7 +30,7 @@ pub async fn talk(
             match lines.next().transpose()? {
                 None => return Ok(()),
                 Some(line) if line.trim().is_empty() => continue,
-                Some(line) => TalkInput::user_message(line),
+                Some(line) => ConversationStateInput::user_message(line),
             }
         };
         let mut events = thread.run(next).events();

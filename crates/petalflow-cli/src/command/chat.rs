@@ -10,7 +10,9 @@ use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::EventKind;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{Thread, ThreadRun};
-use petalflow_conversation::{ConversationEvent, ConversationFlow, Talk, TalkFlow, TalkInput};
+use petalflow_conversation::{
+    ConversationEvent, ConversationFlow, ConversationState, ConversationStateInput, TurnFlow,
+};
 use petalflow_conversation_document::Conversation;
 use petalflow_llm::ScriptedModel;
 use serde_json::Value;
@@ -143,8 +145,8 @@ pub(crate) async fn run(args: Args) -> Result {
 }
 
 /// The values with which a conversation begins.
-fn initial_input(inputs: &[String]) -> Result<TalkInput> {
-    let mut input = TalkInput::start();
+fn initial_input(inputs: &[String]) -> Result<ConversationStateInput> {
+    let mut input = ConversationStateInput::start();
     for given in inputs {
         input.values.extend(envelope::variables(given)?);
     }
@@ -191,13 +193,17 @@ pub(super) fn read_only_flow(document: Conversation) -> Result<ConversationFlow>
 }
 
 struct Chat<'a> {
-    thread: &'a Thread<TalkFlow>,
+    thread: &'a Thread<TurnFlow>,
     json: bool,
 }
 
 impl Chat<'_> {
     /// Talks until the conversation or the input ends. Returns whether the conversation has ended.
-    async fn talk(&mut self, known: Option<ThreadStatus>, start: TalkInput) -> Result<bool> {
+    async fn talk(
+        &mut self,
+        known: Option<ThreadStatus>,
+        start: ConversationStateInput,
+    ) -> Result<bool> {
         let mut has_ended = match known {
             None => self.turn(self.thread.run(start)).await?,
             // Continue an interrupted turn.
@@ -217,7 +223,7 @@ impl Chat<'_> {
             };
             if !text.trim().is_empty() {
                 has_ended = self
-                    .turn(self.thread.run(TalkInput::user_message(text)))
+                    .turn(self.thread.run(ConversationStateInput::user_message(text)))
                     .await?;
             }
         }
@@ -231,10 +237,10 @@ impl Chat<'_> {
             .snapshot()
             .await
             .map_err(|error| Failure::new(Exit::Thread, error))?;
-        let Some(talk) = snapshot.map(|it| it.state) else {
+        let Some(state) = snapshot.map(|it| it.state) else {
             return Ok(false);
         };
-        if talk.has_ended() {
+        if state.has_ended() {
             return Err(Failure::new(
                 Exit::Thread,
                 format_args!("the conversation `{}` has ended", self.thread.id()),
@@ -242,19 +248,19 @@ impl Chat<'_> {
             .hint("begin another one with `--thread NAME`"));
         }
         if !self.json {
-            terminal::line(talk.answer())?;
+            terminal::line(state.answer())?;
         }
         Ok(false)
     }
 
-    async fn turn(&self, run: ThreadRun<TalkFlow>) -> Result<bool> {
+    async fn turn(&self, run: ThreadRun<TurnFlow>) -> Result<bool> {
         let mut events = run.events();
         while let Some(event) = events.next().await {
             if let Some(event) = ConversationEvent::of(&event) {
                 self.show(event)?;
             }
             match event.kind {
-                EventKind::Finished { state } => return Ok(Talk::has_ended(&state)),
+                EventKind::Finished { state } => return Ok(ConversationState::has_ended(&state)),
                 EventKind::Failed { error } => {
                     let exit = match error.kind() {
                         RunErrorKind::Cancelled => Exit::Stopped,

@@ -6,7 +6,7 @@ use petalflow_conversation_document::Action;
 use super::step;
 use crate::program::{Planned, Program};
 use crate::step::{Act, Moment, Step};
-use crate::{ActionCall, ConversationError, ConversationEvent, Position, Talk};
+use crate::{ActionCall, ConversationError, ConversationEvent, ConversationState, Position};
 
 /// What an action leaves.
 pub(crate) struct Acted {
@@ -17,7 +17,7 @@ pub(crate) struct Acted {
 /// Runs an action.
 pub(crate) async fn act(
     program: &Program,
-    talk: &Talk,
+    state: &ConversationState,
     act: &Act,
     cx: &Context,
 ) -> Result<Acted, ConversationError> {
@@ -29,7 +29,7 @@ pub(crate) async fn act(
     let ended = match actions.get(act.index) {
         // The document has changed since the action was planned.
         None => false,
-        Some(planned) => run(program, talk, &act.node, planned, cx).await?,
+        Some(planned) => run(program, state, &act.node, planned, cx).await?,
     };
     if ended {
         cx.emit(ConversationEvent::Ended);
@@ -37,7 +37,7 @@ pub(crate) async fn act(
             node: Some(act.node.clone()),
             has_ended: true,
             actions_wait: false,
-            ..talk.position.clone()
+            ..state.position.clone()
         };
         return Ok(Acted {
             position: Some(position),
@@ -64,7 +64,7 @@ pub(crate) async fn act(
 /// Runs an action. Returns whether it ends the conversation.
 async fn run(
     program: &Program,
-    talk: &Talk,
+    state: &ConversationState,
     node: &str,
     planned: &Planned,
     cx: &Context,
@@ -72,7 +72,7 @@ async fn run(
     let text = match &planned.text {
         None => None,
         Some(template) => {
-            let filled = template.fill(&talk.values);
+            let filled = template.fill(&state.values);
             Some(filled.map_err(|error| ConversationError::Placeholder {
                 node: node.into(),
                 error,
@@ -99,7 +99,7 @@ async fn run(
                 ..planned.action.clone()
             },
             node: node.into(),
-            values: talk.values.clone(),
+            values: state.values.clone(),
             cx: cx.clone(),
         };
         handler

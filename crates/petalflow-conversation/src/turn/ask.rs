@@ -13,7 +13,7 @@ use petalflow_llm::{
 use super::step;
 use crate::program::Program;
 use crate::step::{Act, Moment, PendingCall};
-use crate::{ConversationError, ConversationEvent, Position, Talk};
+use crate::{ConversationError, ConversationEvent, ConversationState, Position};
 
 /// The model's answer and what follows.
 pub(crate) struct Answer {
@@ -27,21 +27,21 @@ pub(crate) struct Answer {
 /// Calls the model.
 pub(crate) async fn ask(
     program: &Program,
-    talk: &Talk,
+    state: &ConversationState,
     cx: &Context,
 ) -> Result<Answer, ConversationError> {
-    let position = &talk.position;
+    let position = &state.position;
     let node = position.node.as_deref().unwrap_or(&program.initial);
-    if talk.model_calls >= program.max_model_calls {
+    if state.model_calls >= program.max_model_calls {
         return Err(ConversationError::TooManyModelCalls {
-            calls: talk.model_calls,
+            calls: state.model_calls,
         });
     }
     let step = step(program, node)?;
     let request = LlmRequest {
         system: position.role.clone(),
         tools: Arc::clone(&step.specs),
-        ..LlmRequest::new(talk.view.messages(&talk.messages, position.first_message))
+        ..LlmRequest::new(state.view.messages(&state.messages, position.first_message))
     };
     // What was said before is received before the model answers.
     cx.events_received().await;

@@ -5,7 +5,7 @@ use petalflow_llm::ChatMessage;
 use super::{go, step};
 use crate::program::Program;
 use crate::step::Step;
-use crate::{ConversationError, Talk};
+use crate::{ConversationError, ConversationState};
 
 /// The start of a turn.
 pub(crate) struct Start {
@@ -16,8 +16,11 @@ pub(crate) struct Start {
 
 /// Reads what the person says. Before the first node it is added when the node has been entered, so that it follows the
 /// node's task.
-pub(crate) fn begin(program: &Program, talk: &Talk) -> Result<Start, ConversationError> {
-    let position = &talk.position;
+pub(crate) fn begin(
+    program: &Program,
+    state: &ConversationState,
+) -> Result<Start, ConversationError> {
+    let position = &state.position;
     let Some(node) = &position.node else {
         return Ok(Start {
             message: None,
@@ -29,7 +32,7 @@ pub(crate) fn begin(program: &Program, talk: &Talk) -> Result<Start, Conversatio
     }
     step(program, node)?;
     Ok(Start {
-        message: talk.user_message.as_deref().map(ChatMessage::user),
+        message: state.user_message.as_deref().map(ChatMessage::user),
         step: Step::Ask,
     })
 }

@@ -13,7 +13,7 @@ use super::step;
 use crate::error::NextError;
 use crate::program::{Offered, Program};
 use crate::step::{Outcome, PendingCall};
-use crate::{ConversationError, ConversationEvent, Interruption, Talk};
+use crate::{ConversationError, ConversationEvent, ConversationState, Interruption};
 
 /// Lets the conversation continue at this node after the call. It overrides the document.
 ///
@@ -39,11 +39,11 @@ pub fn go_to(cx: &ToolContext, node: impl Into<String>) {
 /// Calls a function. Its failure is a result that the model reads.
 pub(crate) async fn call(
     program: &Program,
-    talk: &Talk,
+    state: &ConversationState,
     pending: &PendingCall,
     cx: &Context,
 ) -> Result<Outcome, ConversationError> {
-    let node = talk.position.node.as_deref().unwrap_or(&program.initial);
+    let node = state.position.node.as_deref().unwrap_or(&program.initial);
     let step = step(program, node)?;
     let name = &pending.call.name;
     let mut outcome = Outcome {
@@ -55,7 +55,7 @@ pub(crate) async fn call(
         next: None,
     };
     let called = match step.functions.get(name) {
-        Some(offered) => run(program, offered, talk, pending, cx, &mut outcome).await,
+        Some(offered) => run(program, offered, state, pending, cx, &mut outcome).await,
         None => Err(unknown(name, step.functions.keys().cloned().collect()).into()),
     };
     match called {
@@ -88,7 +88,7 @@ fn unknown(name: &str, mut known: Vec<String>) -> String {
 async fn run(
     program: &Program,
     offered: &Offered,
-    talk: &Talk,
+    state: &ConversationState,
     pending: &PendingCall,
     cx: &Context,
     outcome: &mut Outcome,
@@ -104,7 +104,7 @@ async fn run(
                 None => arguments,
             };
             let tool_cx =
-                ToolContext::within(&*pending.call.id, cx).with_state(talk.values.clone());
+                ToolContext::within(&*pending.call.id, cx).with_state(state.values.clone());
             let called = async {
                 let called = tool.call(arguments, &tool_cx).await;
                 called.map_err(BoxError::from)

@@ -6,7 +6,7 @@ use petalflow_llm::ChatMessage;
 
 use super::{step, summary};
 use crate::program::Program;
-use crate::{ConversationError, ConversationEvent, Position, Talk};
+use crate::{ConversationError, ConversationEvent, ConversationState, Position};
 
 /// What the entry of a node leaves.
 pub(crate) struct Entry {
@@ -19,19 +19,19 @@ pub(crate) struct Entry {
 /// Enters a node.
 pub(crate) async fn enter(
     program: &Program,
-    talk: &Talk,
+    state: &ConversationState,
     name: &str,
     cx: &Context,
 ) -> Result<Entry, ConversationError> {
     let node = step(program, name)?;
     let fill = |template: &Template| {
-        let filled = template.fill(&talk.values);
+        let filled = template.fill(&state.values);
         filled.map_err(|error| ConversationError::Placeholder {
             node: name.into(),
             error,
         })
     };
-    let before = &talk.position;
+    let before = &state.position;
     let role = match &node.role {
         Some(template) => Some(fill(template)?),
         None => before.role.clone(),
@@ -43,7 +43,7 @@ pub(crate) async fn enter(
         ContextStrategy::Append => (true, None),
         ContextStrategy::Reset => (false, None),
         ContextStrategy::ResetWithSummary { prompt } => {
-            match summary::summarize(program, talk, prompt).await {
+            match summary::summarize(program, state, prompt).await {
                 Ok(summary) => (false, Some(summary)),
                 Err(error) => {
                     // For this entry only: the strategy of the node does not change.
@@ -65,7 +65,7 @@ pub(crate) async fn enter(
         messages.push(message(role, fill(content)?));
     }
     if is_first {
-        messages.extend(talk.user_message.as_deref().map(ChatMessage::user));
+        messages.extend(state.user_message.as_deref().map(ChatMessage::user));
     }
     cx.emit(ConversationEvent::Entered { node: name.into() });
     Ok(Entry {
@@ -75,14 +75,14 @@ pub(crate) async fn enter(
             first_message: if keeps {
                 before.first_message
             } else {
-                talk.messages.len()
+                state.messages.len()
             },
             actions_wait: !node.post_actions.is_empty(),
             has_ended: false,
         },
         messages,
         // A person who speaks first is answered in any case.
-        responds: node.responds || (is_first && talk.user_message.is_some()),
+        responds: node.responds || (is_first && state.user_message.is_some()),
     })
 }
 

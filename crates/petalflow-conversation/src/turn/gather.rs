@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::go;
 use crate::program::Program;
 use crate::step::{Outcome, Step};
-use crate::{ConversationError, Talk};
+use crate::{ConversationError, ConversationState};
 
 /// The collected results.
 pub(crate) struct Results {
@@ -20,8 +20,11 @@ pub(crate) struct Results {
 ///
 /// If several functions lead to a node, the last call in the model's answer decides. In Pipecat it is the function that
 /// happens to finish last.
-pub(crate) fn gather(program: &Program, talk: &Talk) -> Result<Results, ConversationError> {
-    let mut outcomes: Vec<&Outcome> = talk.outcomes.iter().collect();
+pub(crate) fn gather(
+    program: &Program,
+    state: &ConversationState,
+) -> Result<Results, ConversationError> {
+    let mut outcomes: Vec<&Outcome> = state.outcomes.iter().collect();
     outcomes.sort_by_key(|outcome| outcome.index);
     let results = outcomes.iter().map(|outcome| ToolResult {
         call_id: outcome.call.id.clone(),

@@ -2,18 +2,18 @@
 
 use petalflow_llm::{ChatMessage, LlmClient as _, LlmRequest};
 
-use crate::Talk;
+use crate::ConversationState;
 use crate::error::SummaryError;
 use crate::program::Program;
 
 /// Lets the model summarize what it reads now.
 pub(super) async fn summarize(
     program: &Program,
-    talk: &Talk,
+    state: &ConversationState,
     prompt: &str,
 ) -> Result<String, SummaryError> {
-    let position = &talk.position;
-    let mut messages = talk.view.messages(&talk.messages, position.first_message);
+    let position = &state.position;
+    let mut messages = state.view.messages(&state.messages, position.first_message);
     std::sync::Arc::make_mut(&mut messages).push(ChatMessage::user(prompt));
     let request = LlmRequest::new(messages);
     let time = program.summary_timeout;

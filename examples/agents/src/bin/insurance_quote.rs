@@ -9,7 +9,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{OnBusy, Thread};
 use petalflow::tool::ToolContext;
 use petalflow_agent_examples::{choose, phone};
-use petalflow_conversation::{ConversationFlow, TalkFlow};
+use petalflow_conversation::{ConversationFlow, TurnFlow};
 use petalflow_conversation_document::{Source, check};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_sqlite::SqliteStore;
@@ -50,7 +50,7 @@ fn quote(age: u32, coverage: u32) -> Value {
     json!({ "coverage": coverage, "price": u64::from(age) * u64::from(coverage) / 50_000 })
 }
 
-async fn open(file: &Path, model: impl LlmClient) -> petalflow::Result<Thread<TalkFlow>> {
+async fn open(file: &Path, model: impl LlmClient) -> petalflow::Result<Thread<TurnFlow>> {
     let source = Source::new("insurance_quote.flow.yaml", DOCUMENT);
     let checked = check(&source).map_err(|errors| errors.to_string())?;
     let flow = ConversationFlow::builder(checked.conversation).model(model);

@@ -2,7 +2,7 @@
 
 use petalflow::checkpoint::ThreadInfo;
 use petalflow::thread::{CheckpointInfo, HistoryQuery, Snapshot, ThreadError};
-use petalflow_conversation::Talk;
+use petalflow_conversation::ConversationState;
 use petalflow_envelope::{Envelope, WireEnvelope};
 use serde_json::{Value, json};
 
@@ -155,23 +155,24 @@ fn print_state(info: &ThreadInfo, snapshot: &Snapshot<Envelope>, store: &StoreAr
     Ok(())
 }
 
-fn conversation_json(info: &ThreadInfo, talk: &Talk) -> Value {
+fn conversation_json(info: &ThreadInfo, state: &ConversationState) -> Value {
     let mut json = as_json(info);
-    json["node"] = json!(talk.position.node);
-    json["ended"] = talk.has_ended().into();
-    json["values"] = talk.values.clone().into();
-    json["messages"] = serde_json::to_value(&talk.messages).unwrap_or_default();
+    json["node"] = json!(state.position.node);
+    json["ended"] = state.has_ended().into();
+    json["values"] = state.values.clone().into();
+    json["messages"] = serde_json::to_value(&state.messages).unwrap_or_default();
     json
 }
 
-fn print_conversation(talk: &Talk) -> Result {
-    let node = talk.position.node.as_deref().unwrap_or("no node yet");
+fn print_conversation(state: &ConversationState) -> Result {
+    let node = state.position.node.as_deref().unwrap_or("no node yet");
     terminal::line(format_args!(
         "at {node}{}\n",
-        if talk.has_ended() { ", ended" } else { "" }
+        if state.has_ended() { ", ended" } else { "" }
     ))?;
     let mut text = String::new();
-    talk.messages
+    state
+        .messages
         .iter()
         .for_each(|message| push_message(&mut text, message));
     terminal::print(text)?;

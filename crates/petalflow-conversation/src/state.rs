@@ -15,7 +15,7 @@ use crate::step::Outcome;
 /// The state of a conversation.
 #[state]
 #[derive(Clone, Debug)]
-pub struct Talk {
+pub struct ConversationState {
     /// What the person says in this turn. Without it, the conversation starts or continues by itself.
     #[key(input, turn, default)]
     pub user_message: Option<String>,
@@ -50,7 +50,7 @@ pub struct Position {
     /// Who the model is: the role message of the last node that had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The index in [`Talk::messages`] of the first message that the model reads.
+    /// The index in [`ConversationState::messages`] of the first message that the model reads.
     pub first_message: usize,
     /// Whether the actions after the model's turn have not run yet.
     pub actions_wait: bool,
@@ -58,7 +58,7 @@ pub struct Position {
     pub has_ended: bool,
 }
 
-impl Talk {
+impl ConversationState {
     /// Returns the last text of the model in the current turn; empty if there is none.
     pub fn answer(&self) -> String {
         let since = self.messages.iter().rev();
@@ -76,8 +76,8 @@ impl Talk {
 
     /// Returns the input of the next turn: what the person says, with all that was before. A thread of a store needs
     /// only the new message.
-    pub fn next_input(self, message: impl Into<String>) -> TalkInput {
-        TalkInput {
+    pub fn next_input(self, message: impl Into<String>) -> ConversationStateInput {
+        ConversationStateInput {
             user_message: Some(message.into()),
             values: self.values,
             messages: self.messages,
@@ -87,16 +87,16 @@ impl Talk {
     }
 }
 
-impl TalkInput {
+impl ConversationStateInput {
     /// Creates the input of a conversation that the model begins.
     ///
     /// ```
-    /// use petalflow_conversation::TalkInput;
+    /// use petalflow_conversation::ConversationStateInput;
     ///
-    /// assert_eq!(TalkInput::start().user_message, None);
+    /// assert_eq!(ConversationStateInput::start().user_message, None);
     /// ```
     pub fn start() -> Self {
-        TalkInput {
+        ConversationStateInput {
             user_message: None,
             values: Map::new(),
             messages: Vec::new(),
@@ -108,23 +108,23 @@ impl TalkInput {
     /// Creates the input of a turn in which the person says something.
     ///
     /// ```
-    /// use petalflow_conversation::TalkInput;
+    /// use petalflow_conversation::ConversationStateInput;
     ///
-    /// assert_eq!(TalkInput::user_message("Hello.").user_message.as_deref(), Some("Hello."));
+    /// assert_eq!(ConversationStateInput::user_message("Hello.").user_message.as_deref(), Some("Hello."));
     /// ```
     pub fn user_message(text: impl Into<String>) -> Self {
-        TalkInput {
+        ConversationStateInput {
             user_message: Some(text.into()),
-            ..TalkInput::start()
+            ..ConversationStateInput::start()
         }
     }
 
     /// Sets a value that placeholders and functions read.
     ///
     /// ```
-    /// use petalflow_conversation::TalkInput;
+    /// use petalflow_conversation::ConversationStateInput;
     ///
-    /// let input = TalkInput::start().with_value("restaurant_name", "La Maison");
+    /// let input = ConversationStateInput::start().with_value("restaurant_name", "La Maison");
     /// assert_eq!(input.values["restaurant_name"], "La Maison");
     /// ```
     #[must_use]
@@ -134,21 +134,21 @@ impl TalkInput {
     }
 }
 
-impl From<&str> for TalkInput {
+impl From<&str> for ConversationStateInput {
     fn from(text: &str) -> Self {
-        TalkInput::user_message(text)
+        ConversationStateInput::user_message(text)
     }
 }
 
-impl From<String> for TalkInput {
+impl From<String> for ConversationStateInput {
     fn from(text: String) -> Self {
-        TalkInput::user_message(text)
+        ConversationStateInput::user_message(text)
     }
 }
 
-impl From<()> for TalkInput {
+impl From<()> for ConversationStateInput {
     fn from((): ()) -> Self {
-        TalkInput::start()
+        ConversationStateInput::start()
     }
 }
 
