@@ -198,7 +198,7 @@ async fn p092_the_failure_has_the_number_of_attempts() {
     let (node, model) = scripted([LlmError::new(LlmErrorKind::Auth, "no key")]);
     let error = run(node, Envelope::new()).await.expect_err("it fails");
     assert!(
-        failure(&error).starts_with("LLM call failed after 1 attempts: no key"),
+        failure(&error).starts_with("LLM call failed after 1 attempt: no key"),
         "{error}"
     );
     assert_eq!(model.requests().len(), 1);

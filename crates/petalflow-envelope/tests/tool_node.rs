@@ -135,7 +135,7 @@ async fn wrong_arguments_are_not_retried() {
     let node = ToolNode::new(double {}).arg("n", "four");
     let error = run(node, Envelope::new()).await.expect_err("it is a text");
     assert!(
-        failure(&error).contains("after 1 attempts") && failure(&error).contains("`n`"),
+        failure(&error).contains("after 1 attempt:") && failure(&error).contains("`n`"),
         "{error}"
     );
 }

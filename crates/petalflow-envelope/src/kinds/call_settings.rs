@@ -4,49 +4,10 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::Call;
-use crate::Period;
+use super::retry_config::RetryConfig;
 use petalflow::BoxError;
 use petalflow::policy::Retry;
-
-/// Retries in settings. The wait before attempt `n + 1` is `n` times the backoff.
-///
-/// ```
-/// use petalflow_envelope::Period;
-/// use petalflow_envelope::kinds::RetryConfig;
-/// use std::time::Duration;
-///
-/// let retry = RetryConfig::default();
-/// assert_eq!((retry.max_attempts, retry.backoff), (3, Period(Duration::from_secs(1))));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RetryConfig {
-    /// The number of attempts. The default is 3. Zero means one.
-    pub max_attempts: u32,
-    /// The wait after the first attempt. The default is one second.
-    pub backoff: Period,
-}
-
-impl Default for RetryConfig {
-    fn default() -> Self {
-        RetryConfig {
-            max_attempts: 3,
-            backoff: Period(Duration::from_secs(1)),
-        }
-    }
-}
-
-impl RetryConfig {
-    fn policy(self) -> Retry {
-        Retry::times(self.max_attempts.max(1))
-            .first(self.backoff.0)
-            .linear()
-    }
-}
 
 /// The settings that nodes which call models and tools share.
 #[derive(Clone, Debug)]
@@ -114,7 +75,7 @@ pub(super) trait Retryable: Error + Send + Sync + 'static {
     /// Whether another attempt may succeed.
     fn is_transient(&self) -> bool;
 
-    /// The shortest wait before the next attempt.
+    /// The shortest delay before the next attempt.
     fn retry_after(&self) -> Option<Duration> {
         None
     }
@@ -122,7 +83,7 @@ pub(super) trait Retryable: Error + Send + Sync + 'static {
 
 /// The error of a call that failed at every attempt.
 #[derive(Debug, thiserror::Error)]
-#[error("{call} failed after {attempts} attempts")]
+#[error("{call} failed after {attempts} {}", if *attempts == 1 { "attempt" } else { "attempts" })]
 struct CallFailed<E: Error + 'static> {
     call: String,
     attempts: u32,
@@ -140,7 +101,7 @@ impl CallSettings {
     }
 
     /// The same settings with these retries.
-    pub(super) fn retrying(self, retry: RetryConfig) -> Self {
+    pub(super) fn with_retry(self, retry: RetryConfig) -> Self {
         CallSettings {
             retry: retry.policy(),
             ..self
@@ -197,16 +158,5 @@ impl CallSettings {
             retried.then(|| delay.max(error.retry_after().unwrap_or_default()))
         };
         self.retry.run_with(numbered, decide).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn p026_three_attempts_a_second_apart() {
-        let waits: Vec<_> = RetryConfig::default().policy().waits().collect();
-        assert_eq!(waits, [1, 2].map(Duration::from_secs));
     }
 }

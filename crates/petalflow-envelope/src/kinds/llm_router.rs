@@ -121,7 +121,7 @@ impl LlmRouter {
             return Err(ConfigError::new("allowed_targets", "a label is empty"));
         }
         let timeout = config.timeout.map_or(Duration::from_secs(30), |it| it.0);
-        let call = CallSettings::with_timeout(timeout).retrying(config.retry);
+        let call = CallSettings::with_timeout(timeout).with_retry(config.retry);
         Ok(LlmRouter {
             config,
             client: None,

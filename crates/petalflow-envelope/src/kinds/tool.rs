@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::call_settings::{CallSettings, RetryConfig, Retryable, call_settings};
+use super::call_settings::{CallSettings, Retryable, call_settings};
+use super::retry_config::RetryConfig;
 use super::{Call, EnvelopeNode};
 use crate::{Changes, Envelope, NodeKind, Period};
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
@@ -140,7 +141,7 @@ impl ToolNode {
             required: config.required_args,
             call: CallSettings {
                 output: config.output_key,
-                ..CallSettings::with_timeout(timeout).retrying(config.retry)
+                ..CallSettings::with_timeout(timeout).with_retry(config.retry)
             },
             ..Self::named(config.tool_name)
         }

@@ -299,79 +299,43 @@ fn validate(config: &TransformConfig, depth: usize) -> Result<(), ConfigError> {
 }
 
 fn transform(config: &TransformConfig, envelope: &Envelope) -> Result<Value, BoxError> {
-    Ok(match config {
-        TransformConfig::Pick {
+    use TransformConfig as Config;
+    match config {
+        Config::Pick {
             input_var, fields, ..
-        } => pick(object(envelope, input_var)?, fields).into(),
-        TransformConfig::Omit {
+        } => Ok(pick(object(envelope, input_var)?, fields).into()),
+        Config::Omit {
             input_var, fields, ..
-        } => {
-            let mut rest = object(envelope, input_var)?.clone();
-            for field in fields {
-                remove(&mut rest, field);
-            }
-            rest.into()
-        }
-        TransformConfig::Rename {
+        } => Ok(omit(object(envelope, input_var)?.clone(), fields).into()),
+        Config::Rename {
             input_var, mapping, ..
-        } => rename(object(envelope, input_var)?.clone(), mapping).into(),
-        TransformConfig::Flatten {
+        } => Ok(rename(object(envelope, input_var)?.clone(), mapping).into()),
+        Config::Flatten {
             input_var,
             separator,
             max_depth,
             ..
-        } => {
-            let mut flat = Map::new();
-            let levels = match max_depth {
-                0 => usize::MAX,
-                levels => *levels,
-            };
-            flatten(
-                object(envelope, input_var)?,
-                "",
-                separator,
-                levels,
-                &mut flat,
-            );
-            flat.into()
-        }
-        TransformConfig::Merge {
+        } => Ok(flatten(object(envelope, input_var)?, separator, *max_depth).into()),
+        Config::Merge {
             input_vars,
             merge_strategy,
             ..
-        } => merge(envelope, input_vars, *merge_strategy).into(),
-        TransformConfig::Template {
+        } => Ok(merge(envelope, input_vars, *merge_strategy).into()),
+        Config::Template {
             template, missing, ..
-        } => render(template, *missing, TemplateValues::new(template, envelope))?.into(),
-        TransformConfig::Stringify {
+        } => Ok(render(template, *missing, TemplateValues::new(template, envelope))?.into()),
+        Config::Stringify {
             input_var, format, ..
-        } => {
-            let value = input(envelope, input_var)?;
-            match format {
-                StringifyFormat::Json => serde_json::to_string_pretty(&canonical(value))?.into(),
-                StringifyFormat::Text => text(value).into(),
-            }
-        }
-        TransformConfig::Parse {
-            input_var,
-            format: ParseFormat::Json,
-            ..
-        } => {
-            let text = input(envelope, input_var)?.as_str();
-            let text = text.ok_or_else(|| format!("variable `{input_var}` is not a text"))?;
-            serde_json::from_str(text)
-                .map_err(|error| format!("variable `{input_var}` is not JSON: {error}"))?
-        }
-        TransformConfig::Map {
+        } => stringify(input(envelope, input_var)?, *format),
+        Config::Parse {
+            input_var, format, ..
+        } => parse(envelope, input_var, *format),
+        Config::Map {
             input_var,
             item_transform,
             ..
-        } => {
-            let items = input(envelope, input_var)?.as_array();
-            let items = items.ok_or_else(|| format!("variable `{input_var}` is not a list"))?;
-            map(items, item_transform, envelope)?.into()
-        }
-    })
+        } => map(envelope, input_var, item_transform),
+    }
 }
 
 fn pick(input: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
@@ -382,6 +346,13 @@ fn pick(input: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
         }
     }
     picked
+}
+
+fn omit(mut input: Map<String, Value>, fields: &[String]) -> Map<String, Value> {
+    for field in fields {
+        remove(&mut input, field);
+    }
+    input
 }
 
 /// Removes all fields before any is set, so that names can be exchanged.
@@ -412,12 +383,30 @@ fn merge(envelope: &Envelope, names: &[String], strategy: DeepOrShallow) -> Map<
     merged
 }
 
+fn stringify(value: &Value, format: StringifyFormat) -> Result<Value, BoxError> {
+    Ok(match format {
+        StringifyFormat::Json => serde_json::to_string_pretty(&canonical(value))?.into(),
+        StringifyFormat::Text => text(value).into(),
+    })
+}
+
+fn parse(envelope: &Envelope, input_var: &str, format: ParseFormat) -> Result<Value, BoxError> {
+    let text = input(envelope, input_var)?.as_str();
+    let text = text.ok_or_else(|| format!("variable `{input_var}` is not a text"))?;
+    match format {
+        ParseFormat::Json => serde_json::from_str(text)
+            .map_err(|error| format!("variable `{input_var}` is not JSON: {error}").into()),
+    }
+}
+
 /// Transforms each item, which is the variable `_item` then.
 fn map(
-    items: &[Value],
-    item_transform: &TransformConfig,
     envelope: &Envelope,
-) -> Result<Vec<Value>, BoxError> {
+    input_var: &str,
+    item_transform: &TransformConfig,
+) -> Result<Value, BoxError> {
+    let items = input(envelope, input_var)?.as_array();
+    let items = items.ok_or_else(|| format!("variable `{input_var}` is not a list"))?;
     let mut inner = envelope.clone();
     let results = items.iter().enumerate().map(|(index, item)| {
         inner.set_var("_item", item.clone());
@@ -437,12 +426,24 @@ fn object<'e>(envelope: &'e Envelope, path: &str) -> Result<&'e Map<String, Valu
     object.ok_or_else(|| format!("variable `{path}` is not an object").into())
 }
 
-fn flatten(
+/// Zero levels are all levels.
+fn flatten(object: &Map<String, Value>, separator: &str, max_depth: usize) -> Map<String, Value> {
+    let levels = if max_depth == 0 {
+        usize::MAX
+    } else {
+        max_depth
+    };
+    let mut flat = Map::new();
+    flatten_into(&mut flat, object, "", separator, levels);
+    flat
+}
+
+fn flatten_into(
+    flat: &mut Map<String, Value>,
     object: &Map<String, Value>,
     prefix: &str,
     separator: &str,
     levels: usize,
-    flat: &mut Map<String, Value>,
 ) {
     for (name, value) in object {
         let name = if prefix.is_empty() {
@@ -452,7 +453,7 @@ fn flatten(
         };
         match value {
             Value::Object(inner) if levels > 0 => {
-                flatten(inner, &name, separator, levels - 1, flat);
+                flatten_into(flat, inner, &name, separator, levels - 1);
             }
             value => {
                 flat.insert(name, value.clone());

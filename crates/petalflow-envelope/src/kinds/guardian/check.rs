@@ -155,76 +155,26 @@ impl Check {
     }
 
     fn check(&self, value: &Value, input: &Value) -> Vec<Failure> {
-        let fail = |message| self.failure(&self.config.field, message);
         let failure = match &self.rule {
             Rule::Required if !self.config.required_fields.is_empty() => {
                 return self.required_fields(input);
             }
-            Rule::Required => is_empty(value).then(|| {
-                fail(format!(
-                    "field `{}` is required but empty",
-                    self.config.field
-                ))
-            }),
-            Rule::MaxLength(limit) => {
-                let length = length(value).unwrap_or_default();
-                (length > *limit).then(|| {
-                    fail(format!("length {length} exceeds maximum {limit}"))
-                        .with_values(*limit, length)
-                })
-            }
-            Rule::MinLength(limit) => {
-                let length = length(value).unwrap_or_default();
-                (length < *limit).then(|| {
-                    fail(format!("length {length} is below minimum {limit}"))
-                        .with_values(*limit, length)
-                })
-            }
-            Rule::Pattern(pattern) => {
-                let text = text(value);
-                (!pattern.is_match(&text)).then(|| {
-                    fail(format!("value {text:?} does not match pattern `{pattern}`"))
-                        .with_values(pattern.as_str(), text.as_str())
-                })
-            }
-            Rule::Enum => {
-                let allowed = &self.config.allowed_values;
-                (!allowed.iter().any(|it| equal(it, value))).then(|| {
-                    let list = Value::from(allowed.clone());
-                    fail(format!("value {value} is not in allowed values {list}"))
-                        .with_values(list, value.clone())
-                })
-            }
-            Rule::Type(expected) => {
-                let (expected, actual) = (json!(expected), type_name(value));
-                (expected != *actual).then(|| {
-                    fail(format!("expected type {expected}, got \"{actual}\""))
-                        .with_values(expected, actual)
-                })
-            }
+            Rule::Required => self.required(value),
+            Rule::MaxLength(limit) => self.max_length(value, *limit),
+            Rule::MinLength(limit) => self.min_length(value, *limit),
+            Rule::Pattern(pattern) => self.pattern(value, pattern),
+            Rule::Enum => self.allowed_values(value),
+            Rule::Type(expected) => self.value_type(value, *expected),
             Rule::Range => self.range(value),
-            Rule::Pii(types) => {
-                let text = text(value);
-                let found = types.iter().filter(|kind| kind.is_in(&text));
-                return found
-                    .map(|kind| Failure {
-                        pii_type: Some(*kind),
-                        ..fail(format!("potential {} PII detected", kind.name()))
-                    })
-                    .collect();
-            }
-            Rule::Schema(validator) => {
-                let errors = validator.iter_errors(value);
-                return errors
-                    .map(|error| {
-                        let path = error.instance_path().to_string().replace('/', ".");
-                        let path = format!("{}{path}", self.config.field);
-                        self.failure(path.trim_start_matches('.'), error.to_string())
-                    })
-                    .collect();
-            }
+            Rule::Pii(types) => return self.pii(value, types),
+            Rule::Schema(validator) => return self.schema(value, validator),
         };
         failure.into_iter().collect()
+    }
+
+    /// A failure at the field of the check.
+    fn fail(&self, message: String) -> Failure {
+        self.failure(&self.config.field, message)
     }
 
     fn required_fields(&self, input: &Value) -> Vec<Failure> {
@@ -239,19 +189,83 @@ impl Check {
             .collect()
     }
 
+    fn required(&self, value: &Value) -> Option<Failure> {
+        let field = &self.config.field;
+        is_empty(value).then(|| self.fail(format!("field `{field}` is required but empty")))
+    }
+
+    fn max_length(&self, value: &Value, limit: usize) -> Option<Failure> {
+        let length = length(value).unwrap_or_default();
+        (length > limit).then(|| {
+            self.fail(format!("length {length} exceeds maximum {limit}"))
+                .with_values(limit, length)
+        })
+    }
+
+    fn min_length(&self, value: &Value, limit: usize) -> Option<Failure> {
+        let length = length(value).unwrap_or_default();
+        (length < limit).then(|| {
+            self.fail(format!("length {length} is below minimum {limit}"))
+                .with_values(limit, length)
+        })
+    }
+
+    fn pattern(&self, value: &Value, pattern: &Regex) -> Option<Failure> {
+        let text = text(value);
+        (!pattern.is_match(&text)).then(|| {
+            self.fail(format!("value {text:?} does not match pattern `{pattern}`"))
+                .with_values(pattern.as_str(), text.as_str())
+        })
+    }
+
+    fn allowed_values(&self, value: &Value) -> Option<Failure> {
+        let allowed = &self.config.allowed_values;
+        (!allowed.iter().any(|it| equal(it, value))).then(|| {
+            let list = Value::from(allowed.clone());
+            self.fail(format!("value {value} is not in allowed values {list}"))
+                .with_values(list, value.clone())
+        })
+    }
+
+    fn value_type(&self, value: &Value, expected: ValueType) -> Option<Failure> {
+        let (expected, actual) = (json!(expected), type_name(value));
+        (expected != *actual).then(|| {
+            self.fail(format!("expected type {expected}, got \"{actual}\""))
+                .with_values(expected, actual)
+        })
+    }
+
     fn range(&self, value: &Value) -> Option<Failure> {
-        let fail = |message| self.failure(&self.config.field, message);
         let Some(number) = value.as_f64() else {
             let kind = type_name(value);
-            return Some(fail(format!("range check needs a number, got \"{kind}\"")));
+            return Some(self.fail(format!("range check needs a number, got \"{kind}\"")));
         };
         if let Some(min) = self.config.min.filter(|min| number < *min) {
             let message = format!("value {number} is below minimum {min}");
-            return Some(fail(message).with_values(min, number));
+            return Some(self.fail(message).with_values(min, number));
         }
         let max = self.config.max.filter(|max| number > *max)?;
         let message = format!("value {number} exceeds maximum {max}");
-        Some(fail(message).with_values(max, number))
+        Some(self.fail(message).with_values(max, number))
+    }
+
+    fn pii(&self, value: &Value, types: &[PiiType]) -> Vec<Failure> {
+        let text = text(value);
+        let found = types.iter().filter(|kind| kind.is_in(&text));
+        let failures = found.map(|kind| Failure {
+            pii_type: Some(*kind),
+            ..self.fail(format!("potential {} PII detected", kind.name()))
+        });
+        failures.collect()
+    }
+
+    fn schema(&self, value: &Value, validator: &Validator) -> Vec<Failure> {
+        let failures = validator.iter_errors(value).map(|error| {
+            let path = error.instance_path().to_string().replace('/', ".");
+            let path = format!("{}{path}", self.config.field);
+            self.failure(path.trim_start_matches('.'), error.to_string())
+        });
+        failures.collect()
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 #[cfg(doc)]
 use super::LlmNode;
 use crate::Period;
-use crate::kinds::call_settings::RetryConfig;
+use crate::kinds::RetryConfig;
 use crate::template::MissingVariable;
 
 /// The settings of an [`LlmNode`].

@@ -148,7 +148,7 @@ impl LlmNode {
             input_vars: config.input_vars,
             call: CallSettings {
                 output: config.output_key,
-                ..CallSettings::with_timeout(timeout).retrying(config.retry)
+                ..CallSettings::with_timeout(timeout).with_retry(config.retry)
             },
             budget: Budget {
                 input,
