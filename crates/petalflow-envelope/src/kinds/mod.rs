@@ -1,4 +1,4 @@
-//! The node kinds: one file each, configured by a struct that a document can contain.
+//! The node kinds, each configured by a struct that a document can contain.
 //!
 //! Each kind is a node value for [`flow!`](petalflow::flow!) and for [`Graph::builder`](petalflow::Graph::builder). Its
 //! settings implement `Deserialize`, which refuses unknown fields, `Serialize` and `JsonSchema`.
@@ -27,64 +27,46 @@
 //!
 //! The nodes that choose the next node implement [`Decide`]. [`Routed`] makes them route to the variants of an enum.
 
-mod branch_node;
-mod cache;
-mod cache_store;
-mod call_settings;
-mod conditional;
-mod filter;
+mod control;
+mod data;
 mod func;
-mod gate;
-mod guardian;
 mod human;
-mod llm;
-mod llm_router;
-mod map;
-mod merge;
+mod models;
 mod noop;
-mod retry_config;
-mod routed;
-mod rule_router;
-mod tool;
-mod transform;
-#[cfg(feature = "http")]
-mod webhook_call;
-mod webhook_trigger;
+mod web;
+mod wrappers;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use branch_node::BranchNode;
-pub use cache::{CacheConfig, CacheNode};
-pub use cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
-pub use conditional::{ConditionConfig, ConditionalConfig, ConditionalNode, EvaluationOrder};
-pub use filter::{DuplicateKept, FilterConfig, FilterNode, FilterOp, FilterTarget, SortOrder};
-pub use func::FuncNode;
-pub use gate::{GateAction, GateConfig, GateNode, Passage};
-pub use guardian::{
-    CheckConfig, CheckType, GuardianAction, GuardianConfig, GuardianNode, PiiType, ValueType,
+pub(crate) use control::changes_of;
+pub use control::{
+    CheckConfig, CheckType, ChosenRoutes, ConditionConfig, ConditionalConfig, ConditionalNode,
+    Conflict, Decide, EvaluationOrder, GateAction, GateConfig, GateNode, GuardianAction,
+    GuardianConfig, GuardianNode, MergeConfig, MergeNode, Passage, PiiType, RouteCondition,
+    RouteOp, RouteRule, Routed, RuleRouter, RuleRouterConfig, ValueType,
 };
+pub use data::{
+    DeepOrShallow, DuplicateKept, FilterConfig, FilterNode, FilterOp, FilterTarget, ParseFormat,
+    SortOrder, StringifyFormat, TransformConfig, TransformNode,
+};
+pub use func::FuncNode;
 pub use human::{
     AutoHandler, ChannelHandler, FuncHandler, HumanConfig, HumanHandler, HumanNode, HumanOption,
     HumanQuestion, HumanRequest, HumanResponse, QueuedHandler, RequestType, ThreadHandler,
     TimeoutAction,
 };
-pub use llm::{BudgetConfig, LlmConfig, LlmNode};
-pub use llm_router::{LlmRouter, LlmRouterConfig};
-pub use map::{MapConfig, MapNode};
-pub(crate) use merge::changes_of;
-pub use merge::{Conflict, MergeConfig, MergeNode};
+pub use models::{
+    BudgetConfig, LlmConfig, LlmNode, LlmRouter, LlmRouterConfig, RetryConfig, ToolConfig, ToolNode,
+};
 pub use noop::NoopNode;
-pub use retry_config::RetryConfig;
-pub use routed::{ChosenRoutes, Decide, Routed};
-pub use rule_router::{RouteCondition, RouteOp, RouteRule, RuleRouter, RuleRouterConfig};
-pub use tool::{ToolConfig, ToolNode};
-pub use transform::{DeepOrShallow, ParseFormat, StringifyFormat, TransformConfig, TransformNode};
+pub use web::{Refusal, TriggerAuth, WebhookRequest, WebhookTriggerConfig, WebhookTriggerNode};
 #[cfg(feature = "http")]
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
-pub use webhook_call::{WebhookCallConfig, WebhookCallNode};
-pub use webhook_trigger::{
-    Refusal, TriggerAuth, WebhookRequest, WebhookTriggerConfig, WebhookTriggerNode,
+pub use web::{WebhookCallConfig, WebhookCallNode};
+pub use wrappers::{
+    BranchNode, CacheConfig, CacheEntry, CacheNode, CacheStore, MapConfig, MapNode,
+    MemoryCacheStore,
 };
 
 use crate::{Changes, Envelope, NodeKind};

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::webhook_trigger::is_token;
-use super::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, check, render, with_variables};
 use crate::wire::{WireTrace, artifact_to_wire, message_to_wire};
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period};

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::routed::with_decision_variable;
-use super::{Call, Decide, EnvelopeNode};
 use crate::expr::Expression;
+use crate::kinds::{Call, Decide, EnvelopeNode};
 use crate::values::truthy;
 use crate::{Changes, ConfigError, NodeKind, RouteDecision};
 use petalflow::{BoxError, async_trait};

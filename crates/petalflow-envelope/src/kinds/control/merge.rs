@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode};
 use crate::values::{deep_merge, text};
 use crate::{Branch, Changes, Envelope, NodeKind};
 use petalflow::{BoxError, async_trait};

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Passage;
 use super::gate::{check_redirect, no_route};
-use super::{Call, Decide, EnvelopeNode, Passage};
+use crate::kinds::{Call, Decide, EnvelopeNode};
 use crate::{Changes, ConfigError, Envelope, NodeKind, RouteDecision};
 use petalflow::{BoxError, async_trait};
 

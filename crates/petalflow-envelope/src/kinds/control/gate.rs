@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Call, Decide, EnvelopeNode};
+use crate::kinds::{Call, Decide, EnvelopeNode};
 use crate::values::truthy;
 use crate::{Changes, ConfigError, Envelope, NodeKind, RouteDecision};
 use petalflow::{BoxError, Route, async_trait};

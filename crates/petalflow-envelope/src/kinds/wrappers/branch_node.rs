@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode};
 use crate::{Branch, Changes, NodeKind};
 use petalflow::{BoxError, async_trait};
 

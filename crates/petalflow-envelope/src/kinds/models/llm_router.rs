@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::RetryConfig;
 use super::call_settings::CallSettings;
-use super::routed::with_decision_variable;
-use super::{Call, Decide, EnvelopeNode, RetryConfig};
+use crate::kinds::control::with_decision_variable;
+use crate::kinds::{Call, Decide, EnvelopeNode};
 use crate::values::text;
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period, RouteDecision};
 use petalflow::{BoxError, async_trait};

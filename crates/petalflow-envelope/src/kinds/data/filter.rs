@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Call, EnvelopeNode};
 use crate::config::pattern;
+use crate::kinds::{Call, EnvelopeNode};
 use crate::values::{equal, get, text};
 use crate::wire::{artifact_to_wire, message_to_wire};
 use crate::{Changes, ConfigError, Envelope, NodeKind};

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use super::Call;
 use super::retry_config::RetryConfig;
+use crate::kinds::Call;
 use petalflow::BoxError;
 use petalflow::policy::Retry;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::Call;
+use crate::kinds::Call;
 use crate::{Changes, ConfigError, Envelope, RouteDecision};
 use petalflow::node::{Effects, Output, Routing};
 use petalflow::state::KeySet;
@@ -34,7 +34,7 @@ pub trait Decide: Send + Sync + 'static {
 }
 
 /// Adds the changes of a decision: a variable that contains it.
-pub(super) fn with_decision_variable(
+pub(in crate::kinds) fn with_decision_variable(
     decision: RouteDecision,
     variable: String,
 ) -> Result<(RouteDecision, Changes), BoxError> {

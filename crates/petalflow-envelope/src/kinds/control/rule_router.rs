@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::routed::with_decision_variable;
-use super::{Call, Decide, EnvelopeNode};
+use crate::kinds::{Call, Decide, EnvelopeNode};
 use crate::values::{compare, equal, text};
 use crate::{Changes, Envelope, NodeKind, RouteDecision};
 use petalflow::{BoxError, async_trait};

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
-use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
+use crate::kinds::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, check, render, with_variables};
 use crate::values::canonical;
 use crate::wire::{artifact_to_wire, rfc3339};

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::call_settings::{CallSettings, Retryable, call_settings};
-use super::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, check, render};
 use crate::values::text;
 use crate::{Changes, ConfigError, Envelope, NodeKind};

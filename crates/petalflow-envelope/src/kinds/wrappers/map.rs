@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode};
 use crate::{Changes, NodeKind, Trace};
 use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, async_trait};

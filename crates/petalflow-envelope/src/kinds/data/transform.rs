@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, check, render};
 use crate::values::{canonical, deep_merge, get, remove, set, text};
 use crate::wire::{WireArtifact, WireFailure, WireMessage, WireTrace};

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
+use crate::kinds::{Call, EnvelopeNode};
 use crate::wire::rfc3339;
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
 use petalflow::{BoxError, async_trait};

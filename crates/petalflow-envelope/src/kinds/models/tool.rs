@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::RetryConfig;
 use super::call_settings::{CallSettings, Retryable, call_settings};
-use super::retry_config::RetryConfig;
-use super::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode};
 use crate::{Changes, Envelope, NodeKind, Period};
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
 use petalflow::{BoxError, Context, async_trait};
