@@ -30,13 +30,13 @@ pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ParseError> {
     let parsed = parsed.map_err(|error| ParseError {
         kind: Problem::Syntax,
         message: format!("the document is not JSON: {}", error.kind()),
-        at: lines.position(error.range().start),
+        position: lines.position(error.range().start),
     })?;
     let Some(value) = parsed.value else {
         return Err(ParseError {
             kind: Problem::Syntax,
             message: "the document is empty".into(),
-            at: lines.position(0),
+            position: lines.position(0),
         });
     };
     Builder {
@@ -69,21 +69,21 @@ fn check_size(text: &str, lines: &Lines<'_>) -> Result<(), ParseError> {
     Ok(())
 }
 
-pub(crate) fn too_deep(at: Position) -> ParseError {
+pub(crate) fn too_deep(position: Position) -> ParseError {
     ParseError {
         kind: Problem::TooLarge,
         message: format!("the document is nested deeper than {MAX_DEPTH} levels"),
-        at,
+        position,
     }
 }
 
-pub(crate) fn too_many(at: Position) -> ParseError {
+pub(crate) fn too_many(position: Position) -> ParseError {
     ParseError {
         kind: Problem::TooLarge,
         message: format!(
             "the document has more than {MAX_VALUES} values, counting those that aliases repeat"
         ),
-        at,
+        position,
     }
 }
 
@@ -95,10 +95,10 @@ struct Builder<'t> {
 impl Builder<'_> {
     /// Recursive: the depth was checked.
     fn tree<'a>(&mut self, ast: Ast<'a>) -> Result<Tree<'a>, ParseError> {
-        let at = self.lines.position(ast.range().start);
+        let position = self.lines.position(ast.range().start);
         self.values += 1;
         if self.values > MAX_VALUES {
-            return Err(too_many(at));
+            return Err(too_many(position));
         }
         let node = match ast {
             Ast::NullKeyword(_) => Node::Null,
@@ -109,7 +109,7 @@ impl Builder<'_> {
                 Node::Number(number.map_err(|message| ParseError {
                     kind: Problem::WrongValue,
                     message,
-                    at,
+                    position,
                 })?)
             }
             Ast::Array(array) => {
@@ -119,7 +119,7 @@ impl Builder<'_> {
             Ast::Object(object) => {
                 let entries = object.properties.into_iter().map(|property| {
                     Ok(Entry {
-                        at: self.lines.position(property.name.range().start),
+                        position: self.lines.position(property.name.range().start),
                         name: Cow::Owned(property.name.into_string()),
                         value: self.tree(property.value)?,
                     })
@@ -127,6 +127,6 @@ impl Builder<'_> {
                 Node::Object(entries.collect::<Result<_, _>>()?)
             }
         };
-        Ok(Tree { at, node })
+        Ok(Tree { position, node })
     }
 }

@@ -28,14 +28,14 @@ impl<'t> Positions<'t> {
     /// The position of the value at a pointer, or of its name, or of the nearest value around it.
     pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
         let mut tree = self.root;
-        let mut position = tree.at;
+        let mut position = tree.position;
         for segment in pointer.split('/').skip(1) {
             let found = match &tree.node {
                 Node::List(items) => segment
                     .parse::<usize>()
                     .ok()
                     .and_then(|index| items.get(index))
-                    .map(|item| (item, item.at)),
+                    .map(|item| (item, item.position)),
                 Node::Object(entries) => {
                     let name = name(segment);
                     let index = self.indexed.entry(entries.as_ptr()).or_insert_with(|| {
@@ -45,15 +45,19 @@ impl<'t> Positions<'t> {
                     });
                     index
                         .get(name.as_str())
-                        .map(|entry| (&entry.value, entry.at))
+                        .map(|entry| (&entry.value, entry.position))
                 }
                 _ => None,
             };
-            let Some((value, at)) = found else {
+            let Some((value, name_position)) = found else {
                 return position;
             };
             tree = value;
-            position = if at_name { at } else { value.at };
+            position = if at_name {
+                name_position
+            } else {
+                value.position
+            };
         }
         position
     }

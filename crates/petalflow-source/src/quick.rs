@@ -60,7 +60,10 @@ fn unclear<E: Error>() -> E {
 }
 
 fn tree(node: Node<'_>) -> Tree<'_> {
-    Tree { at: UNKNOWN, node }
+    Tree {
+        position: UNKNOWN,
+        node,
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
@@ -127,8 +130,12 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut entries = Vec::new();
         while let Some(name) = object.next_key_seed(Name)? {
             let value = object.next_value_seed(self.inner(name.len()))?;
-            let at = UNKNOWN;
-            entries.push(Entry { name, at, value });
+            let position = UNKNOWN;
+            entries.push(Entry {
+                name,
+                position,
+                value,
+            });
         }
         if repeats(&entries) {
             return Err(unclear());

@@ -125,7 +125,7 @@ impl Source {
             Ok(tree) => tree,
             Err(error) => {
                 let code = error.kind.code();
-                let diagnostic = self.located(code, error.message, String::new(), error.at);
+                let diagnostic = self.located(code, error.message, String::new(), error.position);
                 return (None, Diagnostics::new(vec![diagnostic]));
             }
         };
@@ -143,10 +143,10 @@ impl Source {
         if tree.has_duplicates() {
             tree.duplicates("", &mut repeated);
         }
-        let repeated = repeated.into_iter().map(|(pointer, at, first)| {
+        let repeated = repeated.into_iter().map(|(pointer, position, first)| {
             let name = names::shown(pointer.rsplit('/').next().unwrap_or_default());
             let message = format!("`{name}` is there twice, first in line {}", first.line);
-            self.located(C::DUPLICATE_NAME, message, pointer, at)
+            self.located(C::DUPLICATE_NAME, message, pointer, position)
         });
         repeated.collect()
     }
@@ -170,7 +170,7 @@ impl Source {
         code: C,
         message: String,
         pointer: String,
-        at: Position,
+        position: Position,
     ) -> Diagnostic<C> {
         Diagnostic {
             code,
@@ -178,7 +178,7 @@ impl Source {
             message,
             pointer,
             file: Some(self.name.clone()),
-            position: Some(at),
+            position: Some(position),
         }
     }
 
@@ -199,7 +199,7 @@ impl Source {
             return Err(ParseError {
                 kind: Problem::TooLarge,
                 message: format!("the document has more than {MAX_BYTES} bytes"),
-                at: Position { line: 1, column: 1 },
+                position: Position { line: 1, column: 1 },
             });
         }
         let text = self.plain_text();

@@ -28,7 +28,7 @@ pub(crate) const MAX_FINDINGS: usize = 10_000;
 /// A value and where it is. Texts without escapes are those of the document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tree<'t> {
-    pub(crate) at: Position,
+    pub(crate) position: Position,
     pub(crate) node: Node<'t>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Node<'t> {
 pub(crate) struct Entry<'t> {
     pub(crate) name: Cow<'t, str>,
     /// The position of the name.
-    pub(crate) at: Position,
+    pub(crate) position: Position,
     pub(crate) value: Tree<'t>,
 }
 
@@ -79,7 +79,7 @@ impl Tree<'_> {
                 message: format!(
                     "the names that lead to this value have more than {MAX_PATH} bytes"
                 ),
-                at: self.at,
+                position: self.position,
             }),
             Node::List(items) => items
                 .iter()
@@ -119,9 +119,9 @@ impl Tree<'_> {
                     let name = entry.name.replace('~', "~0").replace('/', "~1");
                     let pointer = format!("{pointer}/{name}");
                     if let Some(first) = seen.get(entry.name.as_ref()) {
-                        found.push((pointer.clone(), entry.at, *first));
+                        found.push((pointer.clone(), entry.position, *first));
                     } else {
-                        seen.insert(entry.name.as_ref(), entry.at);
+                        seen.insert(entry.name.as_ref(), entry.position);
                     }
                     entry.value.duplicates(&pointer, found);
                 }
@@ -170,7 +170,7 @@ impl Problem {
 pub(crate) struct ParseError {
     pub(crate) kind: Problem,
     pub(crate) message: String,
-    pub(crate) at: Position,
+    pub(crate) position: Position,
 }
 
 /// A number of a document. Whole numbers must be exact.

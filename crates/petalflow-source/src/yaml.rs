@@ -27,26 +27,26 @@ pub(crate) fn parse(text: &str) -> Result<Tree<'static>, ParseError> {
     builder.root.ok_or(ParseError {
         kind: Problem::Syntax,
         message: "the document is empty".into(),
-        at: Position { line: 1, column: 1 },
+        position: Position { line: 1, column: 1 },
     })
 }
 
 fn syntax(error: &ScanError) -> ParseError {
     let mark = error.marker();
-    let at = Position {
+    let position = Position {
         line: mark.line().max(1),
         column: mark.col() + 1,
     };
     ParseError {
         kind: Problem::Syntax,
         message: format!("the document is not YAML: {}", error.info()),
-        at,
+        position,
     }
 }
 
 /// A list or an object whose end was not read yet.
 struct Open {
-    at: Position,
+    position: Position,
     anchor: usize,
     /// What was read before it.
     before: Size,
@@ -104,7 +104,7 @@ struct Builder {
 
 impl Builder {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), ParseError> {
-        let at = Position {
+        let position = Position {
             line: span.start.line().max(1),
             column: span.start.col() + 1,
         };
@@ -112,31 +112,38 @@ impl Builder {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(wrong(at, "the file has more than one document"));
+                    return Err(wrong(position, "the file has more than one document"));
                 }
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let size = Size::of(&text);
-                self.count(size, 0, at)?;
-                let node = scalar(&text, style, tag.as_deref(), at)?;
-                self.complete(Tree { at, node }, anchor, size, Some(&text))
+                self.count(size, 0, position)?;
+                let node = scalar(&text, style, tag.as_deref(), position)?;
+                self.complete(Tree { position, node }, anchor, size, Some(&text))
             }
-            Event::SequenceStart(_, anchor, tag) => {
-                self.start(at, anchor, tag.as_deref(), "seq", Content::List(Vec::new()))
-            }
+            Event::SequenceStart(_, anchor, tag) => self.start(
+                position,
+                anchor,
+                tag.as_deref(),
+                "seq",
+                Content::List(Vec::new()),
+            ),
             Event::MappingStart(_, anchor, tag) => {
                 let content = Content::Object(Vec::new(), None);
-                self.start(at, anchor, tag.as_deref(), "map", content)
+                self.start(position, anchor, tag.as_deref(), "map", content)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(id) => {
                 let Some(anchored) = self.anchors.get(&id) else {
-                    return Err(wrong(at, "the alias is inside the value that it names"));
+                    return Err(wrong(
+                        position,
+                        "the alias is inside the value that it names",
+                    ));
                 };
                 let (size, depth) = (anchored.size, anchored.depth);
                 // Counted before anything is copied.
-                self.count(size, depth, at)?;
+                self.count(size, depth, position)?;
                 let tree = self.anchors.get(&id).map(|anchored| anchored.tree.clone());
                 match tree {
                     Some(tree) => self.complete(tree, 0, size, None),
@@ -148,11 +155,11 @@ impl Builder {
     }
 
     /// Counts values that are added below the open ones.
-    fn count(&mut self, size: Size, depth: usize, at: Position) -> Result<(), ParseError> {
+    fn count(&mut self, size: Size, depth: usize, position: Position) -> Result<(), ParseError> {
         self.size.values = self.size.values.saturating_add(size.values);
         self.size.bytes = self.size.bytes.saturating_add(size.bytes);
         if self.size.values > MAX_VALUES {
-            return Err(too_many(at));
+            return Err(too_many(position));
         }
         if self.size.bytes > MAX_TEXT {
             return Err(ParseError {
@@ -160,18 +167,18 @@ impl Builder {
                 message: format!(
                     "the texts of the document have more than {MAX_TEXT} bytes, counting those that aliases repeat"
                 ),
-                at,
+                position,
             });
         }
         if self.open.len() + depth > MAX_DEPTH {
-            return Err(too_deep(at));
+            return Err(too_deep(position));
         }
         Ok(())
     }
 
     fn start(
         &mut self,
-        at: Position,
+        position: Position,
         anchor: usize,
         tag: Option<&Tag>,
         core: &str,
@@ -181,14 +188,14 @@ impl Builder {
             && !tag.is_yaml_core_schema_tag(core)
         {
             return Err(wrong(
-                at,
+                position,
                 &format!("the tag `{}` has no meaning here", shown(&tag.original())),
             ));
         }
         let before = self.size;
-        self.count(Size::OPEN, 1, at)?;
+        self.count(Size::OPEN, 1, position)?;
         self.open.push(Open {
-            at,
+            position,
             anchor,
             before,
             content,
@@ -205,7 +212,15 @@ impl Builder {
             Content::List(items) => Node::List(items),
             Content::Object(entries, _) => Node::Object(merged(entries)?),
         };
-        self.complete(Tree { at: open.at, node }, open.anchor, size, None)
+        self.complete(
+            Tree {
+                position: open.position,
+                node,
+            },
+            open.anchor,
+            size,
+            None,
+        )
     }
 
     /// Adds a complete value to the list or object around it. `text` is that of a scalar.
@@ -219,7 +234,7 @@ impl Builder {
         if anchor != 0 {
             let depth = depth(&tree);
             // A copy for each anchor: they count like aliases.
-            self.count(size, 0, tree.at)?;
+            self.count(size, 0, tree.position)?;
             let tree = tree.clone();
             self.anchors.insert(anchor, Anchored { tree, size, depth });
         }
@@ -230,9 +245,13 @@ impl Builder {
         match &mut open.content {
             Content::List(items) => items.push(tree),
             Content::Object(entries, name) => {
-                if let Some((name, at)) = name.take() {
+                if let Some((name, position)) = name.take() {
                     let value = tree;
-                    entries.push(Entry { name, at, value });
+                    entries.push(Entry {
+                        name,
+                        position,
+                        value,
+                    });
                     return Ok(());
                 }
                 let text = match (&tree.node, text) {
@@ -240,9 +259,9 @@ impl Builder {
                     (Node::Null | Node::Bool(_) | Node::Number(_), Some(text)) => {
                         text.to_owned().into()
                     }
-                    _ => return Err(wrong(tree.at, "a name in an object must be a text")),
+                    _ => return Err(wrong(tree.position, "a name in an object must be a text")),
                 };
-                *name = Some((text, tree.at));
+                *name = Some((text, tree.position));
             }
         }
         Ok(())
@@ -265,7 +284,7 @@ fn merged(entries: Vec<Entry<'static>>) -> Result<Vec<Entry<'static>>, ParseErro
         for source in sources {
             let Node::Object(others) = source.node else {
                 return Err(wrong(
-                    source.at,
+                    source.position,
                     "`<<` takes an object or a list of objects",
                 ));
             };
@@ -290,11 +309,11 @@ fn depth(tree: &Tree<'_>) -> usize {
     }
 }
 
-fn wrong(at: Position, message: &str) -> ParseError {
+fn wrong(position: Position, message: &str) -> ParseError {
     ParseError {
         kind: Problem::Syntax,
         message: message.into(),
-        at,
+        position,
     }
 }
 
@@ -303,7 +322,7 @@ fn scalar(
     text: &str,
     style: ScalarStyle,
     tag: Option<&Tag>,
-    at: Position,
+    position: Position,
 ) -> Result<Node<'static>, ParseError> {
     if let Some(tag) = tag {
         if tag.is_yaml_core_schema_tag("str") {
@@ -311,7 +330,7 @@ fn scalar(
         }
         if !tag.is_yaml_core_schema() {
             return Err(wrong(
-                at,
+                position,
                 &format!("the tag `{}` has no meaning here", shown(&tag.original())),
             ));
         }
@@ -326,7 +345,7 @@ fn scalar(
         _ if is_number(text) => Node::Number(number(text).map_err(|message| ParseError {
             kind: Problem::WrongValue,
             message,
-            at,
+            position,
         })?),
         _ => match radix(text) {
             Some(value) => Node::Number(value.into()),
