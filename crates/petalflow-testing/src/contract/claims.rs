@@ -152,12 +152,7 @@ pub async fn one_of_many_is_granted(stores: &Stores) -> CaseResult {
     for round in 0..20 {
         let thread = format!("essay-{round}");
         let claims = at_once(8, |index| {
-            let (stores, thread) = (stores.clone(), thread.clone());
-            let store = if index % 2 == 0 {
-                stores.store
-            } else {
-                stores.other
-            };
+            let (store, thread) = (stores.for_worker(index), thread.clone());
             async move { Ok(store.claim(&thread, &format!("owner-{index}")).await?) }
         })
         .await?;

@@ -18,12 +18,7 @@ pub async fn one_of_many_appends_wins(stores: &Stores) -> CaseResult {
     let mut after = None;
     for seq in 1..=25 {
         let results = at_once(WORKERS, |index| {
-            let stores = stores.clone();
-            let store = if index % 2 == 0 {
-                stores.store
-            } else {
-                stores.other
-            };
+            let store = stores.for_worker(index);
             let mine = StoredCheckpoint {
                 bytes: vec![u8::try_from(index).unwrap_or(u8::MAX)],
                 ..checkpoint(seq)
@@ -64,12 +59,7 @@ pub async fn appends_that_retry_all_get_through(stores: &Stores) -> CaseResult {
     const EACH: usize = 10;
     let address = Address::root(THREAD);
     let conflicts = at_once(WORKERS, |index| {
-        let stores = stores.clone();
-        let store = if index % 2 == 0 {
-            stores.store
-        } else {
-            stores.other
-        };
+        let store = stores.for_worker(index);
         async move {
             let (mut done, mut conflicts) = (0, 0_usize);
             let mut after = newest(&*store, address).await?;
@@ -103,12 +93,7 @@ pub async fn appends_that_retry_all_get_through(stores: &Stores) -> CaseResult {
 /// Work on different threads at the same time does not conflict.
 pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
     at_once(WORKERS, |index| {
-        let stores = stores.clone();
-        let store = if index % 2 == 0 {
-            stores.store
-        } else {
-            stores.other
-        };
+        let store = stores.for_worker(index);
         async move {
             for thread in 0..5 {
                 let thread = format!("essay-{index}-{thread}");
@@ -176,7 +161,7 @@ pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
                 }
                 return Ok(());
             }
-            let store = if index == 1 { &stores.store } else { &stores.other };
+            let store = stores.for_worker(index);
             let mut seen = 0;
             while seen < LAST {
                 let stored = store.read(address, None).await?.unwrap_or_default();
@@ -213,11 +198,7 @@ pub async fn writes_of_one_call_appear_together(stores: &Stores) -> CaseResult {
                 }
                 return Ok(());
             }
-            let store = if index == 1 {
-                &stores.store
-            } else {
-                &stores.other
-            };
+            let store = stores.for_worker(index);
             for seq in 1..=LAST {
                 let mut found = 0;
                 while found == 0 {

@@ -23,7 +23,9 @@
 /// [`with_other`](crate::StoreUnderTest::with_other). Where the server that a store needs is not running, give
 /// [`StoreUnderTest::skipped`](crate::StoreUnderTest::skipped): the tests pass and say so.
 ///
-/// The numbers in the names of tests, such as `c90_`, refer to petalflow's list of conformance cases.
+/// Some names of tests begin with a number, such as `c90_`. The series `c` are cases with exact values that other agent
+/// frameworks have in their own test suites. `docs/reference/compatibility.md` in the repository of petalflow names these
+/// frameworks, and explains the other series.
 #[macro_export]
 macro_rules! store_contract {
     ($name:ident, $setup:expr $(,)?) => {

@@ -102,6 +102,18 @@ pub struct Handles<T: ?Sized> {
     pub other: Arc<T>,
 }
 
+impl<T: ?Sized> Handles<T> {
+    /// The handle for one of several workers at the same time: the two in turn.
+    pub(super) fn for_worker(&self, index: usize) -> Arc<T> {
+        let handle = if index.is_multiple_of(2) {
+            &self.store
+        } else {
+            &self.other
+        };
+        Arc::clone(handle)
+    }
+}
+
 impl<T: ?Sized> Clone for Handles<T> {
     fn clone(&self) -> Self {
         Handles {
