@@ -3,7 +3,7 @@
 use petalflow_documents::{Catalog, Code, Source, ToolMode};
 use serde_json::{Value, json};
 
-use super::kit::{codes, inspect};
+use super::support::{codes, inspect};
 
 /// A workflow with two agents and two tasks.
 fn workflow() -> Value {

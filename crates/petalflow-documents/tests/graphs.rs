@@ -5,7 +5,7 @@ use petalflow_documents::{
 };
 use serde_json::{Value, json};
 
-use super::kit::{codes, definition, edge, graph, inspect};
+use super::support::{codes, definition, edge, graph, inspect};
 
 #[test]
 fn p195_a_definition_survives_a_round_trip_and_leaves_out_what_is_empty() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use petalflow_documents::{Catalog, Source, template};
 use proptest::prelude::*;
 
-use super::kit::{edge, graph, inspect};
+use super::support::{edge, graph, inspect};
 
 /// The codes of what is wrong. What the document makes is in proportion to it: there is a limit on the number of
 /// diagnostics, and on the bytes of each.

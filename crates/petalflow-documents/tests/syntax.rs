@@ -2,7 +2,7 @@
 
 use petalflow_documents::{Definition, Position};
 
-use super::kit::{codes, definition, inspect};
+use super::support::{codes, definition, inspect};
 
 #[test]
 fn p202_yaml_and_json_of_the_same_workflow_are_the_same_definition() {

@@ -10,7 +10,7 @@ use petalflow_envelope::{Changes, Envelope, NodeKind};
 use petalflow_llm::ChatMessage;
 use serde_json::json;
 
-use crate::kit::{settings, var};
+use crate::support::{settings, var};
 
 /// A node that appends its id as a message.
 pub(crate) fn mark(id: &'static str) -> (&'static str, AnyNode) {

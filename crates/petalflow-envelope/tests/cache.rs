@@ -8,7 +8,7 @@ use petalflow_envelope::kinds::{CacheConfig, CacheNode, FuncNode, MemoryCacheSto
 use petalflow_envelope::{Artifact, Changes, Envelope, Trace};
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, var, vars};
+use crate::support::{run, settings, var, vars};
 
 /// A node that counts its runs.
 fn counting() -> (FuncNode, Arc<AtomicUsize>) {

@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{ConditionalConfig, ConditionalNode};
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 fn problem(config: Value) -> String {
     let error = ConditionalNode::new(settings(config));

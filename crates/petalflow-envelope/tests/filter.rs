@@ -5,7 +5,7 @@ use petalflow_envelope::{Artifact, Envelope};
 use petalflow_llm::ChatMessage;
 use serde_json::{Map, Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 /// Filters the variable `x`, and returns it.
 async fn filter(filters: Value, items: Value) -> Value {

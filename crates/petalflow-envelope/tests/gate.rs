@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{GateConfig, GateNode};
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 fn gate(config: Value) -> GateNode {
     GateNode::new(settings(config)).expect("they are settings")

@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{GuardianConfig, GuardianNode, PiiType};
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 /// The result of one check of the variable `x`.
 async fn check(check: Value, x: Value) -> Result<Value, String> {

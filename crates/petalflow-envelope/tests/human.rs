@@ -14,7 +14,7 @@ use petalflow_envelope::{Envelope, Trace};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 fn human(config: Value) -> HumanNode {
     HumanNode::new(settings(config)).expect("they are settings")

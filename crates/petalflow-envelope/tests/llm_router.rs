@@ -8,7 +8,7 @@ use petalflow_llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 fn router(config: Value) -> LlmRouter {
     LlmRouter::new(settings(config)).expect("they are settings")

@@ -1,4 +1,5 @@
-//! The envelope and the nodes over it. The number before a test's name is that of the row that it checks.
+//! The envelope and the nodes over it. The series and the number before a test's name are explained in
+//! `docs/reference/compatibility.md`.
 
 mod builder;
 mod cache;
@@ -9,7 +10,6 @@ mod filter;
 mod gate;
 mod guardian;
 mod human;
-mod kit;
 mod llm_node;
 mod llm_router;
 mod llm_tools;
@@ -22,6 +22,7 @@ mod runs;
 mod settings;
 mod small_types;
 mod steps;
+mod support;
 mod tool_node;
 mod transform;
 mod var_key;

@@ -8,7 +8,7 @@ use petalflow_envelope::kinds::{FuncNode, MapConfig, MapNode};
 use petalflow_envelope::{Changes, Envelope, Trace};
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 fn config(value: Value) -> MapConfig {
     settings(value)

@@ -7,7 +7,7 @@ use petalflow_envelope::{Artifact, Branch, Changes, Envelope, NodeFailure};
 use petalflow_llm::ChatMessage;
 use serde_json::{Value, json};
 
-use crate::kit::{settings, settings_error, var, vars};
+use crate::support::{settings, settings_error, var, vars};
 
 /// A branch that sets variables.
 fn set(variables: Value) -> BranchNode {

@@ -8,7 +8,7 @@ use petalflow_envelope::{Artifact, Changes, Envelope};
 use serde_json::{Value, json};
 
 use crate::builder::{mark, merge, set, visited_nodes};
-use crate::kit::{settings, var};
+use crate::support::{settings, var};
 
 /// A node that adds one to a variable.
 fn add(name: &'static str) -> AnyNode {

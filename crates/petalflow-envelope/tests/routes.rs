@@ -9,7 +9,7 @@ use petalflow_envelope::{Changes, Envelope, RouteDecision};
 use petalflow_llm::ChatMessage;
 use serde_json::{Value, json};
 
-use crate::kit::{settings, vars};
+use crate::support::{settings, vars};
 
 #[derive(Route)]
 #[expect(dead_code, reason = "its names are used, not its values")]

@@ -3,7 +3,7 @@
 use petalflow_envelope::kinds::{RuleRouter, RuleRouterConfig};
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 /// The decision of a router with these settings.
 async fn decide(config: Value, variables: Value) -> Value {

@@ -15,7 +15,7 @@ use petalflow_envelope::{Changes, Envelope, NodeKind, Trace};
 use serde_json::{Value, json};
 
 use crate::builder::{mark, merge, set, visited_nodes};
-use crate::kit::{settings, var};
+use crate::support::{settings, var};
 
 fn begin() -> EnvelopeBuilder {
     EnvelopeBuilder::new("test").add_node("a", mark("a").1)

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::kit::{settings, settings_error};
+use crate::support::{settings, settings_error};
 
 /// Checks the smallest settings of a kind: they read, their written form reads as the same, an unknown field is refused,
 /// and they conform to their schema.

@@ -13,7 +13,7 @@ use petalflow_envelope::{Artifact, Envelope, NodeFailure, NodeKind};
 use serde_json::{Map, json};
 
 use crate::builder::{mark, merge, set, visited_nodes};
-use crate::kit::{settings, var};
+use crate::support::{settings, var};
 
 fn chain() -> EnvelopeFlow {
     let built = EnvelopeBuilder::new("test").add_node("a", mark("a").1);

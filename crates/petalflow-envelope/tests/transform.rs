@@ -6,7 +6,7 @@ use petalflow_envelope::kinds::{TransformConfig, TransformNode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 /// Transforms with these settings, and returns the variable `y`.
 async fn transform(mut config: Value, variables: Value) -> Result<Value, String> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 /// A server that answers one request with this text. Returns its address and the request.
 async fn server(response: String) -> (String, tokio::task::JoinHandle<String>) {

@@ -6,7 +6,7 @@ use petalflow_envelope::kinds::{
 };
 use serde_json::{Value, json};
 
-use crate::kit::{run, settings, settings_error, var, vars};
+use crate::support::{run, settings, settings_error, var, vars};
 
 fn trigger(config: Value) -> WebhookTriggerNode {
     WebhookTriggerNode::new(settings(config)).expect("they are settings")

@@ -168,7 +168,7 @@ async fn p206_a_model_calls_the_tools_of_its_node() {
     let store = petalflow::checkpoint::InMemoryStore::new();
     let thread = flow.launch().store(&store).thread("t");
     let outcome = thread
-        .run(crate::kit::vars(json!({ "list": ["a", "b"] })))
+        .run(crate::support::vars(json!({ "list": ["a", "b"] })))
         .await
         .unwrap();
     let envelope = outcome.into_finished().unwrap();

@@ -55,13 +55,13 @@ async fn run(
     vars: Value,
 ) -> petalflow::Result<Value> {
     let envelope = load_flow(graph, services)
-        .run(crate::kit::vars(vars))
+        .run(crate::support::vars(vars))
         .await?;
     Ok(Value::Object(envelope.vars))
 }
 
 /// Runs a flow with these variables, and returns the envelope.
 async fn run_to_end(flow: &EnvelopeFlow, vars: Value) -> Envelope {
-    let run = flow.run(crate::kit::vars(vars)).await;
+    let run = flow.run(crate::support::vars(vars)).await;
     run.unwrap_or_else(|error| panic!("{error}"))
 }
