@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::model::Vertex;
+use super::model::Node;
 
 /// Names that both languages can read, and that differ from each other. Some words are keywords of Mermaid.
-pub(super) fn ids(vertices: &[Vertex]) -> Vec<String> {
+pub(super) fn ids(nodes: &[Node]) -> Vec<String> {
     const KEYWORDS: [&str; 14] = [
         "start",
         "end",
@@ -24,9 +24,9 @@ pub(super) fn ids(vertices: &[Vertex]) -> Vec<String> {
     ];
     let mut used = HashSet::new();
     let mut numbers = HashMap::new();
-    let ids = vertices.iter().map(|vertex| {
+    let ids = nodes.iter().map(|node| {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let mut id: String = vertex.id.chars().map(plain).collect();
+        let mut id: String = node.id.chars().map(plain).collect();
         if id.is_empty() || KEYWORDS.contains(&id.to_lowercase().as_str()) {
             id.push('_');
         }

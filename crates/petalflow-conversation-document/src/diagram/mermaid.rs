@@ -8,25 +8,25 @@ use super::ids::ids;
 use super::model::{Diagram, Shape};
 
 pub(super) fn mermaid(diagram: &Diagram) -> String {
-    let ids = ids(&diagram.vertices);
+    let ids = ids(&diagram.nodes);
     let mut text = "graph TD\n    START([START])\n    END([END])\n".to_owned();
-    for (id, vertex) in ids.iter().zip(&diagram.vertices) {
-        let (open, close) = match vertex.shape {
+    for (id, node) in ids.iter().zip(&diagram.nodes) {
+        let (open, close) = match node.shape {
             Shape::Node => ("[", "]"),
             Shape::Everywhere => ("([", "])"),
             Shape::Decision => ("{", "}"),
         };
-        let label = mermaid_quoted(&vertex.label);
+        let label = mermaid_quoted(&node.label);
         let _ = writeln!(text, "    {id}{open}{label}{close}");
     }
     if let Some(first) = diagram.first {
         let _ = writeln!(text, "    START --> {}", ids[first]);
     }
-    for line in &diagram.lines {
-        let to = line.to.map_or("END", |to| &ids[to]);
-        let label = line.label.as_deref().map(mermaid_quoted);
+    for edge in &diagram.edges {
+        let to = edge.to.map_or("END", |to| &ids[to]);
+        let label = edge.label.as_deref().map(mermaid_quoted);
         let label = label.map_or_else(String::new, |label| format!("|{label}|"));
-        let _ = writeln!(text, "    {} -->{label} {to}", ids[line.from]);
+        let _ = writeln!(text, "    {} -->{label} {to}", ids[edge.from]);
     }
     text
 }

@@ -11,7 +11,7 @@ use crate::conversation::Conversation;
 use model::Diagram;
 
 impl Conversation {
-    /// Returns the conversation as a Mermaid flowchart. A decision or a branch is a diamond, and a function is a line with
+    /// Returns the conversation as a Mermaid flowchart. A decision or a branch is a diamond, and a function is an edge with
     /// its name.
     ///
     /// ```

@@ -1,19 +1,19 @@
-//! The nodes and lines of the diagram of a conversation.
+//! The nodes and edges of the diagram of a conversation.
 
 use std::collections::HashMap;
 
 use crate::action::Action;
 use crate::conversation::{Conversation, Function, Next};
 
-/// Nodes and lines.
+/// Nodes and edges.
 pub(super) struct Diagram {
-    pub(super) vertices: Vec<Vertex>,
-    pub(super) lines: Vec<Line>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) edges: Vec<Edge>,
     /// The first node.
     pub(super) first: Option<usize>,
 }
 
-pub(super) struct Vertex {
+pub(super) struct Node {
     pub(super) id: String,
     pub(super) label: String,
     pub(super) shape: Shape,
@@ -28,7 +28,7 @@ pub(super) enum Shape {
     Decision,
 }
 
-pub(super) struct Line {
+pub(super) struct Edge {
     pub(super) from: usize,
     /// `None`: the end of the conversation.
     pub(super) to: Option<usize>,
@@ -37,7 +37,7 @@ pub(super) struct Line {
 
 impl Diagram {
     pub(super) fn of(conversation: &Conversation) -> Self {
-        let vertices = conversation.nodes.iter().map(|(name, node)| Vertex {
+        let nodes = conversation.nodes.iter().map(|(name, node)| Node {
             id: name.clone(),
             label: node.label.clone().unwrap_or_else(|| name.clone()),
             shape: Shape::Node,
@@ -45,54 +45,54 @@ impl Diagram {
         let indices = conversation.nodes.keys().enumerate();
         let indices: HashMap<&str, usize> = indices.map(|(at, name)| (name.as_str(), at)).collect();
         let mut diagram = Diagram {
-            vertices: vertices.collect(),
-            lines: Vec::new(),
+            nodes: nodes.collect(),
+            edges: Vec::new(),
             first: indices.get(conversation.initial_node.as_str()).copied(),
         };
         for (at, node) in conversation.nodes.values().enumerate() {
             for function in &node.functions {
-                diagram.function(function, at, Some(at), &indices);
+                diagram.add_function(function, at, Some(at), &indices);
             }
             let mut actions = node.pre_actions.iter().chain(&node.post_actions);
             if actions.any(|action| action.kind == Action::END_CONVERSATION) {
-                diagram.line(at, None, None);
+                diagram.add_edge(at, None, None);
             }
         }
         let globals = &conversation.global_functions;
         if globals.iter().any(|it| it.next != Next::Stay) {
-            let at = diagram.vertex("any_node".into(), "any node".into(), Shape::Everywhere);
+            let at = diagram.add_node("any_node".into(), "any node".into(), Shape::Everywhere);
             for function in globals {
-                diagram.function(function, at, None, &indices);
+                diagram.add_function(function, at, None, &indices);
             }
         }
         diagram
     }
 
-    fn vertex(&mut self, id: String, label: String, shape: Shape) -> usize {
-        self.vertices.push(Vertex { id, label, shape });
-        self.vertices.len() - 1
+    fn add_node(&mut self, id: String, label: String, shape: Shape) -> usize {
+        self.nodes.push(Node { id, label, shape });
+        self.nodes.len() - 1
     }
 
-    fn line(&mut self, from: usize, to: Option<usize>, label: Option<String>) {
-        self.lines.push(Line { from, to, label });
+    fn add_edge(&mut self, from: usize, to: Option<usize>, label: Option<String>) {
+        self.edges.push(Edge { from, to, label });
     }
 
-    /// The lines of a function. `stays` is the node in which the conversation stays.
-    fn function(
+    /// Adds the edges of a function. `stays` is the node in which the conversation stays.
+    fn add_function(
         &mut self,
         function: &Function,
         from: usize,
         stays: Option<usize>,
         indices: &HashMap<&str, usize>,
     ) {
-        // A target that does not exist is an error of the document, and has no line.
+        // A target that does not exist is an error of the document, and has no edge.
         let index = |name: &str| indices.get(name).copied();
         let name = &function.name;
         let cases: Vec<(Option<usize>, String)> = match &function.next {
             Next::Stay => return,
             Next::Node(node) => {
                 if let Some(to) = index(node) {
-                    self.line(from, Some(to), Some(name.clone()));
+                    self.add_edge(from, Some(to), Some(name.clone()));
                 }
                 return;
             }
@@ -115,12 +115,12 @@ impl Diagram {
                 conditions.chain([default]).collect()
             }
         };
-        let id = format!("{}-{name}", self.vertices[from].id);
-        let decision = self.vertex(id, name.clone(), Shape::Decision);
-        self.line(from, Some(decision), None);
+        let id = format!("{}-{name}", self.nodes[from].id);
+        let decision = self.add_node(id, name.clone(), Shape::Decision);
+        self.add_edge(from, Some(decision), None);
         for (to, label) in cases {
             if to.is_some() {
-                self.line(decision, to, Some(label));
+                self.add_edge(decision, to, Some(label));
             }
         }
     }

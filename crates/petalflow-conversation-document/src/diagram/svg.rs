@@ -24,21 +24,21 @@ impl Conversation {
             via: Via::Plain,
             to: target(first),
         });
-        let lines = diagram.lines.iter().map(|line| Edge {
-            from: Source::Node(NodeIdx::from_usize(line.from)),
-            via: match &line.label {
+        let edges = diagram.edges.iter().map(|edge| Edge {
+            from: Source::Node(NodeIdx::from_usize(edge.from)),
+            via: match &edge.label {
                 Some(label) => Via::Route(label.clone().into()),
                 None => Via::Plain,
             },
-            to: line.to.map_or(Target::End, target),
+            to: edge.to.map_or(Target::End, target),
         });
-        let nodes = diagram.vertices.iter().map(|vertex| match vertex.shape {
-            Shape::Decision => Node::named(format!("◇ {}", vertex.label)),
-            Shape::Node | Shape::Everywhere => Node::named(vertex.label.clone()),
+        let nodes = diagram.nodes.iter().map(|node| match node.shape {
+            Shape::Decision => Node::named(format!("◇ {}", node.label)),
+            Shape::Node | Shape::Everywhere => Node::named(node.label.clone()),
         });
         petalflow_graph::picture(&Graph {
             nodes: nodes.collect::<Vec<_>>().into(),
-            edges: first.into_iter().chain(lines).collect::<Vec<_>>().into(),
+            edges: first.into_iter().chain(edges).collect::<Vec<_>>().into(),
             joins: 0,
         })
     }
