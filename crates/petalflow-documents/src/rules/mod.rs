@@ -22,7 +22,7 @@ pub use settings::inner_node_setting;
 pub(crate) use settings::normalized;
 pub(crate) use templates::names as template_names;
 
-/// The number of findings from which on a rule suggests no names. Each suggestion compares a name with all names of the
+/// A similar name is suggested while there are fewer findings than this. A suggestion compares a name with all names of the
 /// document, which takes too long for each edge of a large graph.
 const MAX_SUGGESTIONS: usize = 20;
 
