@@ -6,6 +6,7 @@ pub(crate) mod history;
 mod input;
 mod pending;
 pub(crate) mod repeated;
+mod run_resources;
 mod state;
 mod view;
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::cut::Cut;
+use super::run_resources::RunResources;
 use super::view::View;
 use crate::limits::Usage;
 use crate::{AgentError, AgentEvent, output};
@@ -98,8 +99,10 @@ pub struct Conversation {
     pub(crate) decided: Vec<String>,
     /// The messages built from `events`.
     #[key(input, untracked, default)]
-    #[doc(hidden)]
-    pub view: View,
+    pub(crate) view: View,
+    /// What the steps of the run share.
+    #[key(turn, untracked, default)]
+    pub(crate) resources: RunResources,
 }
 
 /// An agent in the conversation, and the call it works on if it was given a task.

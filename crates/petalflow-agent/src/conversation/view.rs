@@ -1,32 +1,19 @@
 //! Cache of the messages built from a conversation's events.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::cut::Cut;
 use super::history::{self, Reader, ResultWithoutCall};
-use crate::limits::{Meter, Share, Usage};
 use crate::{AgentEvent, tokens};
-use petalflow::Context;
 use petalflow_llm::ChatMessage;
 
 /// The messages built from a conversation's events. New messages are appended. All messages are rebuilt only if a
 /// result does not follow its call, or if the reader changes.
 #[derive(Default)]
-pub struct View {
-    cache: Mutex<CachedMessages>,
-    /// The permits for the tools that run at once in a run.
-    permits: OnceLock<Semaphore>,
-    /// What called agents have used that still work.
-    meter: OnceLock<Arc<Meter>>,
-    /// The calls of agents whose usage the conversation will contain at its next model call.
-    finished_calls: Mutex<Vec<u64>>,
-    /// What the current step has used and not written: by attempts that failed, and by earlier requests.
-    unwritten: Mutex<Usage>,
-}
+pub struct View(Mutex<CachedMessages>);
 
 #[derive(Default)]
 struct CachedMessages {
@@ -76,7 +63,7 @@ impl View {
     ) -> Result<MutexGuard<'_, CachedMessages>, ResultWithoutCall> {
         let identity = cut.map_or((0, 0), Cut::identity);
         // After a panic, incomplete messages are not marked as cached.
-        let mut cache = lock(&self.cache);
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.cut != identity || !cache.continues(events, reader) || !cache.extend(events) {
             let messages = history::messages(events, reader, cut)?.into_iter();
             *cache = CachedMessages {
@@ -88,52 +75,6 @@ impl View {
         }
         cache.mark(events);
         Ok(cache)
-    }
-
-    /// The part of a called agent in the meter: of a call in this context, whose earlier run has used `before`. The caller has
-    /// the part `share`, if it is a called agent itself, and has used `committed`.
-    pub(crate) fn share_of_call(
-        &self,
-        share: Option<&Share>,
-        committed: Usage,
-        before: Usage,
-        cx: &Context,
-    ) -> Share {
-        let meter = match share {
-            Some(share) => share.meter(),
-            None => self.meter.get_or_init(Arc::default),
-        };
-        if let Some(share) = share {
-            share.set(committed, Usage::default());
-        }
-        let share = Share::new(meter, share, committed, before, cx);
-        lock(&self.finished_calls).push(share.number());
-        share
-    }
-
-    /// The calls that have finished: the conversation contains what they have used.
-    pub(crate) fn take_finished(&self) -> Vec<u64> {
-        std::mem::take(&mut *lock(&self.finished_calls))
-    }
-
-    /// Removes finished calls from the meter of a conversation that is not itself that of a called agent.
-    pub(crate) fn settle(&self) {
-        let finished = self.take_finished();
-        if let Some(meter) = self.meter.get() {
-            meter.remove(&finished);
-        }
-    }
-
-    /// What the current step has used and not written: by attempts that failed, and by earlier requests.
-    pub(crate) fn unwritten(&self) -> MutexGuard<'_, Usage> {
-        lock(&self.unwritten)
-    }
-
-    /// Waits until another tool may run.
-    pub(crate) async fn permit(&self, tools: usize) -> Option<SemaphorePermit<'_>> {
-        let permits = self.permits.get_or_init(|| Semaphore::new(tools));
-        // The semaphore is never closed.
-        permits.acquire().await.ok()
     }
 }
 
@@ -174,10 +115,6 @@ impl CachedMessages {
             self.last.push_str(&last.id);
         }
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A clone is empty, because copies of a conversation continue differently.

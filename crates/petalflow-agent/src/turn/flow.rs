@@ -102,7 +102,7 @@ impl Begin {
         ),
         BoxError,
     > {
-        conversation.view.settle();
+        conversation.resources.remove_finished_calls();
         let roster = self.0.roster()?;
         requirements::check(&roster, &cx)?;
         let mut start = input::begin(&roster, conversation, &cx, run_agent)?;
@@ -158,7 +158,7 @@ impl Ask {
         // A listener may stop the run when it receives an event.
         cx.events_received().await;
         if ctx.share.is_none() {
-            conversation.view.settle();
+            conversation.resources.remove_finished_calls();
         }
         // Boxed: every step of a turn has room for the largest one.
         let step = Box::pin(ask::ask(ctx)).await?;

@@ -44,7 +44,7 @@ pub(super) fn before_request(
                 },
                 ..Usage::default()
             };
-            let finished = conversation.view.take_finished();
+            let finished = conversation.resources.take_finished_calls();
             share.reserve(used_in_turn(ctx), &finished, reserved, check)?;
         }
     }
@@ -103,7 +103,7 @@ pub(super) async fn failed(ctx: Ctx<'_>, call: &ModelCall<'_>) -> Result<(), Box
 /// one.
 pub(super) async fn add_unwritten(ctx: Ctx<'_>, spent: Usage) -> Result<(), BoxError> {
     let unwritten = {
-        let mut unwritten = ctx.conversation.view.unwritten();
+        let mut unwritten = ctx.conversation.resources.unwritten();
         *unwritten += Usage {
             // Only the calls of a result are made.
             tool_calls: 0,
@@ -121,7 +121,7 @@ pub(super) async fn add_unwritten(ctx: Ctx<'_>, spent: Usage) -> Result<(), BoxE
 
 /// Reads what earlier attempts of the step have used, if they were in a process that stopped.
 pub(super) fn restore_unwritten(ctx: Ctx<'_>) {
-    let mut unwritten = ctx.conversation.view.unwritten();
+    let mut unwritten = ctx.conversation.resources.unwritten();
     if *unwritten == Usage::default()
         && let Some(recorded) = ctx.cx.unfinished::<ConversationUnfinished>()
     {
@@ -131,7 +131,7 @@ pub(super) fn restore_unwritten(ctx: Ctx<'_>) {
 
 /// What a step writes: what it has used last, and before.
 pub(super) fn with_unwritten(ctx: Ctx<'_>, spent: Usage) -> Usage {
-    spent + std::mem::take(&mut *ctx.conversation.view.unwritten())
+    spent + std::mem::take(&mut *ctx.conversation.resources.unwritten())
 }
 
 /// The part of an agent that is called now. Agents whose calls resume know at once what the others had used.
@@ -139,8 +139,8 @@ pub(super) async fn share_of_call(ctx: Ctx<'_>) -> Share {
     let before = ctx.cx.unfinished::<ConversationUnfinished>();
     let conversation = ctx.conversation;
     let used = conversation.turn_spent;
-    let view = &conversation.view;
-    let share = view.share_of_call(ctx.share, used, before.unwrap_or_default(), ctx.cx);
+    let resources = &conversation.resources;
+    let share = resources.share_of_call(ctx.share, used, before.unwrap_or_default(), ctx.cx);
     let mut waited = before.is_none();
     poll_fn(|cx| {
         if std::mem::replace(&mut waited, true) {
@@ -161,7 +161,7 @@ async fn record_call(share: &Share) -> Result<(), BoxError> {
 
 /// What was used in the turn, with what the step has not written.
 fn used_in_turn(ctx: Ctx<'_>) -> Usage {
-    ctx.conversation.turn_spent + *ctx.conversation.view.unwritten()
+    ctx.conversation.turn_spent + *ctx.conversation.resources.unwritten()
 }
 
 /// Checks the calls of the last answer. They are counted already, and none of them has been made.
@@ -188,7 +188,7 @@ pub(super) fn check_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
 /// The limits of the agent that is run, and what they count.
 fn limits(ctx: Ctx<'_>) -> [(At<'_>, &Limits, Usage); 2] {
     let (root, conversation) = (ctx.root(), ctx.conversation);
-    let unwritten = *conversation.view.unwritten();
+    let unwritten = *conversation.resources.unwritten();
     let at = |scope| At {
         agent: &ctx.agent().name,
         scope,

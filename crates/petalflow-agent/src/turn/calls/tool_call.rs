@@ -378,7 +378,7 @@ async fn run_tool(
     }
     let _permit = ctx
         .conversation
-        .view
+        .resources
         .permit(ctx.root().parallel_tools)
         .await;
     let running = async {

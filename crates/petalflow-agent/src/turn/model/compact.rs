@@ -158,7 +158,7 @@ impl Requests for Counted<'_> {
             })?;
             let spent = spend::after_response(ctx, 1, &request, &mut response).await?;
             // A policy may make several requests.
-            *ctx.conversation.view.unwritten() += spent;
+            *ctx.conversation.resources.unwritten() += spent;
             Ok(response)
         })
     }
