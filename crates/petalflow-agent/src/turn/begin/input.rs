@@ -90,7 +90,7 @@ fn answer(
     let scope = last.and_then(|speaker| speaker.task.as_ref());
     let scope = scope.map(|task| task.id.clone());
     let agent = last.map(|speaker| &*speaker.agent).unwrap_or_default();
-    let mut calls = decisions::decided(events, agent, &message)?;
+    let mut calls = decisions::decided_calls(events, agent, &message)?;
     start.decided = calls.iter().map(|call| call.call.id.clone()).collect();
     let mut messages = Vec::new();
     if answers.is_empty() || !message.parts.is_empty() {

@@ -92,7 +92,7 @@ impl<'c> Unfinished<'c> {
         let agent = agent.map(|speaker| &*speaker.agent).unwrap_or_default();
         let calls: Vec<PendingCall> = if self.decided {
             let ids: Vec<&str> = self.calls.iter().map(|(_, call)| &*call.id).collect();
-            decisions::repeated(&conversation.events, agent, repeated, &ids)
+            decisions::calls_to_repeat(&conversation.events, agent, repeated, &ids)
         } else {
             let calls = self.calls.into_iter();
             calls
