@@ -10,8 +10,7 @@ use petalflow_llm::{ChatMessage, Part, Role};
 /// The start of the messages of one agent. The events before it stay in the conversation; the agent's model reads the
 /// replacement instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[doc(hidden)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// The agent, and the call that it works on if it was given a task.
     pub(crate) agent: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

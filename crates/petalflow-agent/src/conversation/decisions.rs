@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::state::PendingCall;
+use super::calls::PendingCall;
 use crate::human::{self, CONFIRMATION, CREDENTIAL, confirmation, credential};
 use crate::{AgentError, AgentEvent};
 use petalflow::tool::{Confirmation, ToolCall, ToolResult};

@@ -3,7 +3,8 @@
 use petalflow::tool::ToolResult;
 use petalflow_llm::{ChatMessage, Part};
 
-use super::state::{Conversation, Waiting};
+use super::speakers::Waiting;
+use super::state::Conversation;
 use crate::AgentEvent;
 use crate::human;
 
@@ -36,8 +37,8 @@ fn was_given(events: &[AgentEvent], waiting: &[Waiting], answer: &ToolResult) ->
         .iter()
         .find(|waiting| waiting.has_call(&answer.call_id))
     {
-        let within = waiting.within.as_deref().unwrap_or_default();
-        return was_given(&waiting.events, within, answer);
+        let nested = waiting.nested.as_deref().unwrap_or_default();
+        return was_given(&waiting.events, nested, answer);
     }
     let Some(asked) = events
         .iter()
@@ -67,12 +68,5 @@ impl Conversation {
         last.is_final()
             || !self.pending().is_empty()
             || self.waiting.iter().flatten().next().is_some()
-    }
-}
-
-impl Waiting {
-    /// Whether its conversation contains a call.
-    pub(crate) fn has_call(&self, id: &str) -> bool {
-        self.events.iter().any(|event| event.has_call(id))
     }
 }

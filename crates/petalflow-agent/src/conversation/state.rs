@@ -3,16 +3,16 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::calls::Outcome;
 use super::cut::Cut;
 use super::run_resources::RunResources;
+use super::speakers::{Speaker, Waiting};
 use super::view::View;
 use crate::limits::Usage;
 use crate::{AgentError, AgentEvent, output};
 use petalflow::state;
-use petalflow::tool::{Confirmation, ToolCall};
 use petalflow_llm::ChatMessage;
 
 /// A conversation: its events and the agents' state. An agent's run returns it. Displayed as text it is the answer.
@@ -55,42 +55,36 @@ pub struct Conversation {
     #[key(input, turn, default)]
     pub branch: Option<String>,
     /// The id of the turn.
-    #[key(turn, default)]
-    pub(crate) invocation: String,
+    #[key(turn, default, id = "invocation")]
+    pub(crate) turn_id: String,
     /// The speakers: the agent that has the conversation, then the agents that were given tasks.
     #[key(input, skip_zero, default)]
-    #[doc(hidden)]
     pub(crate) speakers: Vec<Speaker>,
     /// The agents that were called and wait for a person before they answer.
     #[key(input, skip_zero, default)]
-    #[doc(hidden)]
     pub(crate) waiting: Option<Vec<Waiting>>,
     /// The number of model calls in the turn.
     #[key(sum, turn)]
     pub(crate) calls: u32,
     /// The number of consecutive answers that contain only thoughts.
-    #[key(turn, default)]
-    pub(crate) thoughts: u32,
+    #[key(turn, default, id = "thoughts")]
+    pub(crate) thought_only_answers: u32,
     /// What was used in all turns. A called agent starts with the count of its caller.
     #[key(input, sum, skip_zero)]
-    #[doc(hidden)]
     pub(crate) spent: Usage,
     /// What was used in the turn.
     #[key(input, sum, turn)]
-    #[doc(hidden)]
     pub(crate) turn_spent: Usage,
-    /// What steps had used that did not finish, of a turn that broke off. No other write to it is made.
+    /// The usage of unfinished steps of an interrupted turn. Only recovery writes it.
     #[key(sum, ephemeral, recover)]
     pub(crate) unfinished: Usage,
     /// What models read instead of the start of the events, for each agent.
     #[key(input, skip_zero, default)]
-    #[doc(hidden)]
     pub(crate) cuts: Vec<Cut>,
     /// The number of events before the first one in `events`.
     #[key(input, sum, skip_zero)]
-    #[doc(hidden)]
     pub(crate) removed: u64,
-    /// The outcomes of the calls in the previous superstep. A turn after one that broke off begins with those of the calls
+    /// The outcomes of the calls in the previous superstep. A turn after an interrupted one begins with those of the calls
     /// that had finished.
     #[key(append, ephemeral, recover)]
     pub(crate) outcomes: Vec<Outcome>,
@@ -103,103 +97,6 @@ pub struct Conversation {
     /// What the steps of the run share.
     #[key(turn, untracked, default)]
     pub(crate) resources: RunResources,
-}
-
-/// An agent in the conversation, and the call it works on if it was given a task.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[doc(hidden)]
-pub struct Speaker {
-    pub(crate) agent: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) task: Option<ToolCall>,
-}
-
-/// A called agent that waits for a person before it answers, with its own conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[doc(hidden)]
-pub struct Waiting {
-    /// The call of the agent.
-    pub(crate) call: ToolCall,
-    pub(crate) events: Vec<AgentEvent>,
-    pub(crate) speakers: Vec<Speaker>,
-    /// The waiting agents that it has called itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) within: Option<Vec<Waiting>>,
-}
-
-/// A call that has to be made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PendingCall {
-    /// The index of the call among the calls that are made together.
-    #[serde(rename = "place")]
-    pub(crate) index: usize,
-    pub(crate) call: ToolCall,
-    /// The decision of a person about the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) confirmation: Option<Confirmation>,
-    /// The credential that was given for the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) credential: Option<Value>,
-    /// The answer of a person to the called agent, which waits for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) answer: Option<ChatMessage>,
-}
-
-impl PendingCall {
-    /// A call without a decision.
-    pub(crate) fn new(index: usize, call: ToolCall) -> Self {
-        PendingCall {
-            index,
-            call,
-            confirmation: None,
-            credential: None,
-            answer: None,
-        }
-    }
-}
-
-/// The outcome of a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
-    /// The index of the call among the calls that are made together.
-    #[serde(rename = "place")]
-    pub(crate) index: usize,
-    /// The id of the call.
-    pub(crate) call: String,
-    /// The events of the agent that was called, in its own branch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) inner: Vec<AgentEvent>,
-    /// The event of the result; `None` if the result comes later.
-    pub(crate) event: Option<AgentEvent>,
-    /// The state changes of a call without an event.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) state: Map<String, Value>,
-    /// The called agent, if it waits for a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) waiting: Option<Waiting>,
-    /// What the called agent used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) spent: Option<Usage>,
-    /// What replaces the answer that the call gives, after a guardrail has rewritten or blocked it, or a callback has changed
-    /// the arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) answer: Option<String>,
-}
-
-impl Outcome {
-    /// The outcome of a call with a result.
-    pub(crate) fn of(index: usize, call: &str, event: AgentEvent) -> Self {
-        Outcome {
-            index,
-            call: call.into(),
-            inner: Vec::new(),
-            event: Some(event),
-            state: Map::new(),
-            waiting: None,
-            spent: None,
-            answer: None,
-        }
-    }
 }
 
 impl Conversation {

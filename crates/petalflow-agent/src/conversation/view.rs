@@ -13,7 +13,7 @@ use petalflow_llm::ChatMessage;
 /// The messages built from a conversation's events. New messages are appended. All messages are rebuilt only if a
 /// result does not follow its call, or if the reader changes.
 #[derive(Default)]
-pub struct View(Mutex<CachedMessages>);
+pub(crate) struct View(Mutex<CachedMessages>);
 
 #[derive(Default)]
 struct CachedMessages {

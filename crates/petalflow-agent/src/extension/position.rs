@@ -30,7 +30,7 @@ impl Position<'_> {
     pub(crate) fn event(&self, number: usize) -> AgentEvent {
         AgentEvent {
             id: format!("{}-{number}", self.cx.task_id()),
-            invocation: self.conversation.invocation.clone(),
+            invocation: self.conversation.turn_id.clone(),
             author: self.agent.into(),
             branch: self.conversation.branch.clone(),
             scope: self.conversation.scope().map(Into::into),

@@ -14,8 +14,8 @@ use super::streams::{CallerStreams, StreamsBelow};
 use super::turn_start::TurnStep;
 use crate::conversation::{
     Conversation, ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
-    ConversationInvocation, ConversationMessage, ConversationOutcomes, ConversationSpeakers,
-    ConversationSpent, ConversationState, ConversationTemp, ConversationThoughts,
+    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationSpent,
+    ConversationState, ConversationTemp, ConversationThoughtOnlyAnswers, ConversationTurnId,
     ConversationTurnSpent, ConversationWaiting, PendingCall,
 };
 use crate::definition::{Definition, Roster};
@@ -91,7 +91,7 @@ impl Begin {
     ) -> Result<
         (
             Option<ConversationMessage>,
-            ConversationInvocation,
+            ConversationTurnId,
             StartedEvents,
             ConversationSpeakers,
             Option<(ConversationState, ConversationTemp)>,
@@ -116,7 +116,7 @@ impl Begin {
         let changes = !start.decided.is_empty() || !conversation.decided.is_empty();
         Ok((
             message,
-            ConversationInvocation(start.invocation),
+            ConversationTurnId(start.turn_id),
             StartedEvents::of(&roster, conversation, start.events),
             ConversationSpeakers(start.speakers),
             state,
@@ -145,7 +145,7 @@ impl Ask {
             ConversationState,
             ConversationTemp,
             ConversationCalls,
-            ConversationThoughts,
+            ConversationThoughtOnlyAnswers,
             ConversationSpent,
             ConversationTurnSpent,
             Then,
@@ -176,7 +176,7 @@ impl Ask {
             state,
             temp,
             ConversationCalls(calls),
-            ConversationThoughts(step.thoughts),
+            ConversationThoughtOnlyAnswers(step.thought_only_answers),
             ConversationSpent(step.spent),
             ConversationTurnSpent(step.spent),
             then,

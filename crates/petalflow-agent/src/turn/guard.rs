@@ -82,8 +82,8 @@ pub(super) async fn begin(
                 }
                 Judged::Blocked(text, done) => {
                     answer = Some(AgentEvent {
-                        id: format!("{}-{number}", start.invocation),
-                        invocation: start.invocation.clone(),
+                        id: format!("{}-{number}", start.turn_id),
+                        invocation: start.turn_id.clone(),
                         branch: event.branch.clone(),
                         scope: event.scope.clone(),
                         guardrails: vec![done],

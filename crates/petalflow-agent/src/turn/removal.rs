@@ -74,7 +74,12 @@ fn unread(roster: &Roster, conversation: &Conversation) -> usize {
     let open = open.map(|call| &*call.id);
     let open = open.chain(pending.iter().map(Pending::id));
     let open = open.chain(conversation.decided.iter().map(|id| &**id));
-    let open = open.chain(conversation.outcomes.iter().map(|outcome| &*outcome.call));
+    let open = open.chain(
+        conversation
+            .outcomes
+            .iter()
+            .map(|outcome| &*outcome.call_id),
+    );
     let open = open.filter_map(|id| events.iter().find(|event| event.has_call(id)));
     let open = open.map(|event| start_of_turn(events, event));
     let first_read = first_read.try_fold(last, |first, read| Some(first.min(read?)));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// Result of the start of a turn.
 pub(super) struct TurnStart {
-    pub(super) invocation: String,
+    pub(super) turn_id: String,
     /// The user's message without credentials, if it contained some. Only the calls that need a credential get it.
     pub(super) message: Option<ChatMessage>,
     pub(super) events: Vec<AgentEvent>,

@@ -27,7 +27,7 @@ pub(in crate::turn) fn begin(
     }
     let left = Unfinished::of(roster, conversation);
     let mut start = TurnStart {
-        invocation: cx.task_id().to_string(),
+        turn_id: cx.task_id().to_string(),
         message: None,
         events: Vec::new(),
         speakers: speakers(roster, conversation),
@@ -115,8 +115,8 @@ fn answer(
     let first = if start.events.is_empty() { 0 } else { 5 };
     for (number, (scope, message)) in messages.into_iter().enumerate() {
         start.events.push(AgentEvent {
-            id: format!("{}-{}", start.invocation, first + number),
-            invocation: start.invocation.clone(),
+            id: format!("{}-{}", start.turn_id, first + number),
+            invocation: start.turn_id.clone(),
             branch: conversation.branch.clone(),
             scope,
             ..AgentEvent::new(AgentEvent::USER, redacted(message))

@@ -45,7 +45,7 @@ impl<'c> Unfinished<'c> {
         };
         let is_open = |(_, call): &(usize, &ToolCall)| {
             let mut outcomes = conversation.outcomes.iter();
-            !outcomes.any(|outcome| outcome.call == call.id)
+            !outcomes.any(|outcome| outcome.call_id == call.id)
         };
         let calls = calls.into_iter().enumerate().filter(is_open);
         Unfinished {
@@ -81,7 +81,7 @@ impl<'c> Unfinished<'c> {
         repeated: &[ToolResult],
     ) -> Result<(), AgentError> {
         let last = conversation.events.last();
-        start.invocation = last.map(|last| last.invocation.clone()).unwrap_or_default();
+        start.turn_id = last.map(|last| last.invocation.clone()).unwrap_or_default();
         start.speakers.clone_from(&conversation.speakers);
         let continues = if conversation.outcomes.is_empty() {
             !conversation.is_over()
@@ -153,7 +153,7 @@ fn gather(
 ) -> Result<bool, AgentError> {
     let last = conversation.events.last();
     let mut broken = Conversation {
-        invocation: last.map(|last| last.invocation.clone()).unwrap_or_default(),
+        turn_id: last.map(|last| last.invocation.clone()).unwrap_or_default(),
         speakers: start.speakers.clone(),
         ..conversation.clone()
     };

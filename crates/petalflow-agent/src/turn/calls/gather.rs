@@ -133,7 +133,10 @@ fn next_task(ctx: Ctx<'_>, gathered: &mut Gathered) {
 fn event_with_calls<'a>(ctx: Ctx<'a>, outcomes: &[&Outcome]) -> Option<&'a AgentEvent> {
     let agent = &*ctx.agent().name;
     ctx.conversation.events.iter().rev().find(|event| {
-        event.author == agent && outcomes.iter().any(|outcome| event.has_call(&outcome.call))
+        event.author == agent
+            && outcomes
+                .iter()
+                .any(|outcome| event.has_call(&outcome.call_id))
     })
 }
 
@@ -141,7 +144,7 @@ fn event_with_calls<'a>(ctx: Ctx<'a>, outcomes: &[&Outcome]) -> Option<&'a Agent
 fn waiting(ctx: Ctx<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
     let before = ctx.conversation.waiting.iter().flatten();
     let is_called = |waiting: &&Waiting| {
-        let mut calls = outcomes.iter().map(|outcome| &outcome.call);
+        let mut calls = outcomes.iter().map(|outcome| &outcome.call_id);
         calls.any(|call| *call == waiting.call.id)
     };
     let (called, others): (Vec<_>, Vec<_>) = before.partition(is_called);
@@ -160,7 +163,7 @@ fn answer(ctx: Ctx<'_>, results: &AgentEvent) -> Option<AgentEvent> {
         .filter(|result| result.name == answer_tool::NAME && repair::fits(ctx, result))
         .last()?;
     let mut outcomes = ctx.conversation.outcomes.iter();
-    let outcome = outcomes.find(|outcome| outcome.call == set.call_id);
+    let outcome = outcomes.find(|outcome| outcome.call_id == set.call_id);
     let text = match outcome.and_then(|outcome| outcome.answer.clone()) {
         Some(replaced) => replaced,
         None => ctx.call(&set.call_id)?.arguments.to_string(),

@@ -47,7 +47,7 @@ pub(in crate::turn) async fn call(
         (Some(before), Some(answer)) => ConversationInput {
             events: before.events.clone(),
             speakers: before.speakers.clone(),
-            waiting: before.within.clone(),
+            waiting: before.nested.clone(),
             ..answer.clone().into()
         },
         _ => ConversationInput {
@@ -88,7 +88,7 @@ pub(in crate::turn) async fn call(
             call: pending.call.clone(),
             events: conversation.events,
             speakers: conversation.speakers,
-            within: conversation.waiting,
+            nested: conversation.waiting,
         })
     } else {
         Answer::Complete(answer(&conversation, agent)?)
@@ -156,13 +156,4 @@ pub(in crate::turn) fn split_answers(
         }
     }
     (rest, answers)
-}
-
-impl Waiting {
-    /// Whether an agent in it works on a task and has asked the user a question as text.
-    fn has_task(&self) -> bool {
-        let mut within = self.within.iter().flatten();
-        self.speakers.last().is_some_and(|last| last.task.is_some())
-            || within.any(Waiting::has_task)
-    }
 }

@@ -104,7 +104,7 @@ pub(in crate::turn) async fn call(
     };
     Ok(Outcome {
         index: pending.index,
-        call: pending.call.id.clone(),
+        call_id: pending.call.id.clone(),
         // A callback may have answered instead of the agent.
         waiting: effects.waiting.filter(|_| event.is_none()),
         inner: effects.inner,

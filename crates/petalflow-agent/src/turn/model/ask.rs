@@ -30,7 +30,7 @@ pub(in crate::turn) struct ModelStep {
     pub(in crate::turn) events: Vec<AgentEvent>,
     pub(in crate::turn) state: Map<String, Value>,
     /// The number of consecutive answers that contain only thoughts.
-    pub(in crate::turn) thoughts: u32,
+    pub(in crate::turn) thought_only_answers: u32,
     pub(in crate::turn) spent: Usage,
     pub(in crate::turn) next: Next,
 }
@@ -66,7 +66,7 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         return Ok(ModelStep {
             events: Vec::new(),
             state: Map::new(),
-            thoughts: ctx.conversation.thoughts,
+            thought_only_answers: ctx.conversation.thought_only_answers,
             spent: spend::with_unwritten(ctx, Usage::default()),
             next: Next::Compact,
         });
@@ -78,7 +78,7 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         return Ok(ModelStep {
             events: call.events,
             state: call.delta,
-            thoughts: 0,
+            thought_only_answers: 0,
             spent: spend::with_unwritten(ctx, Usage::default()),
             next: Next::End,
         });
@@ -132,11 +132,11 @@ fn read(
         ..
     } = call;
     let mut answer = answer_event(ctx, response, events.len(), source_tools);
-    let (mut thoughts, mut then) = (0, Next::End);
+    let (mut thought_only_answers, mut then) = (0, Next::End);
     if let Some(answer) = &mut answer {
         answer.actions.state_delta.clone_from(&delta);
         answer.guardrails = guardrails;
-        thoughts = self::thoughts(ctx, answer)?;
+        thought_only_answers = count_thought_only_answers(ctx, answer)?;
         // The message of a guardrail ends the turn.
         if !blocked {
             then = next(ctx, answer);
@@ -153,7 +153,7 @@ fn read(
     Ok(ModelStep {
         events,
         state: delta,
-        thoughts,
+        thought_only_answers,
         spent: Usage::default(),
         next: then,
     })
@@ -271,11 +271,11 @@ fn answer_event(
 }
 
 /// The number of consecutive answers that contain only thoughts, this one included.
-fn thoughts(ctx: Ctx<'_>, answer: &AgentEvent) -> Result<u32, AgentError> {
+fn count_thought_only_answers(ctx: Ctx<'_>, answer: &AgentEvent) -> Result<u32, AgentError> {
     if !answer.is_thought_only() {
         return Ok(0);
     }
-    let times = ctx.conversation.thoughts + 1;
+    let times = ctx.conversation.thought_only_answers + 1;
     if times > ctx.root().max_thoughts {
         return Err(AgentError::OnlyThoughts {
             agent: ctx.agent().name.to_string(),

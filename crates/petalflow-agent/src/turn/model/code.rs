@@ -23,7 +23,7 @@ pub(in crate::turn) fn instruction(executor: &dyn CodeExecutor) -> String {
 /// Whether code still runs in this turn: it does not after too many consecutive failures.
 pub(in crate::turn) fn may_run(ctx: Ctx<'_>, executor: &dyn CodeExecutor) -> bool {
     let events = ctx.conversation.events.iter().rev();
-    let events = events.take_while(|event| event.invocation == ctx.conversation.invocation);
+    let events = events.take_while(|event| event.invocation == ctx.conversation.turn_id);
     let outcomes = events
         .filter(|event| event.author == *ctx.agent().name)
         .flat_map(AgentEvent::parts)

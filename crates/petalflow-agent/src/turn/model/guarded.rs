@@ -81,7 +81,7 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
         return Ok(());
     }
     let events = conversation.events.iter().rev();
-    let mut events = events.take_while(|event| event.invocation == conversation.invocation);
+    let mut events = events.take_while(|event| event.invocation == conversation.turn_id);
     let Some(message) = events
         .find(|event| says_something(event))
         .and_then(|event| event.message.as_ref())

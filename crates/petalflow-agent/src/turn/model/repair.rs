@@ -111,10 +111,10 @@ fn next_repair(ctx: Ctx<'_>, problem: String, answer: &str) -> Result<Repair, Ag
     let events = conversation.events.iter().rev();
     // Called agents have turns and branches of their own.
     let of_turn = events.take_while(|event| {
-        event.invocation == conversation.invocation || event.branch != conversation.branch
+        event.invocation == conversation.turn_id || event.branch != conversation.branch
     });
     let earlier = of_turn.filter_map(|event| {
-        let is_own = event.invocation == conversation.invocation && event.author == *agent.name;
+        let is_own = event.invocation == conversation.turn_id && event.author == *agent.name;
         event.repair.as_ref().filter(|_| is_own)
     });
     let number = earlier.map(|repair| repair.number).max().unwrap_or(0) + 1;

@@ -109,7 +109,7 @@ pub(in crate::turn) fn finished_task(
         .filter(|result| result.name == FINISH && !result.is_error)
         .last()?;
     let mut outcomes = ctx.conversation.outcomes.iter();
-    let outcome = outcomes.find(|outcome| outcome.call == finished.call_id);
+    let outcome = outcomes.find(|outcome| outcome.call_id == finished.call_id);
     let output = match outcome.and_then(|outcome| outcome.answer.as_deref()) {
         Some(replaced) => output(ctx.agent(), replaced),
         None => ctx.call(&finished.call_id)?.arguments.clone(),
