@@ -71,7 +71,8 @@ impl StoredEvents {
         }
         // Each turn begins with the events of the one before, or without the first of them.
         while missing > 0 {
-            let Some((older, earlier)) = newest_with_more(thread, &ends, missing).await? else {
+            let Some((older, earlier)) = newest_with_fewer_removed(thread, &ends, missing).await?
+            else {
                 break;
             };
             let Conversation {
@@ -108,7 +109,7 @@ fn ends_of_turns(newest: CheckpointInfo, history: Vec<CheckpointInfo>) -> Vec<u6
 }
 
 /// The newest of these checkpoints at which fewer events than `removed` were removed, and the checkpoints before it.
-async fn newest_with_more<F>(
+async fn newest_with_fewer_removed<F>(
     thread: &Thread<F>,
     ends: &[u64],
     removed: u64,

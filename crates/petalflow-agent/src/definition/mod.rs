@@ -1,12 +1,14 @@
 //! The definition of an agent, and the list of an agent and the agents below it.
 
+mod history;
 mod instruction;
 mod mode;
 mod source;
 mod template;
 mod tree;
 
+pub use history::History;
 pub(crate) use instruction::Instruction;
-pub use mode::{History, Mode};
+pub use mode::Mode;
 pub(crate) use source::{Source, Unavailable};
 pub(crate) use tree::{Definition, Roster};

@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::history::History;
 use super::instruction::Instruction;
-use super::mode::{History, Mode};
+use super::mode::Mode;
 use super::source::Source;
 use crate::compaction::Compactor;
 use crate::conversation::history::Plans;

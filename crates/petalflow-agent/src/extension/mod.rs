@@ -12,6 +12,7 @@ mod tool_step;
 pub use artifacts::Artifacts;
 pub use callbacks::Callbacks;
 pub use code_executor::{CodeExecutor, CodeOutput};
+pub(crate) use model_call::CallStage;
 pub use model_call::ModelCall;
 pub use planner::{PlanReAct, Planner, Thinking};
 pub(crate) use position::Position;

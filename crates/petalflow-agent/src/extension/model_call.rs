@@ -31,18 +31,32 @@ pub struct ModelCall<'a> {
     /// The request to the model.
     pub request: LlmRequest,
     position: Position<'a>,
+    /// The changes of the conversation's state by processors and callbacks.
     pub(crate) delta: Map<String, Value>,
+    /// The events of processors and callbacks. They come before the model's answer.
     pub(crate) events: Vec<AgentEvent>,
-    pub(crate) ended: bool,
-    pub(crate) partial: bool,
-    /// Whether a callback answered instead of the model.
-    pub(crate) replaced: bool,
+    pub(crate) stage: CallStage,
     /// The text of the answer's earlier pieces.
     pub(crate) so_far: String,
     /// The number of requests that were made to the model.
     pub(crate) requests: u64,
     /// The tokens of the answer, once there is one.
     pub(crate) used: Option<TokenUsage>,
+}
+
+/// How far a model call is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallStage {
+    /// The request is prepared.
+    Request,
+    /// The turn ends without a model call.
+    Ended,
+    /// A callback has answered instead of the model.
+    Replaced,
+    /// The callbacks get a piece of the model's answer.
+    Partial,
+    /// The callbacks get the complete answer of the model.
+    Complete,
 }
 
 impl<'a> ModelCall<'a> {
@@ -52,9 +66,7 @@ impl<'a> ModelCall<'a> {
             position,
             delta: Map::new(),
             events: Vec::new(),
-            ended: false,
-            partial: false,
-            replaced: false,
+            stage: CallStage::Request,
             so_far: String::new(),
             requests: 0,
             used: None,
@@ -83,12 +95,12 @@ impl<'a> ModelCall<'a> {
 
     /// Whether a callback after the model gets a piece of the answer instead of the complete answer.
     pub fn is_partial(&self) -> bool {
-        self.partial
+        self.stage == CallStage::Partial
     }
 
     /// The text of the answer's earlier pieces, without thoughts. Empty for a complete answer.
     pub fn so_far(&self) -> &str {
-        if self.partial { &self.so_far } else { "" }
+        if self.is_partial() { &self.so_far } else { "" }
     }
 
     /// A value of the conversation's state, with the changes of this call.
@@ -121,9 +133,12 @@ impl<'a> ModelCall<'a> {
         self.events.push(event);
     }
 
-    /// Ends the turn without a model call. Emitted events are kept.
+    /// Ends the turn without a model call. Emitted events are kept. Only request steps can end the turn: it has no effect in
+    /// callbacks.
     pub fn end(&mut self) {
-        self.ended = true;
+        if self.stage == CallStage::Request {
+            self.stage = CallStage::Ended;
+        }
     }
 
     /// Adds a paragraph to the system instructions.

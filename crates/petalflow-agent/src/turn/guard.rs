@@ -55,7 +55,7 @@ pub(super) async fn begin(
         conversation,
         cx,
     };
-    let gate = Gate {
+    let guardrail_call = GuardrailCall {
         position,
         stage: GuardrailStage::Input,
     };
@@ -73,7 +73,7 @@ pub(super) async fn begin(
                 continue;
             };
             let verdict = guardrail.check_input(message, &context).await;
-            match gate.judge(&**guardrail, verdict)? {
+            match guardrail_call.judge(&**guardrail, verdict)? {
                 Judged::Pass => {}
                 Judged::Rewritten(new, done) => {
                     *message = new;
@@ -117,7 +117,7 @@ pub(super) fn checks_pieces(ctx: Ctx<'_>) -> bool {
 
 /// Checks the text so far of a streamed answer. An error ends the stream.
 pub(super) async fn piece(ctx: Ctx<'_>, so_far: &str) -> Result<(), BoxError> {
-    let gate = Gate {
+    let guardrail_call = GuardrailCall {
         position: ctx.position(),
         stage: GuardrailStage::Output,
     };
@@ -132,7 +132,7 @@ pub(super) async fn piece(ctx: Ctx<'_>, so_far: &str) -> Result<(), BoxError> {
             Ok(Verdict::Rewrite(_)) => Ok(Verdict::Pass),
             verdict => verdict,
         };
-        if let Judged::Blocked(message, event) = gate.judge(&**guardrail, verdict)? {
+        if let Judged::Blocked(message, event) = guardrail_call.judge(&**guardrail, verdict)? {
             return Err(Tripped { event, message }.into());
         }
     }
@@ -148,7 +148,7 @@ pub(super) async fn tool_call(
     for guardrail in guardrails(ctx.roster, ctx.index) {
         let mut call = step.call().clone();
         call.arguments.clone_from(&step.arguments);
-        let gate = Gate {
+        let guardrail_call = GuardrailCall {
             position: ctx.position(),
             stage: GuardrailStage::ToolCall {
                 id: call.id.clone(),
@@ -157,7 +157,7 @@ pub(super) async fn tool_call(
         };
         let context = GuardrailContext::new(ctx.position(), false);
         let verdict = guardrail.check_tool_call(&call, &context).await;
-        match gate.judge(&**guardrail, verdict)? {
+        match guardrail_call.judge(&**guardrail, verdict)? {
             Judged::Pass => {}
             Judged::Rewritten(arguments, event) => {
                 step.arguments = arguments;
@@ -173,7 +173,7 @@ pub(super) async fn tool_call(
 }
 
 /// What is checked, for events and errors.
-pub(super) struct Gate<'a> {
+pub(super) struct GuardrailCall<'a> {
     pub(super) position: Position<'a>,
     pub(super) stage: GuardrailStage,
 }
@@ -185,7 +185,7 @@ pub(super) enum Judged<T> {
     Blocked(String, GuardrailEvent),
 }
 
-impl Gate<'_> {
+impl GuardrailCall<'_> {
     /// Emits the event of a verdict.
     pub(super) fn judge<T>(
         &self,

@@ -11,7 +11,7 @@ use super::repair;
 use super::steps;
 use crate::conversation::PendingCall;
 use crate::definition::{Mode, Unavailable};
-use crate::extension::ModelCall;
+use crate::extension::{CallStage, ModelCall};
 use crate::limits::Usage;
 use crate::turn::ctx::Ctx;
 use crate::turn::own_tools::answer_tool;
@@ -74,7 +74,7 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     let mut call = ModelCall::new(ctx.position());
     steps::build_request(ctx, &mut call).await?;
     let source_tools = add_tools(ctx, &mut call).await?;
-    if call.ended {
+    if call.stage == CallStage::Ended {
         return Ok(ModelStep {
             events: call.events,
             state: call.delta,
@@ -128,7 +128,7 @@ fn read(
     let ModelCall {
         mut events,
         delta,
-        replaced,
+        stage,
         ..
     } = call;
     let mut answer = answer_event(ctx, response, events.len(), source_tools);
@@ -143,7 +143,7 @@ fn read(
         }
     }
     let mut request = None;
-    if matches!(then, Next::End) && !replaced && !blocked {
+    if matches!(then, Next::End) && stage != CallStage::Replaced && !blocked {
         request = repair::request(ctx, answer.as_mut(), events.len() + 1)?;
         if request.is_some() {
             then = Next::Ask;

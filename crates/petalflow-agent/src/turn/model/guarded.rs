@@ -8,7 +8,7 @@ use super::model_call;
 use crate::extension::ModelCall;
 use crate::guardrail::{GuardrailContext, GuardrailEvent, GuardrailStage};
 use crate::turn::ctx::Ctx;
-use crate::turn::guard::{Gate, Judged, Tripped, guardrails, says_something};
+use crate::turn::guard::{GuardrailCall, Judged, Tripped, guardrails, says_something};
 use petalflow::BoxError;
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Role};
 
@@ -97,7 +97,7 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
         .iter()
         .map(|guardrail| Some(guardrail.check_input(message, &context)))
         .collect();
-    let gate = Gate {
+    let guardrail_call = GuardrailCall {
         position: ctx.position(),
         stage: GuardrailStage::Input,
     };
@@ -106,12 +106,12 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
             let Some(running) = check else { continue };
             let Poll::Ready(verdict) = Pin::new(running).poll(cx) else { continue };
             *check = None;
-            match gate.judge(&***guardrail, verdict)? {
+            match guardrail_call.judge(&***guardrail, verdict)? {
                 Judged::Pass => {}
                 Judged::Blocked(message, event) => return Poll::Ready(Err(Tripped { event, message }.into())),
                 Judged::Rewritten(..) => {
                     let why = "it runs beside the model, which has the input already: it cannot rewrite it";
-                    return Poll::Ready(Err(gate.failed(&***guardrail, why.into()).into()));
+                    return Poll::Ready(Err(guardrail_call.failed(&***guardrail, why.into()).into()));
                 }
             }
         }
@@ -139,7 +139,7 @@ pub(in crate::turn) async fn answer(
 /// Checks an answer that has text.
 async fn output(ctx: Ctx<'_>, mut response: LlmResponse) -> Result<Guarded, BoxError> {
     let mut done = Vec::new();
-    let gate = Gate {
+    let guardrail_call = GuardrailCall {
         position: ctx.position(),
         stage: GuardrailStage::Output,
     };
@@ -153,7 +153,7 @@ async fn output(ctx: Ctx<'_>, mut response: LlmResponse) -> Result<Guarded, BoxE
             break;
         };
         let verdict = guardrail.check_output(message, &context).await;
-        match gate.judge(&**guardrail, verdict)? {
+        match guardrail_call.judge(&**guardrail, verdict)? {
             Judged::Pass => {}
             Judged::Rewritten(new, event) => {
                 *message = ChatMessage {

@@ -1,7 +1,7 @@
 //! Model calls, with their callbacks and the streaming of pieces.
 
 use super::steps;
-use crate::extension::ModelCall;
+use crate::extension::{CallStage, ModelCall};
 use crate::turn::ctx::Ctx;
 use crate::turn::guard;
 use crate::turn::spans;
@@ -26,7 +26,7 @@ pub(in crate::turn) async fn respond(
 async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
     for callback in ctx.callbacks() {
         if let Some(response) = callback.before_model(call).await? {
-            call.replaced = true;
+            call.stage = CallStage::Replaced;
             return Ok(response);
         }
     }
@@ -45,7 +45,7 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
         Err(error) => recovered(ctx, call, error).await?,
     };
     call.used = Some(response.usage);
-    after(ctx, call, response, false).await
+    after(ctx, call, response, CallStage::Complete).await
 }
 
 /// Passes a failure through the callbacks.
@@ -73,9 +73,9 @@ async fn after(
     ctx: Ctx<'_>,
     call: &mut ModelCall<'_>,
     response: LlmResponse,
-    partial: bool,
+    stage: CallStage,
 ) -> Result<LlmResponse, BoxError> {
-    call.partial = partial;
+    call.stage = stage;
     for callback in ctx.callbacks() {
         if let Some(other) = callback.after_model(call, &response).await? {
             return Ok(other);
@@ -112,7 +112,7 @@ async fn streamed(
         }
         pieces += 1;
         if needed && let Some(piece) = piece(chunk.delta) {
-            let mut piece = after(ctx, call, piece, true).await?;
+            let mut piece = after(ctx, call, piece, CallStage::Partial).await?;
             let text = piece.text();
             steps::process_response(ctx, call, &mut piece).await?;
             call.so_far.push_str(&text);
