@@ -64,7 +64,7 @@ pub enum AgentError {
     },
     /// The stream of the model's answer ended early.
     #[error(
-        "the answer of agent `{0}` ends with a piece: its stream broke off before the whole answer came"
+        "the answer of agent `{0}` ends with a piece: its stream was interrupted before the whole answer came"
     )]
     IncompleteStream(String),
     /// A transfer to an agent that does not exist, or to which the transfer is not allowed.

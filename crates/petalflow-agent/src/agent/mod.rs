@@ -61,7 +61,7 @@ impl Agent {
         let definition = Arc::make_mut(&mut self.0);
         edit(definition);
         definition.specs = OnceLock::new();
-        definition.roster = OnceLock::new();
+        definition.tree = OnceLock::new();
         self
     }
 }

@@ -1,4 +1,4 @@
-//! The definition of an agent, and the list of an agent and the agents below it.
+//! The definition of an agent, and the tree of an agent and the agents below it.
 
 mod history;
 mod instruction;
@@ -11,4 +11,4 @@ pub use history::History;
 pub(crate) use instruction::Instruction;
 pub use mode::Mode;
 pub(crate) use source::{Source, Unavailable};
-pub(crate) use tree::{Definition, Roster};
+pub(crate) use tree::{AgentTree, Definition};

@@ -1,4 +1,4 @@
-//! The definition of an agent, and the list of an agent and the agents below it.
+//! The definition of an agent, and the tree of an agent and the agents below it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -72,7 +72,7 @@ pub(crate) struct Definition {
     pub(crate) retry: Vec<Retry>,
     /// Built on first use, and rebuilt after the agent is changed.
     pub(crate) specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
-    pub(crate) roster: OnceLock<Arc<Roster>>,
+    pub(crate) tree: OnceLock<Arc<AgentTree>>,
 }
 
 impl Definition {
@@ -117,7 +117,7 @@ impl Definition {
             tool_timeout: None,
             retry: Vec::new(),
             specs: OnceLock::new(),
-            roster: OnceLock::new(),
+            tree: OnceLock::new(),
         }
     }
 
@@ -137,13 +137,13 @@ impl Definition {
         !self.streaming && self.agents.iter().any(streams)
     }
 
-    /// The roster: the agent and the agents below it.
-    pub(crate) fn roster(self: &Arc<Self>) -> Result<Arc<Roster>, AgentError> {
-        if let Some(roster) = self.roster.get() {
-            return Ok(Arc::clone(roster));
+    /// The agent and the agents below it.
+    pub(crate) fn agent_tree(self: &Arc<Self>) -> Result<Arc<AgentTree>, AgentError> {
+        if let Some(tree) = self.tree.get() {
+            return Ok(Arc::clone(tree));
         }
-        let roster = Arc::new(Roster::of(self)?);
-        Ok(Arc::clone(self.roster.get_or_init(|| roster)))
+        let tree = Arc::new(AgentTree::of(self)?);
+        Ok(Arc::clone(self.tree.get_or_init(|| tree)))
     }
 
     /// Fails if two tools have the same name.
@@ -163,7 +163,7 @@ impl Definition {
 }
 
 /// An agent and all agents below it, in the order in which they were added. Each comes before its own sub-agents.
-pub(crate) struct Roster(Vec<Entry>);
+pub(crate) struct AgentTree(Vec<Entry>);
 
 /// An agent, with the indices of its parent and its sub-agents.
 pub(crate) struct Entry {
@@ -172,7 +172,7 @@ pub(crate) struct Entry {
     pub(crate) children: Vec<usize>,
 }
 
-impl Roster {
+impl AgentTree {
     /// The index of the agent that has all others below it.
     pub(crate) const ROOT: usize = 0;
 
@@ -182,9 +182,9 @@ impl Roster {
     ///
     /// If two agents have the same name, or if a name is empty or the user's.
     pub(crate) fn of(root: &Arc<Definition>) -> Result<Self, AgentError> {
-        let mut roster = Roster(Vec::new());
-        roster.add(root, None)?;
-        Ok(roster)
+        let mut tree = AgentTree(Vec::new());
+        tree.add(root, None)?;
+        Ok(tree)
     }
 
     fn add(&mut self, agent: &Arc<Definition>, parent: Option<usize>) -> Result<usize, AgentError> {

@@ -1,4 +1,4 @@
-//! The result of a check.
+//! The result of a guardrail.
 
 /// The result of a check of a `T`.
 ///

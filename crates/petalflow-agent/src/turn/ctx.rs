@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::conversation::history::Reader;
-use crate::definition::{Definition, Roster};
+use crate::definition::{AgentTree, Definition};
 use crate::extension::{Callbacks, Position};
 use crate::limits::{OwnShare, Share};
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput};
@@ -25,7 +25,7 @@ pub(super) type RunAgent = for<'a> fn(
 /// A position in a conversation.
 #[derive(Clone, Copy)]
 pub(super) struct Ctx<'a> {
-    pub(super) roster: &'a Arc<Roster>,
+    pub(super) tree: &'a Arc<AgentTree>,
     /// The index of the current agent.
     pub(super) index: usize,
     pub(super) conversation: &'a Conversation,
@@ -38,16 +38,16 @@ pub(super) struct Ctx<'a> {
 
 impl<'a> Ctx<'a> {
     pub(super) fn new(
-        roster: &'a Arc<Roster>,
+        tree: &'a Arc<AgentTree>,
         conversation: &'a Conversation,
         cx: &'a Context,
         run_agent: RunAgent,
     ) -> Result<Self, AgentError> {
         let speaker = conversation.speakers.last();
         let name = speaker.map_or("", |speaker| &*speaker.agent);
-        let index = roster.index(name);
+        let index = tree.index(name);
         Ok(Ctx {
-            roster,
+            tree,
             index: index.ok_or_else(|| AgentError::UnknownAgent(name.into()))?,
             conversation,
             cx,
@@ -63,11 +63,11 @@ impl<'a> Ctx<'a> {
     }
 
     pub(super) fn agent(&self) -> &'a Arc<Definition> {
-        self.roster.agent(self.index)
+        self.tree.agent(self.index)
     }
 
     pub(super) fn root(&self) -> &'a Arc<Definition> {
-        self.roster.agent(Roster::ROOT)
+        self.tree.agent(AgentTree::ROOT)
     }
 
     /// The position for callbacks, processors and instructions.

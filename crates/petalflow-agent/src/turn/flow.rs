@@ -18,7 +18,7 @@ use crate::conversation::{
     ConversationState, ConversationTemp, ConversationThoughtOnlyAnswers, ConversationTurnId,
     ConversationTurnSpent, ConversationWaiting, PendingCall,
 };
-use crate::definition::{Definition, Roster};
+use crate::definition::{AgentTree, Definition};
 use crate::limits::{OwnShare, Usage};
 use crate::turn::begin::input;
 use crate::turn::calls::gather;
@@ -103,10 +103,10 @@ impl Begin {
         BoxError,
     > {
         conversation.resources.remove_finished_calls();
-        let roster = self.0.roster()?;
-        requirements::check(&roster, &cx)?;
-        let mut start = input::begin(&roster, conversation, &cx, run_agent)?;
-        let blocked = guard::begin(&roster, conversation, &cx, &mut start).await?;
+        let tree = self.0.agent_tree()?;
+        requirements::check(&tree, &cx)?;
+        let mut start = input::begin(&tree, conversation, &cx, run_agent)?;
+        let blocked = guard::begin(&tree, conversation, &cx, &mut start).await?;
         let message = start
             .message
             .map(|message| ConversationMessage(Some(message)));
@@ -117,7 +117,7 @@ impl Begin {
         Ok((
             message,
             ConversationTurnId(start.turn_id),
-            StartedEvents::of(&roster, conversation, start.events),
+            StartedEvents::of(&tree, conversation, start.events),
             ConversationSpeakers(start.speakers),
             state,
             changes.then_some(ConversationDecided(start.decided)),
@@ -152,9 +152,9 @@ impl Ask {
         ),
         BoxError,
     > {
-        let roster = self.0.roster()?;
+        let tree = self.0.agent_tree()?;
         let own_share = cx.managed::<OwnShare>();
-        let ctx = ctx(&roster, conversation, &cx, own_share.as_deref())?;
+        let ctx = ctx(&tree, conversation, &cx, own_share.as_deref())?;
         // A listener may stop the run when it receives an event.
         cx.events_received().await;
         if ctx.share.is_none() {
@@ -191,9 +191,9 @@ impl Compact {
         conversation: &Conversation,
         cx: Context,
     ) -> Result<(ConversationCuts, ConversationSpent, ConversationTurnSpent), BoxError> {
-        let roster = self.0.roster()?;
+        let tree = self.0.agent_tree()?;
         let own_share = cx.managed::<OwnShare>();
-        let ctx = ctx(&roster, conversation, &cx, own_share.as_deref())?;
+        let ctx = ctx(&tree, conversation, &cx, own_share.as_deref())?;
         let step = Box::pin(compact::compact(ctx)).await?;
         Ok((
             ConversationCuts(step.cuts),
@@ -211,9 +211,9 @@ impl Call {
         conversation: &Conversation,
         cx: Context,
     ) -> Result<ConversationOutcomes, BoxError> {
-        let roster = self.0.roster()?;
+        let tree = self.0.agent_tree()?;
         let own_share = cx.managed::<OwnShare>();
-        let ctx = ctx(&roster, conversation, &cx, own_share.as_deref())?;
+        let ctx = ctx(&tree, conversation, &cx, own_share.as_deref())?;
         cx.events_received().await;
         spend::check_calls(ctx)?;
         CallerStreams::note(ctx);
@@ -229,8 +229,8 @@ impl Execute {
         conversation: &Conversation,
         cx: Context,
     ) -> Result<ConversationEvents, BoxError> {
-        let roster = self.0.roster()?;
-        let ctx = ctx(&roster, conversation, &cx, None)?;
+        let tree = self.0.agent_tree()?;
+        let ctx = ctx(&tree, conversation, &cx, None)?;
         cx.events_received().await;
         Ok(ConversationEvents(vec![code::execute(ctx).await?]))
     }
@@ -256,8 +256,8 @@ impl Gather {
         ),
         BoxError,
     > {
-        let roster = self.0.roster()?;
-        let gathered = gather::gather(ctx(&roster, conversation, &cx, None)?)?;
+        let tree = self.0.agent_tree()?;
+        let gathered = gather::gather(ctx(&tree, conversation, &cx, None)?)?;
         let (state, temp) = split(gathered.state);
         let after = if gathered.continues {
             After::Ask
@@ -282,12 +282,12 @@ impl Gather {
 
 /// The current position in the conversation.
 fn ctx<'a>(
-    roster: &'a Arc<Roster>,
+    tree: &'a Arc<AgentTree>,
     conversation: &'a Conversation,
     cx: &'a Context,
     own_share: Option<&'a OwnShare>,
 ) -> Result<Ctx<'a>, AgentError> {
-    Ok(Ctx::new(roster, conversation, cx, run_agent)?.with_share(own_share))
+    Ok(Ctx::new(tree, conversation, cx, run_agent)?.with_share(own_share))
 }
 
 /// Runs one turn of an agent within a node.

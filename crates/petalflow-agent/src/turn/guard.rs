@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ctx::Ctx;
 use super::turn_start::TurnStart;
-use crate::definition::Roster;
+use crate::definition::AgentTree;
 use crate::extension::{Position, ToolStep};
 use crate::guardrail::{
     Guardrail, GuardrailAction, GuardrailContext, GuardrailEvent, GuardrailStage, Verdict,
@@ -24,29 +24,29 @@ pub(super) struct Tripped {
 
 /// The guardrails of the agent at `index`, after those of the agents above it.
 pub(super) fn guardrails(
-    roster: &Roster,
+    tree: &AgentTree,
     index: usize,
 ) -> impl Iterator<Item = &Arc<dyn Guardrail>> {
-    let mut line: Vec<usize> = roster.above(index).collect();
+    let mut line: Vec<usize> = tree.above(index).collect();
     line.reverse();
     line.push(index);
     line.into_iter()
-        .flat_map(|index| &roster.agent(index).guardrails)
+        .flat_map(|index| &tree.agent(index).guardrails)
 }
 
 /// Checks the messages that begin a turn. Returns whether one was blocked.
 pub(super) async fn begin(
-    roster: &Roster,
+    tree: &AgentTree,
     conversation: &Conversation,
     cx: &Context,
     start: &mut TurnStart,
 ) -> Result<bool, AgentError> {
     let agent = start.speakers.last().map_or("", |speaker| &*speaker.agent);
-    let Some(index) = roster.index(agent) else {
+    let Some(index) = tree.index(agent) else {
         return Ok(false);
     };
-    let agent = &*roster.agent(index).name;
-    let before = || guardrails(roster, index).filter(|guardrail| !guardrail.runs_beside_model());
+    let agent = &*tree.agent(index).name;
+    let before = || guardrails(tree, index).filter(|guardrail| !guardrail.runs_beside_model());
     if before().next().is_none() {
         return Ok(false);
     }
@@ -73,14 +73,14 @@ pub(super) async fn begin(
                 continue;
             };
             let verdict = guardrail.check_input(message, &context).await;
-            match guardrail_call.judge(&**guardrail, verdict)? {
-                Judged::Pass => {}
-                Judged::Rewritten(new, done) => {
+            match guardrail_call.record(&**guardrail, verdict)? {
+                CheckResult::Pass => {}
+                CheckResult::Rewritten(new, done) => {
                     *message = new;
                     event.guardrails.push(done);
                     start.message = is_alone.then(|| message.clone()).or(start.message.take());
                 }
-                Judged::Blocked(text, done) => {
+                CheckResult::Blocked(text, done) => {
                     answer = Some(AgentEvent {
                         id: format!("{}-{number}", start.turn_id),
                         invocation: start.turn_id.clone(),
@@ -107,12 +107,12 @@ pub(super) fn says_something(event: &AgentEvent) -> bool {
 
 /// Whether listeners get no pieces of a streamed answer.
 pub(super) fn holds_back_pieces(ctx: Ctx<'_>) -> bool {
-    guardrails(ctx.roster, ctx.index).any(|guardrail| guardrail.holds_back_pieces())
+    guardrails(ctx.tree, ctx.index).any(|guardrail| guardrail.holds_back_pieces())
 }
 
 /// Whether guardrails check the pieces of a streamed answer.
 pub(super) fn checks_pieces(ctx: Ctx<'_>) -> bool {
-    guardrails(ctx.roster, ctx.index).any(|guardrail| guardrail.runs_beside_model())
+    guardrails(ctx.tree, ctx.index).any(|guardrail| guardrail.runs_beside_model())
 }
 
 /// Checks the text so far of a streamed answer. An error ends the stream.
@@ -123,7 +123,7 @@ pub(super) async fn piece(ctx: Ctx<'_>, so_far: &str) -> Result<(), BoxError> {
     };
     let context = GuardrailContext::new(ctx.position(), true);
     let message = ChatMessage::assistant(so_far);
-    for guardrail in guardrails(ctx.roster, ctx.index) {
+    for guardrail in guardrails(ctx.tree, ctx.index) {
         if !guardrail.runs_beside_model() {
             continue;
         }
@@ -132,7 +132,9 @@ pub(super) async fn piece(ctx: Ctx<'_>, so_far: &str) -> Result<(), BoxError> {
             Ok(Verdict::Rewrite(_)) => Ok(Verdict::Pass),
             verdict => verdict,
         };
-        if let Judged::Blocked(message, event) = guardrail_call.judge(&**guardrail, verdict)? {
+        if let CheckResult::Blocked(message, event) =
+            guardrail_call.record(&**guardrail, verdict)?
+        {
             return Err(Tripped { event, message }.into());
         }
     }
@@ -145,7 +147,7 @@ pub(super) async fn tool_call(
     step: &mut ToolStep<'_>,
     done: &mut Vec<GuardrailEvent>,
 ) -> Result<Option<String>, AgentError> {
-    for guardrail in guardrails(ctx.roster, ctx.index) {
+    for guardrail in guardrails(ctx.tree, ctx.index) {
         let mut call = step.call().clone();
         call.arguments.clone_from(&step.arguments);
         let guardrail_call = GuardrailCall {
@@ -157,13 +159,13 @@ pub(super) async fn tool_call(
         };
         let context = GuardrailContext::new(ctx.position(), false);
         let verdict = guardrail.check_tool_call(&call, &context).await;
-        match guardrail_call.judge(&**guardrail, verdict)? {
-            Judged::Pass => {}
-            Judged::Rewritten(arguments, event) => {
+        match guardrail_call.record(&**guardrail, verdict)? {
+            CheckResult::Pass => {}
+            CheckResult::Rewritten(arguments, event) => {
                 step.arguments = arguments;
                 done.push(event);
             }
-            Judged::Blocked(message, event) => {
+            CheckResult::Blocked(message, event) => {
                 done.push(event);
                 return Ok(Some(message));
             }
@@ -178,20 +180,20 @@ pub(super) struct GuardrailCall<'a> {
     pub(super) stage: GuardrailStage,
 }
 
-/// A verdict that does not fail the run.
-pub(super) enum Judged<T> {
+/// The result of a check that does not fail the run.
+pub(super) enum CheckResult<T> {
     Pass,
     Rewritten(T, GuardrailEvent),
     Blocked(String, GuardrailEvent),
 }
 
 impl GuardrailCall<'_> {
-    /// Emits the event of a verdict.
-    pub(super) fn judge<T>(
+    /// Emits the event of a verdict, and returns it as a result.
+    pub(super) fn record<T>(
         &self,
         guardrail: &dyn Guardrail,
         verdict: Result<Verdict<T>, BoxError>,
-    ) -> Result<Judged<T>, AgentError> {
+    ) -> Result<CheckResult<T>, AgentError> {
         let event = |action: GuardrailAction| {
             let stage = self.stage.clone();
             let event = GuardrailEvent::new(guardrail.name(), self.position.agent, stage, action);
@@ -200,11 +202,13 @@ impl GuardrailCall<'_> {
             event
         };
         Ok(match verdict {
-            Ok(Verdict::Pass) => Judged::Pass,
-            Ok(Verdict::Rewrite(new)) => Judged::Rewritten(new, event(GuardrailAction::Rewritten)),
+            Ok(Verdict::Pass) => CheckResult::Pass,
+            Ok(Verdict::Rewrite(new)) => {
+                CheckResult::Rewritten(new, event(GuardrailAction::Rewritten))
+            }
             Ok(Verdict::Block(message)) => {
                 let done = event(GuardrailAction::Blocked(message.clone()));
-                Judged::Blocked(message, done)
+                CheckResult::Blocked(message, done)
             }
             Ok(Verdict::Fail(reason)) => {
                 event(GuardrailAction::Failed(reason.clone()));

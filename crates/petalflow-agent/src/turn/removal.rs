@@ -3,7 +3,7 @@
 use crate::conversation::cut::Cut;
 use crate::conversation::history::{self, Reader};
 use crate::conversation::{ConversationCuts, ConversationEvents, ConversationRemoved};
-use crate::definition::{Definition, History, Mode, Roster};
+use crate::definition::{AgentTree, Definition, History, Mode};
 use crate::{AgentEvent, Conversation, Pending};
 use petalflow::node::{Effects, Key, Output, WriteOutput};
 use petalflow::state::KeySet;
@@ -28,19 +28,19 @@ impl StartedEvents {
     ///
     /// Each event is copied twice at most for one that was added, so a turn takes the same time after any number of
     /// events.
-    pub(super) fn of(roster: &Roster, conversation: &Conversation, new: Vec<AgentEvent>) -> Self {
+    pub(super) fn of(tree: &AgentTree, conversation: &Conversation, new: Vec<AgentEvent>) -> Self {
         let events = &*conversation.events;
-        let mut agents = roster.agents();
+        let mut agents = tree.agents();
         if !agents.any(|agent| agent.removes_cut_events) {
             return StartedEvents::New(new);
         }
-        let mut agents = roster.agents();
+        let mut agents = tree.agents();
         let is_cut = agents.any(|agent| {
             let cut = cut(agent, conversation);
             cut.is_some_and(|cut| cut.from * 2 >= events.len())
         });
         let unread = if is_cut {
-            unread(roster, conversation)
+            unread(tree, conversation)
         } else {
             0
         };
@@ -58,10 +58,10 @@ impl StartedEvents {
 
 /// The number of events at the start of the conversation that no agent reads, and that no open call, task or question
 /// belongs to.
-fn unread(roster: &Roster, conversation: &Conversation) -> usize {
+fn unread(tree: &AgentTree, conversation: &Conversation) -> usize {
     let events = &*conversation.events;
-    let mut first_read = roster.agents().map(|agent| first_read(agent, conversation));
-    // Steps read the last turn, which may have broken off.
+    let mut first_read = tree.agents().map(|agent| first_read(agent, conversation));
+    // Steps read the last turn, which may have been interrupted.
     let last = events
         .iter()
         .rfind(|event| event.branch == conversation.branch);

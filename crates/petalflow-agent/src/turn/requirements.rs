@@ -1,14 +1,14 @@
 //! The managed values that tools take.
 
 use crate::AgentError;
-use crate::definition::{Definition, Roster};
+use crate::definition::{AgentTree, Definition};
 use petalflow::Context;
 use petalflow::node::Requirements;
 use petalflow::tool::Tool;
 
 /// Fails if the run has not all managed values that the tools of these agents take.
-pub(super) fn check(roster: &Roster, cx: &Context) -> Result<(), AgentError> {
-    for agent in roster.agents() {
+pub(super) fn check(tree: &AgentTree, cx: &Context) -> Result<(), AgentError> {
+    for agent in tree.agents() {
         for tool in &agent.tools {
             check_tool(agent, &**tool, cx)?;
         }

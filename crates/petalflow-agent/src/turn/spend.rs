@@ -234,7 +234,7 @@ fn set_cost(
         return Ok(());
     }
     let client = ctx
-        .roster
+        .tree
         .model(ctx.index)
         .ok()
         .and_then(|client| client.model());

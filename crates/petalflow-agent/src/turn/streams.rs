@@ -25,7 +25,7 @@ impl CallerStreams {
         if ctx.root().streams_in_part()
             && let Some(caller) = ctx.cx.managed::<CallerStreams>()
         {
-            let streams = ctx.roster.streams(ctx.index);
+            let streams = ctx.tree.streams(ctx.index);
             caller.0.store(streams, Ordering::Relaxed);
         }
     }

@@ -13,13 +13,13 @@ pub(super) struct TurnStart {
     pub(super) message: Option<ChatMessage>,
     pub(super) events: Vec<AgentEvent>,
     pub(super) speakers: Vec<Speaker>,
-    /// The state changes of calls of a turn that broke off.
+    /// The state changes of calls of an interrupted turn.
     pub(super) state: Map<String, Value>,
     /// The ids of the calls that decisions have started.
     pub(super) decided: Vec<String>,
     /// The agents that wait for a person after this step; `None` if they are the same as before.
     pub(super) waiting: Option<Vec<Waiting>>,
-    /// What steps of a turn that broke off had used, as far as the conversation does not contain it.
+    /// What steps of an interrupted turn had used, as far as the conversation does not contain it.
     pub(super) spent: Usage,
     pub(super) next: TurnStep,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::unfinished::Unfinished;
 use crate::conversation::{PendingCall, Speaker, Waiting, decisions, repeated};
-use crate::definition::{Mode, Roster};
+use crate::definition::{AgentTree, Mode};
 use crate::human::{CREDENTIAL, credential};
 use crate::turn::calls::sub_agent;
 use crate::turn::ctx::RunAgent;
@@ -16,7 +16,7 @@ use serde_json::Map;
 
 /// Starts a turn.
 pub(in crate::turn) fn begin(
-    roster: &Arc<Roster>,
+    tree: &Arc<AgentTree>,
     conversation: &Conversation,
     cx: &Context,
     run_agent: RunAgent,
@@ -25,12 +25,12 @@ pub(in crate::turn) fn begin(
     if events.is_empty() && conversation.message.is_none() {
         return Err(AgentError::NoMessage);
     }
-    let left = Unfinished::of(roster, conversation);
+    let left = Unfinished::of(tree, conversation);
     let mut start = TurnStart {
         turn_id: cx.task_id().to_string(),
         message: None,
         events: Vec::new(),
-        speakers: speakers(roster, conversation),
+        speakers: speakers(tree, conversation),
         state: Map::new(),
         decided: Vec::new(),
         waiting: None,
@@ -39,7 +39,7 @@ pub(in crate::turn) fn begin(
     };
     let Some(message) = &conversation.message else {
         // There is no new message, but the existing events may still need an answer.
-        left.close(&mut start, roster, conversation, cx, run_agent)?;
+        left.close(&mut start, tree, conversation, cx, run_agent)?;
         return Ok(start);
     };
     let message = with_tool_names(events, message);
@@ -49,17 +49,17 @@ pub(in crate::turn) fn begin(
     start.message = has_credentials.then(|| redacted(message.clone()));
     let (message, repeated) = repeated::split(conversation, message);
     if message.parts.is_empty() && !repeated.is_empty() {
-        left.continue_turn(&mut start, roster, conversation, cx, run_agent, &repeated)?;
+        left.continue_turn(&mut start, tree, conversation, cx, run_agent, &repeated)?;
         return Ok(start);
     }
-    left.close(&mut start, roster, conversation, cx, run_agent)?;
-    answer(start, roster, conversation, message)
+    left.close(&mut start, tree, conversation, cx, run_agent)?;
+    answer(start, tree, conversation, message)
 }
 
 /// Starts the turn of a message.
 fn answer(
     mut start: TurnStart,
-    roster: &Roster,
+    tree: &AgentTree,
     conversation: &Conversation,
     message: ChatMessage,
 ) -> Result<TurnStart, AgentError> {
@@ -80,11 +80,11 @@ fn answer(
         .map(|result| &*result.call_id)
         .chain(waiting_call)
         .find_map(|id| event_with_call(events, id))
-        && let Some(index) = roster.index(&caller.author)
+        && let Some(index) = tree.index(&caller.author)
         && caller.scope.is_none()
-        && roster.agent(index).mode == Mode::Chat
+        && tree.agent(index).mode == Mode::Chat
     {
-        start.speakers = vec![speaker(roster, index)];
+        start.speakers = vec![speaker(tree, index)];
     }
     let last = start.speakers.last();
     let scope = last.and_then(|speaker| speaker.task.as_ref());
@@ -111,7 +111,7 @@ fn answer(
             ..PendingCall::new(calls.len(), waiting.call.clone())
         });
     }
-    // The events of a turn that broke off have the numbers before.
+    // The events of an interrupted turn have the numbers before.
     let first = if start.events.is_empty() { 0 } else { 5 };
     for (number, (scope, message)) in messages.into_iter().enumerate() {
         start.events.push(AgentEvent {
@@ -163,18 +163,18 @@ fn redacted(mut message: ChatMessage) -> ChatMessage {
 }
 
 /// The speakers at the end of the last turn if they may keep the conversation; otherwise the root.
-fn speakers(roster: &Roster, conversation: &Conversation) -> Vec<Speaker> {
-    let known = |speaker: &Speaker| roster.index(&speaker.agent).is_some();
+fn speakers(tree: &AgentTree, conversation: &Conversation) -> Vec<Speaker> {
+    let known = |speaker: &Speaker| tree.index(&speaker.agent).is_some();
     let speakers = &conversation.speakers;
     let may_keep = speakers.iter().all(known)
         && speakers
             .first()
-            .and_then(|speaker| roster.index(&speaker.agent))
-            .is_some_and(|index| may_keep_conversation(roster, index));
+            .and_then(|speaker| tree.index(&speaker.agent))
+            .is_some_and(|index| may_keep_conversation(tree, index));
     if may_keep {
         speakers.clone()
     } else {
-        vec![speaker(roster, Roster::ROOT)]
+        vec![speaker(tree, AgentTree::ROOT)]
     }
 }
 
@@ -186,19 +186,19 @@ impl Speaker {
     }
 }
 
-fn speaker(roster: &Roster, index: usize) -> Speaker {
+fn speaker(tree: &AgentTree, index: usize) -> Speaker {
     Speaker {
-        agent: roster.agent(index).name.to_string(),
+        agent: tree.agent(index).name.to_string(),
         task: None,
     }
 }
 
 /// Whether the agent may keep the conversation. An agent that cannot transfer back to the root would keep it forever.
-fn may_keep_conversation(roster: &Roster, index: usize) -> bool {
+fn may_keep_conversation(tree: &AgentTree, index: usize) -> bool {
     // A `SingleTurn` agent is called by its name.
-    if roster.agent(index).mode == Mode::SingleTurn {
+    if tree.agent(index).mode == Mode::SingleTurn {
         return true;
     }
-    let mut line = std::iter::once(index).chain(roster.above(index));
-    line.all(|index| index == Roster::ROOT || roster.agent(index).transfers.to_parent)
+    let mut line = std::iter::once(index).chain(tree.above(index));
+    line.all(|index| index == AgentTree::ROOT || tree.agent(index).transfers.to_parent)
 }

@@ -1,4 +1,4 @@
-//! The begin of a turn, and what is left of one that broke off.
+//! The start of a turn, and the end of an interrupted one.
 
 pub(super) mod input;
 pub(super) mod unfinished;

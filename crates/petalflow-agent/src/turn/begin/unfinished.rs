@@ -1,9 +1,9 @@
-//! What is left of a turn that broke off: the process died, or a step failed, and the next input came before it was resumed.
+//! The end of an interrupted turn: the process stopped, or a step failed, and the next input came before it was resumed.
 
 use std::sync::Arc;
 
 use crate::conversation::{Outcome, PendingCall, decisions};
-use crate::definition::{Mode, Roster};
+use crate::definition::{AgentTree, Mode};
 use crate::human;
 use crate::turn::calls::gather::{self, Gathered};
 use crate::turn::calls::merge;
@@ -19,7 +19,7 @@ use serde_json::json;
 const STOPPED: &str =
     "the program stopped while this call ran, and it is not known what the call did";
 
-/// The calls of a turn that broke off. Those that had finished are the outcomes of the conversation.
+/// The calls of an interrupted turn. Those that had finished are the outcomes of the conversation.
 pub(in crate::turn) struct Unfinished<'c> {
     /// The calls that had not finished, with their index among the calls of their step.
     calls: Vec<(usize, &'c ToolCall)>,
@@ -28,7 +28,7 @@ pub(in crate::turn) struct Unfinished<'c> {
 }
 
 impl<'c> Unfinished<'c> {
-    pub(in crate::turn) fn of(roster: &Roster, conversation: &'c Conversation) -> Self {
+    pub(in crate::turn) fn of(tree: &AgentTree, conversation: &'c Conversation) -> Self {
         let events = &*conversation.events;
         let decided = !conversation.decided.is_empty();
         let calls: Vec<&ToolCall> = if decided {
@@ -40,7 +40,7 @@ impl<'c> Unfinished<'c> {
         } else {
             // A history from elsewhere has no turns.
             let last = events.last().filter(|last| !last.invocation.is_empty());
-            let calls = last.map(|last| open_calls(roster, conversation, last));
+            let calls = last.map(|last| open_calls(tree, conversation, last));
             calls.unwrap_or_default()
         };
         let is_open = |(_, call): &(usize, &ToolCall)| {
@@ -58,7 +58,7 @@ impl<'c> Unfinished<'c> {
     pub(in crate::turn) fn close(
         self,
         start: &mut TurnStart,
-        roster: &Arc<Roster>,
+        tree: &Arc<AgentTree>,
         conversation: &Conversation,
         cx: &Context,
         run_agent: RunAgent,
@@ -66,7 +66,7 @@ impl<'c> Unfinished<'c> {
         if self.calls.is_empty() && conversation.outcomes.is_empty() {
             return Ok(());
         }
-        gather(start, roster, conversation, cx, run_agent, &self.calls)?;
+        gather(start, tree, conversation, cx, run_agent, &self.calls)?;
         Ok(())
     }
 
@@ -74,7 +74,7 @@ impl<'c> Unfinished<'c> {
     pub(in crate::turn) fn continue_turn(
         self,
         start: &mut TurnStart,
-        roster: &Arc<Roster>,
+        tree: &Arc<AgentTree>,
         conversation: &Conversation,
         cx: &Context,
         run_agent: RunAgent,
@@ -86,7 +86,7 @@ impl<'c> Unfinished<'c> {
         let continues = if conversation.outcomes.is_empty() {
             !conversation.is_over()
         } else {
-            gather(start, roster, conversation, cx, run_agent, &[])?
+            gather(start, tree, conversation, cx, run_agent, &[])?
         };
         let agent = conversation.speakers.last();
         let agent = agent.map(|speaker| &*speaker.agent).unwrap_or_default();
@@ -115,11 +115,11 @@ impl<'c> Unfinished<'c> {
 
 /// The calls of the last event that should have results. The results of the others come later, or wait for a person.
 fn open_calls<'c>(
-    roster: &Roster,
+    tree: &AgentTree,
     conversation: &Conversation,
     last: &'c AgentEvent,
 ) -> Vec<&'c ToolCall> {
-    let agent = roster.index(&last.author).map(|index| roster.agent(index));
+    let agent = tree.index(&last.author).map(|index| tree.agent(index));
     let comes_later = |call: &ToolCall| {
         let mut specs = agent.into_iter().flat_map(|agent| agent.specs().iter());
         last.long_running.contains(&call.id)
@@ -129,8 +129,8 @@ fn open_calls<'c>(
     let mut speakers = conversation.speakers.iter();
     let has_task = speakers.any(|speaker| speaker.task.is_some());
     let works_on_task = |call: &ToolCall| {
-        let index = roster.index(&call.name).filter(|_| has_task);
-        index.is_some_and(|index| roster.agent(index).mode == Mode::Task)
+        let index = tree.index(&call.name).filter(|_| has_task);
+        index.is_some_and(|index| tree.agent(index).mode == Mode::Task)
     };
     let waits = |call: &ToolCall| {
         let mut waiting = conversation.waiting.iter().flatten();
@@ -145,19 +145,19 @@ fn open_calls<'c>(
 /// whether the turn would continue.
 fn gather(
     start: &mut TurnStart,
-    roster: &Arc<Roster>,
+    tree: &Arc<AgentTree>,
     conversation: &Conversation,
     cx: &Context,
     run_agent: RunAgent,
     stopped: &[(usize, &ToolCall)],
 ) -> Result<bool, AgentError> {
     let last = conversation.events.last();
-    let mut broken = Conversation {
+    let mut interrupted = Conversation {
         turn_id: last.map(|last| last.invocation.clone()).unwrap_or_default(),
         speakers: start.speakers.clone(),
         ..conversation.clone()
     };
-    let ctx = Ctx::new(roster, &broken, cx, run_agent)?;
+    let ctx = Ctx::new(tree, &interrupted, cx, run_agent)?;
     let closed: Vec<Outcome> = stopped
         .iter()
         .map(|(index, call)| {
@@ -174,17 +174,23 @@ fn gather(
             Outcome::of(*index, &call.id, event)
         })
         .collect();
-    broken.outcomes.extend(closed);
-    let ctx = Ctx::new(roster, &broken, cx, run_agent)?;
+    interrupted.outcomes.extend(closed);
+    let ctx = Ctx::new(tree, &interrupted, cx, run_agent)?;
     let gathered = gather::gather(ctx).unwrap_or_else(|_| {
-        // What would have failed the turn that broke off must not fail this one.
-        let events = broken.outcomes.iter().map(|outcome| outcome.event.clone());
+        // What would have failed the interrupted turn must not fail this one.
+        let events = interrupted
+            .outcomes
+            .iter()
+            .map(|outcome| outcome.event.clone());
         Gathered::of(merge::responses(events))
     });
     start.events.extend(gathered.events);
     start.state.extend(gathered.state);
     start.waiting = gathered.waiting;
-    let spent = broken.outcomes.iter().filter_map(|outcome| outcome.spent);
+    let spent = interrupted
+        .outcomes
+        .iter()
+        .filter_map(|outcome| outcome.spent);
     start.spent = spent.fold(start.spent, |sum, spent| sum + spent);
     if let Some(speakers) = gathered.speakers {
         start.speakers = speakers;

@@ -93,7 +93,7 @@ pub(in crate::turn) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
             gathered.speakers = Some(speakers);
             gathered.continues = true;
         } else if let Some(name) = target {
-            let index = transfer::target(ctx.roster, ctx.index, &name)?;
+            let index = transfer::target(ctx.tree, ctx.index, &name)?;
             gathered.speakers = Some(transferred(ctx, index));
             gathered.continues = true;
         }
@@ -116,12 +116,12 @@ fn next_task(ctx: Ctx<'_>, gathered: &mut Gathered) {
     let speakers = gathered.speakers.as_ref().unwrap_or(&conversation.speakers);
     let Some(index) = speakers
         .last()
-        .and_then(|speaker| ctx.roster.index(&speaker.agent))
+        .and_then(|speaker| ctx.tree.index(&speaker.agent))
     else {
         return;
     };
     let events = conversation.events.iter().chain(&gathered.events);
-    if let Some(task) = delegation::open_task(ctx.roster, index, events) {
+    if let Some(task) = delegation::open_task(ctx.tree, index, events) {
         let mut speakers = speakers.clone();
         speakers.push(task);
         gathered.speakers = Some(speakers);
@@ -177,7 +177,7 @@ fn answer(ctx: Ctx<'_>, results: &AgentEvent) -> Option<AgentEvent> {
 /// The speaker after a transfer to the agent at `index`.
 fn transferred(ctx: Ctx<'_>, index: usize) -> Vec<Speaker> {
     vec![Speaker {
-        agent: ctx.roster.agent(index).name.to_string(),
+        agent: ctx.tree.agent(index).name.to_string(),
         task: None,
     }]
 }

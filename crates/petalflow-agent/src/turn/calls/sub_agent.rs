@@ -35,7 +35,7 @@ pub(in crate::turn) async fn call(
     pending: &PendingCall,
     spent: &mut Option<Usage>,
 ) -> Result<AgentAnswer, BoxError> {
-    let agent = ctx.roster.agent(index);
+    let agent = ctx.tree.agent(index);
     let step = format!("{}@1", agent.name);
     let branch = match &ctx.conversation.branch {
         Some(branch) => format!("{branch}.{step}"),
@@ -69,7 +69,7 @@ pub(in crate::turn) async fn call(
         turn_spent: caller.turn_spent,
         ..input
     };
-    let streams = ctx.roster.streams(index);
+    let streams = ctx.tree.streams(index);
     let own_share = OwnShare(Some(share));
     let ran = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input, own_share, streams).await;
     *spent = Some(match &ran {

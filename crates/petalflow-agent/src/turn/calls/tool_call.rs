@@ -242,8 +242,8 @@ async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
         }
         known.push(answer_tool::NAME.into());
     }
-    for index in ctx.roster.delegates(ctx.index) {
-        let delegate = ctx.roster.agent(index);
+    for index in ctx.tree.delegates(ctx.index) {
+        let delegate = ctx.tree.agent(index);
         if &*delegate.name == name {
             return Ok(match delegate.mode {
                 Mode::Task => Target::Task,
@@ -295,7 +295,7 @@ async fn run(
         Target::Tool(tool) => run_tool(ctx, step, &spans::tool(tool), pending, effects).await,
         Target::Transfer => {
             let name = transfer::agent_name(&step.arguments)?;
-            transfer::target(ctx.roster, ctx.index, name)?;
+            transfer::target(ctx.tree, ctx.index, name)?;
             step.actions.transfer_to_agent = Some(name.into());
             Ok(Value::Null)
         }

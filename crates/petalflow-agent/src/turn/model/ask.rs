@@ -60,7 +60,7 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         .into());
     }
     // A turn may resume in a program with other values.
-    requirements::check(ctx.roster, ctx.cx)?;
+    requirements::check(ctx.tree, ctx.cx)?;
     spend::restore_unwritten(ctx);
     if compact::is_due(ctx)? {
         return Ok(ModelStep {
@@ -179,8 +179,8 @@ async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<Too
         }
     }
     more.extend(found.iter().cloned());
-    for index in ctx.roster.delegates(ctx.index) {
-        more.push(delegation::spec(ctx.roster.agent(index)));
+    for index in ctx.tree.delegates(ctx.index) {
+        more.push(delegation::spec(ctx.tree.agent(index)));
     }
     more.extend(transfer::tool(ctx).cloned());
     let has_others = !more.is_empty() || !own.is_empty() || !call.request.tools.is_empty();

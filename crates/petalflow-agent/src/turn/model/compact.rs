@@ -135,8 +135,8 @@ fn is_open(ctx: Ctx<'_>, cut: &Cut) -> bool {
 
 /// The compactor of the agent, or of the nearest agent above it that has one.
 fn compactor(ctx: Ctx<'_>) -> Option<&Arc<dyn Compactor>> {
-    let mut line = std::iter::once(ctx.index).chain(ctx.roster.above(ctx.index));
-    line.find_map(|index| ctx.roster.agent(index).compactor.as_ref())
+    let mut line = std::iter::once(ctx.index).chain(ctx.tree.above(ctx.index));
+    line.find_map(|index| ctx.tree.agent(index).compactor.as_ref())
 }
 
 /// Makes requests, and counts what they use.

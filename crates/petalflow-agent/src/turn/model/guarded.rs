@@ -8,7 +8,7 @@ use super::model_call;
 use crate::extension::ModelCall;
 use crate::guardrail::{GuardrailContext, GuardrailEvent, GuardrailStage};
 use crate::turn::ctx::Ctx;
-use crate::turn::guard::{GuardrailCall, Judged, Tripped, guardrails, says_something};
+use crate::turn::guard::{CheckResult, GuardrailCall, Tripped, guardrails, says_something};
 use petalflow::BoxError;
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Role};
 
@@ -25,7 +25,7 @@ pub(in crate::turn) async fn respond(
     ctx: Ctx<'_>,
     call: &mut ModelCall<'_>,
 ) -> Result<Guarded, BoxError> {
-    if guardrails(ctx.roster, ctx.index).next().is_none() {
+    if guardrails(ctx.tree, ctx.index).next().is_none() {
         return Ok(Guarded {
             response: model_call::respond(ctx, call).await?,
             guardrails: Vec::new(),
@@ -89,7 +89,7 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
         return Ok(());
     };
     let context = GuardrailContext::new(ctx.position(), false);
-    let guardrails = guardrails(ctx.roster, ctx.index);
+    let guardrails = guardrails(ctx.tree, ctx.index);
     let guardrails: Vec<_> = guardrails
         .filter(|guardrail| guardrail.runs_beside_model())
         .collect();
@@ -106,10 +106,10 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
             let Some(running) = check else { continue };
             let Poll::Ready(verdict) = Pin::new(running).poll(cx) else { continue };
             *check = None;
-            match guardrail_call.judge(&***guardrail, verdict)? {
-                Judged::Pass => {}
-                Judged::Blocked(message, event) => return Poll::Ready(Err(Tripped { event, message }.into())),
-                Judged::Rewritten(..) => {
+            match guardrail_call.record(&***guardrail, verdict)? {
+                CheckResult::Pass => {}
+                CheckResult::Blocked(message, event) => return Poll::Ready(Err(Tripped { event, message }.into())),
+                CheckResult::Rewritten(..) => {
                     let why = "it runs beside the model, which has the input already: it cannot rewrite it";
                     return Poll::Ready(Err(guardrail_call.failed(&***guardrail, why.into()).into()));
                 }
@@ -144,7 +144,7 @@ async fn output(ctx: Ctx<'_>, mut response: LlmResponse) -> Result<Guarded, BoxE
         stage: GuardrailStage::Output,
     };
     let context = GuardrailContext::new(ctx.position(), false);
-    for guardrail in guardrails(ctx.roster, ctx.index) {
+    for guardrail in guardrails(ctx.tree, ctx.index) {
         let Some(message) = response
             .message
             .as_mut()
@@ -153,16 +153,16 @@ async fn output(ctx: Ctx<'_>, mut response: LlmResponse) -> Result<Guarded, BoxE
             break;
         };
         let verdict = guardrail.check_output(message, &context).await;
-        match guardrail_call.judge(&**guardrail, verdict)? {
-            Judged::Pass => {}
-            Judged::Rewritten(new, event) => {
+        match guardrail_call.record(&**guardrail, verdict)? {
+            CheckResult::Pass => {}
+            CheckResult::Rewritten(new, event) => {
                 *message = ChatMessage {
                     role: Role::Assistant,
                     ..new
                 };
                 done.push(event);
             }
-            Judged::Blocked(text, event) => {
+            CheckResult::Blocked(text, event) => {
                 response.message = Some(ChatMessage::assistant(text));
                 done.push(event);
                 return Ok(Guarded {

@@ -30,11 +30,11 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
             return Ok(response);
         }
     }
-    let client = ctx.roster.model(ctx.index)?;
+    let client = ctx.tree.model(ctx.index)?;
     spend::before_request(ctx, &mut call.request, client)?;
     call.requests += 1;
     let model = spans::model(client);
-    let streams = ctx.roster.streams(ctx.index) || ctx.cx.managed::<StreamsBelow>().is_some();
+    let streams = ctx.tree.streams(ctx.index) || ctx.cx.managed::<StreamsBelow>().is_some();
     let answered = if streams {
         streamed(&model, ctx, call).await?
     } else {

@@ -37,10 +37,10 @@ pub(in crate::turn) fn is_used(ctx: Ctx<'_>) -> bool {
         !agent.tools.is_empty()
             || !agent.sources.is_empty()
             || transfer::tool(ctx).is_some()
-            || ctx.roster.delegates(ctx.index).next().is_some()
+            || ctx.tree.delegates(ctx.index).next().is_some()
     };
     let supports_both = || {
-        let model = ctx.roster.model(ctx.index);
+        let model = ctx.tree.model(ctx.index);
         model.is_ok_and(|model| model.capabilities().schema_with_tools)
     };
     agent.output.is_some() && agent.mode != Mode::Task && has_tools() && !supports_both()

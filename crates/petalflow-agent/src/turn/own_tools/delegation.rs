@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::AgentEvent;
 use crate::conversation::Speaker;
-use crate::definition::{Definition, Mode, Roster};
+use crate::definition::{AgentTree, Definition, Mode};
 use crate::turn::ctx::Ctx;
 use petalflow::tool::{ToolResult, ToolSpec};
 use petalflow_llm::ChatMessage;
@@ -65,14 +65,14 @@ fn output(agent: &Definition, answer: &str) -> Value {
 
 /// The first task without an answer among the last calls of the agent at `index`.
 pub(in crate::turn) fn open_task<'e>(
-    roster: &Roster,
+    tree: &AgentTree,
     index: usize,
     events: impl DoubleEndedIterator<Item = &'e AgentEvent>,
 ) -> Option<Speaker> {
-    let agent = &*roster.agent(index).name;
+    let agent = &*tree.agent(index).name;
     let works_on_tasks = |name: &str| {
-        let delegates = roster.delegates(index);
-        let mut delegates = delegates.map(|index| roster.agent(index));
+        let delegates = tree.delegates(index);
+        let mut delegates = delegates.map(|index| tree.agent(index));
         delegates.any(|agent| agent.mode == Mode::Task && *agent.name == *name)
     };
     let mut answered: Vec<&str> = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use crate::AgentError;
-use crate::definition::Roster;
+use crate::definition::AgentTree;
 use crate::turn::ctx::Ctx;
 use petalflow::tool::ToolSpec;
 
@@ -30,18 +30,18 @@ static SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
 
 /// The tool, if there is an agent to transfer to.
 pub(in crate::turn) fn tool(ctx: Ctx<'_>) -> Option<&'static Arc<ToolSpec>> {
-    (!ctx.roster.transfer_targets(ctx.index).is_empty()).then(|| &*SPEC)
+    (!ctx.tree.transfer_targets(ctx.index).is_empty()).then(|| &*SPEC)
 }
 
 /// The instructions about the agents that the model may transfer to.
 pub(in crate::turn) fn instruction(ctx: Ctx<'_>) -> Option<String> {
-    let targets = ctx.roster.transfer_targets(ctx.index);
+    let targets = ctx.tree.transfer_targets(ctx.index);
     if targets.is_empty() {
         return None;
     }
     let mut text = String::from("You have a list of other agents to transfer to:\n");
     for index in &targets {
-        let agent = ctx.roster.agent(*index);
+        let agent = ctx.tree.agent(*index);
         let _ = write!(
             text,
             "\nAgent name: {}\nAgent description: {}\n",
@@ -54,14 +54,14 @@ pub(in crate::turn) fn instruction(ctx: Ctx<'_>) -> Option<String> {
          If another agent is better for answering the question according to its description, call `{NAME}` to transfer the \
          question to that agent. When transferring, do not generate any text other than the function call.\n"
     );
-    if let Some(parent) = ctx.roster.entry(ctx.index).parent
+    if let Some(parent) = ctx.tree.entry(ctx.index).parent
         && targets.contains(&parent)
     {
         let _ = write!(
             text,
             "\nYour parent agent is {}. If neither the other agents nor you are best for answering the question according to \
              the descriptions, transfer to your parent agent.\n",
-            ctx.roster.agent(parent).name
+            ctx.tree.agent(parent).name
         );
     }
     Some(text)
@@ -82,11 +82,11 @@ pub(in crate::turn) fn agent_name(arguments: &Value) -> Result<&str, String> {
 
 /// The agent with this name, if the one at `from` may transfer to it.
 pub(in crate::turn) fn target(
-    roster: &Roster,
+    tree: &AgentTree,
     from: usize,
     name: &str,
 ) -> Result<usize, AgentError> {
-    let mut targets = roster.transfer_targets(from).into_iter();
-    let target = targets.find(|index| &*roster.agent(*index).name == name);
+    let mut targets = tree.transfer_targets(from).into_iter();
+    let target = targets.find(|index| &*tree.agent(*index).name == name);
     target.ok_or_else(|| AgentError::UnknownAgent(name.into()))
 }
