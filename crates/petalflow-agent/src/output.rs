@@ -45,6 +45,11 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     Ok(value)
 }
 
+/// The message to a model whose answer does not have the requested form: the problem, and what to do instead.
+pub(crate) fn correction(problem: &str, instruction: &str) -> String {
+    format!("Your answer does not have the requested form: {problem}. {instruction}")
+}
+
 fn located<E: std::fmt::Display>(error: &serde_path_to_error::Error<E>) -> String {
     match error.path().to_string() {
         path if path == "." => error.inner().to_string(),

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use petalflow::middleware::BoxFuture;
-use petalflow::{BoxError, Context, async_trait};
+use petalflow::{BoxError, async_trait};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, LlmResponse};
 
+use crate::extension::{Position, position_methods};
 use crate::tokens;
 
 /// A policy for the messages that a model reads: see the [module](super).
@@ -100,8 +101,7 @@ impl ContextSize {
 
 /// What a compactor knows about the agent whose messages it cuts.
 pub struct CompactionContext<'a> {
-    agent: &'a str,
-    cx: &'a Context,
+    position: Position<'a>,
     requests: &'a dyn Requests,
 }
 
@@ -115,23 +115,11 @@ pub(crate) trait Requests: Send + Sync {
 }
 
 impl<'a> CompactionContext<'a> {
-    pub(crate) fn new(agent: &'a str, cx: &'a Context, requests: &'a dyn Requests) -> Self {
-        CompactionContext {
-            agent,
-            cx,
-            requests,
-        }
+    pub(crate) fn new(position: Position<'a>, requests: &'a dyn Requests) -> Self {
+        CompactionContext { position, requests }
     }
 
-    /// The name of the agent.
-    pub fn agent(&self) -> &str {
-        self.agent
-    }
-
-    /// The context of the run.
-    pub fn cx(&self) -> &Context {
-        self.cx
-    }
+    position_methods!();
 
     /// Asks a model. The request counts in the conversation's [`usage`](crate::Conversation::usage), and the limits of the
     /// agent hold for it.
@@ -151,7 +139,7 @@ impl<'a> CompactionContext<'a> {
 impl fmt::Debug for CompactionContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CompactionContext")
-            .field("agent", &self.agent)
+            .field("agent", &self.agent())
             .finish_non_exhaustive()
     }
 }

@@ -1,14 +1,11 @@
 //! One model call, as processors and callbacks see it.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::position::Position;
-use crate::{AgentEvent, Conversation};
-use petalflow::Context;
-use petalflow_artifacts::ArtifactFolder;
+use super::position::{Position, call_methods};
+use crate::AgentEvent;
 use petalflow_llm::{LlmRequest, TokenUsage};
 
 /// A model call: the request, and its position in the conversation. Processors and callbacks may change the request.
@@ -73,25 +70,7 @@ impl<'a> ModelCall<'a> {
         }
     }
 
-    /// The name of the agent that makes the call.
-    pub fn agent(&self) -> &str {
-        self.position.agent
-    }
-
-    /// The conversation as it was when the superstep began.
-    pub fn conversation(&self) -> &Conversation {
-        self.position.conversation
-    }
-
-    /// The context of the run.
-    pub fn cx(&self) -> &Context {
-        self.position.cx
-    }
-
-    /// The artifacts of the thread, if the run manages an [`ArtifactFolder`].
-    pub fn artifacts(&self) -> Option<Arc<ArtifactFolder>> {
-        self.position.cx.managed()
-    }
+    call_methods!(delta);
 
     /// Whether a callback after the model gets a piece of the answer instead of the complete answer.
     pub fn is_partial(&self) -> bool {
@@ -101,16 +80,6 @@ impl<'a> ModelCall<'a> {
     /// The text of the answer's earlier pieces, without thoughts. Empty for a complete answer.
     pub fn so_far(&self) -> &str {
         if self.is_partial() { &self.so_far } else { "" }
-    }
-
-    /// A value of the conversation's state, with the changes of this call.
-    pub fn state(&self, key: &str) -> Option<Value> {
-        self.position.state(&self.delta, key)
-    }
-
-    /// Sets a value of the conversation's state.
-    pub fn set_state(&mut self, key: impl Into<String>, value: impl Into<Value>) {
-        self.delta.insert(key.into(), value.into());
     }
 
     /// Adds an event to the conversation, before the model's answer. Fills in the id, the turn, the branch and, if it

@@ -1,4 +1,4 @@
-//! The position of a call in a conversation.
+//! The position of a call in a conversation, and the methods of the public types that have one.
 
 use serde_json::{Map, Value};
 
@@ -38,3 +38,47 @@ impl Position<'_> {
         }
     }
 }
+
+/// The methods of a type with the field `position`, a [`Position`].
+macro_rules! position_methods {
+    () => {
+        /// The name of the agent.
+        pub fn agent(&self) -> &'a str {
+            self.position.agent
+        }
+
+        /// The context of the run.
+        pub fn cx(&self) -> &'a petalflow::Context {
+            self.position.cx
+        }
+    };
+}
+
+/// The methods of a call with the field `position`, a [`Position`], and a map with its changes of the state.
+macro_rules! call_methods {
+    ($($changes:ident).+) => {
+        $crate::extension::position_methods!();
+
+        /// The conversation as it was when the superstep began.
+        pub fn conversation(&self) -> &'a $crate::Conversation {
+            self.position.conversation
+        }
+
+        /// The artifacts of the thread, if the run manages an [`ArtifactFolder`](petalflow_artifacts::ArtifactFolder).
+        pub fn artifacts(&self) -> Option<std::sync::Arc<petalflow_artifacts::ArtifactFolder>> {
+            self.position.cx.managed()
+        }
+
+        /// A value of the conversation's state, with the changes of this call.
+        pub fn state(&self, key: &str) -> Option<serde_json::Value> {
+            self.position.state(&self.$($changes).+, key)
+        }
+
+        /// Sets a value of the conversation's state.
+        pub fn set_state(&mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) {
+            self.$($changes).+.insert(key.into(), value.into());
+        }
+    };
+}
+
+pub(crate) use {call_methods, position_methods};

@@ -1,15 +1,11 @@
 //! One tool call, as callbacks see it.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::position::Position;
-use crate::Conversation;
-use petalflow::Context;
+use super::position::{Position, call_methods};
 use petalflow::tool::{Actions, ToolCall};
-use petalflow_artifacts::ArtifactFolder;
 
 /// A tool call, as callbacks see it. The callbacks before the tool may change its arguments.
 ///
@@ -50,39 +46,11 @@ impl<'a> ToolStep<'a> {
         }
     }
 
-    /// The name of the agent that makes the call.
-    pub fn agent(&self) -> &str {
-        self.position.agent
-    }
+    call_methods!(actions.state_delta);
 
     /// The call as the model made it.
     pub fn call(&self) -> &'a ToolCall {
         self.call
-    }
-
-    /// The conversation as it was when the superstep began.
-    pub fn conversation(&self) -> &Conversation {
-        self.position.conversation
-    }
-
-    /// The context of the run.
-    pub fn cx(&self) -> &Context {
-        self.position.cx
-    }
-
-    /// The artifacts of the thread, if the run manages an [`ArtifactFolder`].
-    pub fn artifacts(&self) -> Option<Arc<ArtifactFolder>> {
-        self.position.cx.managed()
-    }
-
-    /// A value of the conversation's state, with the changes of this call.
-    pub fn state(&self, key: &str) -> Option<Value> {
-        self.position.state(&self.actions.state_delta, key)
-    }
-
-    /// Sets a value of the conversation's state.
-    pub fn set_state(&mut self, key: impl Into<String>, value: impl Into<Value>) {
-        self.actions.state_delta.insert(key.into(), value.into());
     }
 }
 

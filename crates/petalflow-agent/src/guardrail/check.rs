@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::Verdict;
 use crate::Conversation;
-use crate::extension::Position;
+use crate::extension::{Position, position_methods};
 use petalflow::tool::ToolCall;
-use petalflow::{BoxError, Context, async_trait};
+use petalflow::{BoxError, async_trait};
 use petalflow_llm::ChatMessage;
 use serde_json::Value;
 
@@ -126,23 +126,27 @@ pub struct GuardrailContext<'a> {
 }
 
 impl<'a> GuardrailContext<'a> {
-    pub(crate) fn new(position: Position<'a>, partial: bool) -> Self {
-        GuardrailContext { position, partial }
+    /// The context of a check of complete content.
+    pub(crate) fn complete(position: Position<'a>) -> Self {
+        GuardrailContext {
+            position,
+            partial: false,
+        }
     }
 
-    /// The name of the agent.
-    pub fn agent(&self) -> &'a str {
-        self.position.agent
+    /// The context of a check of the text so far of a streamed answer.
+    pub(crate) fn partial(position: Position<'a>) -> Self {
+        GuardrailContext {
+            position,
+            partial: true,
+        }
     }
+
+    position_methods!();
 
     /// The conversation before the content.
     pub fn conversation(&self) -> &'a Conversation {
         self.position.conversation
-    }
-
-    /// The context of the run.
-    pub fn cx(&self) -> &'a Context {
-        self.position.cx
     }
 
     /// Whether the content is the text so far of a streamed answer.

@@ -45,8 +45,9 @@ pub(super) async fn decide<T: JsonSchema + DeserializeOwned>(
             )
             .into());
         }
-        let correction = format!(
-            "Your answer does not have the requested form: {problem}. Answer again with JSON of this form, and with nothing else."
+        let correction = output::correction(
+            &problem,
+            "Answer again with JSON of this form, and with nothing else.",
         );
         let asked = request
             .input_text

@@ -59,7 +59,7 @@ pub(super) async fn begin(
         position,
         stage: GuardrailStage::Input,
     };
-    let context = GuardrailContext::new(position, false);
+    let context = GuardrailContext::complete(position);
     let is_alone = start.events.len() == 1;
     let number = start.events.len();
     let mut answer = None;
@@ -121,7 +121,7 @@ pub(super) async fn piece(ctx: Ctx<'_>, so_far: &str) -> Result<(), BoxError> {
         position: ctx.position(),
         stage: GuardrailStage::Output,
     };
-    let context = GuardrailContext::new(ctx.position(), true);
+    let context = GuardrailContext::partial(ctx.position());
     let message = ChatMessage::assistant(so_far);
     for guardrail in guardrails(ctx.tree, ctx.index) {
         if !guardrail.runs_beside_model() {
@@ -157,7 +157,7 @@ pub(super) async fn tool_call(
                 tool: call.name.clone(),
             },
         };
-        let context = GuardrailContext::new(ctx.position(), false);
+        let context = GuardrailContext::complete(ctx.position());
         let verdict = guardrail.check_tool_call(&call, &context).await;
         match guardrail_call.record(&**guardrail, verdict)? {
             CheckResult::Pass => {}

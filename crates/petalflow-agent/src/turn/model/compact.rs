@@ -74,7 +74,7 @@ pub(in crate::turn) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, Box
             .rev()
             .filter(|index| messages[*index].role == Role::User);
         cut.request = requested.find_map(|index| origins[index]).or(cut.request);
-        let context = CompactionContext::new(&ctx.agent().name, ctx.cx, &requests);
+        let context = CompactionContext::new(ctx.position(), &requests);
         let replaced = compactor.replace(&messages[..start], &context).await;
         if replaced.is_err() {
             spend::add_unwritten(ctx, Usage::default()).await?;

@@ -88,7 +88,7 @@ async fn checks_beside(ctx: Ctx<'_>) -> Result<(), BoxError> {
     else {
         return Ok(());
     };
-    let context = GuardrailContext::new(ctx.position(), false);
+    let context = GuardrailContext::complete(ctx.position());
     let guardrails = guardrails(ctx.tree, ctx.index);
     let guardrails: Vec<_> = guardrails
         .filter(|guardrail| guardrail.runs_beside_model())
@@ -143,7 +143,7 @@ async fn output(ctx: Ctx<'_>, mut response: LlmResponse) -> Result<Guarded, BoxE
         position: ctx.position(),
         stage: GuardrailStage::Output,
     };
-    let context = GuardrailContext::new(ctx.position(), false);
+    let context = GuardrailContext::complete(ctx.position());
     for guardrail in guardrails(ctx.tree, ctx.index) {
         let Some(message) = response
             .message

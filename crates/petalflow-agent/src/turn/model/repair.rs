@@ -5,7 +5,7 @@ use crate::event::Repair;
 use crate::turn::ctx::Ctx;
 use crate::turn::own_tools::answer_tool;
 use crate::turn::own_tools::delegation;
-use crate::{AgentError, AgentEvent};
+use crate::{AgentError, AgentEvent, output};
 use petalflow::tool::ToolResult;
 use petalflow_llm::ChatMessage;
 use petalflow_llm::response::FinishReason;
@@ -43,7 +43,7 @@ pub(in crate::turn) fn request(
     if let Some(answer) = &mut answer {
         answer.repair = Some(repair.clone());
     }
-    let how = if answer_tool::is_used(ctx) {
+    let instruction = if answer_tool::is_used(ctx) {
         format!("Give the answer by calling `{}`.", answer_tool::NAME)
     } else {
         format!(
@@ -51,12 +51,9 @@ pub(in crate::turn) fn request(
             output.schema
         )
     };
-    let words = format!(
-        "Your answer does not have the requested form: {}. {how}",
-        repair.problem
-    );
+    let correction = output::correction(&repair.problem, &instruction);
     Ok(Some(AgentEvent {
-        message: Some(ChatMessage::user(words)),
+        message: Some(ChatMessage::user(correction)),
         repair: Some(repair),
         ..ctx.event(number)
     }))
