@@ -55,11 +55,6 @@ pub(super) async fn begin(
         conversation,
         cx,
     };
-    let guardrail_call = GuardrailCall {
-        position,
-        stage: GuardrailStage::Input,
-    };
-    let context = GuardrailContext::complete(position);
     let is_alone = start.events.len() == 1;
     let number = start.events.len();
     let mut answer = None;
@@ -68,35 +63,52 @@ pub(super) async fn begin(
         .iter_mut()
         .filter(|event| says_something(event))
     {
-        for guardrail in before() {
-            let Some(message) = &mut event.message else {
-                continue;
-            };
-            let verdict = guardrail.check_input(message, &context).await;
-            match guardrail_call.record(&**guardrail, verdict)? {
-                CheckResult::Pass => {}
-                CheckResult::Rewritten(new, done) => {
-                    *message = new;
-                    event.guardrails.push(done);
-                    start.message = is_alone.then(|| message.clone()).or(start.message.take());
-                }
-                CheckResult::Blocked(text, done) => {
-                    answer = Some(AgentEvent {
-                        id: format!("{}-{number}", start.turn_id),
-                        invocation: start.turn_id.clone(),
-                        branch: event.branch.clone(),
-                        scope: event.scope.clone(),
-                        guardrails: vec![done],
-                        ..AgentEvent::new(agent, ChatMessage::assistant(text))
-                    });
-                    break;
-                }
-            }
+        let blocked = check_message(before(), position, event).await?;
+        if is_alone && !event.guardrails.is_empty() {
+            start.message.clone_from(&event.message);
+        }
+        if let Some((text, done)) = blocked {
+            answer = Some(AgentEvent {
+                id: format!("{}-{number}", start.turn_id),
+                invocation: start.turn_id.clone(),
+                branch: event.branch.clone(),
+                scope: event.scope.clone(),
+                guardrails: vec![done],
+                ..AgentEvent::new(agent, ChatMessage::assistant(text))
+            });
         }
     }
     let blocked = answer.is_some();
     start.events.extend(answer);
     Ok(blocked)
+}
+
+/// Checks the message of an event, and rewrites it. Returns the answer and the event of the guardrail that blocked it.
+async fn check_message(
+    guardrails: impl Iterator<Item = &Arc<dyn Guardrail>>,
+    position: Position<'_>,
+    event: &mut AgentEvent,
+) -> Result<Option<(String, GuardrailEvent)>, AgentError> {
+    let guardrail_call = GuardrailCall {
+        position,
+        stage: GuardrailStage::Input,
+    };
+    let context = GuardrailContext::complete(position);
+    let Some(message) = &mut event.message else {
+        return Ok(None);
+    };
+    for guardrail in guardrails {
+        let verdict = guardrail.check_input(message, &context).await;
+        match guardrail_call.record(&**guardrail, verdict)? {
+            CheckResult::Pass => {}
+            CheckResult::Rewritten(new, done) => {
+                *message = new;
+                event.guardrails.push(done);
+            }
+            CheckResult::Blocked(text, done) => return Ok(Some((text, done))),
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the event is a message of the user, and not only results.

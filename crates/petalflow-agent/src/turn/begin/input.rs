@@ -65,26 +65,15 @@ fn answer(
 ) -> Result<TurnStart, AgentError> {
     let events = &*conversation.events;
     let waiting = conversation.waiting.as_deref().unwrap_or_default();
-    let is_called_by = |waiting: &Waiting, speaker: Option<&Speaker>| {
-        let call = events.iter().rev().find(|event| {
-            // Other calls may have the same id.
-            event.calls().any(|call| *call == waiting.call)
-        });
-        call.is_some_and(|call| speaker.is_some_and(|speaker| speaker.is_author_of(call)))
+    let has_called = |speaker: Option<&Speaker>, waiting: &Waiting| {
+        speaker.is_some_and(|speaker| speaker.has_called(waiting, events))
     };
-    let reads_text = |waiting: &Waiting| is_called_by(waiting, start.speakers.last());
+    let reads_text = |waiting: &Waiting| has_called(start.speakers.last(), waiting);
     let (message, answers) = sub_agent::split_answers(waiting, message, reads_text);
     let waiting_call = answers.first().map(|(waiting, _)| &*waiting.call.id);
-    if let Some(caller) = message
-        .tool_results()
-        .map(|result| &*result.call_id)
-        .chain(waiting_call)
-        .find_map(|id| event_with_call(events, id))
-        && let Some(index) = tree.index(&caller.author)
-        && caller.scope.is_none()
-        && tree.agent(index).mode == Mode::Chat
-    {
-        start.speakers = vec![speaker(tree, index)];
+    let results = message.tool_results().map(|result| &*result.call_id);
+    if let Some(caller) = speaker_with_call(tree, events, results.chain(waiting_call)) {
+        start.speakers = vec![caller];
     }
     let last = start.speakers.last();
     let scope = last.and_then(|speaker| speaker.task.as_ref());
@@ -97,7 +86,7 @@ fn answer(
         messages.push((scope.clone(), message));
     }
     for (waiting, answer) in answers {
-        if !is_called_by(waiting, last) {
+        if !has_called(last, waiting) {
             return Err(AgentError::Confirmation(format!(
                 "agent `{}` waits for an answer, and agent `{agent}`, which has the conversation, did not call it: give the answer \
                  in an input of its own, while the agent that called it has the conversation",
@@ -111,6 +100,31 @@ fn answer(
             ..PendingCall::new(calls.len(), waiting.call.clone())
         });
     }
+    add_messages(&mut start, conversation, messages);
+    if !calls.is_empty() {
+        start.next = TurnStep::Call(calls);
+    }
+    Ok(start)
+}
+
+/// The agent that made one of the calls with these ids, if it can have the conversation.
+fn speaker_with_call<'e>(
+    tree: &AgentTree,
+    events: &[AgentEvent],
+    mut ids: impl Iterator<Item = &'e str>,
+) -> Option<Speaker> {
+    let caller = ids.find_map(|id| event_with_call(events, id))?;
+    let index = tree.index(&caller.author)?;
+    let may_speak = caller.scope.is_none() && tree.agent(index).mode == Mode::Chat;
+    may_speak.then(|| speaker(tree, index))
+}
+
+/// Adds an event of the user for each message, with the call whose agent alone reads it.
+fn add_messages(
+    start: &mut TurnStart,
+    conversation: &Conversation,
+    messages: Vec<(Option<String>, ChatMessage)>,
+) {
     // The events of an interrupted turn have the numbers before.
     let first = if start.events.is_empty() { 0 } else { 5 };
     for (number, (scope, message)) in messages.into_iter().enumerate() {
@@ -122,10 +136,6 @@ fn answer(
             ..AgentEvent::new(AgentEvent::USER, redacted(message))
         });
     }
-    if !calls.is_empty() {
-        start.next = TurnStep::Call(calls);
-    }
-    Ok(start)
 }
 
 /// The message, with the name of its tool added to each result.
@@ -179,6 +189,15 @@ fn speakers(tree: &AgentTree, conversation: &Conversation) -> Vec<Speaker> {
 }
 
 impl Speaker {
+    /// Whether this speaker made the call of the waiting agent.
+    fn has_called(&self, waiting: &Waiting, events: &[AgentEvent]) -> bool {
+        let call = events.iter().rev().find(|event| {
+            // Other calls may have the same id.
+            event.calls().any(|call| *call == waiting.call)
+        });
+        call.is_some_and(|call| self.is_author_of(call))
+    }
+
     /// Whether this speaker made the event.
     fn is_author_of(&self, event: &AgentEvent) -> bool {
         let scope = self.task.as_ref().map(|task| &*task.id);

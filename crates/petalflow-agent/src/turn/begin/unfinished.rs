@@ -158,21 +158,9 @@ fn gather(
         ..conversation.clone()
     };
     let ctx = Ctx::new(tree, &interrupted, cx, run_agent)?;
-    let closed: Vec<Outcome> = stopped
-        .iter()
-        .map(|(index, call)| {
-            let result = ToolResult {
-                call_id: call.id.clone(),
-                name: call.name.clone(),
-                content: json!({ "error": STOPPED }),
-                is_error: true,
-            };
-            let event = AgentEvent {
-                message: Some(ChatMessage::results([result])),
-                ..ctx.event(0)
-            };
-            Outcome::of(*index, &call.id, event)
-        })
+    let closed = stopped.iter();
+    let closed: Vec<Outcome> = closed
+        .map(|(index, call)| stopped_outcome(ctx, *index, call))
         .collect();
     interrupted.outcomes.extend(closed);
     let ctx = Ctx::new(tree, &interrupted, cx, run_agent)?;
@@ -196,4 +184,19 @@ fn gather(
         start.speakers = speakers;
     }
     Ok(gathered.continues)
+}
+
+/// The outcome of a call that did not finish.
+fn stopped_outcome(ctx: Ctx<'_>, index: usize, call: &ToolCall) -> Outcome {
+    let result = ToolResult {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content: json!({ "error": STOPPED }),
+        is_error: true,
+    };
+    let event = AgentEvent {
+        message: Some(ChatMessage::results([result])),
+        ..ctx.event(0)
+    };
+    Outcome::of(index, &call.id, event)
 }

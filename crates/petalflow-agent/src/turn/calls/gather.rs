@@ -63,40 +63,8 @@ pub(in crate::turn) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
     }
     let waits = outcomes.iter().any(|outcome| outcome.waiting.is_some());
     let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
-    if let Some(mut results) = results {
-        spans::merged(&results);
-        results.repair = repair::of_results(ctx, &results)?;
-        let actions = &results.actions;
-        // Few calls ask a person, so the events are made for those only.
-        let credentials = calls
-            .filter(|_| !actions.requested_credentials.is_empty())
-            .and_then(|calls| credential::request_event(calls, &results, ctx.event(4)));
-        let confirmations = calls
-            .filter(|_| !actions.requested_confirmations.is_empty())
-            .and_then(|calls| confirmation::request_event(calls, &results, ctx.event(1)));
-        let answer = answer(ctx, &results);
-        let target = results.actions.transfer_to_agent.clone();
-        let finished = delegation::finished_task(ctx, &mut results);
-        gathered.continues = !results.is_final();
-        gathered.state.extend(results.actions.state_delta.clone());
-        gathered.events.push(results);
-        gathered.continues &= credentials.is_none() && confirmations.is_none();
-        gathered
-            .events
-            .extend(credentials.into_iter().chain(confirmations));
-        if let Some(answer) = answer {
-            gathered.events.push(answer);
-            gathered.continues = false;
-        }
-        if let Some(FinishedTask { event, speakers }) = finished {
-            gathered.events.push(event);
-            gathered.speakers = Some(speakers);
-            gathered.continues = true;
-        } else if let Some(name) = target {
-            let index = transfer::target(ctx.tree, ctx.index, &name)?;
-            gathered.speakers = Some(transferred(ctx, index));
-            gathered.continues = true;
-        }
+    if let Some(results) = results {
+        add_results(ctx, &mut gathered, calls, results)?;
     } else if let Some(calls) = calls {
         // No result has come back: the event with the calls decides.
         gathered.continues = !calls.is_final();
@@ -108,6 +76,49 @@ pub(in crate::turn) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
         next_task(ctx, &mut gathered);
     }
     Ok(gathered)
+}
+
+/// Adds the results of `calls`, the requests to a person, and what follows: an answer, the end of a task, or a transfer.
+fn add_results(
+    ctx: Ctx<'_>,
+    gathered: &mut Gathered,
+    calls: Option<&AgentEvent>,
+    mut results: AgentEvent,
+) -> Result<(), AgentError> {
+    spans::merged(&results);
+    results.repair = repair::of_results(ctx, &results)?;
+    let actions = &results.actions;
+    // Few calls ask a person, so the events are made for those only.
+    let credentials = calls
+        .filter(|_| !actions.requested_credentials.is_empty())
+        .and_then(|calls| credential::request_event(calls, &results, ctx.event(4)));
+    let confirmations = calls
+        .filter(|_| !actions.requested_confirmations.is_empty())
+        .and_then(|calls| confirmation::request_event(calls, &results, ctx.event(1)));
+    let answer = answer(ctx, &results);
+    let target = results.actions.transfer_to_agent.clone();
+    let finished = delegation::finished_task(ctx, &mut results);
+    gathered.continues = !results.is_final();
+    gathered.state.extend(results.actions.state_delta.clone());
+    gathered.events.push(results);
+    gathered.continues &= credentials.is_none() && confirmations.is_none();
+    gathered
+        .events
+        .extend(credentials.into_iter().chain(confirmations));
+    if let Some(answer) = answer {
+        gathered.events.push(answer);
+        gathered.continues = false;
+    }
+    if let Some(FinishedTask { event, speakers }) = finished {
+        gathered.events.push(event);
+        gathered.speakers = Some(speakers);
+        gathered.continues = true;
+    } else if let Some(name) = target {
+        let index = transfer::target(ctx.tree, ctx.index, &name)?;
+        gathered.speakers = Some(transferred(ctx, index));
+        gathered.continues = true;
+    }
+    Ok(())
 }
 
 /// Starts the next task, if the new speaker has called for a task that is not started.

@@ -11,6 +11,7 @@ use crate::turn::ctx::Ctx;
 use crate::turn::spend;
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput, output};
 use petalflow::BoxError;
+use petalflow::tool::ToolCall;
 use petalflow_llm::{ChatMessage, Part};
 
 /// Result of calling the agent.
@@ -41,23 +42,7 @@ pub(in crate::turn) async fn call(
         Some(branch) => format!("{branch}.{step}"),
         None => step,
     };
-    let mut waiting = ctx.conversation.waiting.iter().flatten();
-    let before = waiting.find(|waiting| waiting.call == pending.call);
-    let input = match (before, &pending.answer) {
-        (Some(before), Some(answer)) => ConversationInput {
-            events: before.events.clone(),
-            speakers: before.speakers.clone(),
-            waiting: before.nested.clone(),
-            ..answer.clone().into()
-        },
-        _ => ConversationInput {
-            speakers: vec![Speaker {
-                agent: agent.name.to_string(),
-                task: None,
-            }],
-            ..pending.call.arguments.to_string().into()
-        },
-    };
+    let input = message_or_answer(ctx.conversation, agent, pending);
     let known = input.events.len();
     let caller = ctx.conversation;
     let share = spend::share_of_call(ctx).await;
@@ -76,7 +61,41 @@ pub(in crate::turn) async fn call(
         Ok(conversation) => conversation.turn_spent.since(&caller.turn_spent),
         Err(_) => meter.used(number),
     });
-    let conversation = ran?;
+    answer_of(ran?, known, agent, &pending.call)
+}
+
+/// The input of the called agent: the arguments of the call, or the answer of a person for which it waits.
+fn message_or_answer(
+    caller: &Conversation,
+    agent: &Definition,
+    pending: &PendingCall,
+) -> ConversationInput {
+    let mut waiting = caller.waiting.iter().flatten();
+    let before = waiting.find(|waiting| waiting.call == pending.call);
+    match (before, &pending.answer) {
+        (Some(before), Some(answer)) => ConversationInput {
+            events: before.events.clone(),
+            speakers: before.speakers.clone(),
+            waiting: before.nested.clone(),
+            ..answer.clone().into()
+        },
+        _ => ConversationInput {
+            speakers: vec![Speaker {
+                agent: agent.name.to_string(),
+                task: None,
+            }],
+            ..pending.call.arguments.to_string().into()
+        },
+    }
+}
+
+/// The answer to a call in this conversation of the called agent, and the events after the `known` ones.
+fn answer_of(
+    conversation: Conversation,
+    known: usize,
+    agent: &Definition,
+    call: &ToolCall,
+) -> Result<AgentAnswer, BoxError> {
     let new = conversation.events[known..].iter();
     let events: Vec<AgentEvent> = new.filter(|event| !event.is_from_user()).cloned().collect();
     let mut state = Map::new();
@@ -85,7 +104,7 @@ pub(in crate::turn) async fn call(
     }
     let answer = if waits(&conversation) {
         Answer::Waiting(Waiting {
-            call: pending.call.clone(),
+            call: call.clone(),
             events: conversation.events,
             speakers: conversation.speakers,
             nested: conversation.waiting,

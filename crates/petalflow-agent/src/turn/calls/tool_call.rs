@@ -68,19 +68,30 @@ pub(in crate::turn) async fn call(
 ) -> Result<Outcome, BoxError> {
     let mut step = ToolStep::new(ctx.position(), &pending.call);
     let mut effects = SideEffects::default();
-    let outcome = with_callbacks(ctx, &mut step, pending, &mut effects).await;
-    let outcome = match outcome {
+    let result = with_callbacks(ctx, &mut step, pending, &mut effects).await;
+    let result = match result {
         Err(error) if AgentError::ends_run(&*error) => return Err(error),
-        outcome => outcome,
+        result => result,
     };
     let call = &pending.call;
-    if outcome.is_ok()
+    if result.is_ok()
         && let Some(text) = answer_in(ctx, &call.name, &step.arguments)
     {
         let replaced = guarded::answer(ctx, &text, &mut effects.guardrails).await?;
         let is_changed = step.arguments != call.arguments;
         effects.answer = replaced.or_else(|| is_changed.then_some(text));
     }
+    Ok(outcome(ctx, pending, result, step.actions, effects))
+}
+
+/// The outcome of a call with this result. Without an event if the result comes later.
+fn outcome(
+    ctx: Ctx<'_>,
+    pending: &PendingCall,
+    result: Result<Value, BoxError>,
+    mut actions: Actions,
+    effects: SideEffects,
+) -> Outcome {
     let spec = ctx
         .agent()
         .specs()
@@ -88,21 +99,20 @@ pub(in crate::turn) async fn call(
         .find(|spec| spec.name == pending.call.name);
     let waits = (effects.later || spec.is_some_and(|spec| spec.long_running || spec.deferred))
         // A call that asks a person needs an event.
-        && step.actions.requested_confirmations.is_empty()
-        && step.actions.requested_credentials.is_empty();
-    let mut actions = step.actions;
+        && actions.requested_confirmations.is_empty()
+        && actions.requested_credentials.is_empty();
     let mut state = serde_json::Map::new();
-    let event = if waits && matches!(&outcome, Ok(Value::Null)) {
+    let event = if waits && matches!(&result, Ok(Value::Null)) {
         state = std::mem::take(&mut actions.state_delta);
         None
     } else {
         let guardrails = effects.guardrails;
         Some(AgentEvent {
             guardrails,
-            ..result_event(ctx, &pending.call, outcome, actions)
+            ..result_event(ctx, &pending.call, result, actions)
         })
     };
-    Ok(Outcome {
+    Outcome {
         index: pending.index,
         call_id: pending.call.id.clone(),
         // A callback may have answered instead of the agent.
@@ -112,7 +122,7 @@ pub(in crate::turn) async fn call(
         state,
         spent: effects.spent,
         answer: effects.answer,
-    })
+    }
 }
 
 /// The answer that a call of this tool gives, if it gives one.
@@ -130,10 +140,10 @@ fn answer_in(ctx: Ctx<'_>, tool: &str, arguments: &Value) -> Option<String> {
 fn result_event(
     ctx: Ctx<'_>,
     call: &ToolCall,
-    outcome: Result<Value, BoxError>,
+    result: Result<Value, BoxError>,
     actions: Actions,
 ) -> AgentEvent {
-    let (content, is_error) = match outcome {
+    let (content, is_error) = match result {
         Ok(content) => (content, false),
         Err(error) => (
             json!({ "error": petalflow::error::message_with_sources(&*error) }),
@@ -161,49 +171,49 @@ async fn with_callbacks(
     pending: &PendingCall,
     effects: &mut SideEffects,
 ) -> Result<Value, BoxError> {
-    let mut before = Ok(None);
-    let target = find(ctx, &step.call().name).await;
-    let blocked = match target {
-        Ok(_) => guard::tool_call(ctx, step, &mut effects.guardrails).await?,
-        Err(_) => None,
+    let mut result = match find(ctx, &step.call().name).await {
+        Err(error) => Err(error),
+        Ok(target) => match guard::tool_call(ctx, step, &mut effects.guardrails).await? {
+            Some(message) => Err(message.into()),
+            None => match before_tool(ctx, step).await {
+                Ok(None) => run(ctx, step, &target, pending, effects).await,
+                Ok(Some(value)) => Ok(value),
+                Err(error) => Err(error),
+            },
+        },
     };
-    if let Some(message) = blocked {
-        before = Err(message.into());
-    } else if target.is_ok() {
-        for callback in ctx.callbacks() {
-            before = callback.before_tool(step).await;
-            if !matches!(before, Ok(None)) {
-                break;
-            }
-        }
-    }
-    let mut outcome = match (before, target) {
-        (Ok(Some(value)), _) => Ok(value),
-        (Err(error), _) | (_, Err(error)) => Err(error),
-        (Ok(None), Ok(target)) => run(ctx, step, &target, pending, effects).await,
-    };
-    if let Err(error) = &mut outcome {
+    if let Err(error) = &mut result {
         if AgentError::ends_run(&**error) {
-            return outcome;
+            return result;
         }
         for callback in ctx.callbacks() {
             match callback.on_tool_error(step, error).await {
                 Ok(None) => continue,
-                Ok(Some(value)) => outcome = Ok(value),
+                Ok(Some(value)) => result = Ok(value),
                 Err(other) => *error = other,
             }
             break;
         }
     }
     for callback in ctx.callbacks() {
-        match callback.after_tool(step, &outcome).await {
+        match callback.after_tool(step, &result).await {
             Ok(None) => continue,
-            Ok(Some(value)) => outcome = Ok(value),
-            Err(error) => outcome = Err(error),
+            Ok(Some(value)) => result = Ok(value),
+            Err(error) => result = Err(error),
         }
         break;
     }
-    outcome
+    result
+}
+
+/// Runs the callbacks before the tool. Returns the result of the first one that has one.
+async fn before_tool(ctx: Ctx<'_>, step: &mut ToolStep<'_>) -> Result<Option<Value>, BoxError> {
+    for callback in ctx.callbacks() {
+        if let Some(value) = callback.before_tool(step).await? {
+            return Ok(Some(value));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds the tool of this name among all tools of the agent.
@@ -225,32 +235,11 @@ async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
             Err(problem) => unavailable.push(problem),
         }
     }
-    if transfer::tool(ctx).is_some() {
-        if name == transfer::NAME {
-            return Ok(Target::Transfer);
+    for (own, target) in own_targets(ctx) {
+        if own == name {
+            return Ok(target);
         }
-        known.push(transfer::NAME.into());
-    }
-    if agent.mode == Mode::Task {
-        if name == delegation::FINISH {
-            return Ok(Target::Finish);
-        }
-        known.push(delegation::FINISH.into());
-    } else if answer_tool::is_used(ctx) {
-        if name == answer_tool::NAME {
-            return Ok(Target::Output);
-        }
-        known.push(answer_tool::NAME.into());
-    }
-    for index in ctx.tree.delegates(ctx.index) {
-        let delegate = ctx.tree.agent(index);
-        if &*delegate.name == name {
-            return Ok(match delegate.mode {
-                Mode::Task => Target::Task,
-                _ => Target::Agent(index),
-            });
-        }
-        known.push(delegate.name.to_string());
+        known.push(own.into());
     }
     // The tool may be one of a source that has failed.
     match unavailable.pop() {
@@ -261,6 +250,28 @@ async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
         .into()),
         None => Err(not_found(name, &known).into()),
     }
+}
+
+/// The agent's tools for a transfer and for an answer, and the agents that are its tools, by their names.
+fn own_targets(ctx: Ctx<'_>) -> Vec<(&str, Target)> {
+    let mut targets: Vec<(&str, Target)> = Vec::new();
+    if transfer::tool(ctx).is_some() {
+        targets.push((transfer::NAME, Target::Transfer));
+    }
+    if ctx.agent().mode == Mode::Task {
+        targets.push((delegation::FINISH, Target::Finish));
+    } else if answer_tool::is_used(ctx) {
+        targets.push((answer_tool::NAME, Target::Output));
+    }
+    for index in ctx.tree.delegates(ctx.index) {
+        let delegate = ctx.tree.agent(index);
+        let target = match delegate.mode {
+            Mode::Task => Target::Task,
+            _ => Target::Agent(index),
+        };
+        targets.push((&delegate.name, target));
+    }
+    targets
 }
 
 fn not_found(name: &str, known: &[String]) -> String {
@@ -279,18 +290,7 @@ async fn run(
     pending: &PendingCall,
     effects: &mut SideEffects,
 ) -> Result<Value, BoxError> {
-    let call = step.call();
-    if !step.arguments.is_object() {
-        return Err(ToolError::Arguments(format!(
-            "the arguments of tool `{}` are not a JSON object: {}; call it again with an object that fits its schema",
-            call.name,
-            match &step.arguments {
-                Value::String(text) => shortened(text).into_owned(),
-                other => shortened(&other.to_string()).into_owned(),
-            }
-        ))
-        .into());
-    }
+    check_is_object(step)?;
     match target {
         Target::Tool(tool) => run_tool(ctx, step, &spans::tool(tool), pending, effects).await,
         Target::Transfer => {
@@ -311,18 +311,40 @@ async fn run(
             effects.later = true;
             Ok(Value::Null)
         }
-        Target::Agent(index) => {
-            let answer = sub_agent::call(ctx, *index, pending, &mut effects.spent).await?;
-            step.actions.state_delta.extend(answer.state);
-            effects.inner = answer.events;
-            match answer.answer {
-                Answer::Complete(answer) => Ok(answer),
-                Answer::Waiting(waiting) => {
-                    effects.later = true;
-                    effects.waiting = Some(waiting);
-                    Ok(Value::Null)
-                }
-            }
+        Target::Agent(index) => run_agent(ctx, *index, step, pending, effects).await,
+    }
+}
+
+/// Checks that the arguments are a JSON object.
+fn check_is_object(step: &ToolStep<'_>) -> Result<(), ToolError> {
+    let text = match &step.arguments {
+        Value::Object(_) => return Ok(()),
+        Value::String(text) => shortened(text).into_owned(),
+        other => shortened(&other.to_string()).into_owned(),
+    };
+    Err(ToolError::Arguments(format!(
+        "the arguments of tool `{}` are not a JSON object: {text}; call it again with an object that fits its schema",
+        step.call().name
+    )))
+}
+
+/// Calls the agent at `index`.
+async fn run_agent(
+    ctx: Ctx<'_>,
+    index: usize,
+    step: &mut ToolStep<'_>,
+    pending: &PendingCall,
+    effects: &mut SideEffects,
+) -> Result<Value, BoxError> {
+    let answer = sub_agent::call(ctx, index, pending, &mut effects.spent).await?;
+    step.actions.state_delta.extend(answer.state);
+    effects.inner = answer.events;
+    match answer.answer {
+        Answer::Complete(answer) => Ok(answer),
+        Answer::Waiting(waiting) => {
+            effects.later = true;
+            effects.waiting = Some(waiting);
+            Ok(Value::Null)
         }
     }
 }
@@ -348,6 +370,42 @@ async fn run_tool(
     let call = step.call();
     let spec = tool.spec();
     effects.later = spec.long_running || spec.deferred;
+    let tool_cx = tool_context(ctx, step, tool, pending)?;
+    let _permit = ctx
+        .conversation
+        .resources
+        .permit(ctx.root().parallel_tools)
+        .await;
+    let running = async {
+        let called = tool.call(step.arguments.clone(), &tool_cx);
+        let result = match ctx.agent().tool_timeout {
+            None => called.await,
+            Some(time) => tokio::time::timeout(time, called)
+                .await
+                .unwrap_or_else(|_| Err(ToolError::Timeout(call.name.clone(), time))),
+        };
+        result.map_err(BoxError::from)
+    };
+    // A panic of a tool must not end the conversation.
+    let result = catch_panic(running).await;
+    let more = tool_cx.take_actions();
+    let before = std::mem::take(&mut step.actions);
+    step.actions = petalflow::tool::merge([Some(before), Some(more)]).unwrap_or_default();
+    match result {
+        Ok(result) => result,
+        Err(panicked) => Err(format!("tool `{}` {panicked}", call.name).into()),
+    }
+}
+
+/// The context of the tool: the decision and the credential of a person, and the state. Fails if a person must decide
+/// first, or has refused.
+fn tool_context(
+    ctx: Ctx<'_>,
+    step: &mut ToolStep<'_>,
+    tool: &dyn Tool,
+    pending: &PendingCall,
+) -> Result<ToolContext, BoxError> {
+    let call = step.call();
     let mut tool_cx = ToolContext::within(&*call.id, ctx.cx);
     match &pending.confirmation {
         Some(Confirmation {
@@ -376,28 +434,5 @@ async fn run_tool(
         state.extend(step.actions.state_delta.clone());
         tool_cx = tool_cx.with_state(state);
     }
-    let _permit = ctx
-        .conversation
-        .resources
-        .permit(ctx.root().parallel_tools)
-        .await;
-    let running = async {
-        let called = tool.call(step.arguments.clone(), &tool_cx);
-        let result = match ctx.agent().tool_timeout {
-            None => called.await,
-            Some(time) => tokio::time::timeout(time, called)
-                .await
-                .unwrap_or_else(|_| Err(ToolError::Timeout(call.name.clone(), time))),
-        };
-        result.map_err(BoxError::from)
-    };
-    // A panic of a tool must not end the conversation.
-    let result = catch_panic(running).await;
-    let more = tool_cx.take_actions();
-    let before = std::mem::take(&mut step.actions);
-    step.actions = petalflow::tool::merge([Some(before), Some(more)]).unwrap_or_default();
-    match result {
-        Ok(result) => result,
-        Err(panicked) => Err(format!("tool `{}` {panicked}", call.name).into()),
-    }
+    Ok(tool_cx)
 }

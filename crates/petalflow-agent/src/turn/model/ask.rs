@@ -23,7 +23,7 @@ use crate::{AgentError, AgentEvent, ToolsUnavailable};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
 use petalflow_llm::response::{FinishReason, Status};
-use petalflow_llm::{LlmResponse, Part, Role, TokenUsage, generated_call_id};
+use petalflow_llm::{ChatMessage, LlmResponse, Part, Role, TokenUsage, generated_call_id};
 
 /// Result of a model call.
 pub(in crate::turn) struct ModelStep {
@@ -49,26 +49,29 @@ pub(in crate::turn) enum Next {
     End,
 }
 
+impl ModelStep {
+    /// A step that gets no answer from the model.
+    fn without_answer(ctx: Ctx<'_>, next: Next) -> Self {
+        ModelStep {
+            events: Vec::new(),
+            state: Map::new(),
+            thought_only_answers: 0,
+            spent: spend::with_unwritten(ctx, Usage::default()),
+            next,
+        }
+    }
+}
+
 /// Calls the model.
 pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
-    let agent = ctx.agent();
-    if ctx.conversation.calls >= ctx.root().max_model_calls {
-        return Err(AgentError::TooManyModelCalls {
-            agent: agent.name.to_string(),
-            calls: ctx.conversation.calls,
-        }
-        .into());
-    }
+    check_model_calls(ctx)?;
     // A turn may resume in a program with other values.
     requirements::check(ctx.tree, ctx.cx)?;
     spend::restore_unwritten(ctx);
     if compact::is_due(ctx)? {
         return Ok(ModelStep {
-            events: Vec::new(),
-            state: Map::new(),
             thought_only_answers: ctx.conversation.thought_only_answers,
-            spent: spend::with_unwritten(ctx, Usage::default()),
-            next: Next::Compact,
+            ..ModelStep::without_answer(ctx, Next::Compact)
         });
     }
     let mut call = ModelCall::new(ctx.position());
@@ -78,9 +81,7 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
         return Ok(ModelStep {
             events: call.events,
             state: call.delta,
-            thought_only_answers: 0,
-            spent: spend::with_unwritten(ctx, Usage::default()),
-            next: Next::End,
+            ..ModelStep::without_answer(ctx, Next::End)
         });
     }
     if !call.events.is_empty() {
@@ -110,6 +111,18 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
             Err(error.into())
         }
     }
+}
+
+/// Fails if the model was called too often in the turn.
+fn check_model_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
+    let calls = ctx.conversation.calls;
+    if calls < ctx.root().max_model_calls {
+        return Ok(());
+    }
+    Err(AgentError::TooManyModelCalls {
+        agent: ctx.agent().name.to_string(),
+        calls,
+    })
 }
 
 /// Reads an answer that was checked.
@@ -164,21 +177,8 @@ fn read(
 async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<ToolSpec>>, BoxError> {
     let agent = ctx.agent();
     let own = agent.specs();
-    let mut more: Vec<Arc<ToolSpec>> = Vec::new();
-    let mut found: Vec<Arc<ToolSpec>> = Vec::new();
-    let mut unavailable: Vec<Unavailable> = Vec::new();
-    for source in &agent.sources {
-        match source.tools().await {
-            Ok(tools) => {
-                for tool in tools.iter() {
-                    requirements::check_tool(agent, &**tool, ctx.cx)?;
-                }
-                found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
-            }
-            Err(problem) => unavailable.push(problem),
-        }
-    }
-    more.extend(found.iter().cloned());
+    let (found, unavailable) = source_tools(ctx).await?;
+    let mut more = found.clone();
     for index in ctx.tree.delegates(ctx.index) {
         more.push(delegation::spec(ctx.tree.agent(index)));
     }
@@ -215,6 +215,25 @@ async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<Too
     Ok(found)
 }
 
+/// The tools of the agent's sources, and the sources that have none now.
+async fn source_tools(ctx: Ctx<'_>) -> Result<(Vec<Arc<ToolSpec>>, Vec<Unavailable>), AgentError> {
+    let agent = ctx.agent();
+    let mut found: Vec<Arc<ToolSpec>> = Vec::new();
+    let mut unavailable: Vec<Unavailable> = Vec::new();
+    for source in &agent.sources {
+        match source.tools().await {
+            Ok(tools) => {
+                for tool in tools.iter() {
+                    requirements::check_tool(agent, &**tool, ctx.cx)?;
+                }
+                found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
+            }
+            Err(problem) => unavailable.push(problem),
+        }
+    }
+    Ok((found, unavailable))
+}
+
 /// The event for the answer, with this number; `None` if the answer is empty.
 fn answer_event(
     ctx: Ctx<'_>,
@@ -223,15 +242,7 @@ fn answer_event(
     source_tools: &[Arc<ToolSpec>],
 ) -> Option<AgentEvent> {
     let message = response.message.filter(|message| !message.parts.is_empty());
-    let error = match (&response.finish, &message) {
-        _ if response.status == Status::Failed => Some("the provider failed".to_string()),
-        // A model that the provider stopped has an error, not only an empty answer.
-        (Some(FinishReason::Other(reason)), None) => Some(format!("the model stopped: {reason}")),
-        (Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)), None) => {
-            Some(format!("the model stopped: {reason:?}"))
-        }
-        _ => None,
-    };
+    let error = error(response.status, response.finish.as_ref(), message.as_ref());
     if message.is_none() && error.is_none() && !response.interrupted {
         return None;
     }
@@ -268,6 +279,23 @@ fn answer_event(
         }
     }
     Some(event)
+}
+
+/// The reason for a missing or incomplete answer.
+fn error(
+    status: Status,
+    finish: Option<&FinishReason>,
+    message: Option<&ChatMessage>,
+) -> Option<String> {
+    match (finish, message) {
+        _ if status == Status::Failed => Some("the provider failed".to_string()),
+        // A model that the provider stopped has an error, not only an empty answer.
+        (Some(FinishReason::Other(reason)), None) => Some(format!("the model stopped: {reason}")),
+        (Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)), None) => {
+            Some(format!("the model stopped: {reason:?}"))
+        }
+        _ => None,
+    }
 }
 
 /// The number of consecutive answers that contain only thoughts, this one included.

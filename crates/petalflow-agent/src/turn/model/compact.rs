@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::steps;
-use crate::AgentError;
 use crate::compaction::{CompactionContext, CompactionEvent, Compactor, ContextSize, Requests};
 use crate::conversation::cut::{Cut, MessageOrigin};
+use crate::conversation::history::Reader;
 use crate::limits::Usage;
 use crate::turn::ctx::Ctx;
 use crate::turn::spend;
+use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::event::CustomEvent;
 use petalflow::middleware::BoxFuture;
@@ -47,25 +48,7 @@ pub(in crate::turn) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, Box
     let mut cuts: Vec<Cut> = others.cloned().collect();
     let before = reader.cut(&conversation.cuts, events);
     let (origins, messages): (Vec<_>, Vec<_>) = steps::messages(ctx)?.into_iter().unzip();
-    let requests = Counted(ctx);
-    let mut cut = Cut {
-        agent: reader.agent.to_string(),
-        task: reader.task.map(|(call, _)| call),
-        from: before.map_or(0, |cut| cut.from),
-        at: events.len(),
-        last: events
-            .last()
-            .map(|event| event.id.clone())
-            .unwrap_or_default(),
-        read: events
-            .iter()
-            .rposition(|event| event.author == *reader.agent && event.results().next().is_none())
-            .map_or(0, |last| last + 1),
-        request: before.and_then(|cut| cut.request),
-        replacement: before
-            .map(|cut| cut.replacement.clone())
-            .unwrap_or_default(),
-    };
+    let mut cut = unchanged(&reader, before, events);
     if let Some(compactor) = compactor(ctx)
         && let Some((start, from)) = start(&**compactor, &origins, &messages, cut.from)
     {
@@ -74,29 +57,47 @@ pub(in crate::turn) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, Box
             .rev()
             .filter(|index| messages[*index].role == Role::User);
         cut.request = requested.find_map(|index| origins[index]).or(cut.request);
+        let requests = Counted(ctx);
         let context = CompactionContext::new(ctx.position(), &requests);
         let replaced = compactor.replace(&messages[..start], &context).await;
         if replaced.is_err() {
             spend::add_unwritten(ctx, Usage::default()).await?;
         }
         cut.replacement = replaced?;
-        ctx.cx.emit_with(|| {
-            CustomEvent::named(
-                "agent_compaction",
-                CompactionEvent {
-                    agent: ctx.agent().name.to_string(),
-                    cut: start,
-                    kept: messages.len() - start,
-                    replacement: cut.replacement.len(),
-                },
-            )
-        });
+        let event = || CompactionEvent {
+            agent: ctx.agent().name.to_string(),
+            cut: start,
+            kept: messages.len() - start,
+            replacement: cut.replacement.len(),
+        };
+        ctx.cx
+            .emit_with(|| CustomEvent::named("agent_compaction", event()));
     }
     cuts.push(cut);
     Ok(CompactionStep {
         cuts,
         spent: spend::with_unwritten(ctx, Usage::default()),
     })
+}
+
+/// The cut of the reader's messages after these events, which cuts no more than the one before.
+fn unchanged(reader: &Reader, before: Option<&Cut>, events: &[AgentEvent]) -> Cut {
+    let last = events.last();
+    Cut {
+        agent: reader.agent.to_string(),
+        task: reader.task.as_ref().map(|(call, _)| call.clone()),
+        from: before.map_or(0, |cut| cut.from),
+        at: events.len(),
+        last: last.map(|event| event.id.clone()).unwrap_or_default(),
+        read: events
+            .iter()
+            .rposition(|event| event.author == *reader.agent && event.results().next().is_none())
+            .map_or(0, |last| last + 1),
+        request: before.and_then(|cut| cut.request),
+        replacement: before
+            .map(|cut| cut.replacement.clone())
+            .unwrap_or_default(),
+    }
 }
 
 /// The first message that stays, and its event. `None` if nothing is cut.
