@@ -122,16 +122,18 @@ impl AgentEvents {
         }
     }
 
-    fn take(&mut self, event: &Event<Conversation>, within: bool) {
-        if let Some(inner) = event.nested::<Conversation>() {
-            return self.take(inner, true);
+    fn take(&mut self, outer: &Event<Conversation>) {
+        let mut event = outer;
+        while let Some(inner) = event.nested::<Conversation>() {
+            event = inner;
         }
+        let is_nested = !std::ptr::eq(event, outer);
         let kind = match &event.kind {
             EventKind::NodeFinished { update, .. } => {
                 for new in update.events().iter().flat_map(Write::value) {
                     // The caller knows the user's message already.
                     let is_news = !(new.is_from_user() && event.node() == Some("begin"));
-                    let is_known = if within {
+                    let is_known = if is_nested {
                         !self.emitted.insert(new.id.clone())
                     } else {
                         self.emitted.remove(&new.id)
@@ -210,7 +212,7 @@ impl Stream for AgentEvents {
                         let kind = AgentEventKind::Failed(error);
                         return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
                     }
-                    _ => self.take(&event, false),
+                    _ => self.take(&event),
                 },
                 None => return Poll::Ready(None),
             }

@@ -3,4 +3,5 @@
 pub(super) mod gather;
 pub(super) mod merge;
 pub(super) mod sub_agent;
+mod target;
 pub(super) mod tool_call;

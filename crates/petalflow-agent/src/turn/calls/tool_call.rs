@@ -1,12 +1,11 @@
 //! One tool call, with the callbacks around it.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::sub_agent::{self, Answer};
+use super::target::{self, Target};
 use crate::conversation::{Outcome, PendingCall, Waiting};
-use crate::definition::{Mode, Unavailable};
+use crate::definition::Mode;
 use crate::error::shortened;
 use crate::extension::ToolStep;
 use crate::guardrail::GuardrailEvent;
@@ -24,21 +23,6 @@ use petalflow::BoxError;
 use petalflow::error::catch_panic;
 use petalflow::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
 use petalflow_llm::ChatMessage;
-
-/// The target of a call.
-enum Target {
-    Tool(Arc<dyn Tool>),
-    /// Transfers the conversation.
-    Transfer,
-    /// Sets the answer.
-    Output,
-    /// Finishes the agent's task.
-    Finish,
-    /// Gives a task to an agent.
-    Task,
-    /// Calls the agent with this index.
-    Agent(usize),
-}
 
 /// What a call produces besides its result.
 #[derive(Default)]
@@ -171,7 +155,7 @@ async fn with_callbacks(
     pending: &PendingCall,
     effects: &mut SideEffects,
 ) -> Result<Value, BoxError> {
-    let mut result = match find(ctx, &step.call().name).await {
+    let mut result = match target::find(ctx, &step.call().name).await {
         Err(error) => Err(error),
         Ok(target) => match guard::tool_call(ctx, step, &mut effects.guardrails).await? {
             Some(message) => Err(message.into()),
@@ -214,72 +198,6 @@ async fn before_tool(ctx: Ctx<'_>, step: &mut ToolStep<'_>) -> Result<Option<Val
         }
     }
     Ok(None)
-}
-
-/// Finds the tool of this name among all tools of the agent.
-async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
-    let agent = ctx.agent();
-    if let Some(tool) = agent.tools.iter().find(|tool| tool.spec().name == name) {
-        return Ok(Target::Tool(Arc::clone(tool)));
-    }
-    let mut known: Vec<String> = agent.specs().iter().map(|spec| spec.name.clone()).collect();
-    let mut unavailable: Vec<Unavailable> = Vec::new();
-    for source in &agent.sources {
-        match source.tools().await {
-            Ok(tools) => {
-                if let Some(tool) = tools.get(name) {
-                    return Ok(Target::Tool(Arc::clone(tool)));
-                }
-                known.extend(tools.names().map(Into::into));
-            }
-            Err(problem) => unavailable.push(problem),
-        }
-    }
-    for (own, target) in own_targets(ctx) {
-        if own == name {
-            return Ok(target);
-        }
-        known.push(own.into());
-    }
-    // The tool may be one of a source that has failed.
-    match unavailable.pop() {
-        Some(unavailable) => Err(format!(
-            "tool `{name}` is not available now: {}; use another tool, or call it again later",
-            unavailable.problem()
-        )
-        .into()),
-        None => Err(not_found(name, &known).into()),
-    }
-}
-
-/// The agent's tools for a transfer and for an answer, and the agents that are its tools, by their names.
-fn own_targets(ctx: Ctx<'_>) -> Vec<(&str, Target)> {
-    let mut targets: Vec<(&str, Target)> = Vec::new();
-    if transfer::tool(ctx).is_some() {
-        targets.push((transfer::NAME, Target::Transfer));
-    }
-    if ctx.agent().mode == Mode::Task {
-        targets.push((delegation::FINISH, Target::Finish));
-    } else if answer_tool::is_used(ctx) {
-        targets.push((answer_tool::NAME, Target::Output));
-    }
-    for index in ctx.tree.delegates(ctx.index) {
-        let delegate = ctx.tree.agent(index);
-        let target = match delegate.mode {
-            Mode::Task => Target::Task,
-            _ => Target::Agent(index),
-        };
-        targets.push((&delegate.name, target));
-    }
-    targets
-}
-
-fn not_found(name: &str, known: &[String]) -> String {
-    format!(
-        "tool '{name}' not found.\nAvailable tools: {}\n\nPossible causes:\n  1. The name is made up or misspelt: call one of \
-         the tools above.\n  2. The tool was not added to the agent.\n  3. The tool belongs to another agent.",
-        known.join(", ")
-    )
 }
 
 /// Runs the call itself.
