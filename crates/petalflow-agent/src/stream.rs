@@ -182,6 +182,22 @@ fn own_event(custom: &CustomEvent) -> Option<AgentEventKind> {
 impl AgentEvents {
     /// The next event. `None` after the last one. Programs need no other crate to read the stream with it.
     ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let mut events = Agent::new(ScriptedModel::new(["hello"])).events("hi");
+    /// let mut count = 0;
+    /// while events.next().await.is_some() {
+    ///     count += 1;
+    /// }
+    /// assert_eq!(count, 2, "the answer and the end of the run");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Cancel safety
     ///
     /// Dropping the future loses no event. The run stops until the stream is polled again.

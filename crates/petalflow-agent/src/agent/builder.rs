@@ -25,6 +25,19 @@ use petalflow_llm::{LlmClient, LlmRequest};
 
 impl Agent {
     /// Sets the name that the model and other agents know. It is the author of the agent's events. Default: `agent`.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let agent = Agent::new(ScriptedModel::new(["Turn left."])).name("guide");
+    /// let talk = agent.run("Where is the garden?").await?;
+    /// assert_eq!(talk.events[1].author, "guide");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -48,6 +61,20 @@ impl Agent {
 
     /// Adds instructions as a paragraph. `{city}` is replaced by the value of `city` in the conversation's state,
     /// `{city?}` by the same or by nothing if there is no value, and `{artifact.style}` by the text of an artifact.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, ConversationInput};
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let model = ScriptedModel::from_fn(|request| request.system.clone().unwrap_or_default());
+    /// let agent = Agent::new(model).instructions("You are a guide in {city}.").instructions("Be brief.");
+    /// let talk = agent.run(ConversationInput::from("hello").with_state("city", "Kyoto")).await?;
+    /// # assert_eq!(talk.answer(), "You are a guide in Kyoto.\n\nBe brief.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn instructions(self, text: &str) -> Self {
         self.edit(|agent| agent.instructions.push(Instruction::text(text)))
@@ -70,6 +97,27 @@ impl Agent {
     }
 
     /// Adds a tool.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow::prelude::*;
+    /// # use petalflow_llm::{Reply, ScriptedModel};
+    /// # use serde_json::json;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let model = ScriptedModel::new([Reply::call("add", json!({ "a": 2, "b": 3 })), "It is 5.".into()]);
+    /// let agent = Agent::new(model).tool(add {});
+    /// assert_eq!(agent.run("What is 2 + 3?").await?.answer(), "It is 5.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn tool(self, tool: impl Tool) -> Self {
         self.edit(|agent| agent.tools.push(Arc::new(tool)))
@@ -93,6 +141,23 @@ impl Agent {
 
     /// Adds a sub-agent. The agent can transfer the conversation to a sub-agent in mode [`Chat`](Mode::Chat), and
     /// delegate work to the others.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// # use petalflow_agent::testing::transfer_to;
+    /// # use petalflow_llm::{Reply, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let model = ScriptedModel::new([transfer_to("gardener"), "Roses need sun.".into()]);
+    /// let gardener = Agent::named("gardener").description("Knows plants.");
+    /// let agent = Agent::new(model).sub_agent(gardener);
+    /// let talk = agent.run("Where do I plant a rose?").await?;
+    /// assert_eq!(talk.answer(), "Roses need sun.");
+    /// assert_eq!(talk.events.last().unwrap().author, "gardener");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn sub_agent(self, agent: Agent) -> Self {
         self.edit(|above| above.agents.push(agent.0))
@@ -151,6 +216,19 @@ impl Agent {
     }
 
     /// Edits the initial request of every model call: the temperature, the number of tokens.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let model = ScriptedModel::from_fn(|request| format!("{:?}", request.max_tokens));
+    /// let agent = Agent::new(model).request(|request| request.max_tokens = Some(100));
+    /// assert_eq!(agent.run("hello").await?.answer(), "Some(100)");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn request(self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
         self.edit(|agent| edit(&mut agent.request))
@@ -230,6 +308,22 @@ impl Agent {
 
     /// Adds a guardrail for this agent and all agents below it: see [`guardrail`](crate::guardrail). The guardrails of the
     /// agents above come first, then each agent's own in the order in which they were added.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_agent::guardrail::{self, Verdict};
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let short = guardrail::on_input("short", |message| async move {
+    ///     Ok(if message.text().len() < 100 { Verdict::Pass } else { Verdict::block("Please be brief.") })
+    /// });
+    /// let agent = Agent::new(ScriptedModel::new(["never asked"])).guardrail(short);
+    /// assert_eq!(agent.run("petals ".repeat(50)).await?.answer(), "Please be brief.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn guardrail(self, guardrail: impl Guardrail) -> Self {
         self.edit(|agent| agent.guardrails.push(Arc::new(guardrail)))
@@ -286,6 +380,19 @@ impl Agent {
     ///
     /// Only the agent that is run can have limits. A limit that the next step would exceed ends the run with
     /// [`AgentError::Limit`](crate::AgentError::Limit).
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, Limits};
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let agent = Agent::new(ScriptedModel::new(["hi"])).turn_limits(Limits::new().requests(0));
+    /// let error = agent.run("hello").await.unwrap_err();
+    /// assert!(error.to_string().contains("request"), "{error}");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn turn_limits(self, limits: Limits) -> Self {
         self.edit(|agent| agent.turn_limits = limits)
@@ -320,12 +427,32 @@ impl Agent {
     }
 
     /// Sets the maximum time of a tool call. A tool's own timeout may be shorter.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// let agent = Agent::new(ScriptedModel::new(["hi"])).tool_timeout(Duration::from_secs(30));
+    /// # let _ = agent;
+    /// ```
     #[must_use]
     pub fn tool_timeout(self, timeout: Duration) -> Self {
         self.edit(|agent| agent.tool_timeout = Some(timeout))
     }
 
     /// Sets how a model call is retried. A retry voids the pieces of the failed attempt, and listeners get an event.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use petalflow::policy::Retry;
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// let retry = Retry::times(3).first(Duration::from_millis(200));
+    /// let agent = Agent::new(ScriptedModel::new(["hi"])).retry(retry);
+    /// # let _ = agent;
+    /// ```
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         self.edit(|agent| agent.retry.push(retry))

@@ -46,11 +46,33 @@ pub struct Agent(Arc<Definition>);
 
 impl Agent {
     /// Creates an agent with this model.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let agent = Agent::new(ScriptedModel::new(["hello yourself"]));
+    /// assert_eq!(agent.run("hello").await?.answer(), "hello yourself");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(model: impl LlmClient) -> Self {
         Agent(Arc::new(Definition::new("agent", Some(Arc::new(model)))))
     }
 
     /// Creates an agent with this name. It uses the model of its parent agent.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, Mode};
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// # let model = ScriptedModel::new(["hi"]);
+    /// let translator = Agent::named("translator").description("Translates words.").mode(Mode::SingleTurn);
+    /// let guide = Agent::new(model).sub_agent(translator);
+    /// # let _ = guide;
+    /// ```
     pub fn named(name: impl Into<String>) -> Self {
         let mut definition = Definition::new(&name.into(), None);
         definition.named = true;

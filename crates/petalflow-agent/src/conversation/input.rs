@@ -9,6 +9,25 @@ use petalflow_llm::{ChatMessage, Part, Role};
 
 impl ConversationInput {
     /// Adds a person's decision about the call that the confirmation with this id asks about.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, ConversationInput};
+    /// use petalflow::tool::FuncTool;
+    /// # use petalflow_llm::{Reply, ScriptedModel};
+    /// # use serde_json::{Value, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let model = ScriptedModel::new([Reply::call("delete", json!({})), "All files stay.".into()]);
+    /// let delete = FuncTool::new("delete", "Deletes all files.", |_: Value| async { Ok("deleted") });
+    /// let agent = Agent::new(model).tool(delete.confirm_if(|_| Some("Delete all files?".into())));
+    /// let talk = agent.run("tidy up").await?;
+    /// let id = talk.pending()[0].id().to_string();
+    /// let refused = ConversationInput::default().confirm(id, false);
+    /// assert_eq!(agent.run(talk.next_input(refused)).await?.answer(), "All files stay.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn confirm(self, id: impl Into<String>, confirmed: bool) -> Self {
         self.returned(id.into(), CONFIRMATION, json!({ "confirmed": confirmed }))

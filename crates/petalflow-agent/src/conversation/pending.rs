@@ -75,6 +75,22 @@ impl fmt::Display for Pending {
 
 impl Conversation {
     /// Everything that the conversation waits for, in the order of the requests.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow::tool::FuncTool;
+    /// # use petalflow_llm::{Reply, ScriptedModel};
+    /// # use serde_json::{Value, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let model = ScriptedModel::new([Reply::call("build", json!({}))]);
+    /// let build = FuncTool::new("build", "Builds a house.", |_: Value| async { Ok(()) }).long_running();
+    /// let talk = Agent::new(model).tool(build).run("a house, please").await?;
+    /// assert_eq!(talk.pending().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn pending(&self) -> Vec<Pending> {
         let mut pending: Vec<Pending> = Vec::new();
         for event in &self.events {

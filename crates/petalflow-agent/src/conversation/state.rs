@@ -119,6 +119,19 @@ impl Conversation {
 
     /// Parses the answer as a `T`. [`Agent::output`](crate::Agent::output) asks the model for such answers.
     ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let agent = Agent::new(ScriptedModel::new(["[3, 5, 8]"])).output::<Vec<u32>>();
+    /// let talk = agent.run("three numbers, please").await?;
+    /// assert_eq!(talk.output::<Vec<u32>>()?, [3, 5, 8]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// If the answer cannot be parsed. The error names the position in it.
@@ -140,6 +153,20 @@ impl Conversation {
 
     /// What the conversation used in all turns: requests, tokens, money and tool calls. Those of agents that were called
     /// are included.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let agent = Agent::new(ScriptedModel::new(["hello", "good bye"]));
+    /// let talk = agent.run("hi").await?;
+    /// let talk = agent.run(talk.next_input("bye")).await?;
+    /// assert_eq!((talk.usage().requests, talk.turn_usage().requests), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn usage(&self) -> Usage {
         self.spent
     }
@@ -150,6 +177,20 @@ impl Conversation {
     }
 
     /// The input for the next turn: the new message with all earlier events.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let agent = Agent::new(ScriptedModel::from_fn(|request| request.messages.len().to_string()));
+    /// let talk = agent.run("one").await?;
+    /// let talk = agent.run(talk.next_input("two")).await?;
+    /// assert_eq!(talk.answer(), "3");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn next_input(self, message: impl Into<ConversationInput>) -> ConversationInput {
         let input = message.into();
         let mut state = self.state;

@@ -111,6 +111,22 @@ impl<'a> ModelCall<'a> {
     }
 
     /// Adds a paragraph to the system instructions.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let model = ScriptedModel::from_fn(|request| request.system.clone().unwrap_or_default());
+    /// let agent = Agent::new(model).before_model(|call| {
+    ///     call.instruct("Answer in French.");
+    ///     Ok(None)
+    /// });
+    /// assert_eq!(agent.run("hello").await?.answer(), "Answer in French.");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn instruct(&mut self, text: &str) {
         if text.is_empty() {
             return;

@@ -119,6 +119,27 @@ pub trait Guardrail: Send + Sync + 'static {
 }
 
 /// What a guardrail knows about the content that it checks.
+///
+/// ```
+/// use petalflow::{BoxError, async_trait};
+/// use petalflow_agent::guardrail::{Guardrail, GuardrailContext, Verdict};
+/// use petalflow_llm::ChatMessage;
+///
+/// /// Only the agent `clerk` may name prices.
+/// struct Prices;
+///
+/// #[async_trait]
+/// impl Guardrail for Prices {
+///     fn name(&self) -> &str {
+///         "prices"
+///     }
+///
+///     async fn check_output(&self, message: &ChatMessage, cx: &GuardrailContext<'_>) -> Result<Verdict<ChatMessage>, BoxError> {
+///         let allowed = cx.agent() == "clerk" || !message.text().contains('$');
+///         Ok(if allowed { Verdict::Pass } else { Verdict::block("Please ask the clerk.") })
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy)]
 pub struct GuardrailContext<'a> {
     position: Position<'a>,
