@@ -22,3 +22,36 @@ pub(crate) use state::{
     ConversationSpent, ConversationState, ConversationTemp, ConversationThoughtOnlyAnswers,
     ConversationTurnId, ConversationTurnSpent, ConversationUnfinished, ConversationWaiting,
 };
+
+#[cfg(test)]
+mod tests {
+    use petalflow::State;
+    use petalflow::state::KeyFlag;
+    use petalflow::tool::ToolCall;
+    use serde_json::json;
+
+    use super::*;
+    use crate::AgentEvent;
+
+    #[test]
+    fn the_names_in_storage_stay() {
+        let keys = Conversation::KEYS.iter();
+        let keys = keys.filter(|key| !key.has(KeyFlag::Untracked));
+        let keys: Vec<&str> = keys.map(|key| key.id).collect();
+        assert_eq!(
+            keys.join(" "),
+            "message events state temp branch invocation speakers waiting calls thoughts spent turn_spent unfinished cuts \
+             removed outcomes decided"
+        );
+        let outcome = json!({ "place": 2, "call": "c", "event": AgentEvent::default() });
+        let read = Outcome::of(2, "c", AgentEvent::default());
+        assert_eq!(serde_json::to_value(&read).unwrap(), outcome);
+        let waiting = Waiting {
+            call: ToolCall::default(),
+            events: Vec::new(),
+            speakers: Vec::new(),
+            nested: Some(Vec::new()),
+        };
+        assert_eq!(serde_json::to_value(&waiting).unwrap()["within"], json!([]));
+    }
+}
