@@ -41,44 +41,29 @@
 //! * [`SqliteOptions`] and [`Synchronous`]: settings, among them what a commit survives
 //! * [`database`]: access to the same file for crates that store other data than threads
 //
-// Lowest first; a file uses only files above it in this list.
+// Lowest first; a module uses only modules above it in this list.
 //
-// | file | contents |
+// | module | contents |
 // | --- | --- |
 // | `error` | errors that name the database file |
 // | `integer`, `options` | numbers as SQLite stores them; settings |
-// | `schema`, `connection` | opening a file: whether it belongs to this crate, and which layout it has |
 // | `lock_file` | by which processes see which others are alive |
-// | `entry`, `segment`, `log_row` | checkpoints in rows: their bytes, and the rows of an address |
-// | `log`, `tails` | the statements about checkpoints, and where each log ends |
-// | `listing`, `change`, `query`, `claims` | the other statements |
-// | `queued_write`, `transaction`, `writer` | one connection writes; queued writes share commits |
-// | `readers` | a few connections read |
+// | `log` | the checkpoints of a thread: `entry`, `segment` and `row` (their bytes in rows), `tail` and `tails` (where each log ends), `append`, `read` and `prune` |
+// | `statements` | the other statements: `listing`, `change`, `query`, `claims` |
+// | `connection` | `schema` and `open` (whether a file belongs to this crate, and which layout it has), `queued_write`, `transaction` and `writer` (one connection writes; queued writes share commits), `readers` (a few connections read) |
 // | `store`, `database` | the two public interfaces: the store contract, and transactions for other crates |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod change;
-mod claims;
 mod connection;
 pub mod database;
-mod entry;
 mod error;
 mod integer;
-mod listing;
 mod lock_file;
 mod log;
-mod log_row;
 mod options;
-mod query;
-mod queued_write;
-mod readers;
-mod schema;
-mod segment;
+mod statements;
 mod store;
-mod tails;
-mod transaction;
-mod writer;
 
 pub use options::{SqliteOptions, Synchronous};
 pub use store::SqliteStore;

@@ -13,12 +13,11 @@ use petalflow::checkpoint::{
 };
 use rusqlite::Connection;
 
+use crate::connection::{Readers, Writer, transaction};
 use crate::error::{DatabaseFile, TransactionError};
+use crate::log::{self, Tails};
 use crate::options::{SqliteOptions, Synchronous};
-use crate::readers::Readers;
-use crate::tails::Tails;
-use crate::writer::Writer;
-use crate::{change, claims, listing, log, query, transaction};
+use crate::statements::{change, claims, listing, query};
 
 /// Writes of more bytes always run on the writer's thread: copying them would block the caller's thread for too long.
 const MAX_BYTES_HERE: usize = 64 * 1024;

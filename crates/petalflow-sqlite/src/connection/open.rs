@@ -1,13 +1,13 @@
-//! Connections to the database file.
+//! Opens connections to the database file.
 
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
+use super::schema;
 use crate::error::{DatabaseFile, TransactionError};
 use crate::options::{SqliteOptions, Synchronous};
-use crate::schema;
 
 /// The size of a page.
 const PAGE_BYTES: i32 = 1024;

@@ -9,7 +9,7 @@ use petalflow::checkpoint::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::connection;
+use super::open::open_reader;
 use crate::error::{DatabaseFile, TransactionError};
 
 /// A read that waits for a connection, or for the error of opening one.
@@ -124,7 +124,7 @@ impl Thread {
             }
             // If opening failed it is tried again with the next read: the cause may be gone.
             if connection.is_none() {
-                match connection::open_reader(&self.shared.file) {
+                match open_reader(&self.shared.file) {
                     Ok(opened) => connection = Some(opened),
                     Err(failure) => {
                         read(Err(failure));

@@ -5,9 +5,9 @@ use std::ops::Range;
 use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, StoredWrite};
 use rusqlite::{Connection, params};
 
+use super::listing;
 use crate::error::TransactionError;
 use crate::integer::{bounds, sql_integer};
-use crate::listing;
 use crate::log::{self, Tail};
 
 /// Appends a checkpoint. `known` is where the log ended when this process appended last. Returns where it ends now.

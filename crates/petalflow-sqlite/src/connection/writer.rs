@@ -15,13 +15,13 @@ use petalflow::checkpoint::StoreError;
 use rusqlite::{Connection, MAIN_DB, wal::CheckpointMode};
 use tokio::sync::oneshot;
 
-use crate::claims;
-use crate::connection;
+use super::open;
+use super::queued_write::{ClosureWrite, QueuedWrite};
+use super::transaction::{commit_group, commit_one};
 use crate::error::{DatabaseFile, FileId, TransactionError};
 use crate::lock_file::LockFile;
 use crate::options::SqliteOptions;
-use crate::queued_write::{ClosureWrite, QueuedWrite};
-use crate::transaction::{commit_group, commit_one};
+use crate::statements::claims;
 
 /// The most writes that share a commit. With more, the first of them would wait too long.
 const MAX_GROUP: usize = 512;
@@ -99,7 +99,7 @@ impl Writer {
     /// A writer of a database in memory: it has no thread, and every write runs on the caller's thread.
     pub(crate) fn in_memory(file: DatabaseFile) -> Result<Self, StoreError> {
         let connection =
-            connection::open_memory(&file).map_err(|failure| file.store_error(failure, None))?;
+            open::open_memory(&file).map_err(|failure| file.store_error(failure, None))?;
         Ok(Writer(Arc::new(Shared::new(file, connection, None))))
     }
 
@@ -223,7 +223,7 @@ impl Shared {
 }
 
 fn open(options: &SqliteOptions, file: &DatabaseFile) -> Result<Shared, TransactionError> {
-    let connection = connection::open_writer(options, file)?;
+    let connection = open::open_writer(options, file)?;
     connection.busy_timeout(Duration::ZERO)?;
     // The file exists now, so its canonical path can be found.
     let missing = |error| {

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, ffi};
 
+use super::queued_write::QueuedWrite;
 use crate::error::{DatabaseFile, TransactionError};
-use crate::queued_write::QueuedWrite;
 
 /// Runs work in a transaction of its own.
 pub(crate) fn commit_one<T>(

@@ -6,10 +6,10 @@
 use petalflow::checkpoint::{Address, StoredCheckpoint};
 use rusqlite::{Connection, Row as SqlRow, params};
 
-use crate::entry::Row;
+use super::entry::Row;
+use super::segment::{Segment, damaged};
 use crate::error::TransactionError;
 use crate::integer::read_integer;
-use crate::segment::{Segment, damaged};
 
 /// A row of the log.
 pub(crate) struct LogRow {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use petalflow::checkpoint::Address;
 
-use crate::log::Tail;
+use super::tail::Tail;
 
 /// With more threads all are forgotten: a log that is not known takes two queries more.
 const MOST_THREADS: usize = 10_000;
