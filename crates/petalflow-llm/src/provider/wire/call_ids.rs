@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use petalflow::tool::{ToolCall, ToolResult};
 
-use crate::call_id::is_generated;
+use crate::message::call_id::is_generated;
 
 /// The call ids in one request, for models that send none or the same id twice. Providers use the ids to match results
 /// with calls.

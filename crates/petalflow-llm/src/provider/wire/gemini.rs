@@ -10,7 +10,7 @@ use super::content::{
 use super::response_data::{REDACTED, ResponseData};
 use super::schemas::Schemas;
 use super::usage;
-use crate::call_id::is_generated;
+use crate::message::call_id::is_generated;
 use crate::message::{Media, MediaSource, Text};
 use crate::provider::catalog::Target;
 use crate::request::{Effort, ToolChoice};

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::json_path::{self, Step};
+use super::delta::Delta;
+use super::json_path::{self, Step};
 use crate::message::Text;
-use crate::stream::Delta;
 use crate::{ChatMessage, LlmResponse, Part, Role};
 use petalflow::tool::ToolCall;
 

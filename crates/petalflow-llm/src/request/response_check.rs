@@ -1,4 +1,4 @@
-//! Checks of complete responses.
+//! Checks of complete responses with their requests.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ impl LlmResponse {
         self.checked_with(request.json_schema.is_some())
     }
 
-    pub(super) fn checked_with(mut self, wants_json: bool) -> Result<Self, LlmError> {
+    pub(crate) fn checked_with(mut self, wants_json: bool) -> Result<Self, LlmError> {
         if wants_json && self.json.is_none() {
             self.json = serde_json::from_str(&self.text())
                 .ok()

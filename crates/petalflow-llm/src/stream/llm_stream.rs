@@ -9,7 +9,8 @@ use futures_core::Stream;
 use futures_util::future::{self, Either};
 use futures_util::{StreamExt, stream};
 
-use crate::stream::{Delta, StreamAccumulator};
+use super::accumulator::StreamAccumulator;
+use super::delta::Delta;
 use crate::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};
 use petalflow::run::CancelToken;
 
@@ -273,7 +274,7 @@ impl LlmStream {
     }
 
     /// The same stream after its first chunk has arrived, or the error that came instead.
-    pub(super) async fn wait_for_first_event(mut self) -> Result<Self, LlmError> {
+    pub(crate) async fn wait_for_first_event(mut self) -> Result<Self, LlmError> {
         let Some(mut events) = self.events.take() else {
             return Ok(self);
         };

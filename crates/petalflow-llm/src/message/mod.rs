@@ -1,0 +1,6 @@
+//! What a [`ChatMessage`](crate::ChatMessage) contains.
+
+pub(crate) mod call_id;
+pub(crate) mod chat_message;
+
+pub use chat_message::{Media, MediaSource, ParseRoleError, Text};
