@@ -1,0 +1,6 @@
+//! Runs of graphs over envelopes.
+
+mod merging;
+mod routes;
+mod runs;
+mod steps;
