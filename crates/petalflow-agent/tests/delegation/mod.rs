@@ -1,0 +1,4 @@
+//! Agents that give work or the conversation to others.
+
+mod delegations;
+mod transfers;

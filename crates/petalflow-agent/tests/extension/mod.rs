@@ -1,0 +1,8 @@
+//! Code of the user's around the steps of a turn: callbacks, guardrails, planners, code executors, artifacts.
+
+mod artifacts;
+mod code;
+mod guardrails;
+mod model_callbacks;
+mod planning;
+mod tool_callbacks;

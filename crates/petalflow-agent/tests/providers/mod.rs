@@ -1,0 +1,7 @@
+//! Agents with the clients of real providers: against servers of the tests, and against recordings.
+
+mod delegation_replays;
+mod families;
+mod replays;
+mod streamed_replays;
+mod wire;

@@ -1,0 +1,4 @@
+//! Conversations in a store, with crashes.
+
+mod durable;
+mod killed;

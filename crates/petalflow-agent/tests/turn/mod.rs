@@ -1,0 +1,8 @@
+//! The steps of a turn: what it streams, returns and records.
+
+mod output;
+mod parallel;
+mod scripts;
+mod spans;
+mod streaming;
+mod turns;
