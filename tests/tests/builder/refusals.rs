@@ -7,7 +7,7 @@ use petalflow::prelude::*;
 use petalflow_graph::NodeIdx;
 use petalflow_test_support::assert_starts_with;
 
-use crate::items::takes;
+use super::items::takes;
 use crate::support::{Log, LogInput, LogXs, appending, codes, refusal};
 
 appending!(a b c d);

@@ -3,7 +3,7 @@
 use petalflow::NodeError;
 use petalflow::prelude::*;
 
-use crate::failures::{bad, panics};
+use super::failures::{bad, panics};
 use crate::support::{Log, LogXs, Trace, appending, assert_log, both, failed, list, twin};
 
 appending!(a b c d);
