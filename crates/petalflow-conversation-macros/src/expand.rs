@@ -254,25 +254,7 @@ fn handlers(model: &Model, program: &Program, private: &TokenStream, span: Span)
     let functions = model.functions.iter().map(|function| {
         let name = ident(&function.name, span);
         let doc = plain(&function.doc);
-        let (own, arguments) = match &function.arguments {
-            Arguments::Nothing => (None, None),
-            Arguments::Struct(name) => {
-                let name = ident(name, span);
-                (None, Some(quote_spanned!(span=> arguments: #name,)))
-            }
-            Arguments::Own(own) => {
-                let doc = format!(
-                    "The arguments of the function `{}`. The doc comment of the type tells the model what the function is for.",
-                    function.handler
-                );
-                let own = ident(own, span);
-                let own_type = quote_spanned! {span=>
-                    #[doc = #doc]
-                    type #own: #private::ToolArgument + 'static;
-                };
-                (Some(own_type), Some(quote_spanned!(span=> arguments: Self::#own,)))
-            }
-        };
+        let (own, arguments) = arguments(function, private, span);
         let result = match &function.result {
             Reply::Any => quote!(#private::Value),
             Reply::Branch(_, it) => {
@@ -307,6 +289,36 @@ fn handlers(model: &Model, program: &Program, private: &TokenStream, span: Span)
         pub trait Handlers: ::core::marker::Send + ::core::marker::Sync {
             #(#functions)*
             #(#actions)*
+        }
+    }
+}
+
+/// The associated type of the arguments of a function, and the parameter for them.
+fn arguments(
+    function: &Function,
+    private: &TokenStream,
+    span: Span,
+) -> (Option<TokenStream>, Option<TokenStream>) {
+    match &function.arguments {
+        Arguments::Nothing => (None, None),
+        Arguments::Struct(name) => {
+            let name = ident(name, span);
+            (None, Some(quote_spanned!(span=> arguments: #name,)))
+        }
+        Arguments::Own(own) => {
+            let doc = format!(
+                "The arguments of the function `{}`. The doc comment of the type tells the model what the function is for.",
+                function.handler
+            );
+            let own = ident(own, span);
+            let own_type = quote_spanned! {span=>
+                #[doc = #doc]
+                type #own: #private::ToolArgument + 'static;
+            };
+            (
+                Some(own_type),
+                Some(quote_spanned!(span=> arguments: Self::#own,)),
+            )
         }
     }
 }

@@ -157,6 +157,17 @@ fn of_conversation(conversation: &Conversation) -> Model {
             });
         }
     }
+    Model {
+        title: conversation.name.clone().unwrap_or_default(),
+        nodes: nodes(conversation),
+        types: namer.items,
+        functions,
+        actions,
+        renamed,
+    }
+}
+
+fn nodes(conversation: &Conversation) -> Vec<Variant> {
     let nodes: Vec<String> = conversation.nodes.keys().cloned().collect();
     let mut nodes = variants(&nodes, "Node", &[]);
     for (node, (name, it)) in nodes.iter_mut().zip(&conversation.nodes) {
@@ -165,14 +176,7 @@ fn of_conversation(conversation: &Conversation) -> Model {
             _ => format!("The node `{name}`."),
         };
     }
-    Model {
-        title: conversation.name.clone().unwrap_or_default(),
-        nodes,
-        types: namer.items,
-        functions,
-        actions,
-        renamed,
-    }
+    nodes
 }
 
 fn function_doc(method: &Method<'_>) -> String {

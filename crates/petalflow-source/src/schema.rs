@@ -125,20 +125,8 @@ impl<'s, C: Code> Checker<'s, '_, C> {
                 Some(checked.collect())
             }
             Value::Number(number) => {
-                let number = number.as_f64()?;
-                let limit = |name: &str| schema.get(name).and_then(Value::as_f64);
-                let (min, max) = integer_limits(schema);
-                let min = limit("minimum").or(min);
-                let max = limit("maximum").or(max);
-                if min.is_some_and(|min| number < min) || max.is_some_and(|max| number > max) {
-                    let message = match (min, max) {
-                        (Some(min), Some(max)) => format!("expected a number from {min} to {max}"),
-                        (Some(min), None) => format!("expected a number of at least {min}"),
-                        (_, max) => {
-                            format!("expected a number of at most {}", max.unwrap_or_default())
-                        }
-                    };
-                    return self.wrong(at, message);
+                if let Some(problem) = outside_limits(schema, number.as_f64()?) {
+                    return self.wrong(at, problem);
                 }
                 Some(
                     if accepts(schema, "integer") && !accepts(schema, "number") {
@@ -202,6 +190,20 @@ impl<'s, C: Code> Checker<'s, '_, C> {
                 }
             }
         }
+        self.add_missing(schema, object, &misspelt, &mut checked, at);
+        checked
+    }
+
+    /// Reports the required names that are missing, and adds an empty value for each.
+    fn add_missing(
+        &mut self,
+        schema: &'s Value,
+        object: &Map<String, Value>,
+        misspelt: &HashSet<&str>,
+        checked: &mut Map<String, Value>,
+        at: &Pointer,
+    ) {
+        let properties = schema.get("properties").and_then(Value::as_object);
         for name in required(schema) {
             let is_absent = !object.contains_key(name) && !misspelt.contains(name);
             // Where other names are allowed, one that is almost the missing one is the mistake.
@@ -225,7 +227,6 @@ impl<'s, C: Code> Checker<'s, '_, C> {
                 checked.insert(name.to_owned(), self.empty(property));
             }
         }
-        checked
     }
 
     /// The name that was probably meant.
@@ -379,6 +380,20 @@ fn too_few(schema: &Value, value: &Value) -> Option<String> {
     let limit = schema.get(limit).and_then(Value::as_u64)?;
     let is_short = u64::try_from(length).is_ok_and(|length| length < limit);
     is_short.then(|| format!("the number of {what} is {length}, and must be at least {limit}"))
+}
+
+/// Why a number is too small or too large.
+fn outside_limits(schema: &Value, number: f64) -> Option<String> {
+    let limit = |name: &str| schema.get(name).and_then(Value::as_f64);
+    let (min, max) = integer_limits(schema);
+    let min = limit("minimum").or(min);
+    let max = limit("maximum").or(max);
+    let is_outside = min.is_some_and(|min| number < min) || max.is_some_and(|max| number > max);
+    is_outside.then(|| match (min, max) {
+        (Some(min), Some(max)) => format!("expected a number from {min} to {max}"),
+        (Some(min), None) => format!("expected a number of at least {min}"),
+        (_, max) => format!("expected a number of at most {}", max.unwrap_or_default()),
+    })
 }
 
 fn is_required(schema: &Value, name: &str) -> bool {

@@ -254,28 +254,7 @@ impl<'s> Reader<'s> {
 
     fn read(&mut self, schema: &'s Value) -> Option<Shape> {
         if let Some(forms) = variants(schema) {
-            let forms: Vec<&Value> = forms.iter().map(|it| resolve(self.root, it)).collect();
-            let ids = forms.iter().map(|it| self.shape(it)).collect();
-            let Some(tag) = tag(&forms) else {
-                let constants = forms.iter().copied().filter_map(allowed).flatten();
-                let constants: Vec<Value> = constants.cloned().collect();
-                // As the check has it.
-                return Some(if constants.len() >= forms.len() {
-                    Shape::Choice(constants)
-                } else {
-                    Shape::OneOf(ids)
-                });
-            };
-            if forms
-                .iter()
-                .any(|it| variants(it).is_some() || allowed(it).is_some())
-            {
-                return None;
-            }
-            let constants = forms
-                .iter()
-                .map(|it| it["properties"][tag]["const"].clone());
-            return Some(Shape::Tagged(tag.into(), constants.zip(ids).collect()));
+            return self.read_variants(forms);
         }
         if let Some(allowed) = allowed(schema) {
             return Some(Shape::Choice(allowed.into_iter().cloned().collect()));
@@ -320,5 +299,30 @@ impl<'s> Reader<'s> {
         plain.required = plain.properties.iter().filter(|it| it.is_required).count();
         // A required field that the schema does not describe.
         (plain.required == required.len()).then_some(Shape::Plain(plain))
+    }
+
+    fn read_variants(&mut self, forms: &'s [Value]) -> Option<Shape> {
+        let forms: Vec<&Value> = forms.iter().map(|it| resolve(self.root, it)).collect();
+        let ids = forms.iter().map(|it| self.shape(it)).collect();
+        let Some(tag) = tag(&forms) else {
+            let constants = forms.iter().copied().filter_map(allowed).flatten();
+            let constants: Vec<Value> = constants.cloned().collect();
+            // As the check has it.
+            return Some(if constants.len() >= forms.len() {
+                Shape::Choice(constants)
+            } else {
+                Shape::OneOf(ids)
+            });
+        };
+        if forms
+            .iter()
+            .any(|it| variants(it).is_some() || allowed(it).is_some())
+        {
+            return None;
+        }
+        let constants = forms
+            .iter()
+            .map(|it| it["properties"][tag]["const"].clone());
+        Some(Shape::Tagged(tag.into(), constants.zip(ids).collect()))
     }
 }

@@ -290,6 +290,10 @@ impl Checker<'_> {
             at,
             &mut self.findings,
         );
+        self.context_strategy(data, at, &owner);
+    }
+
+    fn context_strategy(&mut self, data: &NodeData, at: &Pointer, owner: &str) {
         if let Some(strategy) = &data.context_strategy
             && check_fields(
                 &strategy.extra,

@@ -43,17 +43,8 @@ pub(crate) async fn enter(
         ContextStrategy::Append => (true, None),
         ContextStrategy::Reset => (false, None),
         ContextStrategy::ResetWithSummary { prompt } => {
-            match summary::summarize(program, state, prompt).await {
-                Ok(summary) => (false, Some(summary)),
-                Err(error) => {
-                    // For this entry only: the strategy of the node does not change.
-                    cx.emit(ConversationEvent::NoSummary {
-                        node: name.into(),
-                        reason: error.to_string(),
-                    });
-                    (true, None)
-                }
-            }
+            let summary = summarize(program, state, prompt, name, cx).await;
+            (summary.is_none(), summary)
         }
     };
     let mut messages = Vec::new();
@@ -84,6 +75,27 @@ pub(crate) async fn enter(
         // A person who speaks first is answered in any case.
         responds: node.responds || (is_first && state.user_message.is_some()),
     })
+}
+
+/// A summary of the messages before the node. `None` if there is none: the node then keeps these messages.
+async fn summarize(
+    program: &Program,
+    state: &ConversationState,
+    prompt: &str,
+    name: &str,
+    cx: &Context,
+) -> Option<String> {
+    match summary::summarize(program, state, prompt).await {
+        Ok(summary) => Some(summary),
+        Err(error) => {
+            // For this entry only: the strategy of the node does not change.
+            cx.emit(ConversationEvent::NoSummary {
+                node: name.into(),
+                reason: error.to_string(),
+            });
+            None
+        }
+    }
 }
 
 /// A message of the document. Its author is the program, unless it says otherwise.
