@@ -141,18 +141,8 @@ fn closed(
     mut schema: Map<String, Value>,
     path: &mut Path,
 ) -> Result<Map<String, Value>, NotStrict> {
-    if let Some(Value::Array(mut ways)) = schema.remove("anyOf") {
-        let common = schema.contains_key("properties");
-        if schema.contains_key("items") || (common && !distribute(&mut schema, &mut ways)) {
-            return refuse(path, "has alternatives with common properties");
-        }
-        let ways = ways.into_iter().map(|way| match way {
-            Value::Object(way) => closed(way, path).map(Value::Object),
-            _ => refuse(path, "accepts any type"),
-        });
-        let ways: Vec<_> = ways.collect::<Result<_, _>>()?;
-        schema.remove("type");
-        schema.insert("anyOf".into(), ways.into());
+    if let Some(Value::Array(ways)) = schema.remove("anyOf") {
+        alternatives(&mut schema, ways, path)?;
     } else {
         if let Some(Value::Array(values)) = schema.get("enum") {
             if values
@@ -183,13 +173,7 @@ fn closed(
             }
         }
         if types.iter().any(|name| name == "array") {
-            path.push("[]".into());
-            let items = match schema.remove("items") {
-                Some(Value::Object(items)) => closed(items, path)?,
-                _ => return refuse(path, "accepts any type"),
-            };
-            path.pop();
-            schema.insert("items".into(), items.into());
+            array(&mut schema, path)?;
         } else {
             schema.remove("items");
         }
@@ -201,6 +185,36 @@ fn closed(
     }
     hint(&mut schema, HINTS);
     Ok(schema)
+}
+
+fn alternatives(
+    schema: &mut Map<String, Value>,
+    mut ways: Vec<Value>,
+    path: &mut Path,
+) -> Result<(), NotStrict> {
+    let common = schema.contains_key("properties");
+    if schema.contains_key("items") || (common && !distribute(schema, &mut ways)) {
+        return refuse(path, "has alternatives with common properties");
+    }
+    let ways = ways.into_iter().map(|way| match way {
+        Value::Object(way) => closed(way, path).map(Value::Object),
+        _ => refuse(path, "accepts any type"),
+    });
+    let ways: Vec<_> = ways.collect::<Result<_, _>>()?;
+    schema.remove("type");
+    schema.insert("anyOf".into(), ways.into());
+    Ok(())
+}
+
+fn array(schema: &mut Map<String, Value>, path: &mut Path) -> Result<(), NotStrict> {
+    path.push("[]".into());
+    let items = match schema.remove("items") {
+        Some(Value::Object(items)) => closed(items, path)?,
+        _ => return refuse(path, "accepts any type"),
+    };
+    path.pop();
+    schema.insert("items".into(), items.into());
+    Ok(())
 }
 
 /// Moves the common properties of alternatives into each of them. `false` if one of them is not an object with

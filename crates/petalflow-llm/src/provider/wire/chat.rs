@@ -36,13 +36,8 @@ pub(super) fn body(
         if !target.capabilities.parallel_calls {
             body["parallel_tool_calls"] = false.into();
         }
-        match &request.tool_choice {
-            ToolChoice::Auto => {}
-            ToolChoice::None => body["tool_choice"] = "none".into(),
-            ToolChoice::Required => body["tool_choice"] = "required".into(),
-            ToolChoice::Tool(name) => {
-                body["tool_choice"] = json!({ "type": "function", "function": { "name": name } });
-            }
+        if let Some(choice) = tool_choice(&request.tool_choice) {
+            body["tool_choice"] = choice;
         }
     }
     if let Some(sent) = schemas.answer {
@@ -105,6 +100,16 @@ fn tools(
         json!({ "type": "function", "function": function })
     });
     tools.collect()
+}
+
+/// `None` leaves the choice to the model.
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::Tool(name) => Some(json!({ "type": "function", "function": { "name": name } })),
+    }
 }
 
 /// The messages in order: system, instructions, conversation, input.

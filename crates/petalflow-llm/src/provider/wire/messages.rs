@@ -12,7 +12,7 @@ use super::content::{
 use super::response_data::{
     REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
 };
-use super::schemas::Schemas;
+use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::Target;
@@ -45,24 +45,8 @@ pub(super) fn body(
     }
     let mut system = system(request);
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
-            let mut tool = json!({
-                "name": tool.name,
-                "description": tool.description,
-                "input_schema": sent.schema,
-            });
-            if sent.strict {
-                tool["strict"] = true.into();
-            }
-            tool
-        });
-        body["tools"] = tools.collect();
-        body["tool_choice"] = match &request.tool_choice {
-            ToolChoice::Auto => json!({ "type": "auto" }),
-            ToolChoice::None => json!({ "type": "none" }),
-            ToolChoice::Required => json!({ "type": "any" }),
-            ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
-        };
+        body["tools"] = tools(request, schemas.tools);
+        body["tool_choice"] = tool_choice(&request.tool_choice);
         if !target.capabilities.parallel_calls && request.tool_choice != ToolChoice::None {
             body["tool_choice"]["disable_parallel_tool_use"] = true.into();
         }
@@ -98,6 +82,30 @@ pub(super) fn body(
         mark_for_cache(&mut body, request.prompt_cache);
     }
     Ok(with_extra(body, request))
+}
+
+fn tools(request: &LlmRequest, schemas: impl IntoIterator<Item = SentSchema>) -> Value {
+    let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
+        let mut tool = json!({
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": sent.schema,
+        });
+        if sent.strict {
+            tool["strict"] = true.into();
+        }
+        tool
+    });
+    tools.collect()
+}
+
+fn tool_choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto => json!({ "type": "auto" }),
+        ToolChoice::None => json!({ "type": "none" }),
+        ToolChoice::Required => json!({ "type": "any" }),
+        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
+    }
 }
 
 /// The system prompt: the only place for instructions.

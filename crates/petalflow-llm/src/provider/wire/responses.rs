@@ -10,7 +10,7 @@ use super::content::{
     user_message, with_extra,
 };
 use super::response_data::{ResponseData, arguments_text, citations, hidden_reasoning, text};
-use super::schemas::Schemas;
+use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::Target;
@@ -43,16 +43,7 @@ pub(super) fn body(
         }
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().zip(schemas.tools).map(|(tool, sent)| {
-            json!({
-                "type": "function",
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": sent.schema,
-                "strict": sent.strict,
-            })
-        });
-        body["tools"] = tools.collect();
+        body["tools"] = tools(request, schemas.tools);
         if !target.capabilities.parallel_calls {
             body["parallel_tool_calls"] = false.into();
         }
@@ -83,6 +74,19 @@ pub(super) fn body(
         body["max_output_tokens"] = most.into();
     }
     Ok(with_extra(body, request))
+}
+
+fn tools(request: &LlmRequest, schemas: impl IntoIterator<Item = SentSchema>) -> Value {
+    let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
+        json!({
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": sent.schema,
+            "strict": sent.strict,
+        })
+    });
+    tools.collect()
 }
 
 /// The items in order: instructions, conversation, input. The system prompt is a field of the body.
