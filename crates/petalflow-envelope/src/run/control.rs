@@ -111,6 +111,21 @@ impl RunControl {
         })
     }
 
+    /// The controller's response. A controller that does not respond in time aborts the run.
+    async fn within_step_timeout(
+        &self,
+        response: impl Future<Output = StepResponse> + Send,
+    ) -> StepResponse {
+        let Some(timeout) = self.options.step_timeout else {
+            return response.await;
+        };
+        let limited = tokio::time::timeout(timeout, response).await;
+        limited.unwrap_or_else(|_| {
+            let reason = format!("the controller did not respond within {timeout:?}");
+            StepResponse::Abort { reason }
+        })
+    }
+
     /// Pauses, if the controller wants to, and returns how the run continues.
     pub(crate) async fn pause(
         &self,
@@ -144,15 +159,7 @@ impl RunControl {
             envelope: envelope(),
             graph: graph.clone(),
         });
-        let response = match self.options.step_timeout {
-            Some(timeout) => tokio::time::timeout(timeout, response)
-                .await
-                .unwrap_or_else(|_| {
-                    let reason = format!("the controller did not respond within {timeout:?}");
-                    StepResponse::Abort { reason }
-                }),
-            None => response.await,
-        };
+        let response = self.within_step_timeout(response).await;
         match &response {
             StepResponse::Abort { reason } => {
                 RunEventKind::StepAborted.emit(cx, || json!({ "point": point, "reason": reason }));
