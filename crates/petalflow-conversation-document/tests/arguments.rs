@@ -21,7 +21,7 @@ fn problem(schema: Value, value: Value) -> Option<String> {
     checked.err().map(|errors| errors.problems().collect())
 }
 
-fn refused(properties: Value) -> Vec<String> {
+fn parameter_errors(properties: Value) -> Vec<String> {
     let errors = ArgumentChecker::new(&parameters(properties, &[])).unwrap_err();
     errors.iter().map(ToString::to_string).collect()
 }
@@ -241,7 +241,7 @@ fn all_problems_are_named_up_to_ten() {
 #[test]
 fn schemas_that_cannot_be_checked_are_named() {
     assert_eq!(
-        refused(json!({
+        parameter_errors(json!({
             "a": { "pattern": "(?=x)" },
             "b": { "pattern": "(a" },
             "c": { "minimum": 5, "maximum": 3 },
@@ -282,7 +282,7 @@ fn patterns_that_would_run_away_end_at_once() {
             .is_err()
     );
     assert!(checker.check(json!({ "a": long })).is_ok());
-    let [large] = refused(json!({ "a": { "pattern": r"(\w{1000}){1000}" } }))
+    let [large] = parameter_errors(json!({ "a": { "pattern": r"(\w{1000}){1000}" } }))
         .try_into()
         .unwrap();
     assert_eq!(
@@ -296,7 +296,7 @@ fn patterns_that_would_run_away_end_at_once() {
             json!({ "pattern": format!(r"\w{{{}}}", 3 + i % 9) }),
         )
     });
-    let errors = refused(many.collect::<serde_json::Map<_, _>>().into());
+    let errors = parameter_errors(many.collect::<serde_json::Map<_, _>>().into());
     assert!(
         errors[0].contains("too many large patterns"),
         "{}",
@@ -310,7 +310,7 @@ fn a_schema_made_by_code_may_be_too_deep() {
     for _ in 0..1000 {
         schema = json!({ "items": schema });
     }
-    let errors = refused(json!({ "a": schema }));
+    let errors = parameter_errors(json!({ "a": schema }));
     assert_eq!(errors.len(), 1);
     assert!(
         errors[0].contains("has a schema of more than 128 levels"),
@@ -472,7 +472,7 @@ fn formats_are_checked() {
 #[test]
 fn schemas_with_mistakes_are_refused() {
     assert_eq!(
-        refused(json!({
+        parameter_errors(json!({
             "a": { "type": "int", "description": "x" },
             "b": { "type": ["string", "Integer"] },
             "c": { "type": "string", "enum": ["s", "l", "s"] },

@@ -5,7 +5,7 @@ use petalflow_conversation_document::editor::EditorDocument;
 use petalflow_conversation_document::{Conversation, Handler, Next, Parameters, Source, check};
 use serde_json::{Value, json};
 
-use crate::shared;
+use crate::shared_document;
 
 fn editor(nodes: Value) -> Conversation {
     let document =
@@ -139,7 +139,7 @@ fn a_declarative_document_survives_the_model() {
 
 #[test]
 fn an_editors_document_survives_the_model() {
-    let Some(text) = shared("editor/food_ordering.json") else {
+    let Some(text) = shared_document("editor/food_ordering.json") else {
         return;
     };
     let document: EditorDocument = serde_json::from_str(&text).unwrap();
@@ -201,7 +201,8 @@ fn functions_without_parameters_and_with_one_node_have_no_code() {
 
 #[test]
 fn f098_static_documents_become_declarative_ones() {
-    let Some(text) = shared("static-legacy/editor_examples_restaurant_reservation.json") else {
+    let Some(text) = shared_document("static-legacy/editor_examples_restaurant_reservation.json")
+    else {
         return;
     };
     let flow = serde_json::from_str(&text).unwrap();
@@ -470,7 +471,7 @@ fn f098_a_document_of_the_wanted_form_is_not_changed() {
 }
 
 /// The paths of what a conversion drops.
-fn dropped(document: &Value, to_editor: bool) -> Vec<String> {
+fn dropped_paths(document: &Value, to_editor: bool) -> Vec<String> {
     let checked = check(&Source::new("a.json", document.to_string())).expect("no errors");
     let dropped = if to_editor {
         checked.to_editor().dropped
@@ -496,7 +497,7 @@ fn f095_fields_of_one_form_only_are_named() {
         "edges": [{ "id": "e", "source": "a", "target": "a", "animated": true }],
         "zoom": 2,
     });
-    let all = dropped(&document, false);
+    let all = dropped_paths(&document, false);
     for pointer in [
         "/zoom",
         "/meta/version",
@@ -527,7 +528,7 @@ fn f095_fields_of_one_form_only_are_named() {
     let document = json!({ "initial_node": "a", "owner": "Ann",
         "nodes": { "a": { "color": "red", "messages": [], "functions": [tool] } } });
     assert_eq!(
-        dropped(&document, true),
+        dropped_paths(&document, true),
         [
             "/owner",
             "/nodes/a/color",

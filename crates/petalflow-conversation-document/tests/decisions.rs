@@ -5,7 +5,7 @@ use petalflow_conversation_document::decision::{
 };
 use serde_json::{Value as Json, json};
 
-fn holds(result: Json, operator: Operator, value: &str) -> Result<bool, DecisionError> {
+fn evaluate(result: Json, operator: Operator, value: &str) -> Result<bool, DecisionError> {
     let mut decision = Decision::new("no");
     decision.when(operator, value, "yes").expect("a literal");
     decision.choose(&result).map(|node| node == "yes")
@@ -34,10 +34,10 @@ fn f029_a_condition_after_the_first_true_one_is_not_evaluated() {
 
 #[test]
 fn f030_a_value_is_an_expression() {
-    assert!(holds(json!(5), Operator::Equal, "5").unwrap());
-    assert!(!holds(json!("5"), Operator::Equal, "5").unwrap());
-    assert!(holds(json!("5"), Operator::Equal, "\"5\"").unwrap());
-    assert!(!holds(json!(5), Operator::Equal, "'5'").unwrap());
+    assert!(evaluate(json!(5), Operator::Equal, "5").unwrap());
+    assert!(!evaluate(json!("5"), Operator::Equal, "5").unwrap());
+    assert!(evaluate(json!("5"), Operator::Equal, "\"5\"").unwrap());
+    assert!(!evaluate(json!(5), Operator::Equal, "'5'").unwrap());
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn f031_not_ignores_its_value_and_is_true_of_false_things() {
         json!({}),
     ] {
         assert!(
-            holds(false_value.clone(), Operator::Not, "not a literal").unwrap(),
+            evaluate(false_value.clone(), Operator::Not, "not a literal").unwrap(),
             "{false_value}"
         );
     }
@@ -77,7 +77,7 @@ fn f031_not_ignores_its_value_and_is_true_of_false_things() {
         json!({"a": null}),
     ] {
         assert!(
-            !holds(true_value.clone(), Operator::Not, "").unwrap(),
+            !evaluate(true_value.clone(), Operator::Not, "").unwrap(),
             "{true_value}"
         );
     }
@@ -91,34 +91,37 @@ fn f032_in_looks_into_lists_tuples_sets_dictionaries_and_texts() {
         "{1, 'a', None}",
         "{1: 0, 'a': 0, None: 0}",
     ] {
-        assert!(holds(json!("a"), Operator::In, list).unwrap(), "{list}");
-        assert!(holds(json!(1.0), Operator::In, list).unwrap(), "{list}");
-        assert!(holds(json!(null), Operator::In, list).unwrap(), "{list}");
-        assert!(!holds(json!(0), Operator::In, list).unwrap(), "{list}");
-        assert!(holds(json!("b"), Operator::NotIn, list).unwrap(), "{list}");
+        assert!(evaluate(json!("a"), Operator::In, list).unwrap(), "{list}");
+        assert!(evaluate(json!(1.0), Operator::In, list).unwrap(), "{list}");
+        assert!(evaluate(json!(null), Operator::In, list).unwrap(), "{list}");
+        assert!(!evaluate(json!(0), Operator::In, list).unwrap(), "{list}");
+        assert!(
+            evaluate(json!("b"), Operator::NotIn, list).unwrap(),
+            "{list}"
+        );
     }
-    assert!(holds(json!("ell"), Operator::In, "'hello'").unwrap());
-    assert!(holds(json!(""), Operator::In, "'hello'").unwrap());
-    assert!(holds(json!("x"), Operator::NotIn, "'hello'").unwrap());
+    assert!(evaluate(json!("ell"), Operator::In, "'hello'").unwrap());
+    assert!(evaluate(json!(""), Operator::In, "'hello'").unwrap());
+    assert!(evaluate(json!("x"), Operator::NotIn, "'hello'").unwrap());
 }
 
 #[test]
 fn f032_in_with_a_value_that_cannot_contain_others_is_an_error() {
     assert_eq!(
-        holds(json!(1), Operator::In, "'123'")
+        evaluate(json!(1), Operator::In, "'123'")
             .unwrap_err()
             .to_string(),
         "a `int` cannot be in a `str`: write a list, for example `[1, 2]`, in the condition"
     );
     assert!(matches!(
-        holds(json!(1), Operator::NotIn, "5"),
+        evaluate(json!(1), Operator::NotIn, "5"),
         Err(DecisionError::NoContainer {
             item: "int",
             container: "int"
         })
     ));
     assert!(matches!(
-        holds(json!([1]), Operator::In, "{1, 2}"),
+        evaluate(json!([1]), Operator::In, "{1, 2}"),
         Err(DecisionError::Unhashable {
             item: "list",
             container: "set"
@@ -142,7 +145,7 @@ fn f033_types_without_an_order_are_an_error() {
             Operator::Greater,
             Operator::GreaterOrEqual,
         ] {
-            let error = holds(result.clone(), operator, value).unwrap_err();
+            let error = evaluate(result.clone(), operator, value).unwrap_err();
             assert!(
                 matches!(error, DecisionError::Unordered { .. }),
                 "{result} {value}"
@@ -150,7 +153,7 @@ fn f033_types_without_an_order_are_an_error() {
         }
     }
     assert_eq!(
-        holds(json!("5"), Operator::Less, "4")
+        evaluate(json!("5"), Operator::Less, "4")
             .unwrap_err()
             .to_string(),
         "`str < int` has no answer: values of the types `str` and `int` have no order. Return a result of the type \
@@ -160,36 +163,36 @@ fn f033_types_without_an_order_are_an_error() {
 
 #[test]
 fn f033_types_with_an_order_are_compared() {
-    assert!(holds(json!("b"), Operator::Greater, "'a'").unwrap());
-    assert!(holds(json!([1, 2]), Operator::Less, "[1, 3]").unwrap());
-    assert!(holds(json!([1]), Operator::Less, "[1, 0]").unwrap());
+    assert!(evaluate(json!("b"), Operator::Greater, "'a'").unwrap());
+    assert!(evaluate(json!([1, 2]), Operator::Less, "[1, 3]").unwrap());
+    assert!(evaluate(json!([1]), Operator::Less, "[1, 0]").unwrap());
     // The first items that differ decide, also if later ones have no order.
-    assert!(holds(json!([1, "a"]), Operator::Less, "[2, 0]").unwrap());
-    assert!(holds(json!(true), Operator::Greater, "0").unwrap());
-    assert!(holds(json!(2), Operator::LessOrEqual, "2.0").unwrap());
-    assert!(holds(json!(-3), Operator::GreaterOrEqual, "-3.0").unwrap());
-    assert!(holds(json!(-3), Operator::Greater, "-3.5").unwrap());
+    assert!(evaluate(json!([1, "a"]), Operator::Less, "[2, 0]").unwrap());
+    assert!(evaluate(json!(true), Operator::Greater, "0").unwrap());
+    assert!(evaluate(json!(2), Operator::LessOrEqual, "2.0").unwrap());
+    assert!(evaluate(json!(-3), Operator::GreaterOrEqual, "-3.0").unwrap());
+    assert!(evaluate(json!(-3), Operator::Greater, "-3.5").unwrap());
 }
 
 #[test]
 fn f034_equality_never_fails_and_numbers_are_equal_across_types() {
-    assert!(holds(json!(1), Operator::Equal, "1.0").unwrap());
-    assert!(holds(json!(true), Operator::Equal, "1").unwrap());
-    assert!(holds(json!(0), Operator::Equal, "False").unwrap());
-    assert!(holds(json!("1"), Operator::NotEqual, "1").unwrap());
-    assert!(holds(json!([1]), Operator::NotEqual, "(1,)").unwrap());
-    assert!(holds(json!({"a": [1]}), Operator::Equal, "{'a': [1.0]}").unwrap());
-    assert!(holds(json!(null), Operator::Equal, "None").unwrap());
-    assert!(holds(json!(null), Operator::NotEqual, "0").unwrap());
+    assert!(evaluate(json!(1), Operator::Equal, "1.0").unwrap());
+    assert!(evaluate(json!(true), Operator::Equal, "1").unwrap());
+    assert!(evaluate(json!(0), Operator::Equal, "False").unwrap());
+    assert!(evaluate(json!("1"), Operator::NotEqual, "1").unwrap());
+    assert!(evaluate(json!([1]), Operator::NotEqual, "(1,)").unwrap());
+    assert!(evaluate(json!({"a": [1]}), Operator::Equal, "{'a': [1.0]}").unwrap());
+    assert!(evaluate(json!(null), Operator::Equal, "None").unwrap());
+    assert!(evaluate(json!(null), Operator::NotEqual, "0").unwrap());
 }
 
 #[test]
 fn f034_whole_numbers_and_floats_are_compared_exactly() {
     let large = 1_i64 << 53;
-    assert!(holds(json!(large), Operator::Equal, "9007199254740992.0").unwrap());
-    assert!(!holds(json!(large + 1), Operator::Equal, "9007199254740992.0").unwrap());
-    assert!(holds(json!(u64::MAX), Operator::Less, "1e300").unwrap());
-    assert!(holds(json!(i64::MIN), Operator::Greater, "-1e300").unwrap());
+    assert!(evaluate(json!(large), Operator::Equal, "9007199254740992.0").unwrap());
+    assert!(!evaluate(json!(large + 1), Operator::Equal, "9007199254740992.0").unwrap());
+    assert!(evaluate(json!(u64::MAX), Operator::Less, "1e300").unwrap());
+    assert!(evaluate(json!(i64::MIN), Operator::Greater, "-1e300").unwrap());
 }
 
 #[test]
@@ -269,7 +272,7 @@ proptest::proptest! {
     #[test]
     fn numbers_of_json_compare_with_themselves(number in proptest::num::f64::NORMAL) {
         let literal = format!("{number:?}");
-        let equal = holds(json!(number), Operator::Equal, &literal);
+        let equal = evaluate(json!(number), Operator::Equal, &literal);
         proptest::prop_assert!(equal.unwrap());
     }
 }

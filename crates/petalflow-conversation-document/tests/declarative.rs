@@ -20,7 +20,7 @@ fn nodes(functions: Value) -> FlowConfig {
     }))
 }
 
-fn refused(document: Value) -> String {
+fn parse_error(document: Value) -> String {
     serde_json::from_value::<FlowConfig>(document)
         .unwrap_err()
         .to_string()
@@ -29,12 +29,16 @@ fn refused(document: Value) -> String {
 #[test]
 fn f084_unknown_keys_are_refused_except_on_actions() {
     let document = |node: Value| json!({ "initial_node": "a", "nodes": { "a": node } });
-    assert!(refused(json!({ "initial_node": "a", "nodes": {}, "edges": [] })).contains("edges"));
-    assert!(refused(document(json!({ "task_messages": [], "functons": [] }))).contains("functons"));
+    assert!(
+        parse_error(json!({ "initial_node": "a", "nodes": {}, "edges": [] })).contains("edges")
+    );
+    assert!(
+        parse_error(document(json!({ "task_messages": [], "functons": [] }))).contains("functons")
+    );
     let message = json!({ "task_messages": [{ "role": "system", "content": "a", "name": "b" }] });
-    assert!(refused(document(message)).contains("name"));
+    assert!(parse_error(document(message)).contains("name"));
     let function = json!({ "task_messages": [], "functions": [{ "name": "f", "handler": "g" }] });
-    assert!(refused(document(function)).contains("handler"));
+    assert!(parse_error(document(function)).contains("handler"));
     let action = json!({ "task_messages": [], "pre_actions": [{ "type": "beep", "volume": 3 }] });
     let config = config(document(action));
     assert_eq!(config.nodes["a"].pre_actions[0].extra["volume"], 3);
@@ -181,7 +185,7 @@ fn f091_strategies_are_append_and_reset() {
         assert_eq!(config(document(strategy)).findings(), []);
     }
     for strategy in ["APPEND", "reset_with_summary", ""] {
-        assert!(refused(document(strategy)).contains("unknown variant"));
+        assert!(parse_error(document(strategy)).contains("unknown variant"));
     }
 }
 

@@ -7,13 +7,13 @@ use petalflow_conversation_document::editor::{
 use petalflow_conversation_document::{Code, Conversation, Severity};
 use serde_json::{Value, json};
 
-use crate::{messages, shared};
+use crate::{messages, shared_document};
 
 fn parse(document: Value) -> EditorDocument {
     serde_json::from_value(document).expect("the types fit")
 }
 
-fn refused(document: Value) -> String {
+fn parse_error(document: Value) -> String {
     serde_json::from_value::<EditorDocument>(document)
         .unwrap_err()
         .to_string()
@@ -40,7 +40,7 @@ fn decision(name: &str, conditions: Value, default: &str) -> Value {
 #[test]
 fn f001_the_editors_examples_are_read_and_written_without_loss() {
     for file in ["food_ordering", "minimal"] {
-        let Some(text) = shared(&format!("editor/{file}.json")) else {
+        let Some(text) = shared_document(&format!("editor/{file}.json")) else {
             return;
         };
         let value: Value = serde_json::from_str(&text).unwrap();
@@ -76,7 +76,7 @@ fn f002_f003_f004_required_fields() {
         let object = broken.pointer_mut(pointer).and_then(Value::as_object_mut);
         object.expect("an object").remove(field);
         assert_eq!(
-            refused(broken),
+            parse_error(broken),
             format!("missing field `{field}`"),
             "{pointer}"
         );
@@ -111,7 +111,7 @@ fn f006_roles() {
     for role in ["system", "user", "assistant", "developer"] {
         parse(with_role(role));
     }
-    assert!(refused(with_role("tool")).contains("unknown variant `tool`"));
+    assert!(parse_error(with_role("tool")).contains("unknown variant `tool`"));
 }
 
 #[test]
@@ -161,17 +161,20 @@ fn f008_f009_decisions() {
         "a",
         data(json!({ "action": "a", "conditions": [], "default_next_node_id": "a" })),
     )]);
-    let refused = |decision: Value| {
+    let decision_error = |decision: Value| {
         let node = json!({ "id": "a", "type": "node", "position": { "x": 1, "y": 2 }, "data": data(decision) });
-        refused(json!({ "meta": { "name": "a", "version": "1" }, "edges": [], "nodes": [node] }))
+        parse_error(
+            json!({ "meta": { "name": "a", "version": "1" }, "edges": [], "nodes": [node] }),
+        )
     };
     assert_eq!(
-        refused(json!({ "action": "a", "conditions": [] })),
+        decision_error(json!({ "action": "a", "conditions": [] })),
         "missing field `default_next_node_id`"
     );
     let unknown = json!([{ "operator": "=", "value": "1", "next_node_id": "a" }]);
-    let error =
-        refused(json!({ "action": "a", "conditions": unknown, "default_next_node_id": "a" }));
+    let error = decision_error(
+        json!({ "action": "a", "conditions": unknown, "default_next_node_id": "a" }),
+    );
     assert!(error.starts_with("unknown variant `=`"), "{error}");
     for operator in Operator::ALL {
         let condition =

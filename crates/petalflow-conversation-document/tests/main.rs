@@ -13,7 +13,7 @@ mod texts;
 use std::path::Path;
 
 /// A document of other projects, or nothing with a line that says why.
-fn shared(path: &str) -> Option<String> {
+fn shared_document(path: &str) -> Option<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pipecat");
     let text = std::fs::read_to_string(folder.join(path)).ok();
     if text.is_none() {

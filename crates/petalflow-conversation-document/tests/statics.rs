@@ -4,7 +4,7 @@ use petalflow_conversation_document::legacy::StaticFlow;
 use petalflow_conversation_document::{Conversation, Handler, Next};
 use serde_json::{Value, json};
 
-use crate::{messages, shared};
+use crate::{messages, shared_document};
 
 const STATIC: [(&str, usize); 4] = [
     ("editor_examples_food_ordering", 5),
@@ -36,7 +36,7 @@ fn transitions(conversation: &Conversation) -> usize {
 #[test]
 fn f098_the_static_examples_convert_without_dangling_targets() {
     for (file, expected) in STATIC {
-        let Some(text) = shared(&format!("static-legacy/{file}.json")) else {
+        let Some(text) = shared_document(&format!("static-legacy/{file}.json")) else {
             return;
         };
         let value: Value = serde_json::from_str(&text).unwrap();
@@ -51,7 +51,7 @@ fn f098_the_static_examples_convert_without_dangling_targets() {
 #[test]
 fn f098_in_the_oldest_form_a_function_named_like_a_node_leads_there() {
     for file in OLDEST {
-        let Some(text) = shared(&format!("static-legacy/{file}.json")) else {
+        let Some(text) = shared_document(&format!("static-legacy/{file}.json")) else {
             return;
         };
         let flow: StaticFlow = serde_json::from_str(&text).unwrap();

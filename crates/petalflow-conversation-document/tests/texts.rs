@@ -7,7 +7,7 @@ use petalflow_conversation_document::{
 };
 use serde_json::{Value, json};
 
-use crate::shared;
+use crate::shared_document;
 
 fn codes(name: &str, text: impl Into<String>) -> Vec<Code> {
     let errors = check(&Source::new(name, text)).unwrap_err();
@@ -16,7 +16,7 @@ fn codes(name: &str, text: impl Into<String>) -> Vec<Code> {
 
 #[test]
 fn f096_the_reservation_in_yaml() {
-    let Some(text) = shared("declarative/restaurant_reservation.flow.yaml") else {
+    let Some(text) = shared_document("declarative/restaurant_reservation.flow.yaml") else {
         return;
     };
     let checked = check(&Source::new("restaurant_reservation.flow.yaml", text)).unwrap();
@@ -34,7 +34,7 @@ fn f096_the_reservation_in_yaml() {
 
 #[test]
 fn f097_the_insurance_quote_in_yaml() {
-    let Some(text) = shared("declarative/insurance_quote.flow.yaml") else {
+    let Some(text) = shared_document("declarative/insurance_quote.flow.yaml") else {
         return;
     };
     let checked = check(&Source::new("insurance_quote.flow.yaml", text)).unwrap();
@@ -49,7 +49,7 @@ fn f097_the_insurance_quote_in_yaml() {
 
 #[test]
 fn f084_the_schema_accepts_what_the_runtimes_schema_accepts() {
-    let Some(text) = shared("declarative/flow_config.schema.json") else {
+    let Some(text) = shared_document("declarative/flow_config.schema.json") else {
         return;
     };
     let theirs: Value = serde_json::from_str(&text).unwrap();
@@ -378,7 +378,7 @@ fn unknown_words_are_errors_that_name_those_that_are_known() {
 }
 
 /// The diagnostics of a text, warnings as well, without the name of the file.
-fn all(name: &str, text: &str) -> Vec<String> {
+fn diagnostics(name: &str, text: &str) -> Vec<String> {
     let diagnostics = match check(&Source::new(name, text)) {
         Ok(checked) => checked.warnings,
         Err(errors) => errors,
@@ -420,7 +420,7 @@ fn f005_a_field_that_is_almost_a_known_one_is_an_error() {
             "`Decision`; did you mean `decision`?",
         ),
     ] {
-        let found = all("a.json", &with_function(function));
+        let found = diagnostics("a.json", &with_function(function));
         let [only] = found.as_slice() else {
             panic!("{expected}: {found:?}");
         };
@@ -431,7 +431,7 @@ fn f005_a_field_that_is_almost_a_known_one_is_an_error() {
     }
     // Any other name is kept, and so are fields that are there as well.
     let others = json!({ "name": "f", "description": "d", "color": "red", "properties": {}, "propertys": 1 });
-    assert!(all("a.json", &with_function(others)).is_empty());
+    assert!(diagnostics("a.json", &with_function(others)).is_empty());
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn fields_of_data_strategies_and_actions_are_compared_with_the_known_ones() {
 { \"type\": \"tts_sya\", \"handler\": \"own\", \"txt\": \"passed on\" },
 { \"type\": \"notify\", \"handlr\": \"passed on\" }] } }] }";
     assert_eq!(
-        all("a.json", text),
+        diagnostics("a.json", text),
         [
             "1:45: error[CV-105]: there is no field `descripton`; did you mean `description`?",
             "2:14: error[CV-105]: there is no field `global_function`; did you mean `global_functions`?",
@@ -471,7 +471,7 @@ fn f007_f015_f017_types_and_lists_of_the_editor() {
         json!({ "name": "f", "description": "d", "next_node_id": "", "required": ["p", "p"],
         "properties": { "p": { "type": "int" }, "q": { "type": "string", "enum": ["s", "s"] } } }),
     );
-    let found = all("a.json", &text.replace("initial", "node"));
+    let found = diagnostics("a.json", &text.replace("initial", "node"));
     let shown: Vec<&str> = found
         .iter()
         .map(|it| it.split_once(": ").unwrap().1)
@@ -502,7 +502,7 @@ fn the_static_and_declarative_forms_have_the_same_rules() {
 \"parameters\": { \"properties\": { \"size\": { \"type\": \"bool\" } },
 \"required\": [\"sice\"] } } }] } } }";
     assert_eq!(
-        all("a.json", text),
+        diagnostics("a.json", text),
         [
             "2:29: error[CV-107]: `sistem` is not one of `developer`, `system`, `user`, `assistant`; did you mean `system`?",
             "3:1: error[CV-105]: there is no field `post_action`; did you mean `post_actions`?",
@@ -516,7 +516,7 @@ fn the_static_and_declarative_forms_have_the_same_rules() {
     let declarative = "initial_node: a\nnodes:\n  a:\n    task_messages:\n      - role: developr\n        content: c\n    \
                        post_actions:\n      - type: end-conversation\n";
     assert_eq!(
-        all("a.yaml", declarative),
+        diagnostics("a.yaml", declarative),
         [
             "5:15: error[CV-107]: `developr` is not one of `developer`, `system`, `user`, `assistant`; did you mean `developer`?",
             "8:15: error[CV-007]: there is no action type `end-conversation`; did you mean `end_conversation`? An action of the \
@@ -533,7 +533,7 @@ fn many_unknown_names_are_read_in_bounded_time() {
     let data: Value = extra.clone().into();
     let document = json!({ "meta": { "name": "Test", "version": "1" }, "edges": [], "nodes": [
         { "id": "a", "type": "initial", "position": { "x": 1, "y": 2 }, "data": data }] });
-    let found = all("a.json", &document.to_string());
+    let found = diagnostics("a.json", &document.to_string());
     // Not all are compared with the known ones.
     assert!((1..=2_000).contains(&found.len()), "{}", found.len());
 
@@ -543,5 +543,5 @@ fn many_unknown_names_are_read_in_bounded_time() {
     });
     let properties: serde_json::Map<String, Value> = schemas.collect();
     let function = json!({ "name": "f", "description": "d", "properties": properties });
-    assert_eq!(all("a.json", &with_function(function)).len(), 2_000);
+    assert_eq!(diagnostics("a.json", &with_function(function)).len(), 2_000);
 }

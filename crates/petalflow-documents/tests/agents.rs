@@ -17,22 +17,22 @@ fn workflow() -> Value {
     })
 }
 
-fn changed(pointer: &str, value: Value) -> Value {
+fn workflow_with(pointer: &str, value: Value) -> Value {
     let mut workflow = workflow();
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
     workflow.pointer_mut(parent).expect("the parent exists")[name] = value;
     workflow
 }
 
-fn found(workflow: &Value) -> Vec<&'static str> {
+fn workflow_codes(workflow: &Value) -> Vec<&'static str> {
     codes("w.json", &workflow.to_string())
 }
 
 #[test]
 fn p205_each_rule_of_workflows_has_its_code() {
-    assert!(found(&workflow()).is_empty());
+    assert!(workflow_codes(&workflow()).is_empty());
     let custom = |tasks: Value| {
-        changed(
+        workflow_with(
             "/execution",
             json!({ "strategy": "custom", "tasks": tasks }),
         )
@@ -40,47 +40,47 @@ fn p205_each_rule_of_workflows_has_its_code() {
     for (expected, workflow) in [
         (
             vec!["AT-001"],
-            changed("/tasks/first/agent", json!("three")),
+            workflow_with("/tasks/first/agent", json!("three")),
         ),
         (
             vec!["AT-002"],
-            changed("/agents/one/provider", json!("opnai")),
+            workflow_with("/agents/one/provider", json!("opnai")),
         ),
         (
             vec!["AT-004"],
-            changed("/agents/one/tools", json!(["a.b.c"])),
+            workflow_with("/agents/one/tools", json!(["a.b.c"])),
         ),
         (
             vec!["AT-004"],
-            changed("/agents/one/tool_config", json!({ "search": { "x": 1 } })),
+            workflow_with("/agents/one/tool_config", json!({ "search": { "x": 1 } })),
         ),
         (
             vec!["DC-007"],
-            changed("/tasks/first/review", json!("humans")),
+            workflow_with("/tasks/first/review", json!("humans")),
         ),
         (
             vec!["AT-005"],
-            changed("/execution/strategy", json!("random")),
+            workflow_with("/execution/strategy", json!("random")),
         ),
         (
             vec!["AT-006"],
-            changed("/execution", json!({ "strategy": "sequential" })),
+            workflow_with("/execution", json!({ "strategy": "sequential" })),
         ),
         (
             vec!["AT-006"],
-            changed("/execution/task_order", json!(["first"])),
+            workflow_with("/execution/task_order", json!(["first"])),
         ),
         (
             vec!["AT-006"],
-            changed("/execution/task_order", json!(["first", "last", "other"])),
+            workflow_with("/execution/task_order", json!(["first", "last", "other"])),
         ),
         (
             vec!["AT-006"],
-            changed("/tasks/first/description", json!("{{tasks.last.output}}")),
+            workflow_with("/tasks/first/description", json!("{{tasks.last.output}}")),
         ),
         (
             vec!["AT-006"],
-            changed("/tasks/last/description", json!("{{tasks.last.output}}")),
+            workflow_with("/tasks/last/description", json!("{{tasks.last.output}}")),
         ),
         (
             vec!["AT-007"],
@@ -90,18 +90,18 @@ fn p205_each_rule_of_workflows_has_its_code() {
         ),
         (
             vec!["AT-008"],
-            changed(
+            workflow_with(
                 "/tasks/last/inputs",
                 json!({ "x": "{{tasks.frist.output}}" }),
             ),
         ),
         (
             vec!["AT-008"],
-            changed("/tasks/last/context", json!(["frist"])),
+            workflow_with("/tasks/last/context", json!(["frist"])),
         ),
         (
             vec!["AT-008"],
-            changed("/tasks/last/description", json!("{{tasks.frist.output}}")),
+            workflow_with("/tasks/last/description", json!("{{tasks.frist.output}}")),
         ),
         (
             vec!["AT-008"],
@@ -111,25 +111,25 @@ fn p205_each_rule_of_workflows_has_its_code() {
             vec!["AT-009"],
             custom(json!({ "first": { "depends_on": [] } })),
         ),
-        (vec!["AT-010"], changed("/agents/one/role", json!(""))),
+        (vec!["AT-010"], workflow_with("/agents/one/role", json!(""))),
         (
             vec!["AT-010"],
-            changed(
+            workflow_with(
                 "/agents/one",
                 json!({ "role": "R", "goal": "G", "provider": "openai" }),
             ),
         ),
         (
             vec!["AT-010"],
-            changed("/execution", json!({ "task_order": ["first", "last"] })),
+            workflow_with("/execution", json!({ "task_order": ["first", "last"] })),
         ),
         (
             vec!["AT-010"],
-            changed("/execution", json!({ "strategy": "hierarchical" })),
+            workflow_with("/execution", json!({ "strategy": "hierarchical" })),
         ),
         (
             vec!["AT-001"],
-            changed(
+            workflow_with(
                 "/execution",
                 json!({ "strategy": "hierarchical", "manager_agent": "x" }),
             ),
@@ -140,11 +140,17 @@ fn p205_each_rule_of_workflows_has_its_code() {
                 json!({ "first": { "depends_on": [] }, "last": { "depends_on": ["first"], "condition": "tasks.first.output ==" } }),
             ),
         ),
-        (vec!["AT-014"], changed("/schema_version", json!("3.0.0"))),
-        (vec!["AT-014"], changed("/kind", json!("agents"))),
-        (vec!["DC-005"], changed("/tasks/first/prompt", json!("x"))),
+        (
+            vec!["AT-014"],
+            workflow_with("/schema_version", json!("3.0.0")),
+        ),
+        (vec!["AT-014"], workflow_with("/kind", json!("agents"))),
+        (
+            vec!["DC-005"],
+            workflow_with("/tasks/first/prompt", json!("x")),
+        ),
     ] {
-        assert_eq!(found(&workflow), expected, "{workflow}");
+        assert_eq!(workflow_codes(&workflow), expected, "{workflow}");
     }
 }
 
@@ -163,19 +169,22 @@ fn p205_names_have_a_form() {
     ] {
         let mut workflow = workflow();
         workflow["agents"][name] = workflow["agents"]["one"].clone();
-        assert_eq!(found(&workflow).is_empty(), is_right, "{name}");
-        assert!(is_right || found(&workflow) == ["AT-012"], "{name}");
+        assert_eq!(workflow_codes(&workflow).is_empty(), is_right, "{name}");
+        assert!(
+            is_right || workflow_codes(&workflow) == ["AT-012"],
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn p205_tools_are_checked_if_the_catalog_has_tools() {
-    let workflow = changed(
+    let workflow = workflow_with(
         "/agents/one/tools",
         json!(["search", "s3.list", "s3.fly", "s4"]),
     );
     assert!(
-        found(&workflow).is_empty(),
+        workflow_codes(&workflow).is_empty(),
         "who runs the document supplies the tools"
     );
     let catalog = Catalog::default()
@@ -197,7 +206,7 @@ fn p205_tools_are_checked_if_the_catalog_has_tools() {
 
 #[test]
 fn p204_nodes_are_named_after_tasks_and_agents() {
-    let mut workflow = changed("/tasks/first/review", json!("human"));
+    let mut workflow = workflow_with("/tasks/first/review", json!("human"));
     workflow["tasks"]["last"]["description"] = json!("{{input.topic}}: {{tasks.first.output}}");
     workflow["tasks"]["last"]["agent"] = json!("two");
     workflow["execution"] = json!({
@@ -236,7 +245,7 @@ fn p204_nodes_are_named_after_tasks_and_agents() {
 /// Upstream leaves a reference to a task whose name comes later as it is, and the template then fails.
 #[test]
 fn p204_references_to_tasks_with_later_names_are_resolved_too() {
-    let mut workflow = changed("/tasks/first/description", json!("{{tasks.last.output}}"));
+    let mut workflow = workflow_with("/tasks/first/description", json!("{{tasks.last.output}}"));
     workflow["execution"]["task_order"] = json!(["last", "first"]);
     let document = Source::new("w.json", workflow.to_string())
         .check(&Catalog::default())
@@ -284,7 +293,7 @@ fn p205_a_description_uses_results_of_tasks_that_run_before_only() {
         workflow["tasks"]["last"]["description"] = json!("Sum up {{tasks.first.output}}");
         workflow["tasks"]["last"]["context"] = context;
         workflow["execution"] = strategy;
-        found(&workflow)
+        workflow_codes(&workflow)
     };
     let custom = |before: Value| {
         json!({ "strategy": "custom",

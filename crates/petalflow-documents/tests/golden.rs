@@ -7,7 +7,7 @@ use petalflow_documents::{Catalog, Source};
 use serde_json::Value;
 
 /// The graph of a workflow without the time.
-fn compiled(path: &Path) -> Value {
+fn compile(path: &Path) -> Value {
     let source = Source::read(path).expect("the file can be read");
     let document = source
         .check(&Catalog::default())
@@ -24,7 +24,7 @@ fn compiled(path: &Path) -> Value {
     value
 }
 
-fn expected(path: &Path) -> Value {
+fn read_json(path: &Path) -> Value {
     let text = fs::read_to_string(path).expect("the file can be read");
     serde_json::from_str(&text).expect("it is JSON")
 }
@@ -34,24 +34,24 @@ fn expected(path: &Path) -> Value {
 fn p203_workflows_are_compiled_to_exactly_these_graphs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for name in ["review", "hierarchy", "choices", "tools"] {
-        let graph = compiled(&folder.join(format!("{name}.yaml")));
+        let graph = compile(&folder.join(format!("{name}.yaml")));
         let file = folder.join(format!("{name}.graph.json"));
         if std::env::var_os("PETALFLOW_BLESS").is_some() {
             let text = serde_json::to_string_pretty(&graph).expect("a graph is JSON");
             fs::write(&file, text + "\n").expect("the folder exists");
         }
-        assert_eq!(graph, expected(&file), "{name}");
+        assert_eq!(graph, read_json(&file), "{name}");
     }
 }
 
-fn beside_the_repository() -> std::path::PathBuf {
+fn shared_data() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
 #[test]
 fn p203_the_golden_pairs_of_petalflow_match() {
-    let folder = std::env::var_os("PETALFLOW_SHARED")
-        .map_or_else(beside_the_repository, std::path::PathBuf::from);
+    let folder =
+        std::env::var_os("PETALFLOW_SHARED").map_or_else(shared_data, std::path::PathBuf::from);
     let folder = folder.join("data/petalflow/agent/testdata");
     let Ok(files) = fs::read_dir(&folder) else {
         println!(
@@ -67,8 +67,8 @@ fn p203_the_golden_pairs_of_petalflow_match() {
             continue;
         };
         assert_eq!(
-            compiled(&input),
-            expected(Path::new(&format!("{name}.golden.json"))),
+            compile(&input),
+            read_json(Path::new(&format!("{name}.golden.json"))),
             "{name}"
         );
         count += 1;

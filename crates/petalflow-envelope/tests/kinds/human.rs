@@ -21,7 +21,7 @@ fn human(config: Value) -> HumanNode {
 }
 
 /// A handler that never answers.
-fn nobody() -> FuncHandler {
+fn pending_handler() -> FuncHandler {
     FuncHandler::new(|_| std::future::pending())
 }
 
@@ -113,7 +113,7 @@ async fn p172_timeouts() {
     let config = |action: &str| json!({ "output_var": "r", "timeout": "5s", "on_timeout": action, "default_option": "yes" });
     let begun = Instant::now();
     let error = run(
-        human(json!({ "timeout": "5s" })).handler(nobody()),
+        human(json!({ "timeout": "5s" })).handler(pending_handler()),
         Envelope::new(),
     )
     .await;
@@ -123,7 +123,11 @@ async fn p172_timeouts() {
     );
     assert_eq!(begun.elapsed(), Duration::from_secs(5));
 
-    let envelope = run(human(config("default")).handler(nobody()), Envelope::new()).await;
+    let envelope = run(
+        human(config("default")).handler(pending_handler()),
+        Envelope::new(),
+    )
+    .await;
     let response = var(&envelope.expect("it goes on"), "r");
     assert_eq!(
         (&response["choice"], &response["approved"]),
@@ -136,12 +140,16 @@ async fn p172_timeouts() {
     for (option, approved) in [("approve", true), ("no", false), ("Yes", false)] {
         let mut config = config("default");
         config["default_option"] = json!(option);
-        let envelope = run(human(config).handler(nobody()), Envelope::new())
+        let envelope = run(human(config).handler(pending_handler()), Envelope::new())
             .await
             .expect("it goes on");
         assert_eq!(var(&envelope, "r")["approved"], json!(approved), "{option}");
     }
-    let envelope = run(human(config("skip")).handler(nobody()), Envelope::new()).await;
+    let envelope = run(
+        human(config("skip")).handler(pending_handler()),
+        Envelope::new(),
+    )
+    .await;
     let envelope = envelope.expect("it goes on");
     assert_eq!(
         var(&envelope, "r")["meta"],
@@ -168,7 +176,7 @@ async fn p173_a_default_approves_too() {
     // Upstream the variable is not set after a timeout.
     for (option, approved) in [("approve", true), ("reject", false)] {
         let config = json!({ "output_var": "r", "timeout": 1, "on_timeout": "default", "default_option": option });
-        let envelope = run(human(config).handler(nobody()), Envelope::new())
+        let envelope = run(human(config).handler(pending_handler()), Envelope::new())
             .await
             .expect("it goes on");
         assert_eq!(var(&envelope, "r_approved"), json!(approved));

@@ -44,17 +44,19 @@ fn prompts(model: &ScriptedModel) -> Vec<String> {
 }
 
 /// A node that asks a scripted model, and the model.
-fn scripted<R: Into<Reply>>(replies: impl IntoIterator<Item = R>) -> (LlmNode, Arc<ScriptedModel>) {
+fn scripted_node<R: Into<Reply>>(
+    replies: impl IntoIterator<Item = R>,
+) -> (LlmNode, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
     (LlmNode::new().model(Arc::clone(&model)), model)
 }
 
 #[tokio::test]
 async fn p088_the_answer_goes_to_the_nodes_output() {
-    let (node, _) = scripted(["hello"]);
+    let (node, _) = scripted_node(["hello"]);
     let envelope = run(node, Envelope::new()).await.expect("it answers");
     assert_eq!(envelope.get_var_string("ask_output"), "hello");
-    let (node, _) = scripted(["hello"]);
+    let (node, _) = scripted_node(["hello"]);
     let envelope = run(node.output("greeting"), Envelope::new())
         .await
         .expect("it answers");
@@ -64,13 +66,13 @@ async fn p088_the_answer_goes_to_the_nodes_output() {
 
 #[tokio::test(start_paused = true)]
 async fn p088_three_attempts_and_a_minute() {
-    let (node, model) = scripted([down(), down(), down(), down()]);
+    let (node, model) = scripted_node([down(), down(), down(), down()]);
     let begun = Instant::now();
     assert!(run(node, Envelope::new()).await.is_err());
     assert_eq!(model.requests().len(), 3);
     assert_eq!(begun.elapsed(), Duration::from_secs(3), "1 s, then 2 s");
 
-    let (node, _) = scripted([Reply::text("late").after(Duration::from_secs(61))]);
+    let (node, _) = scripted_node([Reply::text("late").after(Duration::from_secs(61))]);
     let begun = Instant::now();
     let error = run(node, Envelope::new()).await.expect_err("it is late");
     assert_eq!(begun.elapsed(), Duration::from_mins(1));
@@ -87,7 +89,7 @@ async fn p089_the_prompt_is_a_template_or_variables() {
         .with_var("name", "ann")
         .with_var("n", 7)
         .with_var("list", json!([1, { "a": "b" }]));
-    let (node, model) = scripted(["1", "2", "3"]);
+    let (node, model) = scripted_node(["1", "2", "3"]);
     let template = node
         .clone()
         .template("{{ name }} {{ n + 1 }} {{ list }} {{ list[1].a }} {{ input }}");
@@ -112,7 +114,7 @@ async fn p089_the_prompt_is_a_template_or_variables() {
 #[tokio::test]
 async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
     // Upstream renders `<no value>` into the prompt, as Go's templates do.
-    let (node, model) = scripted(["ok"]);
+    let (node, model) = scripted_node(["ok"]);
     let node = node.template("Say [{{ nothing }}] [{{ a.b.c }}]");
     let error = run(node.clone(), Envelope::new())
         .await
@@ -130,7 +132,7 @@ async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
 
 #[tokio::test]
 async fn a_template_that_cannot_be_read_is_an_error() {
-    let (node, _) = scripted(["ok"]);
+    let (node, _) = scripted_node(["ok"]);
     let error = run(node.template("{{ open"), Envelope::new())
         .await
         .expect_err("it is cut off");
@@ -143,7 +145,7 @@ async fn p091_waits_grow_with_each_attempt_and_end_with_the_run() {
         .first(Duration::from_secs(2))
         .max(Duration::from_secs(6))
         .linear();
-    let (node, model) = scripted([
+    let (node, model) = scripted_node([
         down().into(),
         down().into(),
         down().into(),
@@ -159,7 +161,7 @@ async fn p091_waits_grow_with_each_attempt_and_end_with_the_run() {
         (2 + 4 + 6, 4)
     );
 
-    let (node, model) = scripted([down(), down(), down()]);
+    let (node, model) = scripted_node([down(), down(), down()]);
     let token = CancelToken::new();
     let launch = Ask::new().ask(node.retry(retry)).cancel_with(&token);
     let begun = Instant::now();
@@ -180,7 +182,7 @@ async fn the_wait_that_a_provider_requests_is_respected() {
         },
         "slow down",
     );
-    let (node, _) = scripted([busy.into(), Reply::text("now")]);
+    let (node, _) = scripted_node([busy.into(), Reply::text("now")]);
     let begun = Instant::now();
     run(node, Envelope::new()).await.expect("it answers");
     assert_eq!(begun.elapsed(), Duration::from_secs(20));
@@ -188,14 +190,14 @@ async fn the_wait_that_a_provider_requests_is_respected() {
 
 #[tokio::test(start_paused = true)]
 async fn p092_the_failure_has_the_number_of_attempts() {
-    let (node, _) = scripted([down(), down(), down()]);
+    let (node, _) = scripted_node([down(), down(), down()]);
     let error = run(node, Envelope::new()).await.expect_err("it fails");
     assert!(
         failure(&error).starts_with("LLM call failed after 3 attempts: the cable is out"),
         "{error}"
     );
     // What will not pass is not tried again.
-    let (node, model) = scripted([LlmError::new(LlmErrorKind::Auth, "no key")]);
+    let (node, model) = scripted_node([LlmError::new(LlmErrorKind::Auth, "no key")]);
     let error = run(node, Envelope::new()).await.expect_err("it fails");
     assert!(
         failure(&error).starts_with("LLM call failed after 1 attempt: no key"),
@@ -216,7 +218,7 @@ fn usage() -> TokenUsage {
 
 #[tokio::test]
 async fn p093_usage_is_written_beside_the_answer() {
-    let (node, _) = scripted([Reply::text("hello").with_usage(usage())]);
+    let (node, _) = scripted_node([Reply::text("hello").with_usage(usage())]);
     let envelope = run(node.output("x"), Envelope::new())
         .await
         .expect("it answers");
@@ -248,7 +250,7 @@ async fn p094_a_budget_is_checked_after_the_call() {
         },
     ];
     for budget in over {
-        let (node, model) = scripted([Reply::text("dear").with_usage(usage())]);
+        let (node, model) = scripted_node([Reply::text("dear").with_usage(usage())]);
         let error = run(node.budget(budget), Envelope::new())
             .await
             .expect_err("it is too much");
@@ -268,7 +270,7 @@ async fn p094_a_budget_is_checked_after_the_call() {
         cost: 0.5,
     };
     for budget in [exact, Budget::UNLIMITED] {
-        let (node, _) = scripted([Reply::text("fine").with_usage(usage())]);
+        let (node, _) = scripted_node([Reply::text("fine").with_usage(usage())]);
         run(node.budget(budget), Envelope::new())
             .await
             .expect("it is within it");
@@ -282,7 +284,7 @@ async fn p095_messages_are_recorded_on_request() {
         provider: "p".into(),
         ..LlmResponse::text_only("hello")
     };
-    let (node, _) = scripted([Reply::from(response.clone()), response.into()]);
+    let (node, _) = scripted_node([Reply::from(response.clone()), response.into()]);
     let envelope = run(node.clone().template("hi"), Envelope::new())
         .await
         .expect("it answers");
@@ -317,7 +319,7 @@ fn schema() -> Value {
 
 #[tokio::test]
 async fn p096_structured_output_matches_the_schema_or_is_an_error() {
-    let (node, _) = scripted([Reply::chunks([r#"{"sta"#, r#"rs": 4}"#])]);
+    let (node, _) = scripted_node([Reply::chunks([r#"{"sta"#, r#"rs": 4}"#])]);
     let envelope = run(node.json_schema(schema()), Envelope::new())
         .await
         .expect("it conforms");
@@ -327,7 +329,7 @@ async fn p096_structured_output_matches_the_schema_or_is_an_error() {
         json: Some(json!({ "stars": 5 })),
         ..LlmResponse::text_only("five")
     };
-    let (node, _) = scripted([Reply::from(read)]);
+    let (node, _) = scripted_node([Reply::from(read)]);
     let envelope = run(node.json_schema(schema()), Envelope::new())
         .await
         .expect("it conforms");
@@ -342,13 +344,13 @@ async fn p096_structured_output_matches_the_schema_or_is_an_error() {
         (r#"{"stars": 0}"#, "does not conform"),
         ("{}", "does not conform to the schema at the top"),
     ] {
-        let (node, _) = scripted([text]);
+        let (node, _) = scripted_node([text]);
         let error = run(node.json_schema(schema()), Envelope::new())
             .await
             .expect_err("never raw text");
         assert!(failure(&error).contains(words), "{error}");
     }
-    let (node, _) = scripted(["{}"]);
+    let (node, _) = scripted_node(["{}"]);
     let error = run(node.json_schema(json!({ "type": 7 })), Envelope::new())
         .await
         .expect_err("no schema");
@@ -357,7 +359,7 @@ async fn p096_structured_output_matches_the_schema_or_is_an_error() {
 
 #[tokio::test]
 async fn p097_deltas_are_emitted_and_then_the_whole_text() {
-    let (node, _) = scripted([Reply::chunks(["Hel", "lo"])]);
+    let (node, _) = scripted_node([Reply::chunks(["Hel", "lo"])]);
     let outputs = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, index| NodeOutput::Delta {
         delta: delta.into(),
@@ -383,7 +385,7 @@ async fn p097_deltas_are_emitted_and_then_the_whole_text() {
 
 #[tokio::test(start_paused = true)]
 async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
-    let (node, _) = scripted([Reply::chunks(["Hel", "lo"]).every(Duration::from_hours(1))]);
+    let (node, _) = scripted_node([Reply::chunks(["Hel", "lo"]).every(Duration::from_hours(1))]);
     let begun = Instant::now();
     let node = node.timeout(Duration::from_secs(5));
     let error = run(node, Envelope::new()).await.expect_err("it stalls");
@@ -394,7 +396,7 @@ async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
 #[tokio::test(start_paused = true)]
 async fn p098_a_stream_that_ends_early_is_retried() {
     // Upstream does not retry when it streams.
-    let (node, _) = scripted([
+    let (node, _) = scripted_node([
         Reply::chunks(["Hel"]).broken(down()),
         Reply::chunks(["Hello"]),
     ]);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{settings, settings_error, var, vars};
 
 /// A branch that sets variables.
-fn set(variables: Value) -> BranchNode {
+fn branch_with_vars(variables: Value) -> BranchNode {
     BranchNode::new(FuncNode::new(move |_| {
         let variables = variables.clone();
         async move {
@@ -32,7 +32,7 @@ async fn merge(node: MergeNode, branches: &[Value], input: Envelope) -> Result<E
         .collect();
     for (name, branch) in names.iter().zip(branches) {
         flow = flow
-            .node_as(name.as_str(), set(branch.clone()))
+            .node_as(name.as_str(), branch_with_vars(branch.clone()))
             .edge(START, name.as_str());
     }
     flow = flow.node_as("m", node);
@@ -354,7 +354,7 @@ flow! {
         START -> left & right;
         left & right -> merge;
         node left: Sub { in: |e: &Envelope| e.clone(), out: |e: Envelope| Branch::new("left", e) };
-        node right: BranchNode = set(json!({ "x": "right" }));
+        node right: BranchNode = branch_with_vars(json!({ "x": "right" }));
         node merge: MergeNode = MergeNode::new(MergeConfig::default());
     }
 }

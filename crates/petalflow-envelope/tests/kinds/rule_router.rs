@@ -13,7 +13,7 @@ async fn decide(config: Value, variables: Value) -> Value {
 }
 
 /// Whether one condition holds.
-async fn holds(condition: Value, variables: Value) -> bool {
+async fn is_condition_true(condition: Value, variables: Value) -> bool {
     let config = json!({ "rules": [{ "target": "t", "conditions": [condition] }] });
     let decision = decide(config, variables).await;
     decision["targets"] == json!(["t"])
@@ -77,16 +77,16 @@ async fn p107_missing_values_and_operators() {
         ("not_exists", true),
         ("in", false),
     ] {
-        let held = holds(compare("x", op, json!(1)), json!({ "y": 1 })).await;
+        let held = is_condition_true(compare("x", op, json!(1)), json!({ "y": 1 })).await;
         assert_eq!(held, missing, "{op} of a missing value");
     }
     let present = json!({ "x": null, "a": { "b": 3 }, "c.d": 4 });
-    assert!(holds(compare("x", "exists", json!(null)), present.clone()).await);
-    assert!(!holds(compare("x", "not_exists", json!(null)), present.clone()).await);
-    assert!(holds(compare("a.b", "gt", json!(2)), present.clone()).await);
-    assert!(holds(compare("c.d", "lt", json!(5)), present.clone()).await);
+    assert!(is_condition_true(compare("x", "exists", json!(null)), present.clone()).await);
+    assert!(!is_condition_true(compare("x", "not_exists", json!(null)), present.clone()).await);
+    assert!(is_condition_true(compare("a.b", "gt", json!(2)), present.clone()).await);
+    assert!(is_condition_true(compare("c.d", "lt", json!(5)), present.clone()).await);
     let one_of = json!({ "var_path": "a.b", "op": "in", "values": ["x", 3.0] });
-    assert!(holds(one_of, present).await);
+    assert!(is_condition_true(one_of, present).await);
     // Upstream an unknown operator is false, so that a rule with a typing error never matches. Here it is refused.
     let error = settings_error::<RuleRouterConfig>(
         json!({ "rules": [{ "target": "t", "conditions": [compare("x", "equals", json!(1))] }] }),
@@ -98,21 +98,21 @@ async fn p107_missing_values_and_operators() {
 async fn p108_numbers_are_compared_with_numbers_and_texts_with_texts() {
     // Upstream compares by printed text unless both are numbers: the text "10" is less than the number 9, and `true`
     // equals "true". Here values of different types are different and have no order.
-    assert!(holds(compare("x", "eq", json!(1.0)), json!({ "x": 1 })).await);
-    assert!(holds(compare("x", "gt", json!(9)), json!({ "x": 10 })).await);
-    assert!(holds(compare("x", "lt", json!("b")), json!({ "x": "a" })).await);
+    assert!(is_condition_true(compare("x", "eq", json!(1.0)), json!({ "x": 1 })).await);
+    assert!(is_condition_true(compare("x", "gt", json!(9)), json!({ "x": 10 })).await);
+    assert!(is_condition_true(compare("x", "lt", json!("b")), json!({ "x": "a" })).await);
     for op in ["lt", "gt", "eq"] {
         assert!(
-            !holds(compare("x", op, json!(9)), json!({ "x": "10" })).await,
+            !is_condition_true(compare("x", op, json!(9)), json!({ "x": "10" })).await,
             "{op}"
         );
         assert!(
-            !holds(compare("x", op, json!("true")), json!({ "x": true })).await,
+            !is_condition_true(compare("x", op, json!("true")), json!({ "x": true })).await,
             "{op}"
         );
     }
     assert!(
-        holds(
+        is_condition_true(
             compare("x", "eq", json!([1, { "a": 2 }])),
             json!({ "x": [1.0, { "a": 2 }] })
         )
@@ -124,14 +124,14 @@ async fn p108_numbers_are_compared_with_numbers_and_texts_with_texts() {
 async fn p109_contains_depends_on_the_container() {
     // Upstream searches in the printed container, so that the list `["a", "b"]` contains "a b".
     let list = json!({ "x": ["a", "b", 3] });
-    assert!(holds(compare("x", "contains", json!("a")), list.clone()).await);
-    assert!(holds(compare("x", "contains", json!(3)), list.clone()).await);
-    assert!(!holds(compare("x", "contains", json!("a b")), list).await);
+    assert!(is_condition_true(compare("x", "contains", json!("a")), list.clone()).await);
+    assert!(is_condition_true(compare("x", "contains", json!(3)), list.clone()).await);
+    assert!(!is_condition_true(compare("x", "contains", json!("a b")), list).await);
     let text = json!({ "x": "petals 7" });
-    assert!(holds(compare("x", "contains", json!("tal")), text.clone()).await);
-    assert!(holds(compare("x", "contains", json!(7)), text).await);
+    assert!(is_condition_true(compare("x", "contains", json!("tal")), text.clone()).await);
+    assert!(is_condition_true(compare("x", "contains", json!(7)), text).await);
     let object = json!({ "x": { "name": 1 } });
-    assert!(holds(compare("x", "contains", json!("name")), object.clone()).await);
-    assert!(!holds(compare("x", "contains", json!("nam")), object).await);
-    assert!(!holds(compare("x", "contains", json!(1)), json!({ "x": 11 })).await);
+    assert!(is_condition_true(compare("x", "contains", json!("name")), object.clone()).await);
+    assert!(!is_condition_true(compare("x", "contains", json!("nam")), object).await);
+    assert!(!is_condition_true(compare("x", "contains", json!(1)), json!({ "x": 11 })).await);
 }

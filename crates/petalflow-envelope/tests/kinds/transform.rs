@@ -15,7 +15,7 @@ async fn transform(mut config: Value, variables: Value) -> Result<Value, String>
     Ok(var(&run(node, vars(variables)).await?, "y"))
 }
 
-async fn done(config: Value, variables: Value) -> Value {
+async fn transformed_value(config: Value, variables: Value) -> Value {
     transform(config, variables).await.expect("it transforms")
 }
 
@@ -74,7 +74,7 @@ async fn p142_kinds_and_required_settings() {
 #[tokio::test]
 async fn p143_pick_keeps_the_places_of_fields() {
     let config = json!({ "transform": "pick", "input_var": "u", "fields": ["name", "address.city", "missing", "name.first"] });
-    let picked = done(
+    let picked = transformed_value(
         config,
         json!({ "u": { "name": "ann", "age": 7, "address": { "city": "Rome", "zip": 1 } } }),
     )
@@ -84,7 +84,8 @@ async fn p143_pick_keeps_the_places_of_fields() {
         json!({ "name": "ann", "address": { "city": "Rome" } })
     );
     let config = json!({ "transform": "pick", "input_var": "u.address", "fields": ["zip"] });
-    let picked = done(config.clone(), json!({ "u": { "address": { "zip": 1 } } })).await;
+    let picked =
+        transformed_value(config.clone(), json!({ "u": { "address": { "zip": 1 } } })).await;
     assert_eq!(picked, json!({ "zip": 1 }));
     let error = transform(config.clone(), json!({}))
         .await
@@ -121,17 +122,17 @@ async fn p145_fields_are_renamed_at_the_same_time() {
         |mapping: Value| json!({ "transform": "rename", "input_var": "u", "mapping": mapping });
     let chain = rename(json!({ "a": "b", "b": "c" }));
     assert_eq!(
-        done(chain, json!({ "u": { "a": 1, "b": 2 } })).await,
+        transformed_value(chain, json!({ "u": { "a": 1, "b": 2 } })).await,
         json!({ "b": 1, "c": 2 })
     );
     let swap = rename(json!({ "a": "b", "b": "a" }));
     assert_eq!(
-        done(swap, json!({ "u": { "a": 1, "b": 2 } })).await,
+        transformed_value(swap, json!({ "u": { "a": 1, "b": 2 } })).await,
         json!({ "b": 1, "a": 2 })
     );
     let nested = rename(json!({ "a.x": "z.deep", "missing": "q" }));
     assert_eq!(
-        done(nested, json!({ "u": { "a": { "x": 1, "y": 2 } } })).await,
+        transformed_value(nested, json!({ "u": { "a": { "x": 1, "y": 2 } } })).await,
         json!({ "a": { "y": 2 }, "z": { "deep": 1 } })
     );
     let mut both = rename(json!({ "a": "c", "b": "c" }));
@@ -152,11 +153,11 @@ async fn p146_flatten() {
         config
     };
     assert_eq!(
-        done(flatten(json!({})), input.clone()).await,
+        transformed_value(flatten(json!({})), input.clone()).await,
         json!({ "a.b.c": 1, "a.l": [{ "x": 1 }], "f": 2 })
     );
     assert_eq!(
-        done(
+        transformed_value(
             flatten(json!({ "separator": "/", "max_depth": 1 })),
             input.clone()
         )
@@ -171,15 +172,18 @@ async fn p147_merge_shallow_and_deep() {
         json!({ "a": { "x": { "p": 1 }, "l": [1] }, "b": { "x": { "q": 2 }, "l": [2] }, "n": 7 });
     let merge = |strategy: &str| json!({ "transform": "merge", "input_vars": ["a", "missing", "b", "n"], "merge_strategy": strategy });
     assert_eq!(
-        done(merge("shallow"), variables.clone()).await,
+        transformed_value(merge("shallow"), variables.clone()).await,
         json!({ "x": { "q": 2 }, "l": [2], "n": 7 })
     );
     assert_eq!(
-        done(merge("deep"), variables.clone()).await,
+        transformed_value(merge("deep"), variables.clone()).await,
         json!({ "x": { "p": 1, "q": 2 }, "l": [2], "n": 7 })
     );
     let default = json!({ "transform": "merge", "input_vars": ["a", "b"] });
-    assert_eq!(done(default, variables).await["x"], json!({ "q": 2 }));
+    assert_eq!(
+        transformed_value(default, variables).await["x"],
+        json!({ "q": 2 })
+    );
 }
 
 #[tokio::test]
@@ -232,7 +236,10 @@ async fn p148_functions_of_templates() {
     let error = transform(several, json!({ "user": { "name": "ann" }, "a": 1 })).await;
     let error = error.expect_err("two values are missing");
     assert!(error.ends_with("`b`, `user.age` have no values"), "{error}");
-    assert_eq!(done(missing("empty"), json!({})).await, json!("[]"));
+    assert_eq!(
+        transformed_value(missing("empty"), json!({})).await,
+        json!("[]")
+    );
 }
 
 #[tokio::test]
@@ -271,7 +278,7 @@ async fn p148_the_values_that_template_functions_make_and_read_are_limited() {
     }
     // What a template really needs is far below.
     let config = json!({ "transform": "template", "template": "{{ print(\"a\", 1)|upper }} {{ large|length }} {{ [1, \"b\"]|join(\", \") }} {{ \"a b\"|split|json }}" });
-    let text = done(config, json!({ "large": "x".repeat(1 << 20) })).await;
+    let text = transformed_value(config, json!({ "large": "x".repeat(1 << 20) })).await;
     assert_eq!(text, json!("A1 1048576 1, b [\"a\",\"b\"]"));
     let config = json!({ "transform": "template", "template": "{{ print(\"a\", gone) }}" });
     assert!(
@@ -303,15 +310,15 @@ async fn p149_stringify_and_parse() {
         |format: &str| json!({ "transform": "stringify", "input_var": "x", "format": format });
     let value = json!({ "x": { "b": [1], "a": "ü" } });
     assert_eq!(
-        done(stringify("json"), value.clone()).await,
+        transformed_value(stringify("json"), value.clone()).await,
         json!("{\n  \"a\": \"ü\",\n  \"b\": [\n    1\n  ]\n}")
     );
     assert_eq!(
-        done(stringify("text"), value).await,
+        transformed_value(stringify("text"), value).await,
         json!(r#"{"a":"ü","b":[1]}"#)
     );
     assert_eq!(
-        done(stringify("text"), json!({ "x": "as is" })).await,
+        transformed_value(stringify("text"), json!({ "x": "as is" })).await,
         json!("as is")
     );
     let parse = json!({ "transform": "parse", "input_var": "x" });
@@ -321,7 +328,10 @@ async fn p149_stringify_and_parse() {
         ("null", json!(null)),
         ("\"a\"", json!("a")),
     ] {
-        assert_eq!(done(parse.clone(), json!({ "x": text })).await, value);
+        assert_eq!(
+            transformed_value(parse.clone(), json!({ "x": text })).await,
+            value
+        );
     }
     let error = transform(parse.clone(), json!({ "x": "{" }))
         .await
@@ -350,12 +360,12 @@ async fn p150_map_transforms_each_item() {
         json!({ "transform": "pick", "input_var": "_item", "fields": ["id"], "output_var": "z" }),
     );
     assert_eq!(
-        done(pick, json!({ "x": [{ "id": 1, "a": 2 }, { "b": 3 }] })).await,
+        transformed_value(pick, json!({ "x": [{ "id": 1, "a": 2 }, { "b": 3 }] })).await,
         json!([{ "id": 1 }, {}])
     );
     let parse = map(json!({ "transform": "parse", "input_var": "_item", "output_var": "z" }));
     assert_eq!(
-        done(parse.clone(), json!({ "x": ["1", "null"] })).await,
+        transformed_value(parse.clone(), json!({ "x": ["1", "null"] })).await,
         json!([1, null])
     );
     let error = transform(parse, json!({ "x": ["1", "{"] }))
@@ -369,7 +379,7 @@ async fn p150_map_transforms_each_item() {
         json!({ "transform": "template", "template": "{{ _item }}-{{ other }}", "output_var": "z" }),
     );
     assert_eq!(
-        done(text, json!({ "x": [1, 2], "other": "o" })).await,
+        transformed_value(text, json!({ "x": [1, 2], "other": "o" })).await,
         json!(["1-o", "2-o"])
     );
 
