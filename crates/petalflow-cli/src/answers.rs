@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use petalflow::interrupt::Interrupt;
 use petalflow_documents::GraphDefinition;
-use petalflow_envelope::kinds::{HumanQuestion, HumanRequest, HumanResponse, RequestType};
+use petalflow_envelope::kinds::{
+    HumanOption, HumanQuestion, HumanRequest, HumanResponse, RequestType,
+};
 use petalflow_source::names;
 use serde_json::{Value, json};
 
@@ -127,16 +129,7 @@ pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanRespon
             response.notes = notes.trim().into();
         }
         RequestType::Choice => {
-            let by_number = || {
-                text.parse::<usize>()
-                    .ok()
-                    .and_then(|it| request.options.get(it.checked_sub(1)?))
-            };
-            let option = request
-                .options
-                .iter()
-                .find(|it| it.id == text || it.label == text);
-            match option.or_else(by_number) {
+            match find_option(&request.options, text) {
                 Some(option) => response.choice.clone_from(&option.id),
                 None if request.options.is_empty() => response.choice = text.into(),
                 None => return invalid(format!("there is no option `{text}`")),
@@ -160,6 +153,17 @@ pub(crate) fn response(request: &HumanRequest, text: &str) -> Result<HumanRespon
         }
     }
     Ok(response)
+}
+
+/// The option with this id or label, or else with this number.
+fn find_option<'o>(options: &'o [HumanOption], text: &str) -> Option<&'o HumanOption> {
+    let by_number = || {
+        text.parse::<usize>()
+            .ok()
+            .and_then(|it| options.get(it.checked_sub(1)?))
+    };
+    let option = options.iter().find(|it| it.id == text || it.label == text);
+    option.or_else(by_number)
 }
 
 /// The response to an approval when no person can be asked: approve. `None` for other questions.

@@ -7,7 +7,7 @@ use petalflow::BoxError;
 use petalflow::tool::FuncTool;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 /// The bytes that a program may print.
 const MAX_BYTES: u64 = 16 << 20;
@@ -53,23 +53,27 @@ impl ProgramTool {
         )
     }
 
-    /// Runs the program. Dropping the future kills it.
-    pub(crate) async fn call(&self, arguments: &Value) -> Result<Value, BoxError> {
-        let io_failure = |error: std::io::Error| {
-            format!("the program `{}` cannot be used: {error}", self.command[0])
-        };
+    /// Starts the program. Dropping the child kills it.
+    fn spawn(&self) -> std::io::Result<Child> {
         let mut command = Command::new(&self.command[0]);
         // Ctrl-C on the terminal must reach this program only, which then waits for the tool or kills it.
         #[cfg(unix)]
         command.process_group(0);
-        let mut child = command
+        command
             .args(&self.command[1..])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(io_failure)?;
+    }
+
+    /// Runs the program. Dropping the future kills it.
+    pub(crate) async fn call(&self, arguments: &Value) -> Result<Value, BoxError> {
+        let io_failure = |error: std::io::Error| {
+            format!("the program `{}` cannot be used: {error}", self.command[0])
+        };
+        let mut child = self.spawn().map_err(io_failure)?;
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = format!("{arguments}\n");
