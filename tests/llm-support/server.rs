@@ -76,7 +76,7 @@ impl Server {
     /// # Panics
     ///
     /// If there is no free port.
-    pub async fn encrypted(tls: TlsAcceptor, steps: Vec<Step>) -> Self {
+    pub async fn with_tls(tls: TlsAcceptor, steps: Vec<Step>) -> Self {
         Self::listen(Some(tls), move |_, _| steps.clone()).await
     }
 
@@ -145,7 +145,7 @@ impl Server {
     }
 
     /// The number of bytes that the machine has taken for the clients. They may not have read all of them.
-    pub fn sent(&self) -> u64 {
+    pub fn bytes_sent(&self) -> u64 {
         self.shared.sent.load(Ordering::SeqCst)
     }
 
@@ -156,7 +156,7 @@ impl Server {
     /// If no request comes for ten seconds.
     pub async fn wait_for_requests(&self, count: usize) {
         let enough = |shared: &Shared| shared.requests.lock().unwrap().len() >= count;
-        self.until(enough, "there is no further request").await;
+        self.wait_until(enough, "there is no further request").await;
     }
 
     /// Waits until this number of clients have closed their connections while the server stalled or was sending.
@@ -166,11 +166,11 @@ impl Server {
     /// If no client does so for ten seconds.
     pub async fn wait_for_disconnects(&self, clients: usize) {
         let enough = |shared: &Shared| shared.disconnects.load(Ordering::SeqCst) >= clients;
-        self.until(enough, "the client does not close its connection")
+        self.wait_until(enough, "the client does not close its connection")
             .await;
     }
 
-    async fn until(&self, done: impl Fn(&Shared) -> bool, why: &str) {
+    async fn wait_until(&self, done: impl Fn(&Shared) -> bool, why: &str) {
         while !done(&self.shared) {
             let changed = self.shared.changed.notified();
             tokio::time::timeout(Duration::from_secs(10), changed)

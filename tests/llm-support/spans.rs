@@ -39,13 +39,13 @@ impl RecordedSpans {
     /// # Panics
     ///
     /// If the exporter was shut down.
-    pub fn ended(&self) -> Vec<SpanData> {
+    pub fn finished(&self) -> Vec<SpanData> {
         self.exporter.get_finished_spans().unwrap()
     }
 
     /// Their names.
     pub fn names(&self) -> Vec<String> {
-        let spans = self.ended();
+        let spans = self.finished();
         spans.iter().map(|span| span.name.to_string()).collect()
     }
 
@@ -55,7 +55,7 @@ impl RecordedSpans {
     ///
     /// If there is none, or more than one.
     pub fn span(&self, name: &str) -> SpanData {
-        let mut named: Vec<_> = self.ended();
+        let mut named: Vec<_> = self.finished();
         named.retain(|span| span.name == name);
         assert_eq!(named.len(), 1, "{name} in {:?}", self.names());
         named.remove(0)
@@ -64,7 +64,7 @@ impl RecordedSpans {
     /// The name of this span's parent.
     pub fn parent(&self, name: &str) -> Option<String> {
         let parent = self.span(name).parent_span_id;
-        let spans = self.ended();
+        let spans = self.finished();
         let parent = spans
             .iter()
             .find(|span| span.span_context.span_id() == parent);

@@ -82,7 +82,7 @@ fn each(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Map<String, Val
     }
 }
 
-fn known(path: &str, keywords: &Map<String, Value>, known: &[&str]) {
+fn assert_known(path: &str, keywords: &Map<String, Value>, known: &[&str]) {
     for keyword in keywords.keys() {
         assert!(
             known.contains(&keyword.as_str()),
@@ -106,7 +106,7 @@ fn names(value: Option<&Value>) -> HashSet<String> {
 fn assert_strict(schema: &Value) {
     assert_eq!(schema["type"], "object");
     each(schema, "", &mut |path, keywords| {
-        known(path, keywords, STRICT);
+        assert_known(path, keywords, STRICT);
         let types = match keywords.get("type") {
             Some(Value::String(one)) => vec![one.as_str()],
             Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),

@@ -177,7 +177,7 @@ async fn a065_the_span_of_a_stream_ends_before_its_last_item_is_returned() {
     assert_eq!(attribute(&span, "gen_ai.request.stream"), Some(true.into()));
     assert_eq!(text(&span, "gen_ai.usage.output_tokens").unwrap(), "34");
     assert!(attribute(&span, "gen_ai.response.time_to_first_chunk").is_some());
-    for piece in seen.ended().iter().filter(|span| span.name == "a piece") {
+    for piece in seen.finished().iter().filter(|span| span.name == "a piece") {
         assert_eq!(piece.parent_span_id, span.span_context.span_id());
     }
     assert!(stream.next().await.is_none());

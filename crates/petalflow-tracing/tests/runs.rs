@@ -71,7 +71,7 @@ async fn the_spans_of_a_run_are_nested() {
     assert_eq!(seen.parent("invoke_workflow WriteEssay"), None);
     let run = seen.span("invoke_workflow WriteEssay");
     let chats: Vec<_> = seen
-        .ended()
+        .finished()
         .into_iter()
         .filter(|span| span.name == "chat")
         .collect();
@@ -111,7 +111,7 @@ async fn content_is_recorded_if_the_run_enables_it() {
         let spans = if wanted { spans.with_content() } else { spans };
         let launch = WriteEssay::new().manage(model()).traced(spans);
         launch.run(topic()).await.unwrap();
-        let all = seen.ended();
+        let all = seen.finished();
         // One of the two is called by a node that is spawned.
         let chats = all.iter().filter(|span| span.name == "chat");
         let recorded: Vec<_> = chats
@@ -178,7 +178,7 @@ async fn each_attempt_has_a_span_with_its_failure() {
     let seen = RecordedSpans::start();
     Try::new().traced(Spans::new()).run(()).await.unwrap();
     let attempts: Vec<_> = seen
-        .ended()
+        .finished()
         .into_iter()
         .filter(|span| span.name == "node attempt")
         .collect();

@@ -15,7 +15,7 @@ async fn spans(replies: impl IntoIterator<Item = Reply>) -> Vec<SpanData> {
     let (agent, _) = scripted_agent(replies);
     let agent = agent.name("guide").tool(constant_tool("look", json!(1)));
     agent.run("go").await.unwrap();
-    recorded.ended()
+    recorded.finished()
 }
 
 fn names(spans: &[SpanData]) -> Vec<&str> {
@@ -74,7 +74,7 @@ async fn the_spans_of_an_agent_have_its_content() {
         text(&call, "gen_ai.tool.call.result").unwrap(),
         r#"{"doubled":4}"#
     );
-    let all = seen.ended();
+    let all = seen.finished();
     let first = all.iter().find(|span| span.name == "chat").unwrap();
     assert!(
         text(first, "gen_ai.input.messages")

@@ -5,7 +5,7 @@ use petalflow_llm::stream::{Delta, StreamAccumulator};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, TokenUsage};
 use serde_json::{Value, json};
 
-fn joined(deltas: &[Delta]) -> LlmResponse {
+fn accumulate(deltas: &[Delta]) -> LlmResponse {
     let mut answer = StreamAccumulator::new();
     deltas.iter().for_each(|delta| answer.push(delta));
     answer.finish(LlmResponse::default())
@@ -37,7 +37,7 @@ fn arguments(response: &LlmResponse) -> Vec<Value> {
 
 #[test]
 fn a064_text_and_thoughts_are_joined_separately_and_in_order() {
-    let response = joined(&[
+    let response = accumulate(&[
         Delta::Thought("Let ".into()),
         Delta::Thought("me think.".into()),
         Delta::Text("It ".into()),
@@ -59,7 +59,7 @@ fn a064_text_and_thoughts_are_joined_separately_and_in_order() {
 
 #[test]
 fn a064_arguments_in_pieces_of_text_are_joined_by_call_and_keep_the_order_of_parts() {
-    let response = joined(&[
+    let response = accumulate(&[
         Delta::Text("One moment.".into()),
         call(1, Some("b"), "{\"x\""),
         call(0, Some("a"), ""),
@@ -75,7 +75,7 @@ fn a064_arguments_in_pieces_of_text_are_joined_by_call_and_keep_the_order_of_par
 
 #[test]
 fn a064_arguments_by_json_path_are_joined() {
-    let response = joined(&[
+    let response = accumulate(&[
         call(0, Some("book"), ""),
         argument("$.city", json!("New ")),
         argument("$.city", json!("Delhi")),
@@ -100,7 +100,7 @@ fn a064_arguments_by_json_path_are_joined() {
 
 #[test]
 fn a064_signatures_stay_with_their_parts() {
-    let response = joined(&[
+    let response = accumulate(&[
         Delta::Thought("Hm.".into()),
         Delta::Signature("s1".into()),
         Delta::Text("Yes".into()),
@@ -140,7 +140,7 @@ fn signature(part: &Part) -> Option<String> {
 
 #[test]
 fn a064_a_signature_with_nothing_before_it_is_a_part_of_its_own() {
-    let response = joined(&[Delta::Signature("s".into())]);
+    let response = accumulate(&[Delta::Signature("s".into())]);
     let alone = Text {
         text: String::new(),
         signature: Some("s".into()),
@@ -167,21 +167,21 @@ fn other_parts_come_through_whole() {
         media_type: "image/png".into(),
         source: MediaSource::Base64("AAAA".into()),
     });
-    let response = joined(&[Delta::Text("See:".into()), Delta::Part(picture.clone())]);
+    let response = accumulate(&[Delta::Text("See:".into()), Delta::Part(picture.clone())]);
     assert_eq!(response.message.unwrap().parts[1], picture);
 }
 
 #[test]
 fn an_empty_stream_has_no_message() {
     assert_eq!(
-        joined(&[Delta::None, Delta::Text(String::new())]).message,
+        accumulate(&[Delta::None, Delta::Text(String::new())]).message,
         None
     );
 }
 
 #[test]
 fn arguments_that_are_not_json_stay_as_they_were_written() {
-    let response = joined(&[call(0, Some("a"), "{\"x\": "), call(0, None, "oops")]);
+    let response = accumulate(&[call(0, Some("a"), "{\"x\": "), call(0, None, "oops")]);
     assert_eq!(arguments(&response), [json!("{\"x\": oops")]);
 }
 
@@ -199,7 +199,7 @@ fn a_message_split_into_deltas_and_joined_is_unchanged() {
     }))
     .unwrap();
     assert_eq!(
-        joined(&Delta::from_message(&message)).message,
+        accumulate(&Delta::from_message(&message)).message,
         Some(message)
     );
 }

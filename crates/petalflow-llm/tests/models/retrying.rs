@@ -14,18 +14,18 @@ fn cut() -> LlmError {
     LlmError::new(LlmErrorKind::Connection, "cut off")
 }
 
-fn busy(seconds: u64) -> LlmError {
+fn rate_limited(seconds: u64) -> LlmError {
     let retry_after = Some(Duration::from_secs(seconds));
     LlmError::new(LlmErrorKind::RateLimited { retry_after }, "busy")
 }
 
 /// Waits of 1 s, 2 s, 4 s.
-fn steady(attempts: u32) -> Retry {
+fn retry_policy(attempts: u32) -> Retry {
     Retry::times(attempts).first(Duration::from_secs(1))
 }
 
 fn retrying(replies: Vec<Reply>) -> Retrying<ScriptedModel> {
-    Retrying::new(ScriptedModel::new(replies)).with_retry(steady(4))
+    Retrying::new(ScriptedModel::new(replies)).with_retry(retry_policy(4))
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,7 +44,7 @@ async fn after_the_last_attempt_the_last_error_is_returned() {
         cut().into(),
         cut().into(),
         cut().into(),
-        busy(0).into(),
+        rate_limited(0).into(),
     ]);
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.to_string(), "busy");
@@ -74,7 +74,11 @@ async fn permanent_errors_are_not_retried() {
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_that_the_provider_requests_is_respected() {
-    let model = retrying(vec![busy(30).into(), busy(0).into(), "hello".into()]);
+    let model = retrying(vec![
+        rate_limited(30).into(),
+        rate_limited(0).into(),
+        "hello".into(),
+    ]);
     let start = Instant::now();
     model.complete(&LlmRequest::prompt("hi")).await.unwrap();
     // 30 s as asked; then 2 s of its own, which are longer than 0.
@@ -83,7 +87,7 @@ async fn the_wait_that_the_provider_requests_is_respected() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_longer_than_the_time_limit_does_not_begin() {
-    let model = retrying(vec![busy(3_600).into(), "hello".into()]);
+    let model = retrying(vec![rate_limited(3_600).into(), "hello".into()]);
     let start = Instant::now();
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_hours(1)));
@@ -93,9 +97,9 @@ async fn a_wait_longer_than_the_time_limit_does_not_begin() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_of_more_than_five_minutes_does_not_begin() {
     let day = Duration::from_hours(24);
-    let model = retrying(vec![busy(300).into(), "hello".into()]).with_total_timeout(day);
+    let model = retrying(vec![rate_limited(300).into(), "hello".into()]).with_total_timeout(day);
     model.complete(&LlmRequest::prompt("hi")).await.unwrap();
-    let model = retrying(vec![busy(301).into(), "hello".into()]).with_total_timeout(day);
+    let model = retrying(vec![rate_limited(301).into(), "hello".into()]).with_total_timeout(day);
     let start = Instant::now();
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(301)));
@@ -168,7 +172,7 @@ async fn a_stream_ends_at_its_time_limit() {
 #[tokio::test(start_paused = true)]
 async fn conditions_are_stored() {
     let model = ScriptedModel::new([Reply::from(cut()), "hello".into()]);
-    let only = steady(4).only(|error| error.to_string().contains("busy"));
+    let only = retry_policy(4).only(|error| error.to_string().contains("busy"));
     let model = Retrying::new(model).with_retry(only);
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.to_string(), "cut off");

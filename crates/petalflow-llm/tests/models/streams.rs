@@ -15,7 +15,7 @@ fn text(words: &str) -> Result<StreamEvent, LlmError> {
     Ok(StreamEvent::Delta(words.into()))
 }
 
-fn made_of(pieces: Vec<Result<StreamEvent, LlmError>>) -> LlmStream {
+fn stream_of(pieces: Vec<Result<StreamEvent, LlmError>>) -> LlmStream {
     LlmStream::new(&LlmRequest::default(), stream::iter(pieces))
 }
 
@@ -33,7 +33,7 @@ async fn i016_p032_deltas_are_numbered_accumulate_and_end_with_usage() {
         usage,
         ..LlmResponse::default()
     };
-    let mut stream = made_of(vec![
+    let mut stream = stream_of(vec![
         text("He"),
         text("llo"),
         Ok(StreamEvent::End(Box::new(end))),
@@ -66,7 +66,7 @@ async fn i017_a_failure_before_the_first_delta_is_an_error_without_a_stream() {
 #[tokio::test]
 async fn i018_a_later_failure_is_the_last_item_with_the_partial_response() {
     let cut = || LlmError::new(LlmErrorKind::Connection, "cut off");
-    let mut seen = chunks(made_of(vec![text("Hel"), Err(cut()), text("lo")])).await;
+    let mut seen = chunks(stream_of(vec![text("Hel"), Err(cut()), text("lo")])).await;
     assert_eq!(seen.len(), 2);
     let last = seen.pop().unwrap();
     assert!(last.done);
@@ -77,13 +77,15 @@ async fn i018_a_later_failure_is_the_last_item_with_the_partial_response() {
         ("Hel".into(), Status::Incomplete)
     );
 
-    let drained = made_of(vec![text("Hel"), Err(cut())]).into_response().await;
+    let drained = stream_of(vec![text("Hel"), Err(cut())])
+        .into_response()
+        .await;
     assert_eq!(drained.unwrap_err().to_string(), "cut off");
 }
 
 #[tokio::test]
 async fn i019_an_empty_stream_has_one_last_item_without_usage() {
-    let seen = chunks(made_of(vec![])).await;
+    let seen = chunks(stream_of(vec![])).await;
     assert_eq!(seen.len(), 1);
     assert!(seen[0].done && seen[0].error.is_none() && seen[0].usage().is_none());
     assert_eq!(seen[0].response.as_ref().unwrap().message, None);
@@ -91,7 +93,7 @@ async fn i019_an_empty_stream_has_one_last_item_without_usage() {
 
 #[tokio::test]
 async fn i019_without_a_final_answer_the_last_item_has_the_text_but_no_usage() {
-    let mut seen = chunks(made_of(vec![text("Hello")])).await;
+    let mut seen = chunks(stream_of(vec![text("Hello")])).await;
     let last = seen.pop().unwrap();
     assert!(last.done && last.usage().is_none());
     assert_eq!(last.response.unwrap().text(), "Hello");
@@ -108,7 +110,7 @@ async fn i021_calls_are_streamed_too() {
 
 #[tokio::test]
 async fn i029_draining_waits_for_the_end_and_loses_no_error() {
-    let ok = made_of(vec![text("a"), text("b")]).into_response().await;
+    let ok = stream_of(vec![text("a"), text("b")]).into_response().await;
     assert_eq!(ok.unwrap().text(), "ab");
     let late = LlmError::new(
         LlmErrorKind::Provider {
@@ -117,7 +119,7 @@ async fn i029_draining_waits_for_the_end_and_loses_no_error() {
         },
         "late",
     );
-    let error = made_of(vec![text("a"), text("b"), Err(late)])
+    let error = stream_of(vec![text("a"), text("b"), Err(late)])
         .into_response()
         .await;
     assert_eq!(error.unwrap_err().to_string(), "late");
@@ -169,7 +171,7 @@ impl LlmClient for StreamSource {
     }
 
     async fn stream(&self, _: &LlmRequest) -> Result<LlmStream, LlmError> {
-        Ok(made_of(vec![text("piece by "), text("piece")]))
+        Ok(stream_of(vec![text("piece by "), text("piece")]))
     }
 }
 

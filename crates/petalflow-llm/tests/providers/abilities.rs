@@ -11,7 +11,7 @@ use petalflow_llm::{
 use petalflow_llm_test_support::server::{Server, answer};
 use serde_json::{Value, json};
 
-fn of(model: &str) -> Capabilities {
+fn capabilities(model: &str) -> Capabilities {
     ProviderModel::new(model).unwrap().capabilities()
 }
 
@@ -34,19 +34,22 @@ fn with_tool() -> LlmRequest {
 
 #[test]
 fn models_are_known() {
-    let able = of("gpt-5-mini");
+    let able = capabilities("gpt-5-mini");
     assert!(able.reasoning && able.strict_schemas && able.schema_with_tools && able.images);
     assert!(!able.audio);
-    let able = of("gpt-4o");
+    let able = capabilities("gpt-4o");
     assert!(!able.reasoning && !able.audio && able.files);
-    assert!(of("gpt-4o-audio-preview").audio && !of("gpt-3.5-turbo").images);
-    let able = of("claude-sonnet-4-6");
+    assert!(capabilities("gpt-4o-audio-preview").audio && !capabilities("gpt-3.5-turbo").images);
+    let able = capabilities("claude-sonnet-4-6");
     assert!(able.reasoning && able.files && !able.audio && !able.embeddings);
-    assert!(!of("claude-3-5-haiku-latest").reasoning && of("claude-3-7-sonnet").reasoning);
-    let able = of("gemini-2.5-flash");
+    assert!(
+        !capabilities("claude-3-5-haiku-latest").reasoning
+            && capabilities("claude-3-7-sonnet").reasoning
+    );
+    let able = capabilities("gemini-2.5-flash");
     assert!(able.audio && able.video && able.embeddings && !able.schema_with_tools);
     // Of a server's models nothing is known: the server decides.
-    assert_eq!(of("ollama::qwen3"), Capabilities::default());
+    assert_eq!(capabilities("ollama::qwen3"), Capabilities::default());
 }
 
 #[tokio::test]
@@ -146,11 +149,11 @@ async fn capabilities_are_switches() {
     assert_eq!(error.to_string(), "provider `ollama` has no embeddings");
     assert_eq!(server.requests().len(), 0);
 
-    let mut able = of("gpt-4o");
+    let mut able = capabilities("gpt-4o");
     able.audio = true;
     let sent = body("gpt-4o", able, &showing("audio/wav")).await;
     assert_eq!(sent["messages"][0]["content"][0]["type"], "input_audio");
-    let mut able = of("claude-sonnet-4-6");
+    let mut able = capabilities("claude-sonnet-4-6");
     able.prompt_cache = false;
     let cached = LlmRequest {
         prompt_cache: PromptCache::Long,
@@ -171,7 +174,7 @@ async fn one_call_at_a_time_is_asked_for_in_the_words_of_each_provider() {
             json!({"type": "auto", "disable_parallel_tool_use": true}),
         ),
     ] {
-        let mut able = of(name);
+        let mut able = capabilities(name);
         able.parallel_calls = false;
         assert_eq!(
             body(name, able, &with_tool()).await.pointer(path),
@@ -195,14 +198,14 @@ async fn a_medium_that_a_model_does_not_take_is_a_note_in_a_result() {
         vec![Part::Result(result)],
     )]);
     for name in ["gpt-4o", "gpt-5", "claude-sonnet-4-6", "gemini-2.5-flash"] {
-        let mut able = of(name);
+        let mut able = capabilities(name);
         able.images = false;
         let sent = body(name, able, &request).await.to_string();
         assert!(
             sent.contains("not shown") && !sent.contains("aGk="),
             "{name}: {sent}"
         );
-        let sent = body(name, of(name), &request).await.to_string();
+        let sent = body(name, capabilities(name), &request).await.to_string();
         assert!(sent.contains("aGk="), "{name}: {sent}");
     }
 }

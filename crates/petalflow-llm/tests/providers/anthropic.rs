@@ -15,32 +15,32 @@ fn model(server: &Server) -> ProviderModel {
         .with_key("sk-ant-test")
 }
 
-fn named(name: &str, data: &Value) -> Step {
+fn event(name: &str, data: &Value) -> Step {
     chunk(&format!("event: {name}\ndata: {data}\n\n"))
 }
 
-fn streamed() -> Vec<Step> {
+fn stream_steps() -> Vec<Step> {
     let block = |index: usize, block: &Value| {
-        named(
+        event(
             "content_block_start",
             &json!({"type": "content_block_start", "index": index, "content_block": block}),
         )
     };
     let delta = |index: usize, delta: &Value| {
-        named(
+        event(
             "content_block_delta",
             &json!({"type": "content_block_delta", "index": index, "delta": delta}),
         )
     };
     let stop = |index: usize| {
-        named(
+        event(
             "content_block_stop",
             &json!({"type": "content_block_stop", "index": index}),
         )
     };
     vec![
         events(),
-        named(
+        event(
             "message_start",
             &json!({"type": "message_start", "message": {
                 "id": "msg_1", "model": "claude-sonnet-4-6-x", "usage": {"input_tokens": 10, "output_tokens": 1},
@@ -54,7 +54,7 @@ fn streamed() -> Vec<Step> {
         delta(0, &json!({"type": "thinking_delta", "thinking": "calls."})),
         delta(0, &json!({"type": "signature_delta", "signature": "c2ln"})),
         stop(0),
-        named("ping", &json!({"type": "ping"})),
+        event("ping", &json!({"type": "ping"})),
         block(1, &json!({"type": "text", "text": ""})),
         delta(1, &json!({"type": "text_delta", "text": "One moment."})),
         stop(1),
@@ -77,18 +77,18 @@ fn streamed() -> Vec<Step> {
             &json!({"type": "tool_use", "id": "t2", "name": "now", "input": {}}),
         ),
         stop(3),
-        named(
+        event(
             "message_delta",
             &json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 30}}),
         ),
-        named("message_stop", &json!({"type": "message_stop"})),
+        event("message_stop", &json!({"type": "message_stop"})),
         end(),
     ]
 }
 
 #[tokio::test]
 async fn i021_a_stream_has_signed_thoughts_text_and_calls() {
-    let server = Server::always(streamed()).await;
+    let server = Server::always(stream_steps()).await;
     let stream = model(&server)
         .stream(&LlmRequest::prompt("hi"))
         .await
@@ -130,14 +130,14 @@ async fn encrypted_thoughts_are_sent_back() {
         "stop_reason": "end_turn",
         "usage": {"input_tokens": 1, "output_tokens": 1},
     });
-    let mut stream = streamed();
+    let mut stream = stream_steps();
     let start = json!({"type": "content_block_start", "index": 9, "content_block": hidden});
     let stop = json!({"type": "content_block_stop", "index": 9});
     stream.splice(
         7..7,
         [
-            named("content_block_start", &start),
-            named("content_block_stop", &stop),
+            event("content_block_start", &start),
+            event("content_block_stop", &stop),
         ],
     );
     let server = Server::start(move |_, asked| {
@@ -179,7 +179,7 @@ async fn answers_are_sent_back_unchanged() {
     })
     .to_string();
     let server = Server::start(move |number, _| match number {
-        0 => streamed(),
+        0 => stream_steps(),
         _ => answer("200 OK", "application/json", &body),
     })
     .await;

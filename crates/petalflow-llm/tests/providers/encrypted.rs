@@ -16,7 +16,7 @@ use petalflow_llm_test_support::server::{Server, answer, chunk, end, event, even
 use petalflow_test_support::assert_contains;
 
 /// What a server at `localhost` shows, and the certificate that has signed it, as PEM.
-fn certified() -> (TlsAcceptor, String) {
+fn tls_acceptor() -> (TlsAcceptor, String) {
     let mut root = CertificateParams::new([]).unwrap();
     root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let root = CertifiedIssuer::self_signed(root, KeyPair::generate().unwrap()).unwrap();
@@ -36,9 +36,9 @@ fn certified() -> (TlsAcceptor, String) {
 
 #[tokio::test]
 async fn a_trusted_server_answers_with_and_without_streaming() {
-    let (tls, root) = certified();
+    let (tls, root) = tls_acceptor();
     let whole = json!({"choices": [{"message": {"content": "hello"}}]});
-    let server = Server::encrypted(
+    let server = Server::with_tls(
         tls.clone(),
         answer("200 OK", "application/json", &whole.to_string()),
     )
@@ -62,15 +62,15 @@ async fn a_trusted_server_answers_with_and_without_streaming() {
         chunk("data: [DONE]\n\n"),
         end(),
     ];
-    let server = Server::encrypted(tls, pieces).await;
+    let server = Server::with_tls(tls, pieces).await;
     let stream = model(&server).stream(&request).await.unwrap();
     assert_eq!(stream.into_response().await.unwrap().text(), "hello");
 }
 
 #[tokio::test]
 async fn an_untrusted_server_gets_no_request_and_the_error_names_the_solution() {
-    let (tls, _) = certified();
-    let server = Server::encrypted(tls.clone(), answer("200 OK", "application/json", "{}")).await;
+    let (tls, _) = tls_acceptor();
+    let server = Server::with_tls(tls.clone(), answer("200 OK", "application/json", "{}")).await;
     let url = server.named_url("localhost", "/v1");
     let model = ProviderModel::openai_compatible(url, "tiny")
         .without_retry()
@@ -96,8 +96,8 @@ async fn an_untrusted_server_gets_no_request_and_the_error_names_the_solution() 
 
 #[tokio::test]
 async fn a_certificate_for_another_name_is_an_error() {
-    let (tls, root) = certified();
-    let server = Server::encrypted(tls, answer("200 OK", "application/json", "{}")).await;
+    let (tls, root) = tls_acceptor();
+    let server = Server::with_tls(tls, answer("200 OK", "application/json", "{}")).await;
     let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny")
         .without_retry()
         .with_root_certificate(root);

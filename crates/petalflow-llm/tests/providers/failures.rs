@@ -39,7 +39,7 @@ async fn errors(model: &ProviderModel) -> [LlmError; 2] {
     let request = LlmRequest::prompt("hi");
     let patience = Duration::from_secs(20);
     let whole = tokio::time::timeout(patience, model.complete(&request)).await;
-    let streamed = tokio::time::timeout(patience, streamed(model, &request)).await;
+    let streamed = tokio::time::timeout(patience, complete_streaming(model, &request)).await;
     let errors = [whole, streamed].map(|result| result.expect("it hangs").unwrap_err());
     for error in &errors {
         let text = format!("{error} {error:?}");
@@ -52,7 +52,10 @@ async fn errors(model: &ProviderModel) -> [LlmError; 2] {
     errors
 }
 
-async fn streamed(model: &ProviderModel, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+async fn complete_streaming(
+    model: &ProviderModel,
+    request: &LlmRequest,
+) -> Result<LlmResponse, LlmError> {
     model.stream(request).await?.into_response().await
 }
 
@@ -213,7 +216,7 @@ async fn json_of_another_shape_does_not_panic() {
             let _ = tokio::time::timeout(patience, model.complete(&request))
                 .await
                 .expect("it hangs");
-            let _ = tokio::time::timeout(patience, streamed(&model, &request))
+            let _ = tokio::time::timeout(patience, complete_streaming(&model, &request))
                 .await
                 .expect("it hangs");
         }
@@ -270,7 +273,7 @@ async fn a_blocked_gemini_request_has_an_empty_answer_with_the_reason() {
     let request = LlmRequest::prompt("hi");
     for response in [
         model.complete(&request).await,
-        streamed(&model, &request).await,
+        complete_streaming(&model, &request).await,
     ] {
         let response = response.unwrap();
         assert_eq!(
@@ -299,7 +302,7 @@ async fn counts_that_are_too_large_do_not_panic() {
     let (model, request) = (gemini(&server), LlmRequest::prompt("hi"));
     for response in [
         model.complete(&request).await,
-        streamed(&model, &request).await,
+        complete_streaming(&model, &request).await,
     ] {
         let usage = response.unwrap().usage;
         assert_eq!((usage.input, usage.output, usage.total), (most, most, most));
@@ -318,7 +321,7 @@ async fn addresses_and_keys_that_cannot_be_are_errors() {
             .with_key(key);
         for answer in [
             model.complete(&request).await,
-            streamed(&model, &request).await,
+            complete_streaming(&model, &request).await,
         ] {
             let error = answer.unwrap_err();
             assert_eq!(error.kind, LlmErrorKind::Request, "{error}");
@@ -460,7 +463,7 @@ async fn an_error_in_the_middle_of_a_stream_is_one() {
         end(),
     ])
     .await;
-    let error = streamed(&openai(&server), &LlmRequest::prompt("hi"))
+    let error = complete_streaming(&openai(&server), &LlmRequest::prompt("hi"))
         .await
         .unwrap_err();
     assert!(matches!(error.kind, LlmErrorKind::Provider { .. }));
@@ -511,7 +514,7 @@ async fn i020_a_server_that_stalls_runs_into_the_idle_timeout() {
         assert_eq!(error.kind, LlmErrorKind::Timeout, "{error}");
         assert_contains(&error, "did not answer in time");
     }
-    let error = streamed(&model, &LlmRequest::prompt("hi"))
+    let error = complete_streaming(&model, &LlmRequest::prompt("hi"))
         .await
         .unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Timeout, "{error}");
@@ -546,7 +549,7 @@ async fn large_arguments_arrive() {
     let model = openai(&server);
     let request = LlmRequest::prompt("hi");
     let whole = model.complete(&request).await.unwrap();
-    let streamed = streamed(&model, &request).await.unwrap();
+    let streamed = complete_streaming(&model, &request).await.unwrap();
     for response in [whole, streamed] {
         let call = response.calls().next().unwrap();
         assert_eq!(call.arguments["text"].as_str().unwrap().len(), 8_000_000);

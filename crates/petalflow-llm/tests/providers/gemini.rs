@@ -18,7 +18,7 @@ fn model(server: &Server) -> ProviderModel {
         .with_key("test-key")
 }
 
-async fn sent(request: &LlmRequest) -> Value {
+async fn request_body(request: &LlmRequest) -> Value {
     let body =
         json!({"candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}]});
     let server = Server::always(answer("200 OK", "application/json", &body.to_string())).await;
@@ -41,7 +41,7 @@ fn sum(id: &str, signature: Option<&str>) -> Part {
     })
 }
 
-fn three(id: &str) -> ToolResult {
+fn sum_result(id: &str) -> ToolResult {
     ToolResult {
         call_id: id.into(),
         name: "sum".into(),
@@ -62,10 +62,10 @@ async fn i001_i003_i004_the_conversation_is_sent_with_calls_results_and_signatur
                 Role::Assistant,
                 vec![thought, sum("c1", Some("s1")), sum("c2", None)],
             ),
-            ChatMessage::results([three("c1"), three("c2")]),
+            ChatMessage::results([sum_result("c1"), sum_result("c2")]),
         ])
     };
-    let body = sent(&request).await;
+    let body = request_body(&request).await;
     assert_eq!(
         body["systemInstruction"]["parts"][0]["text"],
         "Be terse.\nBe kind."
@@ -94,20 +94,20 @@ async fn i001_i003_i004_the_conversation_is_sent_with_calls_results_and_signatur
 async fn i007_the_schema_and_the_tools_are_sent() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     let tool = ToolSpec::new("sum", "Adds", schema.clone());
-    let body = sent(&LlmRequest::prompt("hi").with_tools([Arc::new(tool)])).await;
+    let body = request_body(&LlmRequest::prompt("hi").with_tools([Arc::new(tool)])).await;
     let declared = &body["tools"][0]["functionDeclarations"][0];
     assert_eq!(
         (&declared["name"], &declared["description"]),
         (&json!("sum"), &json!("Adds"))
     );
     assert_eq!(declared["parametersJsonSchema"], schema);
-    let body = sent(&LlmRequest::prompt("hi").with_schema(schema.clone())).await;
+    let body = request_body(&LlmRequest::prompt("hi").with_schema(schema.clone())).await;
     assert_eq!(body["generationConfig"]["responseJsonSchema"], schema);
 }
 
 #[tokio::test]
 async fn thoughts_are_requested_only_with_a_thinking_option() {
-    let body = sent(&LlmRequest::prompt("hi")).await;
+    let body = request_body(&LlmRequest::prompt("hi")).await;
     assert_eq!(body.pointer("/generationConfig/thinkingConfig"), None);
     let request = LlmRequest {
         effort: Some(Effort::Budget(512)),
@@ -115,7 +115,7 @@ async fn thoughts_are_requested_only_with_a_thinking_option() {
     };
     let thinking = json!({"thinkingBudget": 512, "includeThoughts": true});
     assert_eq!(
-        sent(&request).await["generationConfig"]["thinkingConfig"],
+        request_body(&request).await["generationConfig"]["thinkingConfig"],
         thinking
     );
 }
@@ -131,7 +131,7 @@ async fn a066_a_replay_answers_the_most_similar_request() {
     let question = ChatMessage::user("what is the sum of 1 + 2?");
     let first = LlmRequest::new(vec![question.clone()]);
     let call = ChatMessage::new(Role::Assistant, vec![sum("", None)]);
-    let second = LlmRequest::new(vec![question, call, ChatMessage::results([three("")])]);
+    let second = LlmRequest::new(vec![question, call, ChatMessage::results([sum_result("")])]);
     let words: LlmResponse = model.complete(&second).await.unwrap();
     let called: LlmResponse = model.complete(&first).await.unwrap();
     assert_eq!(words.text().trim(), "3");

@@ -39,7 +39,7 @@ fn gemini(server: &Server) -> ProviderModel {
         .with_max_response_size(LIMIT)
 }
 
-async fn streamed(model: &impl LlmClient) -> Result<LlmResponse, LlmError> {
+async fn complete_streaming(model: &impl LlmClient) -> Result<LlmResponse, LlmError> {
     model
         .stream(&LlmRequest::prompt("hi"))
         .await?
@@ -48,7 +48,7 @@ async fn streamed(model: &impl LlmClient) -> Result<LlmResponse, LlmError> {
 }
 
 /// A start, and then many pieces of which none ends anything.
-fn without_end(head: &str, start: &str) -> Vec<Step> {
+fn endless_steps(head: &str, start: &str) -> Vec<Step> {
     let piece = chunk(&"x".repeat(10_000));
     [Step::Send(head.into()), chunk(start)]
         .into_iter()
@@ -63,16 +63,19 @@ async fn an_answer_without_end_is_an_error() {
         format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n")
     };
     for steps in [
-        without_end(&head("text/event-stream"), "data: {\"choices\": \""),
-        without_end(&head("text/event-stream"), ": a comment "),
-        without_end(&head("text/event-stream"), "event: "),
-        without_end(&head("application/json"), "{\"choices\": \""),
-        without_end(&head("text/html"), "<p>"),
+        endless_steps(&head("text/event-stream"), "data: {\"choices\": \""),
+        endless_steps(&head("text/event-stream"), ": a comment "),
+        endless_steps(&head("text/event-stream"), "event: "),
+        endless_steps(&head("application/json"), "{\"choices\": \""),
+        endless_steps(&head("text/html"), "<p>"),
     ] {
         let server = Server::always(steps).await;
         for model in [openai(&server), anthropic(&server), gemini(&server)] {
             let whole = model.complete(&LlmRequest::prompt("hi")).await;
-            for error in [whole.unwrap_err(), streamed(&model).await.unwrap_err()] {
+            for error in [
+                whole.unwrap_err(),
+                complete_streaming(&model).await.unwrap_err(),
+            ] {
                 assert_eq!(error.kind, LlmErrorKind::Malformed);
                 assert_contains(
                     &error,
@@ -100,7 +103,7 @@ async fn an_error_without_end_is_reported_by_its_start() {
             .complete(&LlmRequest::prompt("hi"))
             .await
             .unwrap_err(),
-        streamed(&openai(&server)).await.unwrap_err(),
+        complete_streaming(&openai(&server)).await.unwrap_err(),
     ] {
         assert_contains(&error, "500 Internal Server Error: the reason yyy");
         assert!(error.to_string().len() < 600);
@@ -113,7 +116,10 @@ async fn a_complete_answer_to_a_request_for_a_stream_is_read() {
     let body = json!({"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]});
     for content_type in ["application/json", "text/event-stream", "text/plain"] {
         let server = Server::always(answer("200 OK", content_type, &format!("\n {body}"))).await;
-        assert_eq!(streamed(&openai(&server)).await.unwrap().text(), "hello");
+        assert_eq!(
+            complete_streaming(&openai(&server)).await.unwrap().text(),
+            "hello"
+        );
     }
 }
 
@@ -138,7 +144,7 @@ async fn an_error_with_a_good_status_is_an_error_of_the_stream_and_retried() {
     );
     let retry = Retry::times(2).first(Duration::from_millis(1));
     let patient = Retrying::new(openai(&server)).with_retry(retry);
-    assert_eq!(streamed(&patient).await.unwrap().text(), "hello");
+    assert_eq!(complete_streaming(&patient).await.unwrap().text(), "hello");
     assert_eq!(server.requests().len(), 3);
 }
 
@@ -163,7 +169,7 @@ async fn text_that_is_not_utf8_is_an_error_in_both_ways() {
     let whole = openai(&server).complete(&LlmRequest::prompt("hi")).await;
     for error in [
         whole.unwrap_err(),
-        streamed(&openai(&server)).await.unwrap_err(),
+        complete_streaming(&openai(&server)).await.unwrap_err(),
     ] {
         assert_eq!(error.kind, LlmErrorKind::Malformed, "{error}");
     }

@@ -30,7 +30,7 @@ fn responses(server: &Server) -> ProviderModel {
     model.with_base_url(server.url("/v1")).with_key("k")
 }
 
-async fn streamed(model: &ProviderModel) -> Result<LlmResponse, LlmError> {
+async fn complete_streaming(model: &ProviderModel) -> Result<LlmResponse, LlmError> {
     let request = LlmRequest::prompt("hi");
     let stream = async { model.stream(&request).await?.into_response().await };
     let patience = Duration::from_secs(20);
@@ -39,13 +39,13 @@ async fn streamed(model: &ProviderModel) -> Result<LlmResponse, LlmError> {
         .expect("it hangs")
 }
 
-async fn whole(content_type: &'static str, body: Value) -> Result<LlmResponse, LlmError> {
+async fn complete(content_type: &'static str, body: Value) -> Result<LlmResponse, LlmError> {
     let server = Server::always(answer("200 OK", content_type, &body.to_string())).await;
     openai(&server).complete(&LlmRequest::prompt("hi")).await
 }
 
 /// These bytes, so many at a time.
-fn trickled(text: &str, at_a_time: usize) -> Vec<Step> {
+fn steps_in_pieces(text: &str, at_a_time: usize) -> Vec<Step> {
     let pieces = text.as_bytes().chunks(at_a_time).map(|bytes| {
         let mut wire = format!("{:x}\r\n", bytes.len()).into_bytes();
         wire.extend_from_slice(bytes);
@@ -60,7 +60,7 @@ fn trickled(text: &str, at_a_time: usize) -> Vec<Step> {
 }
 
 /// Events as the standard allows them: other ends of lines, comments, data in several lines.
-fn as_allowed(all: &[Value]) -> String {
+fn unusual_event_stream(all: &[Value]) -> String {
     let lines = |event: &Value| {
         let lines = serde_json::to_string_pretty(event).unwrap();
         let lines: Vec<_> = lines
@@ -81,7 +81,7 @@ fn as_allowed(all: &[Value]) -> String {
 async fn events_may_be_cut_anywhere_and_written_in_any_way_that_is_allowed() {
     let chat = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
     let call = |arguments: &str| json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "say", "arguments": arguments}}]});
-    let openais = as_allowed(&[
+    let openais = unusual_event_stream(&[
         chat(json!({"content": "Grüße "})),
         chat(json!({"content": "🌸"})),
         chat(call("{\"to\": ")),
@@ -92,7 +92,7 @@ async fn events_may_be_cut_anywhere_and_written_in_any_way_that_is_allowed() {
         |block: Value| json!({"type": "content_block_start", "index": 0, "content_block": block});
     let delta = |delta: Value| json!({"type": "content_block_delta", "index": 0, "delta": delta});
     let stop = json!({"type": "content_block_stop", "index": 0});
-    let anthropics = as_allowed(&[
+    let anthropics = unusual_event_stream(&[
         json!({"type": "message_start", "message": {"id": "m", "model": "c", "usage": {"input_tokens": 1}}}),
         block(json!({"type": "text", "text": ""})),
         delta(json!({"type": "text_delta", "text": "Grüße "})),
@@ -105,7 +105,7 @@ async fn events_may_be_cut_anywhere_and_written_in_any_way_that_is_allowed() {
         json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}}),
         json!({"type": "message_stop"}),
     ]);
-    let items = as_allowed(&[
+    let items = unusual_event_stream(&[
         json!({"type": "response.created", "response": {"id": "r", "model": "g", "status": "in_progress", "output": []}}),
         json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "item_id": "m", "delta": "Grüße 🌸"}),
         json!({"type": "response.output_item.added", "output_index": 1, "item": {"type": "function_call", "call_id": "c", "name": "say", "arguments": ""}}),
@@ -118,9 +118,9 @@ async fn events_may_be_cut_anywhere_and_written_in_any_way_that_is_allowed() {
             (&anthropics, anthropic),
             (&items, responses),
         ] {
-            let server = Server::always(trickled(text, at_a_time)).await;
+            let server = Server::always(steps_in_pieces(text, at_a_time)).await;
             let model = model(&server);
-            let response = streamed(&model).await;
+            let response = complete_streaming(&model).await;
             let response =
                 response.unwrap_or_else(|error| panic!("{}, {at_a_time}: {error}", model.name()));
             let what = format!("{}, {at_a_time}", model.name());
@@ -147,7 +147,7 @@ async fn usage_may_come_after_the_end_and_the_reason_may_be_unknown() {
         end(),
     ])
     .await;
-    let response = streamed(&openai(&server)).await.unwrap();
+    let response = complete_streaming(&openai(&server)).await.unwrap();
     assert_eq!(response.text(), "Hello");
     assert_eq!(response.finish, Some(FinishReason::Other("tired".into())));
     assert_eq!(
@@ -165,7 +165,10 @@ async fn a_reset_after_the_end_of_the_answer_is_none() {
         Step::Send(b"40\r\ndata: ".to_vec()),
     ])
     .await;
-    assert_eq!(streamed(&openai(&server)).await.unwrap().text(), "Hello");
+    assert_eq!(
+        complete_streaming(&openai(&server)).await.unwrap().text(),
+        "Hello"
+    );
 }
 
 #[tokio::test]
@@ -177,7 +180,7 @@ async fn calls_without_an_id_or_a_type_and_arguments_of_any_kind_are_read() {
         {"id": "c", "type": "function", "function": {"name": "d", "arguments": "  "}},
     ]);
     let body = json!({"choices": [{"message": {"content": null, "tool_calls": calls}, "finish_reason": "tool_calls"}]});
-    let response = whole("application/json", body).await.unwrap();
+    let response = complete("application/json", body).await.unwrap();
     let calls: Vec<_> = response
         .calls()
         .map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.clone()))
@@ -208,7 +211,7 @@ async fn arguments_that_are_not_an_object_are_an_error_that_has_the_answer() {
         let call =
             json!({"id": "c", "type": "function", "function": {"name": "a", "arguments": written}});
         let body = json!({"choices": [{"message": {"tool_calls": [call]}}]});
-        let error = whole("application/json", body).await.unwrap_err();
+        let error = complete("application/json", body).await.unwrap_err();
         assert!(
             matches!(error.kind, LlmErrorKind::Arguments { .. }),
             "{written}: {error}"
@@ -222,7 +225,7 @@ async fn arguments_that_are_not_an_object_are_an_error_that_has_the_answer() {
     let deep = "{\"a\":".repeat(100_000) + "1" + &"}".repeat(100_000);
     let call = json!({"id": "c", "type": "function", "function": {"name": "a", "arguments": deep}});
     let body = json!({"choices": [{"message": {"tool_calls": [call]}}]});
-    let error = whole("application/json", body).await.unwrap_err();
+    let error = complete("application/json", body).await.unwrap_err();
     assert!(
         matches!(error.kind, LlmErrorKind::Arguments { .. }),
         "{error}"
@@ -239,11 +242,11 @@ async fn json_with_another_content_type_is_read_and_its_errors_are_reported() {
         "application/octet-stream",
         "APPLICATION/JSON",
     ] {
-        let response = whole(content_type, body.clone()).await.unwrap();
+        let response = complete(content_type, body.clone()).await.unwrap();
         assert_eq!(response.text(), " Hello \n");
     }
     let refused = json!({"error": {"message": "no credits left", "code": 402}});
-    let error = whole("text/plain", refused).await.unwrap_err();
+    let error = complete("text/plain", refused).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "provider `openai-compatible` failed: no credits left"
@@ -256,7 +259,7 @@ async fn a_refusal_is_reported() {
         json!({"role": "assistant", "content": null, "refusal": "I cannot help with that."});
     let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]});
     assert_eq!(
-        whole("application/json", body).await.unwrap().text(),
+        complete("application/json", body).await.unwrap().text(),
         "I cannot help with that."
     );
 }
@@ -281,7 +284,7 @@ async fn an_unreadable_answer_is_an_error() {
         answer("204 No Content", "text/plain", ""),
     ] {
         let server = Server::always(steps).await;
-        let error = streamed(&openai(&server)).await.unwrap_err();
+        let error = complete_streaming(&openai(&server)).await.unwrap_err();
         assert_eq!(error.kind, LlmErrorKind::Malformed, "{error}");
         assert!(error.to_string().len() < 600, "{error}");
     }
@@ -302,7 +305,7 @@ async fn errors_in_the_middle_of_an_answer_have_their_kind() {
             end(),
         ])
         .await;
-        let error = streamed(&anthropic(&server)).await.unwrap_err();
+        let error = complete_streaming(&anthropic(&server)).await.unwrap_err();
         assert_eq!(
             error.kind,
             LlmErrorKind::Provider {
@@ -317,7 +320,7 @@ async fn errors_in_the_middle_of_an_answer_have_their_kind() {
         "error": {"code": "rate_limit_exceeded", "message": "Too many"},
     }});
     let server = Server::always(vec![events(), event(&failed), end()]).await;
-    let error = streamed(&responses(&server)).await.unwrap_err();
+    let error = complete_streaming(&responses(&server)).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::RateLimited { retry_after: None });
     assert_eq!(error.to_string(), "provider `openai_resp` failed: Too many");
 }
@@ -361,8 +364,8 @@ async fn unknown_blocks_are_ignored() {
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}),
         json!({"type": "message_stop"}),
     ];
-    let server = Server::always(trickled(&as_allowed(&all), 1000)).await;
-    let response = streamed(&anthropic(&server)).await.unwrap();
+    let server = Server::always(steps_in_pieces(&unusual_event_stream(&all), 1000)).await;
+    let response = complete_streaming(&anthropic(&server)).await.unwrap();
     let signed = Text {
         text: String::new(),
         signature: Some("abcd".into()),
@@ -381,7 +384,7 @@ async fn a_stream_without_a_length_that_ends_in_the_middle_of_a_word_was_cut() {
         "{head}data: {{\"choices\": [{{\"delta\": {{\"content\": \"Hel\"}}}}]}}\n\ndata: {{\"choices\": [{{\"delta\": {{\"conte"
     );
     let server = Server::always(vec![Step::Send(wire.into_bytes())]).await;
-    let error = streamed(&openai(&server)).await.unwrap_err();
+    let error = complete_streaming(&openai(&server)).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Connection, "{error}");
 }
 
@@ -432,7 +435,11 @@ async fn a_large_event_arrives() {
     ])
     .await;
     assert_eq!(
-        streamed(&openai(&server)).await.unwrap().text().len(),
+        complete_streaming(&openai(&server))
+            .await
+            .unwrap()
+            .text()
+            .len(),
         10_000_000
     );
 }

@@ -40,7 +40,7 @@ fn delta(delta: &Value) -> Step {
     )
 }
 
-fn called(name: &str, arguments: &str) -> Value {
+fn assistant_with_call(name: &str, arguments: &str) -> Value {
     json!({
         "role": "assistant",
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}],
@@ -215,7 +215,7 @@ async fn i008_i009_an_answer_has_its_model_and_usage() {
 
 #[tokio::test]
 async fn i012_arguments_that_are_not_json_are_an_error_with_the_answer() {
-    let wrong = whole(&called("search", "{\"for\": oops"));
+    let wrong = whole(&assistant_with_call("search", "{\"for\": oops"));
     let server = Server::always(wrong).await;
     let error = model(&server)
         .complete(&LlmRequest::prompt("hi"))
@@ -237,7 +237,7 @@ async fn i012_arguments_that_are_not_json_are_an_error_with_the_answer() {
 
 #[tokio::test]
 async fn i012_empty_arguments_are_an_empty_object() {
-    let server = Server::always(whole(&called("now", ""))).await;
+    let server = Server::always(whole(&assistant_with_call("now", ""))).await;
     let response = model(&server)
         .complete(&LlmRequest::prompt("hi"))
         .await

@@ -14,7 +14,7 @@ use petalflow_llm_test_support::httprr::{self, Pair, Response};
 use petalflow_llm_test_support::replay::Replay;
 use petalflow_llm_test_support::server::{self, Server};
 
-fn capital() -> LlmRequest {
+fn capital_request() -> LlmRequest {
     LlmRequest {
         temperature: Some(0.0),
         ..LlmRequest::new(vec![ChatMessage::user(
@@ -30,7 +30,7 @@ async fn a_recorded_answer_is_read() {
         return;
     };
     let model = replay.model("gemini-2.5-flash");
-    let response = model.complete(&capital()).await.unwrap();
+    let response = model.complete(&capital_request()).await.unwrap();
     assert_eq!(response.text(), "Paris");
     assert_eq!(response.finish, Some(FinishReason::Stop));
     assert_eq!(
@@ -56,7 +56,7 @@ async fn a_recorded_answer_is_read_as_a_stream() {
         return;
     };
     let model = replay.model("gemini-2.5-flash");
-    let stream = model.stream(&capital()).await.unwrap();
+    let stream = model.stream(&capital_request()).await.unwrap();
     let chunks: Vec<_> = stream.collect().await;
     assert_eq!(chunks[0].delta, Delta::Text("Paris".into()));
     let response = chunks.last().unwrap().response.as_ref().unwrap();

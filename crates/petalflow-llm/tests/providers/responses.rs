@@ -23,7 +23,7 @@ fn whole(arguments: &str) -> Value {
     })
 }
 
-fn named(name: &str, mut data: Value) -> Step {
+fn event(name: &str, mut data: Value) -> Step {
     data["type"] = json!(name);
     chunk(&format!("event: {name}\ndata: {data}\n\n"))
 }
@@ -74,15 +74,15 @@ async fn i021_calls_are_streamed_even_when_they_arrive_whole() {
         json!({"type": "function_call", "call_id": "c2", "name": "sum", "arguments": "{\"y\": 2}"});
     let server = Server::always(vec![
         events(),
-        named("response.created", json!({"response": {"id": "resp_2", "model": "gpt-5-codex-x", "status": "in_progress", "output": []}})),
-        named("response.output_text.delta", json!({"output_index": 0, "content_index": 0, "item_id": "m", "delta": "One "})),
-        named("response.output_text.delta", json!({"output_index": 0, "content_index": 0, "item_id": "m", "delta": "moment."})),
-        named("response.output_item.added", json!({"output_index": 1, "item": item("c1")})),
-        named("response.function_call_arguments.delta", json!({"output_index": 1, "item_id": "f", "delta": "{\"x\""})),
-        named("response.function_call_arguments.delta", json!({"output_index": 1, "item_id": "f", "delta": ": 1}"})),
-        named("response.output_item.added", json!({"output_index": 2, "item": item("c2")})),
-        named("response.output_item.done", json!({"output_index": 2, "item": done})),
-        named("response.completed", json!({"response": whole("{\"x\": 1}")})),
+        event("response.created", json!({"response": {"id": "resp_2", "model": "gpt-5-codex-x", "status": "in_progress", "output": []}})),
+        event("response.output_text.delta", json!({"output_index": 0, "content_index": 0, "item_id": "m", "delta": "One "})),
+        event("response.output_text.delta", json!({"output_index": 0, "content_index": 0, "item_id": "m", "delta": "moment."})),
+        event("response.output_item.added", json!({"output_index": 1, "item": item("c1")})),
+        event("response.function_call_arguments.delta", json!({"output_index": 1, "item_id": "f", "delta": "{\"x\""})),
+        event("response.function_call_arguments.delta", json!({"output_index": 1, "item_id": "f", "delta": ": 1}"})),
+        event("response.output_item.added", json!({"output_index": 2, "item": item("c2")})),
+        event("response.output_item.done", json!({"output_index": 2, "item": done})),
+        event("response.completed", json!({"response": whole("{\"x\": 1}")})),
         end(),
     ])
     .await;

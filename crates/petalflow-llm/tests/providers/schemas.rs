@@ -29,7 +29,7 @@ struct Sent {
     answer: (Value, bool),
 }
 
-fn sent(model: &str, body: &Value) -> Sent {
+fn sent_schemas(model: &str, body: &Value) -> Sent {
     let at = |path: &str| body.pointer(path).cloned().unwrap_or_default();
     let (tool, strict, answer, answer_strict) = match model {
         "gpt-4o" => (
@@ -87,7 +87,7 @@ async fn each_type_has_the_schema_that_each_provider_accepts() {
             let request = request(&neutral);
             client.complete(&request).await.unwrap_err();
             let body = server.requests().pop().unwrap().body;
-            let sent = sent(model, &body);
+            let sent = sent_schemas(model, &body);
             let place = format!("{name} for {model}");
             if model.starts_with("gemini") {
                 for (schema, _) in [&sent.tool, &sent.answer] {

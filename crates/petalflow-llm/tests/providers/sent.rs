@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use petalflow_llm_test_support::server::{ReceivedRequest, Server, answer};
 
 /// What a model of this name is sent for the request.
-async fn sent(name: &str, path: &str, request: &LlmRequest) -> ReceivedRequest {
+async fn received_request(name: &str, path: &str, request: &LlmRequest) -> ReceivedRequest {
     let body = match name {
         _ if name.starts_with("claude") => {
             json!({"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"})
@@ -50,7 +50,7 @@ fn result(id: &str, name: &str, content: Value) -> ToolResult {
     }
 }
 
-fn failed(id: &str, name: &str, content: Value) -> ToolResult {
+fn error_result(id: &str, name: &str, content: Value) -> ToolResult {
     ToolResult {
         is_error: true,
         ..result(id, name, content)
@@ -74,11 +74,13 @@ async fn i004_gemini_is_sent_results_as_objects() {
             result("a", "x", json!({"n": 1})),
             result("b", "x", json!("words")),
             result("c", "x", json!([1, 2])),
-            failed("d", "x", json!("no")),
-            failed("e", "", json!({"error": "gone"})),
+            error_result("d", "x", json!("no")),
+            error_result("e", "", json!({"error": "gone"})),
         ],
     );
-    let body = sent("gemini-2.5-flash", "/v1beta", &request).await.body;
+    let body = received_request("gemini-2.5-flash", "/v1beta", &request)
+        .await
+        .body;
     let parts = body["contents"][2]["parts"].as_array().unwrap();
     let responses: Vec<_> = parts
         .iter()
@@ -125,7 +127,9 @@ async fn gemini_gets_its_code_and_images_unchanged() {
             ChatMessage::new(Role::Assistant, vec![code, printed, Part::Media(picture)]),
         ])
     };
-    let body = sent("gemini-3-pro", "/v1beta", &request).await.body;
+    let body = received_request("gemini-3-pro", "/v1beta", &request)
+        .await
+        .body;
     let drawn = json!({"inlineData": {"mimeType": "image/png", "data": "aGk="}});
     assert_eq!(
         body["contents"],
@@ -148,10 +152,12 @@ async fn i004_the_failure_of_a_tool_is_sent_to_anthropic() {
         vec![call("a", "x"), call("b", "x")],
         vec![
             result("a", "x", json!("fine")),
-            failed("b", "x", json!("no")),
+            error_result("b", "x", json!("no")),
         ],
     );
-    let body = sent("claude-sonnet-4-6", "/v1", &request).await.body;
+    let body = received_request("claude-sonnet-4-6", "/v1", &request)
+        .await
+        .body;
     assert_eq!(
         body["messages"][2],
         json!({"role": "user", "content": [
@@ -168,7 +174,7 @@ async fn anthropic_fetches_pictures() {
         source: MediaSource::Url("https://example.com/map.png".into()),
     });
     let message = ChatMessage::new(Role::User, vec![Part::text("Where?"), picture]);
-    let body = sent("claude-sonnet-4-6", "/v1", &LlmRequest::new(vec![message]))
+    let body = received_request("claude-sonnet-4-6", "/v1", &LlmRequest::new(vec![message]))
         .await
         .body;
     assert_eq!(
@@ -189,7 +195,7 @@ async fn thoughts_are_sent_back_to_providers_that_need_them() {
         ("moonshot::kimi-k2-thinking", "/v1", true),
         ("groq::openai/gpt-oss-120b", "/openai/v1", false),
     ] {
-        let body = sent(name, path, &request).await.body;
+        let body = received_request(name, path, &request).await.body;
         let message = &body["messages"][1];
         assert_eq!(
             message["reasoning_content"] == "Hm.",
@@ -211,7 +217,9 @@ async fn responses_get_their_encrypted_thoughts_back() {
         vec![thought, call("a", "x")],
         vec![result("a", "x", json!({"n": 1}))],
     );
-    let body = sent("openai_resp::gpt-5-codex", "/v1", &request).await.body;
+    let body = received_request("openai_resp::gpt-5-codex", "/v1", &request)
+        .await
+        .body;
     assert_eq!(
         body["input"].as_array().unwrap()[1..],
         [
@@ -229,7 +237,9 @@ async fn calls_that_have_no_id_get_one_where_it_is_needed() {
         vec![call("", "x"), call("", "y")],
         vec![result("", "y", json!(2)), result("", "x", json!(1))],
     );
-    let body = sent("mistral::mistral-small", "/v1", &request).await.body;
+    let body = received_request("mistral::mistral-small", "/v1", &request)
+        .await
+        .body;
     let messages = body["messages"].as_array().unwrap();
     assert_eq!(messages[1]["tool_calls"][0]["id"], "call00001");
     assert_eq!(messages[1]["tool_calls"][1]["id"], "call00002");
@@ -252,7 +262,7 @@ async fn ollama_is_sent_ids_schemas_and_all_results() {
     )
     .with_tools([Arc::new(tool)])
     .with_schema(json!({"type": "object", "properties": {}}));
-    let asked = sent("ollama::qwen3:8b", "/v1", &request).await;
+    let asked = received_request("ollama::qwen3:8b", "/v1", &request).await;
     assert_eq!(asked.path, "/v1/chat/completions");
     assert_eq!(asked.body["model"], "qwen3:8b");
     assert_eq!(asked.body["response_format"]["type"], "json_schema");
@@ -278,7 +288,7 @@ async fn properties_of_tools_are_sent_in_their_order() {
         ("gemini-2.5-flash", "/v1beta"),
         ("ollama::qwen3:8b", "/v1"),
     ] {
-        let text = sent(name, path, &request).await.text;
+        let text = received_request(name, path, &request).await.text;
         assert!(!text.contains("propertyOrdering"), "{name}: {text}");
         let at = |property: &str| text.find(property).expect("it is sent");
         assert!(at("\"size\":{") < at("\"count\":{"), "{name}: {text}");

@@ -5,8 +5,8 @@ use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json as value};
 
 use super::{
-    Asks, Case, Format, Outcome, anything, broken, calls, json, malformed, stream, text,
-    wrong_arguments,
+    Asks, Case, Format, Outcome, calls, is_any, is_connection_error, is_malformed, json, stream,
+    text, wrong_arguments,
 };
 
 pub(super) const FORMAT: Format = Format {
@@ -273,7 +273,7 @@ fn streamed_calls(cases: &mut Vec<Case>) {
 fn whole_calls(cases: &mut Vec<Case>) {
     let mut add = |name: &str, message: &Value, expected: &'static [(&str, &str)]| {
         let steps = json(&body(message, "tool_calls").to_string());
-        cases.extend(Case::both(name, &steps, calls(expected)));
+        cases.extend(Case::whole_and_streamed(name, &steps, calls(expected)));
     };
     let call = |id: Value, arguments: Value| value!({"id": id, "function": {"name": "add", "arguments": arguments}});
     add(
@@ -347,7 +347,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
         cases.push(case);
     }
     let refusal = body(&value!({"content": null, "refusal": "No."}), "stop");
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a refusal",
         &json(&refusal.to_string()),
         text("No."),
@@ -356,7 +356,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
         &value!({"content": [{"type": "text", "text": "Hel"}, {"type": "new"}, {"text": "lo"}, 3]}),
         "stop",
     );
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "typed content",
         &json(&parts.to_string()),
         text("Hello"),
@@ -378,17 +378,17 @@ fn odd_fields(cases: &mut Vec<Case>) {
             value!({"choices": [{"index": 1, "message": {"content": "x"}}]}),
         ),
     ] {
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             name,
             &json(&wrong.to_string()),
-            malformed("there is no answer"),
+            is_malformed("there is no answer"),
         ));
         let steps = stream(&Format::frame(&wrong));
         cases.push(Case::new(
             format!("an event with {name}"),
             Asks::Stream,
             steps,
-            broken(""),
+            is_connection_error(""),
         ));
     }
     let empty = stream(&FORMAT.stream(&[delta(&value!({})), delta(&Value::Null)]));
@@ -396,7 +396,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
         "events without content",
         Asks::Stream,
         empty,
-        malformed("there is no answer"),
+        is_malformed("there is no answer"),
     ));
     let two = value!({"choices": [{"index": 1, "delta": {"content": "X"}}, {"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]});
     let steps = stream(&FORMAT.stream(&[two]));
@@ -406,6 +406,6 @@ fn odd_fields(cases: &mut Vec<Case>) {
         "choices that are no objects",
         Asks::Stream,
         steps,
-        anything,
+        is_any,
     ));
 }

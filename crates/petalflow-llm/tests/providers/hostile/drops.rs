@@ -14,7 +14,7 @@ const FORMATS: [Format; 4] = [
 
 fn stages(format: &Format) -> [Vec<Step>; 4] {
     let head = Step::Send(b"HTTP/1.1 200 OK\r\n".to_vec());
-    let part = format.begun().split_at(20).0.to_string();
+    let part = format.stream_start().split_at(20).0.to_string();
     [
         vec![Step::Stall],
         vec![head, Step::Stall],
@@ -47,7 +47,8 @@ async fn a_dropped_request_closes_its_connection() {
 #[tokio::test]
 async fn a_dropped_stream_closes_its_connection() {
     for format in FORMATS {
-        let server = Server::always(vec![events(), chunk(&format.begun()), Step::Stall]).await;
+        let server =
+            Server::always(vec![events(), chunk(&format.stream_start()), Step::Stall]).await;
         let model = (format.model)(&server).with_key(KEY).without_retry();
         let mut stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
         assert!(!stream.next().await.unwrap().done);

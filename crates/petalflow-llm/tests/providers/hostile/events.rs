@@ -7,8 +7,8 @@ use petalflow_llm_test_support::server::{Step, answer, chunk, end, events};
 use serde_json::json as value;
 
 use super::{
-    Asks, Case, Format, KEY, Outcome, WORDS, broken, malformed, stream, stream_then, text,
-    too_large, too_late,
+    Asks, Case, Format, KEY, Outcome, WORDS, is_connection_error, is_malformed, is_timeout,
+    is_too_large, stream, stream_then, text,
 };
 
 const PAUSE: Duration = Duration::from_millis(20);
@@ -32,7 +32,7 @@ fn case(
 }
 
 /// A server's error, with its words.
-fn reported(outcome: &Outcome) -> bool {
+fn is_server_error(outcome: &Outcome) -> bool {
     outcome.as_ref().is_err_and(|error| {
         let kind = matches!(
             error.kind,
@@ -44,7 +44,7 @@ fn reported(outcome: &Outcome) -> bool {
 
 /// Other spellings of a good stream.
 fn spellings(format: &Format, cases: &mut Vec<Case>) {
-    let good = format.good();
+    let good = format.valid_stream();
     let compact = good.replace("data: ", "data:").replace("event: ", "event:");
     let pretty = (format.events)("Hello")
         .iter()
@@ -155,7 +155,7 @@ fn spellings(format: &Format, cases: &mut Vec<Case>) {
 
 /// What comes after the end.
 fn ends(format: &Format, cases: &mut Vec<Case>) {
-    let good = format.good();
+    let good = format.valid_stream();
     for (name, then) in [
         ("nothing more, and stays open", Step::Stall),
         ("breaks off", Step::Reset),
@@ -181,7 +181,7 @@ fn ends(format: &Format, cases: &mut Vec<Case>) {
         let expected = move |outcome: &Outcome| match outcome {
             Ok(response) => response.text() == "Hello" || !has_last,
             // After a reset, the machine may discard what has arrived.
-            Err(_) => !has_last || (breaks_off && broken("")(outcome)),
+            Err(_) => !has_last || (breaks_off && is_connection_error("")(outcome)),
         };
         cases.push(case(
             format!("after the end comes {name}"),
@@ -197,9 +197,9 @@ fn ends(format: &Format, cases: &mut Vec<Case>) {
         cases.push(case(
             "[DONE] alone",
             steps,
-            malformed("there is no answer in what it sent: data: [DONE]"),
+            is_malformed("there is no answer in what it sent: data: [DONE]"),
         ));
-        let early = format.begun() + "data: [DONE]\n\n";
+        let early = format.stream_start() + "data: [DONE]\n\n";
         cases.push(case("[DONE] without a reason", stream(&early), text("Hel")));
         let spaced = frames.replace("data: [DONE]", "data:   [DONE]  ");
         cases.push(case("[DONE] with spaces", stream(&spaced), text("Hello")));
@@ -216,9 +216,9 @@ fn cuts(format: &Format, cases: &mut Vec<Case>) {
             if complete {
                 text("Hello")(outcome)
             } else if count == 0 {
-                malformed("it sent no answer")(outcome)
+                is_malformed("it sent no answer")(outcome)
             } else {
-                broken("the connection closed before the answer was complete")(outcome)
+                is_connection_error("the connection closed before the answer was complete")(outcome)
             }
         };
         cases.push(case(
@@ -231,7 +231,7 @@ fn cuts(format: &Format, cases: &mut Vec<Case>) {
             if complete {
                 text("Hello")(outcome)
             } else {
-                broken("")(outcome)
+                is_connection_error("")(outcome)
             }
         };
         let steps = stream_then(&before, Step::Reset);
@@ -240,7 +240,7 @@ fn cuts(format: &Format, cases: &mut Vec<Case>) {
             steps,
             move |outcome: &Outcome| {
                 // The machine may discard what has arrived.
-                broken("")(outcome) || broken_off(outcome)
+                is_connection_error("")(outcome) || broken_off(outcome)
             },
         ));
         let Some(next) = events.get(count) else {
@@ -258,7 +258,7 @@ fn cuts(format: &Format, cases: &mut Vec<Case>) {
 
 /// Something else instead of events, or between them.
 fn instead(format: &Format, cases: &mut Vec<Case>) {
-    let begun = format.begun();
+    let begun = format.stream_start();
     let error = (format.error)(529, WORDS);
     let list = value!([error]);
     let own = |data: &str| format!("data: {data}\n\n");
@@ -293,9 +293,9 @@ fn instead(format: &Format, cases: &mut Vec<Case>) {
         ),
     ] {
         let first = stream(&frame);
-        cases.push(case(format!("at once {name}"), first, reported));
+        cases.push(case(format!("at once {name}"), first, is_server_error));
         let later = stream_then(&(begun.clone() + &frame), Step::Stall);
-        cases.push(case(format!("later {name}"), later, reported));
+        cases.push(case(format!("later {name}"), later, is_server_error));
     }
     for (name, frame) in [
         ("plain text", WORDS.to_string()),
@@ -311,13 +311,13 @@ fn instead(format: &Format, cases: &mut Vec<Case>) {
         cases.push(case(
             format!("at once an event with {name}"),
             first,
-            malformed(WORDS),
+            is_malformed(WORDS),
         ));
         let later = stream_then(&(begun.clone() + &own(&frame)), Step::Stall);
         cases.push(case(
             format!("later an event with {name}"),
             later,
-            malformed(WORDS),
+            is_malformed(WORDS),
         ));
     }
     for (name, wire) in [
@@ -338,11 +338,11 @@ fn instead(format: &Format, cases: &mut Vec<Case>) {
         cases.push(case(
             format!("a stream of {name}"),
             stream(&wire),
-            malformed(WORDS),
+            is_malformed(WORDS),
         ));
     }
     let deep = own(&format!("{{\"a\": {}", "[".repeat(100_000)));
-    cases.push(case("a deep event", stream(&deep), malformed("")));
+    cases.push(case("a deep event", stream(&deep), is_malformed("")));
     let deep = own(&format!(
         "{}1{}",
         "{\"a\":".repeat(50_000),
@@ -351,7 +351,7 @@ fn instead(format: &Format, cases: &mut Vec<Case>) {
     cases.push(case(
         "a deep and complete event",
         stream(&deep),
-        malformed(""),
+        is_malformed(""),
     ));
     let mut invalid = b"data: {\"text\": \"".to_vec();
     invalid.extend([0xff, 0xfe]);
@@ -368,12 +368,16 @@ fn instead(format: &Format, cases: &mut Vec<Case>) {
     cases.push(case(
         "text that is not UTF-8",
         steps,
-        malformed("it sent text that is not UTF-8"),
+        is_malformed("it sent text that is not UTF-8"),
     ));
     let steps = vec![events(), invalid, end()];
-    cases.push(case("at once text that is not UTF-8", steps, malformed("")));
+    cases.push(case(
+        "at once text that is not UTF-8",
+        steps,
+        is_malformed(""),
+    ));
     let comment = Step::Send(b"5\r\n: \xff\n\n\r\n".to_vec());
-    let steps = vec![events(), comment, chunk(&format.good()), end()];
+    let steps = vec![events(), comment, chunk(&format.valid_stream()), end()];
     cases.push(case("a comment that is not UTF-8", steps, text("Hello")));
     let whole = (format.whole)("Hello").to_string();
     cases.push(case("a whole answer", stream(&whole), text("Hello")));
@@ -386,7 +390,7 @@ fn instead(format: &Format, cases: &mut Vec<Case>) {
 
 /// Streams without end.
 fn endless(format: &Format, cases: &mut Vec<Case>) {
-    let begun = format.begun();
+    let begun = format.stream_start();
     let piece = |text: &str| Step::Repeat(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes());
     let filler = "x".repeat(10_000);
     for (name, start, then) in [
@@ -417,10 +421,14 @@ fn endless(format: &Format, cases: &mut Vec<Case>) {
         cases.push(case(
             format!("at once {name} without end"),
             steps,
-            too_large,
+            is_too_large,
         ));
         let steps = stream_then(&format!("{begun}{start}"), then);
-        cases.push(case(format!("later {name} without end"), steps, too_large));
+        cases.push(case(
+            format!("later {name} without end"),
+            steps,
+            is_too_large,
+        ));
     }
     let event = Format::frame(
         (format.events)("Hello")
@@ -431,29 +439,34 @@ fn endless(format: &Format, cases: &mut Vec<Case>) {
     cases.push(case(
         "content without end",
         stream_then(&begun, piece(&event.repeat(50))),
-        too_large,
+        is_too_large,
     ));
     let slow = |name: &str, start: &str, drip: &str| {
         let drip = format!("{:x}\r\n{drip}\r\n", drip.len()).into_bytes();
         let steps = stream_then(start, Step::Drip(drip, PAUSE));
-        case(name, steps, too_late).waiting()
+        case(name, steps, is_timeout).waiting()
     };
     cases.extend([
         slow("slow bytes", "data: ", "x"),
         slow("slow comments", "", ": keep-alive\n\n"),
         slow("slow pings", &begun, "data: {\"type\": \"ping\"}\n\n"),
         slow("slow content", &begun, &event),
-        case("it stalls at once", stream_then("", Step::Stall), too_late).waiting(),
+        case(
+            "it stalls at once",
+            stream_then("", Step::Stall),
+            is_timeout,
+        )
+        .waiting(),
         case(
             "it stalls later",
             stream_then(&begun, Step::Stall),
-            too_late,
+            is_timeout,
         )
         .waiting(),
         case(
             "it stalls in an event",
             stream_then("data: {\"id\"", Step::Stall),
-            too_late,
+            is_timeout,
         )
         .waiting(),
     ]);

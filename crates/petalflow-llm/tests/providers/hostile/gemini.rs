@@ -5,8 +5,8 @@ use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json as value};
 
 use super::{
-    Asks, Case, Format, Outcome, anything, broken, calls, json, malformed, stream, text,
-    wrong_arguments,
+    Asks, Case, Format, Outcome, calls, is_any, is_connection_error, is_malformed, json, stream,
+    text, wrong_arguments,
 };
 
 pub(super) const FORMAT: Format = Format {
@@ -65,14 +65,14 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// The same parts in one body, and in one chunk each.
-fn both(
+fn add_whole_and_streamed(
     cases: &mut Vec<Case>,
     name: &str,
     parts: &[Value],
     expected: impl Fn(&Outcome) -> bool + Copy + 'static,
 ) {
     let steps = json(&body(parts, "STOP").to_string());
-    cases.extend(Case::both(name, &steps, expected));
+    cases.extend(Case::whole_and_streamed(name, &steps, expected));
     let mut events: Vec<_> = parts
         .iter()
         .map(|part| chunk(std::slice::from_ref(part)))
@@ -89,7 +89,7 @@ fn both(
 fn parts(cases: &mut Vec<Case>) {
     let (add, none) = (Value::from("add"), value!({}));
     let mut of = |name: &str, parts: &[Value], expected: &'static [(&str, &str)]| {
-        both(cases, name, parts, calls(expected));
+        add_whole_and_streamed(cases, name, parts, calls(expected));
     };
     of(
         "calls without ids",
@@ -168,14 +168,14 @@ fn parts(cases: &mut Vec<Case>) {
         ("a number", value!(3)),
         ("true", value!(true)),
     ] {
-        both(
+        add_whole_and_streamed(
             cases,
             &format!("arguments that are {name}"),
             &[call(&add, &arguments)],
             wrong_arguments,
         );
     }
-    both(
+    add_whole_and_streamed(
         cases,
         "thoughts and text",
         &[
@@ -184,23 +184,23 @@ fn parts(cases: &mut Vec<Case>) {
         ],
         text("Hello"),
     );
-    both(
+    add_whole_and_streamed(
         cases,
         "a thought that is text",
         &[value!({"text": "Hello", "thought": "no"})],
         text("Hello"),
     );
-    both(
+    add_whole_and_streamed(
         cases,
         "text that is a number",
         &[value!({"text": 3}), value!({"text": "Hello"})],
         text("Hello"),
     );
-    both(
+    add_whole_and_streamed(
         cases,
         "a call that is text",
         &[value!({"functionCall": "add"}), value!({"text": "Hello"})],
-        anything,
+        is_any,
     );
     let many: Vec<_> = (0..1_200).map(|n| call(&add, &value!({"n": n}))).collect();
     let steps = stream(&FORMAT.stream(&[body(&many, "STOP")]));
@@ -285,7 +285,7 @@ fn partial_arguments(cases: &mut Vec<Case>) {
         "wide lists",
         Asks::Stream,
         stream(&FORMAT.stream(&events)),
-        anything,
+        is_any,
     ));
 }
 
@@ -328,7 +328,7 @@ fn reasons(cases: &mut Vec<Case>) {
                 && response.meta["block_reason"] == "OTHER"
         })
     };
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a blocked question",
         &json(&blocked.to_string()),
         filtered,
@@ -340,7 +340,7 @@ fn reasons(cases: &mut Vec<Case>) {
         filtered,
     ));
     let alone = value!({"candidates": [{"finishReason": "SAFETY"}]});
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a reason without content",
         &json(&alone.to_string()),
         |outcome: &Outcome| outcome.is_ok(),
@@ -395,27 +395,27 @@ fn odd_fields(cases: &mut Vec<Case>) {
             value!({"candidates": [{"content": {"parts": "x"}}]}),
         ),
     ] {
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             name,
             &json(&wrong.to_string()),
-            malformed("there is no answer"),
+            is_malformed("there is no answer"),
         ));
         let steps = stream(&Format::frame(&wrong));
         cases.push(Case::new(
             format!("an event with {name}"),
             Asks::Stream,
             steps,
-            broken(""),
+            is_connection_error(""),
         ));
     }
     let list = value!([body(&[value!({"text": "Hello"})], "STOP")]);
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a list of chunks",
         &json(&list.to_string()),
-        anything,
+        is_any,
     ));
     let sources = value!({"candidates": [{"content": {"parts": [{"text": "Hello"}]}, "finishReason": "STOP", "groundingMetadata": 3, "citationMetadata": null}]});
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "sources of another shape",
         &json(&sources.to_string()),
         text("Hello"),

@@ -7,8 +7,8 @@ use petalflow_llm_test_support::server::{Step, answer, with_headers};
 use serde_json::json as value;
 
 use super::{
-    Asks, Case, Format, KEY, Outcome, WORDS, anything, broken, json, malformed, text, too_large,
-    too_late,
+    Asks, Case, Format, KEY, Outcome, WORDS, is_any, is_connection_error, is_malformed, is_timeout,
+    is_too_large, json, text,
 };
 
 /// A head without a length: the body ends with the connection.
@@ -52,19 +52,25 @@ fn statuses(format: &Format, cases: &mut Vec<Case>) {
         let body = (format.error)(number, WORDS).to_string();
         let steps = answer(&format!("{number} Status"), "application/json", &body);
         let name = format!("status {number}");
-        cases.extend(Case::both(&name, &steps, status(number, WORDS)));
+        cases.extend(Case::whole_and_streamed(
+            &name,
+            &steps,
+            status(number, WORDS),
+        ));
     }
     for number in [101, 300, 304, 418, 599, 999] {
         let steps = answer(&format!("{number} Odd"), "text/plain", "");
         let name = format!("status {number} without a body");
-        cases.extend(Case::both(&name, &steps, |outcome: &Outcome| {
-            outcome.is_err()
-        }));
+        cases.extend(Case::whole_and_streamed(
+            &name,
+            &steps,
+            |outcome: &Outcome| outcome.is_err(),
+        ));
     }
     for number in [202, 203, 206] {
         let body = (format.whole)("Hello").to_string();
         let steps = answer(&format!("{number} Fine"), "application/json", &body);
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("status {number}"),
             &steps,
             text("Hello"),
@@ -85,14 +91,18 @@ fn waits(format: &Format, cases: &mut Vec<Case>) {
     ] {
         let body = (format.error)(429, WORDS).to_string();
         let steps = with_headers("429 Slow", &format!("{header}\r\n"), &body);
-        cases.extend(Case::both(header, &steps, move |outcome: &Outcome| {
-            let Err(error) = outcome else { return false };
-            error.kind
-                == LlmErrorKind::RateLimited {
-                    retry_after: seconds.map(Duration::from_secs),
-                }
-                && error.to_string().contains(WORDS)
-        }));
+        cases.extend(Case::whole_and_streamed(
+            header,
+            &steps,
+            move |outcome: &Outcome| {
+                let Err(error) = outcome else { return false };
+                error.kind
+                    == LlmErrorKind::RateLimited {
+                        retry_after: seconds.map(Duration::from_secs),
+                    }
+                    && error.to_string().contains(WORDS)
+            },
+        ));
     }
 }
 
@@ -140,7 +150,7 @@ fn error_bodies(format: &Format, cases: &mut Vec<Case>) {
         ("something deep", deep),
     ] {
         let steps = answer("500 No", "application/json", &body);
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("an error with {name}"),
             &steps,
             status(500, WORDS),
@@ -150,7 +160,7 @@ fn error_bodies(format: &Format, cases: &mut Vec<Case>) {
         b"HTTP/1.1 500 No\r\nconnection: close\r\n\r\n\xff\xfe\0 ",
         WORDS.as_bytes(),
     ];
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "an error that is not UTF-8",
         &[send(invalid.concat())],
         status(500, WORDS),
@@ -161,7 +171,7 @@ fn error_bodies(format: &Format, cases: &mut Vec<Case>) {
         ("breaks off", Step::Reset),
     ] {
         let steps = [head.clone(), then];
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("an error that {name}"),
             &steps,
             |outcome: &Outcome| {
@@ -170,14 +180,16 @@ fn error_bodies(format: &Format, cases: &mut Vec<Case>) {
             },
         ));
     }
-    let stalls = Case::both(
+    let stalls = Case::whole_and_streamed(
         "an error that stalls",
         &[head.clone(), Step::Stall],
         status(500, WORDS),
     );
     cases.extend(stalls.map(Case::waiting));
     let drips = [head, Step::Drip(b"y".to_vec(), PAUSE)];
-    cases.extend(Case::both("an error that drips", &drips, too_late).map(Case::waiting));
+    cases.extend(
+        Case::whole_and_streamed("an error that drips", &drips, is_timeout).map(Case::waiting),
+    );
 }
 
 /// Bodies with the status 200.
@@ -191,7 +203,7 @@ fn bodies(format: &Format, cases: &mut Vec<Case>) {
             format!("\u{feff}\n{whole}"),
         ),
     ] {
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("an answer with {name}"),
             &json(&body),
             text("Hello"),
@@ -206,7 +218,7 @@ fn bodies(format: &Format, cases: &mut Vec<Case>) {
         "\u{e9}",
     ] {
         let steps = answer("200 OK", declared, &whole);
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("JSON declared as `{declared}`"),
             &steps,
             text("Hello"),
@@ -216,13 +228,13 @@ fn bodies(format: &Format, cases: &mut Vec<Case>) {
     for declared in ["text/html", "text/plain", "", "text/event-stream"] {
         let steps = answer("200 OK", declared, &page);
         let name = format!("a login page declared as `{declared}`");
-        cases.extend(Case::both(&name, &steps, malformed(WORDS)));
+        cases.extend(Case::whole_and_streamed(&name, &steps, is_malformed(WORDS)));
     }
     let steps = answer("200 OK", "application/json", &page);
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a login page declared as JSON",
         &steps,
-        malformed(WORDS),
+        is_malformed(WORDS),
     ));
     for (name, body) in [
         ("a detail", value!({"detail": WORDS}).to_string()),
@@ -232,10 +244,10 @@ fn bodies(format: &Format, cases: &mut Vec<Case>) {
         ("a list of texts", value!([WORDS]).to_string()),
         ("JSON and garbage", format!("{whole} {WORDS}")),
     ] {
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("200 with {name}"),
             &json(&body),
-            |outcome: &Outcome| malformed("")(outcome),
+            |outcome: &Outcome| is_malformed("")(outcome),
         ));
     }
     for (name, body) in [
@@ -253,7 +265,7 @@ fn bodies(format: &Format, cases: &mut Vec<Case>) {
         ),
     ] {
         let steps = json(&body.to_string());
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("200 with {name}"),
             &steps,
             |outcome: &Outcome| {
@@ -275,69 +287,91 @@ fn bodies(format: &Format, cases: &mut Vec<Case>) {
         ("a mark alone", "\u{feff}"),
         ("the characters NUL", "\0\0\0"),
     ] {
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("200 with {name}"),
             &json(body),
-            malformed(""),
+            is_malformed(""),
         ));
     }
     let deep = format!("{{\"choices\": {}", "[".repeat(200_000));
-    cases.extend(Case::both("a deep body", &json(&deep), malformed("")));
+    cases.extend(Case::whole_and_streamed(
+        "a deep body",
+        &json(&deep),
+        is_malformed(""),
+    ));
     let number = whole.replace("\"Hello\"", "1e999999");
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a number without bounds",
         &json(&number),
-        malformed(""),
+        is_malformed(""),
     ));
     let wide: Vec<u8> = whole.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "UTF-16",
         &[send(OPEN), send(wide)],
-        malformed(""),
+        is_malformed(""),
     ));
     let invalid = whole.replace("Hello", "He\0llo").into_bytes();
     let invalid: Vec<u8> = invalid
         .iter()
         .map(|&byte| if byte == 0 { 0xff } else { byte })
         .collect();
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "text that is not UTF-8",
         &[send(OPEN), send(invalid)],
-        malformed(""),
+        is_malformed(""),
     ));
     let steps = [
         send(OPEN),
         send("{\"choices\": \""),
         Step::Repeat(vec![b'x'; 100_000]),
     ];
-    cases.extend(Case::both("a body without end", &steps, too_large));
+    cases.extend(Case::whole_and_streamed(
+        "a body without end",
+        &steps,
+        is_too_large,
+    ));
     let steps = [send(OPEN), Step::Repeat(vec![b'\n'; 100_000])];
-    cases.extend(Case::both("white space without end", &steps, too_large));
+    cases.extend(Case::whole_and_streamed(
+        "white space without end",
+        &steps,
+        is_too_large,
+    ));
     let steps = [send(OPEN), Step::Drip(b" ".to_vec(), PAUSE)];
-    cases.extend(Case::both("a slow body", &steps, too_late).map(Case::waiting));
+    cases.extend(Case::whole_and_streamed("a slow body", &steps, is_timeout).map(Case::waiting));
     let steps = [send(OPEN), send("{\"id\": "), Step::Stall];
-    cases.extend(Case::both("a body that stalls", &steps, too_late).map(Case::waiting));
+    cases.extend(
+        Case::whole_and_streamed("a body that stalls", &steps, is_timeout).map(Case::waiting),
+    );
     let steps = [send(OPEN), send("{\"id\": "), Step::Reset];
-    cases.extend(Case::both("a body that breaks off", &steps, broken("")));
+    cases.extend(Case::whole_and_streamed(
+        "a body that breaks off",
+        &steps,
+        is_connection_error(""),
+    ));
     // 1 GB of zeros in 1 MB, if anything unpacked it.
     let bomb = [b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec(), vec![0; 100_000]].concat();
     for encoding in ["gzip", "deflate", "br", "zstd"] {
         let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: {encoding}\r\n\r\n");
         let steps = [send(head), send(bomb.clone())];
-        let expected = malformed("which the request did not ask for");
-        cases.extend(Case::both(
+        let expected = is_malformed("which the request did not ask for");
+        cases.extend(Case::whole_and_streamed(
             &format!("an answer in {encoding}"),
             &steps,
             expected,
         ));
     }
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "packed without a word",
         &[send(OPEN), send(bomb)],
-        malformed(""),
+        is_malformed(""),
     ));
     let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: identity\r\n\r\n{whole}");
-    cases.extend(Case::both("packed in no way", &[send(head)], text("Hello")));
+    cases.extend(Case::whole_and_streamed(
+        "packed in no way",
+        &[send(head)],
+        text("Hello"),
+    ));
 }
 
 /// Heads of answers.
@@ -368,7 +402,11 @@ fn heads(format: &Format, cases: &mut Vec<Case>) {
             format!("HTTP/1.1 200 OK\r\n{}\r\n{{}}", "x: y\r\n".repeat(1_000)),
         ),
     ] {
-        cases.extend(Case::both(name, &[send(wire)], broken("")));
+        cases.extend(Case::whole_and_streamed(
+            name,
+            &[send(wire)],
+            is_connection_error(""),
+        ));
     }
     let repeat = |text: &str| Step::Repeat(text.repeat(1_000).into());
     for (name, steps) in [
@@ -385,7 +423,11 @@ fn heads(format: &Format, cases: &mut Vec<Case>) {
             vec![send("HTTP/1.1 200 "), repeat("O")],
         ),
     ] {
-        cases.extend(Case::both(name, &steps, broken("")));
+        cases.extend(Case::whole_and_streamed(
+            name,
+            &steps,
+            is_connection_error(""),
+        ));
     }
     for (name, steps) in [
         ("no bytes at all", vec![Step::Stall]),
@@ -406,7 +448,7 @@ fn heads(format: &Format, cases: &mut Vec<Case>) {
             )],
         ),
     ] {
-        cases.extend(Case::both(name, &steps, too_late).map(Case::waiting));
+        cases.extend(Case::whole_and_streamed(name, &steps, is_timeout).map(Case::waiting));
     }
     let whole = (format.whole)("Hello").to_string();
     for (name, head) in [
@@ -423,21 +465,21 @@ fn heads(format: &Format, cases: &mut Vec<Case>) {
         ),
     ] {
         let steps = [send(head + &whole)];
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("an answer with {name}"),
             &steps,
             text("Hello"),
         ));
     }
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a connection that breaks off",
         &[Step::Reset],
-        broken(""),
+        is_connection_error(""),
     ));
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a head that breaks off",
         &[send("HTTP/1.1 200 OK\r\n"), Step::Reset],
-        broken(""),
+        is_connection_error(""),
     ));
 }
 
@@ -477,24 +519,28 @@ fn lengths(format: &Format, cases: &mut Vec<Case>) {
             ],
         ),
     ] {
-        cases.extend(Case::both(name, &steps, broken("")));
+        cases.extend(Case::whole_and_streamed(
+            name,
+            &steps,
+            is_connection_error(""),
+        ));
     }
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a length that is too short",
         &with("content-length: 9"),
-        malformed(""),
+        is_malformed(""),
     ));
     let steps = with("content-length: 0");
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a length of nothing",
         &steps,
-        malformed("it sent no answer"),
+        is_malformed("it sent no answer"),
     ));
     let steps = [
         send(head("transfer-encoding: chunked")),
         Step::Repeat(b"1;x=y\r\n \r\n".to_vec()),
     ];
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "small chunks without end",
         &steps,
         |outcome: &Outcome| {
@@ -511,6 +557,6 @@ fn lengths(format: &Format, cases: &mut Vec<Case>) {
         "trailers without end",
         Asks::Whole,
         trailers.to_vec(),
-        anything,
+        is_any,
     ));
 }

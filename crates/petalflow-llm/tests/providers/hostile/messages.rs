@@ -5,7 +5,7 @@ use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json as value};
 
 use super::{
-    Asks, Case, Format, Outcome, anything, calls, json, malformed, stream, text, wrong_arguments,
+    Asks, Case, Format, Outcome, calls, is_any, is_malformed, json, stream, text, wrong_arguments,
 };
 
 pub(super) const FORMAT: Format = Format {
@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
             delta(&0.into(), &value!({"type": "text_delta", "text": first})),
             delta(&0.into(), &value!({"type": "text_delta", "text": second})),
             stop(&0.into()),
-            ended("end_turn"),
+            message_delta("end_turn"),
             value!({"type": "message_stop"}),
         ]
     },
@@ -71,7 +71,7 @@ fn stop(index: &Value) -> Value {
     value!({"type": "content_block_stop", "index": index})
 }
 
-fn ended(reason: &str) -> Value {
+fn message_delta(reason: &str) -> Value {
     value!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 2}})
 }
 
@@ -90,10 +90,10 @@ fn input(index: u64, json: &str) -> Value {
 }
 
 /// A stream with these events of blocks.
-fn of(events: &[Value], reason: &str) -> String {
+fn stream_of(events: &[Value], reason: &str) -> String {
     let mut all = vec![message_start()];
     all.extend(events.iter().cloned());
-    all.extend([ended(reason), value!({"type": "message_stop"})]);
+    all.extend([message_delta(reason), value!({"type": "message_stop"})]);
     FORMAT.stream(&all)
 }
 
@@ -107,7 +107,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn blocks(cases: &mut Vec<Case>) {
     let mut add = |name: &str, events: &[Value], expected: &'static [(&str, &str)]| {
-        let steps = stream(&of(events, "tool_use"));
+        let steps = stream(&stream_of(events, "tool_use"));
         cases.push(Case::new(name, Asks::Stream, steps, calls(expected)));
     };
     add(
@@ -263,7 +263,10 @@ fn blocks(cases: &mut Vec<Case>) {
         ("with garbage", "{} trailing"),
         ("with NaN", "{\"x\": NaN}"),
     ] {
-        let steps = stream(&of(&[tool(0, "add"), input(0, arguments)], "tool_use"));
+        let steps = stream(&stream_of(
+            &[tool(0, "add"), input(0, arguments)],
+            "tool_use",
+        ));
         cases.push(Case::new(
             format!("arguments {name}"),
             Asks::Stream,
@@ -280,11 +283,11 @@ fn blocks(cases: &mut Vec<Case>) {
         let whole = json(&body(std::slice::from_ref(&block), "tool_use").to_string());
         let name = format!("input that is {name}");
         cases.push(Case::new(&name, Asks::Whole, whole, wrong_arguments));
-        let steps = stream(&of(&[start(&0.into(), &block)], "tool_use"));
+        let steps = stream(&stream_of(&[start(&0.into(), &block)], "tool_use"));
         cases.push(Case::new(name, Asks::Stream, steps, wrong_arguments));
     }
     let deep = "{\"x\":".repeat(10_000) + "1" + &"}".repeat(10_000);
-    let steps = stream(&of(&[tool(0, "add"), input(0, &deep)], "tool_use"));
+    let steps = stream(&stream_of(&[tool(0, "add"), input(0, &deep)], "tool_use"));
     cases.push(Case::new(
         "deep arguments",
         Asks::Stream,
@@ -292,7 +295,7 @@ fn blocks(cases: &mut Vec<Case>) {
         wrong_arguments,
     ));
     let many: Vec<_> = (0..1_200).map(|index| tool(index, "add")).collect();
-    let steps = stream(&of(&many, "tool_use"));
+    let steps = stream(&stream_of(&many, "tool_use"));
     cases.push(Case::new(
         "many blocks",
         Asks::Stream,
@@ -308,7 +311,7 @@ fn blocks(cases: &mut Vec<Case>) {
 fn whole(cases: &mut Vec<Case>) {
     let mut add = |name: &str, content: &[Value], expected: &'static [(&str, &str)]| {
         let steps = json(&body(content, "tool_use").to_string());
-        cases.extend(Case::both(name, &steps, calls(expected)));
+        cases.extend(Case::whole_and_streamed(name, &steps, calls(expected)));
     };
     let tool = |id: Value, input: Value| value!({"type": "tool_use", "id": id, "name": "add", "input": input});
     add(
@@ -385,7 +388,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
         let name = format!("the reason `{reason}`");
         let steps = json(&body(&good, reason).to_string());
         cases.push(Case::new(&*name, Asks::Whole, steps, expected.clone()));
-        let steps = stream(&of(&[start(&0.into(), &good[0])], reason));
+        let steps = stream(&stream_of(&[start(&0.into(), &good[0])], reason));
         cases.push(Case::new(name, Asks::Stream, steps, expected));
     }
     for (name, wrong) in [
@@ -399,10 +402,10 @@ fn odd_fields(cases: &mut Vec<Case>) {
         ),
         ("no content", value!({"type": "message", "content": []})),
     ] {
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             name,
             &json(&wrong.to_string()),
-            malformed("there is no answer"),
+            is_malformed("there is no answer"),
         ));
     }
     let no_start = (FORMAT.events)("Hello").split_off(1);
@@ -460,7 +463,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
     cases.push(Case::new(
         "a signature that is a number",
         Asks::Stream,
-        stream(&of(&thought, "end_turn")),
+        stream(&stream_of(&thought, "end_turn")),
         text("Hello"),
     ));
     let redacted = [
@@ -470,13 +473,13 @@ fn odd_fields(cases: &mut Vec<Case>) {
     cases.push(Case::new(
         "redacted thought without data",
         Asks::Stream,
-        stream(&of(&redacted, "end_turn")),
+        stream(&stream_of(&redacted, "end_turn")),
         text("Hello"),
     ));
     cases.push(Case::new(
         "a message without blocks",
         Asks::Stream,
-        stream(&of(&[], "end_turn")),
-        anything,
+        stream(&stream_of(&[], "end_turn")),
+        is_any,
     ));
 }

@@ -61,12 +61,12 @@ impl Format {
     }
 
     /// The text of a good stream.
-    pub(super) fn good(&self) -> String {
+    pub(super) fn valid_stream(&self) -> String {
         self.stream(&(self.events)("Hello"))
     }
 
     /// The start of a good stream, in which the first piece of text has arrived.
-    pub(super) fn begun(&self) -> String {
+    pub(super) fn stream_start(&self) -> String {
         let events = (self.events)("Hello");
         let until = events
             .iter()
@@ -90,7 +90,7 @@ impl Format {
         add(&mut whole);
         let steps = json(&whole.to_string());
         let mut cases: Vec<Case> =
-            Case::both(&format!("an answer with {name}"), &steps, text("Hello"))
+            Case::whole_and_streamed(&format!("an answer with {name}"), &steps, text("Hello"))
                 .into_iter()
                 .collect();
         let mut events = (self.events)("Hello");
@@ -138,7 +138,7 @@ impl Case {
     }
 
     /// The same for a whole answer and for a stream.
-    pub(super) fn both(
+    pub(super) fn whole_and_streamed(
         name: &str,
         steps: &[Step],
         expected: impl Fn(&Outcome) -> bool + Copy + 'static,
@@ -205,22 +205,22 @@ pub(super) fn fails(kind: LlmErrorKind, words: &'static str) -> impl Fn(&Outcome
     }
 }
 
-pub(super) fn malformed(words: &'static str) -> impl Fn(&Outcome) -> bool + Copy {
+pub(super) fn is_malformed(words: &'static str) -> impl Fn(&Outcome) -> bool + Copy {
     move |outcome| fails(LlmErrorKind::Malformed, words)(outcome)
 }
 
-pub(super) fn broken(words: &'static str) -> impl Fn(&Outcome) -> bool + Copy {
+pub(super) fn is_connection_error(words: &'static str) -> impl Fn(&Outcome) -> bool + Copy {
     move |outcome| fails(LlmErrorKind::Connection, words)(outcome)
 }
 
-pub(super) fn too_late(outcome: &Outcome) -> bool {
+pub(super) fn is_timeout(outcome: &Outcome) -> bool {
     outcome
         .as_ref()
         .is_err_and(|error| error.kind == LlmErrorKind::Timeout && error.is_transient())
 }
 
-pub(super) fn too_large(outcome: &Outcome) -> bool {
-    malformed("its answer has more than 250000 bytes; `with_max_response_size` sets the limit")(
+pub(super) fn is_too_large(outcome: &Outcome) -> bool {
+    is_malformed("its answer has more than 250000 bytes; `with_max_response_size` sets the limit")(
         outcome,
     )
 }
@@ -233,7 +233,7 @@ pub(super) fn wrong_arguments(outcome: &Outcome) -> bool {
 }
 
 /// An answer or an error: what matters is that it comes.
-pub(super) fn anything(_: &Outcome) -> bool {
+pub(super) fn is_any(_: &Outcome) -> bool {
     true
 }
 
@@ -299,8 +299,8 @@ async fn run_case(format: &Format, case: &Case) -> Vec<String> {
     if format!("{outcome:?} {model:?}").contains(KEY) || source_texts(&outcome).contains(KEY) {
         report("it has the key");
     }
-    if server.sent() > BUFFERS {
-        report(&format!("{} bytes were sent", server.sent()));
+    if server.bytes_sent() > BUFFERS {
+        report(&format!("{} bytes were sent", server.bytes_sent()));
     }
     if matches!(
         case.steps.last(),

@@ -5,7 +5,7 @@ use petalflow_llm::{LlmErrorKind, ProviderModel};
 use serde_json::{Value, json as value};
 
 use super::{
-    Asks, Case, Format, Outcome, WORDS, anything, calls, json, malformed, stream, text,
+    Asks, Case, Format, Outcome, WORDS, calls, is_any, is_malformed, json, stream, text,
     wrong_arguments,
 };
 
@@ -54,11 +54,11 @@ fn body(output: &[Value], status: &str) -> Value {
     })
 }
 
-fn added(index: &Value, item: &Value) -> Value {
+fn item_added(index: &Value, item: &Value) -> Value {
     value!({"type": "response.output_item.added", "output_index": index, "item": item})
 }
 
-fn done(index: &Value, item: &Value) -> Value {
+fn item_done(index: &Value, item: &Value) -> Value {
     value!({"type": "response.output_item.done", "output_index": index, "item": item})
 }
 
@@ -71,7 +71,7 @@ fn call(id: &str, name: &str, arguments: &Value) -> Value {
 }
 
 /// A stream with these events. The last one has no output, as with some servers.
-fn of(events: &[Value]) -> String {
+fn stream_of(events: &[Value]) -> String {
     let last = value!({"type": "response.completed", "response": body(&[], "completed")});
     FORMAT.stream(&[events, &[last]].concat())
 }
@@ -91,7 +91,7 @@ fn items(cases: &mut Vec<Case>) {
         cases.push(Case::new(
             name,
             Asks::Stream,
-            stream(&of(events)),
+            stream(&stream_of(events)),
             calls(expected),
         ));
     };
@@ -100,18 +100,18 @@ fn items(cases: &mut Vec<Case>) {
     add(
         "arguments in pieces",
         &[
-            added(&zero, &call("a", "add", &empty)),
+            item_added(&zero, &call("a", "add", &empty)),
             piece(&zero, "{\"x\""),
             piece(&zero, ":1}"),
-            done(&zero, &call("a", "add", &"{\"x\":1}".into())),
+            item_done(&zero, &call("a", "add", &"{\"x\":1}".into())),
         ],
         &[("add", "{\"x\":1}")],
     );
     add(
         "interleaved items",
         &[
-            added(&zero, &call("a", "add", &empty)),
-            added(&one, &call("b", "sub", &empty)),
+            item_added(&zero, &call("a", "add", &empty)),
+            item_added(&one, &call("b", "sub", &empty)),
             piece(&one, "{\"y\":"),
             piece(&zero, "{\"x\":"),
             piece(&one, "2}"),
@@ -121,44 +121,47 @@ fn items(cases: &mut Vec<Case>) {
     );
     add(
         "a complete item alone",
-        &[done(&zero, &call("a", "add", &"{\"x\":1}".into()))],
+        &[item_done(&zero, &call("a", "add", &"{\"x\":1}".into()))],
         &[("add", "{\"x\":1}")],
     );
     add(
         "an item that is never complete",
-        &[added(&zero, &call("a", "add", &empty)), piece(&zero, "{}")],
+        &[
+            item_added(&zero, &call("a", "add", &empty)),
+            piece(&zero, "{}"),
+        ],
         &[("add", "{}")],
     );
     add(
         "a complete item with more",
         &[
-            added(&zero, &call("a", "add", &empty)),
+            item_added(&zero, &call("a", "add", &empty)),
             piece(&zero, "{\"x\""),
-            done(&zero, &call("a", "add", &"{\"x\":1}".into())),
+            item_done(&zero, &call("a", "add", &"{\"x\":1}".into())),
         ],
         &[("add", "{\"x\":1}")],
     );
     add(
         "a complete item with less",
         &[
-            added(&zero, &call("a", "add", &empty)),
+            item_added(&zero, &call("a", "add", &empty)),
             piece(&zero, "{\"x\":1}"),
-            done(&zero, &call("a", "add", &empty)),
+            item_done(&zero, &call("a", "add", &empty)),
         ],
         &[("add", "{\"x\":1}")],
     );
     add(
         "an item twice",
         &[
-            done(&zero, &call("a", "add", &"{}".into())),
-            done(&zero, &call("a", "add", &"{}".into())),
+            item_done(&zero, &call("a", "add", &"{}".into())),
+            item_done(&zero, &call("a", "add", &"{}".into())),
         ],
         &[("add", "{}")],
     );
     add(
         "no index",
         &[
-            added(&Value::Null, &call("a", "add", &empty)),
+            item_added(&Value::Null, &call("a", "add", &empty)),
             piece(&Value::Null, "{}"),
         ],
         &[("add", "{}")],
@@ -166,7 +169,7 @@ fn items(cases: &mut Vec<Case>) {
     add(
         "a huge index",
         &[
-            added(&u64::MAX.into(), &call("a", "add", &empty)),
+            item_added(&u64::MAX.into(), &call("a", "add", &empty)),
             piece(&u64::MAX.into(), "{}"),
         ],
         &[("add", "{}")],
@@ -174,55 +177,55 @@ fn items(cases: &mut Vec<Case>) {
     add(
         "an index that is text",
         &[
-            added(&"0".into(), &call("a", "add", &empty)),
+            item_added(&"0".into(), &call("a", "add", &empty)),
             piece(&"0".into(), "{}"),
         ],
         &[("add", "{}")],
     );
     add(
         "arguments that are an object",
-        &[done(&zero, &call("a", "add", &value!({"x": 1})))],
+        &[item_done(&zero, &call("a", "add", &value!({"x": 1})))],
         &[("add", "{\"x\":1}")],
     );
     add(
         "arguments that are null",
-        &[done(&zero, &call("a", "add", &Value::Null))],
+        &[item_done(&zero, &call("a", "add", &Value::Null))],
         &[("add", "{}")],
     );
     add(
         "the same id twice",
         &[
-            done(&zero, &call("a", "add", &"{}".into())),
-            done(&one, &call("a", "sub", &"{}".into())),
+            item_done(&zero, &call("a", "add", &"{}".into())),
+            item_done(&one, &call("a", "sub", &"{}".into())),
         ],
         &[("add", "{}"), ("sub", "{}")],
     );
     add(
         "an item of an unknown type",
         &[
-            added(&zero, &value!({"type": "hologram"})),
-            done(&zero, &value!({"type": "hologram"})),
-            done(&one, &call("a", "add", &"{}".into())),
+            item_added(&zero, &value!({"type": "hologram"})),
+            item_done(&zero, &value!({"type": "hologram"})),
+            item_done(&one, &call("a", "add", &"{}".into())),
         ],
         &[("add", "{}")],
     );
     add(
         "an item that is null",
         &[
-            added(&zero, &Value::Null),
-            done(&zero, &Value::Null),
-            done(&one, &call("a", "add", &"{}".into())),
+            item_added(&zero, &Value::Null),
+            item_done(&zero, &Value::Null),
+            item_done(&one, &call("a", "add", &"{}".into())),
         ],
         &[("add", "{}")],
     );
     add(
         "a tool of the provider",
         &[
-            done(
+            item_done(
                 &zero,
                 &value!({"type": "web_search_call", "id": "w", "status": "completed"}),
             ),
-            done(&one, &call("a", "add", &"{}".into())),
+            item_done(&one, &call("a", "add", &"{}".into())),
         ],
         &[("add", "{}")],
     );
@@ -234,7 +237,10 @@ fn items(cases: &mut Vec<Case>) {
         ("with garbage", "{} trailing"),
         ("with NaN", "{\"x\": NaN}"),
     ] {
-        let steps = stream(&of(&[done(&zero, &call("a", "add", &arguments.into()))]));
+        let steps = stream(&stream_of(&[item_done(
+            &zero,
+            &call("a", "add", &arguments.into()),
+        )]));
         cases.push(Case::new(
             format!("arguments {name}"),
             Asks::Stream,
@@ -244,18 +250,21 @@ fn items(cases: &mut Vec<Case>) {
     }
     // The complete item has fewer bytes than its pieces, and another character at their end.
     let events = [
-        added(&zero, &call("a", "add", &empty)),
+        item_added(&zero, &call("a", "add", &empty)),
         piece(&zero, "{\"x\":\"a"),
-        done(&zero, &call("a", "add", &"{\"x\":\"日\"}".into())),
+        item_done(&zero, &call("a", "add", &"{\"x\":\"日\"}".into())),
     ];
     cases.push(Case::new(
         "pieces that end in a character",
         Asks::Stream,
-        stream(&of(&events)),
-        anything,
+        stream(&stream_of(&events)),
+        is_any,
     ));
     let deep = "{\"x\":".repeat(10_000) + "1" + &"}".repeat(10_000);
-    let steps = stream(&of(&[done(&zero, &call("a", "add", &deep.into()))]));
+    let steps = stream(&stream_of(&[item_done(
+        &zero,
+        &call("a", "add", &deep.into()),
+    )]));
     cases.push(Case::new(
         "deep arguments",
         Asks::Stream,
@@ -263,12 +272,12 @@ fn items(cases: &mut Vec<Case>) {
         wrong_arguments,
     ));
     let many: Vec<_> = (0..1_200)
-        .map(|n| added(&n.into(), &call("a", "add", &empty)))
+        .map(|n| item_added(&n.into(), &call("a", "add", &empty)))
         .collect();
     cases.push(Case::new(
         "many items",
         Asks::Stream,
-        stream(&of(&many)),
+        stream(&stream_of(&many)),
         |outcome: &Outcome| {
             outcome
                 .as_ref()
@@ -287,12 +296,12 @@ fn last_event(cases: &mut Vec<Case>) {
     let texts = [
         (
             "text at the end of its item only",
-            vec![done(&zero, &message("Hello")), completed(&[])],
+            vec![item_done(&zero, &message("Hello")), completed(&[])],
         ),
         (
             "text at the end of its item and in the last event",
             vec![
-                done(&zero, &message("Hello")),
+                item_done(&zero, &message("Hello")),
                 completed(&[message("Hello")]),
             ],
         ),
@@ -310,7 +319,7 @@ fn last_event(cases: &mut Vec<Case>) {
         (
             "the first message in the last event only",
             vec![
-                done(&one, &message("lo")),
+                item_done(&one, &message("lo")),
                 completed(&[message("Hel"), message("lo")]),
             ],
         ),
@@ -318,7 +327,7 @@ fn last_event(cases: &mut Vec<Case>) {
             "items with one number",
             vec![
                 piece_of_text(0, "Hello"),
-                done(&zero, &message("Hello")),
+                item_done(&zero, &message("Hello")),
                 completed(&[value!({"type": "reasoning"}), message("Hello")]),
             ],
         ),
@@ -326,7 +335,7 @@ fn last_event(cases: &mut Vec<Case>) {
             "the number of an item only at its end",
             vec![
                 piece_of_text(0, "Hello"),
-                done(&one, &message("Hello")),
+                item_done(&one, &message("Hello")),
                 completed(&[value!({"type": "reasoning"}), message("Hello")]),
             ],
         ),
@@ -353,7 +362,7 @@ fn last_event(cases: &mut Vec<Case>) {
         (
             "a second call in the last event only",
             vec![
-                done(&zero, &add_call),
+                item_done(&zero, &add_call),
                 completed(&[add_call.clone(), sub_call.clone()]),
             ],
             both,
@@ -361,12 +370,12 @@ fn last_event(cases: &mut Vec<Case>) {
         (
             "calls with one number",
             vec![
-                added(&zero, &call("a", "add", &"".into())),
+                item_added(&zero, &call("a", "add", &"".into())),
                 piece(&zero, "{\"x\":1}"),
-                done(&zero, &add_call),
-                added(&zero, &call("b", "sub", &"".into())),
+                item_done(&zero, &add_call),
+                item_added(&zero, &call("b", "sub", &"".into())),
                 piece(&zero, "{}"),
-                done(&zero, &sub_call),
+                item_done(&zero, &sub_call),
                 completed(&[message("Hm"), add_call.clone(), sub_call.clone()]),
             ],
             both,
@@ -380,7 +389,7 @@ fn last_event(cases: &mut Vec<Case>) {
 fn whole(cases: &mut Vec<Case>) {
     let mut add = |name: &str, output: &[Value], expected: &'static [(&str, &str)]| {
         let steps = json(&body(output, "completed").to_string());
-        cases.extend(Case::both(name, &steps, calls(expected)));
+        cases.extend(Case::whole_and_streamed(name, &steps, calls(expected)));
     };
     add(
         "whole calls without ids",
@@ -404,7 +413,7 @@ fn whole(cases: &mut Vec<Case>) {
         &[("add", "{}")],
     );
     let refusal = value!({"type": "message", "content": [{"type": "refusal", "refusal": "No."}]});
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a refusal",
         &json(&body(&[refusal], "completed").to_string()),
         text("No."),
@@ -424,7 +433,7 @@ fn statuses(cases: &mut Vec<Case>) {
     };
     let error = value!({"code": "server_error", "message": WORDS});
     let response = failed(&error);
-    cases.extend(Case::both(
+    cases.extend(Case::whole_and_streamed(
         "a response that failed",
         &json(&response.to_string()),
         says,
@@ -489,7 +498,7 @@ fn statuses(cases: &mut Vec<Case>) {
     }
     for status in ["cancelled", "queued", "in_progress", "brand_new"] {
         let steps = json(&body(&[message("Hel")], status).to_string());
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             &format!("the status `{status}`"),
             &steps,
             text("Hel"),
@@ -529,10 +538,10 @@ fn odd_fields(cases: &mut Vec<Case>) {
         ("output that is an object", value!({"output": {}})),
         ("no output", value!({"output": []})),
     ] {
-        cases.extend(Case::both(
+        cases.extend(Case::whole_and_streamed(
             name,
             &json(&wrong.to_string()),
-            malformed("there is no answer"),
+            is_malformed("there is no answer"),
         ));
     }
     for (name, event) in [
@@ -567,11 +576,11 @@ fn odd_fields(cases: &mut Vec<Case>) {
         text("Hello"),
     ));
     let thought = [
-        done(
+        item_done(
             &0.into(),
             &value!({"type": "reasoning", "id": 7, "summary": "x", "encrypted_content": null}),
         ),
-        done(
+        item_done(
             &1.into(),
             &value!({"type": "reasoning", "summary": [null, 3, {"text": 4}]}),
         ),
@@ -579,7 +588,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
     cases.push(Case::new(
         "reasoning of another shape",
         Asks::Stream,
-        stream(&of(&thought)),
-        anything,
+        stream(&stream_of(&thought)),
+        is_any,
     ));
 }

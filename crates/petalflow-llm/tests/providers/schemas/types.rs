@@ -47,7 +47,11 @@ fn root<T: DeserializeOwned + JsonSchema>(
     }
 }
 
-fn of<T: DeserializeOwned + JsonSchema>(name: &'static str, example: Value, strict: bool) -> Type {
+fn property<T: DeserializeOwned + JsonSchema>(
+    name: &'static str,
+    example: Value,
+    strict: bool,
+) -> Type {
     root::<Of<T>>(name, json!({ "value": example }), strict)
 }
 
@@ -324,68 +328,68 @@ pub(super) fn types() -> Vec<Type> {
 
 fn numbers() -> Vec<Type> {
     vec![
-        of::<u8>("u8", json!(7), true),
-        of::<u16>("u16", json!(7), true),
-        of::<u32>("u32", json!(7), true),
-        of::<u64>("u64", json!(u64::MAX), true),
-        of::<u128>("u128", json!(7), true),
-        of::<usize>("usize", json!(7), true),
-        of::<i8>("i8", json!(-7), true),
-        of::<i64>("i64", json!(-7), true),
-        of::<i128>("i128", json!(-7), true),
-        of::<isize>("isize", json!(-7), true),
-        of::<f32>("f32", json!(0.5), true),
-        of::<f64>("f64", json!(-0.5), true),
-        of::<NonZeroU8>("NonZeroU8", json!(7), true),
-        of::<NonZeroI64>("NonZeroI64", json!(-7), true),
-        of::<bool>("bool", json!(true), true),
-        of::<char>("char", json!("é"), true),
-        of::<String>("String", json!("text"), true),
-        of::<Cow<'static, str>>("Cow<str>", json!("text"), true),
-        of::<()>("()", json!(null), true),
-        of::<PathBuf>("PathBuf", json!("/tmp"), true),
-        of::<IpAddr>("IpAddr", json!("127.0.0.1"), true),
-        of::<Ipv4Addr>("Ipv4Addr", json!("127.0.0.1"), true),
-        of::<Duration>("Duration", json!({"secs": 1, "nanos": 2}), true),
-        of::<Range<u32>>("Range<u32>", json!({"start": 1, "end": 2}), true),
-        of::<Moment>("a moment", json!("2026-11-22T15:00:00"), true),
+        property::<u8>("u8", json!(7), true),
+        property::<u16>("u16", json!(7), true),
+        property::<u32>("u32", json!(7), true),
+        property::<u64>("u64", json!(u64::MAX), true),
+        property::<u128>("u128", json!(7), true),
+        property::<usize>("usize", json!(7), true),
+        property::<i8>("i8", json!(-7), true),
+        property::<i64>("i64", json!(-7), true),
+        property::<i128>("i128", json!(-7), true),
+        property::<isize>("isize", json!(-7), true),
+        property::<f32>("f32", json!(0.5), true),
+        property::<f64>("f64", json!(-0.5), true),
+        property::<NonZeroU8>("NonZeroU8", json!(7), true),
+        property::<NonZeroI64>("NonZeroI64", json!(-7), true),
+        property::<bool>("bool", json!(true), true),
+        property::<char>("char", json!("é"), true),
+        property::<String>("String", json!("text"), true),
+        property::<Cow<'static, str>>("Cow<str>", json!("text"), true),
+        property::<()>("()", json!(null), true),
+        property::<PathBuf>("PathBuf", json!("/tmp"), true),
+        property::<IpAddr>("IpAddr", json!("127.0.0.1"), true),
+        property::<Ipv4Addr>("Ipv4Addr", json!("127.0.0.1"), true),
+        property::<Duration>("Duration", json!({"secs": 1, "nanos": 2}), true),
+        property::<Range<u32>>("Range<u32>", json!({"start": 1, "end": 2}), true),
+        property::<Moment>("a moment", json!("2026-11-22T15:00:00"), true),
     ]
 }
 
 fn collections() -> Vec<Type> {
     vec![
-        of::<Option<u32>>("Option<u32>", json!(7), true),
-        of::<Option<u32>>("Option<u32>, none", json!(null), true),
-        of::<Option<Option<String>>>("Option<Option<String>>", json!("text"), true),
-        of::<Option<Plain>>("Option<enum>", json!("Green"), true),
-        of::<Option<Nested>>("Option<struct>", json!({"id": 1}), true),
-        of::<Option<Internal>>("Option<tagged enum>", json!({"kind": "Point"}), true),
-        of::<Vec<u8>>("Vec<u8>", json!([1, 2]), true),
-        of::<Vec<Vec<f64>>>("Vec<Vec<f64>>", json!([[1.0], []]), true),
-        of::<Vec<Option<Nested>>>("Vec<Option<struct>>", json!([null, {"id": 1}]), true),
-        of::<VecDeque<String>>("VecDeque<String>", json!(["a"]), true),
-        of::<[u8; 3]>("[u8; 3]", json!([1, 2, 3]), true),
-        of::<(u8, String)>("(u8, String)", json!([1, "a"]), true),
-        of::<(u8,)>("(u8,)", json!([1]), true),
-        of::<BTreeSet<String>>("BTreeSet<String>", json!(["a"]), true),
-        of::<HashSet<Plain>>("HashSet<enum>", json!(["Red"]), true),
-        of::<Box<u8>>("Box<u8>", json!(7), true),
-        of::<Arc<str>>("Arc<str>", json!("text"), true),
-        of::<HashMap<String, u8>>("HashMap<String, u8>", json!({"a": 1}), false),
-        of::<HashMap<u32, String>>("HashMap<u32, String>", json!({"1": "a"}), false),
-        of::<BTreeMap<String, Vec<Nested>>>(
+        property::<Option<u32>>("Option<u32>", json!(7), true),
+        property::<Option<u32>>("Option<u32>, none", json!(null), true),
+        property::<Option<Option<String>>>("Option<Option<String>>", json!("text"), true),
+        property::<Option<Plain>>("Option<enum>", json!("Green"), true),
+        property::<Option<Nested>>("Option<struct>", json!({"id": 1}), true),
+        property::<Option<Internal>>("Option<tagged enum>", json!({"kind": "Point"}), true),
+        property::<Vec<u8>>("Vec<u8>", json!([1, 2]), true),
+        property::<Vec<Vec<f64>>>("Vec<Vec<f64>>", json!([[1.0], []]), true),
+        property::<Vec<Option<Nested>>>("Vec<Option<struct>>", json!([null, {"id": 1}]), true),
+        property::<VecDeque<String>>("VecDeque<String>", json!(["a"]), true),
+        property::<[u8; 3]>("[u8; 3]", json!([1, 2, 3]), true),
+        property::<(u8, String)>("(u8, String)", json!([1, "a"]), true),
+        property::<(u8,)>("(u8,)", json!([1]), true),
+        property::<BTreeSet<String>>("BTreeSet<String>", json!(["a"]), true),
+        property::<HashSet<Plain>>("HashSet<enum>", json!(["Red"]), true),
+        property::<Box<u8>>("Box<u8>", json!(7), true),
+        property::<Arc<str>>("Arc<str>", json!("text"), true),
+        property::<HashMap<String, u8>>("HashMap<String, u8>", json!({"a": 1}), false),
+        property::<HashMap<u32, String>>("HashMap<u32, String>", json!({"1": "a"}), false),
+        property::<BTreeMap<String, Vec<Nested>>>(
             "BTreeMap<String, Vec<struct>>",
             json!({"a": []}),
             false,
         ),
-        of::<Map<String, Value>>("Map", json!({"a": [1]}), false),
-        of::<Value>("Value", json!({"a": [1]}), false),
-        of::<Vec<Value>>("Vec<Value>", json!([1, "a"]), false),
-        of::<Option<Vec<Plain>>>("Option<Vec<enum>>", json!(["Red"]), true),
-        of::<[Nested; 2]>("[struct; 2]", json!([{"id": 1}, {"id": 2}]), true),
-        of::<Vec<(String, Plain)>>("Vec<(String, enum)>", json!([["a", "Red"]]), true),
-        of::<BTreeMap<Plain, u8>>("BTreeMap<enum, u8>", json!({"Red": 1}), false),
-        of::<Option<HashMap<String, HashMap<String, Vec<u8>>>>>(
+        property::<Map<String, Value>>("Map", json!({"a": [1]}), false),
+        property::<Value>("Value", json!({"a": [1]}), false),
+        property::<Vec<Value>>("Vec<Value>", json!([1, "a"]), false),
+        property::<Option<Vec<Plain>>>("Option<Vec<enum>>", json!(["Red"]), true),
+        property::<[Nested; 2]>("[struct; 2]", json!([{"id": 1}, {"id": 2}]), true),
+        property::<Vec<(String, Plain)>>("Vec<(String, enum)>", json!([["a", "Red"]]), true),
+        property::<BTreeMap<Plain, u8>>("BTreeMap<enum, u8>", json!({"Red": 1}), false),
+        property::<Option<HashMap<String, HashMap<String, Vec<u8>>>>>(
             "Option<HashMap<String, HashMap<String, Vec<u8>>>>",
             json!({"a": {"b": [1]}}),
             false,
@@ -395,84 +399,84 @@ fn collections() -> Vec<Type> {
 
 fn enums() -> Vec<Type> {
     vec![
-        of::<Plain>("a plain enum", json!("Green"), true),
-        of::<Renamed>("a renamed enum", json!("moss"), true),
-        of::<Internal>(
+        property::<Plain>("a plain enum", json!("Green"), true),
+        property::<Renamed>("a renamed enum", json!("moss"), true),
+        property::<Internal>(
             "an internally tagged enum",
             json!({"kind": "Circle", "radius": 0.5}),
             true,
         ),
-        of::<Adjacent>(
+        property::<Adjacent>(
             "an adjacently tagged enum",
             json!({"kind": "Box", "data": {"width": 1}}),
             true,
         ),
-        of::<External>("an externally tagged enum", json!({"Pair": [1, "a"]}), true),
-        of::<External>("an externally tagged enum, unit", json!("Point"), true),
-        of::<Untagged>("an untagged enum", json!([1, 2]), true),
-        of::<Result<u8, String>>("Result<u8, String>", json!({"Ok": 1}), true),
+        property::<External>("an externally tagged enum", json!({"Pair": [1, "a"]}), true),
+        property::<External>("an externally tagged enum, unit", json!("Point"), true),
+        property::<Untagged>("an untagged enum", json!([1, 2]), true),
+        property::<Result<u8, String>>("Result<u8, String>", json!({"Ok": 1}), true),
     ]
 }
 
 fn structs() -> Vec<Type> {
     vec![
-        of::<Newtype>("a newtype", json!(7), true),
-        of::<Transparent>("a transparent struct", json!("text"), true),
-        of::<Pair>("a tuple struct", json!([1, "a"]), true),
-        of::<Unit>("a unit struct", json!(null), true),
-        of::<Empty>("a struct without fields", json!({}), false),
-        of::<Closed>("a closed struct", json!({"id": 1}), true),
-        of::<Defaults>("a struct of defaults", json!({"tries": 1}), true),
-        of::<Limits>(
+        property::<Newtype>("a newtype", json!(7), true),
+        property::<Transparent>("a transparent struct", json!("text"), true),
+        property::<Pair>("a tuple struct", json!([1, "a"]), true),
+        property::<Unit>("a unit struct", json!(null), true),
+        property::<Empty>("a struct without fields", json!({}), false),
+        property::<Closed>("a closed struct", json!({"id": 1}), true),
+        property::<Defaults>("a struct of defaults", json!({"tries": 1}), true),
+        property::<Limits>(
             "a struct with limits",
             json!({"count": 1, "factor": 1.5, "name": "a", "word": "a", "list": [1, 2], "step": 5}),
             true,
         ),
-        of::<Formats>(
+        property::<Formats>(
             "a struct with formats",
             json!({"email": "a@b.c", "url": "http://a", "at": "x", "day": "x", "id": "x", "colour": "x", "number": 1}),
             true,
         ),
-        of::<Documented>(
+        property::<Documented>(
             "a documented struct",
             json!({"title": "a", "type": "Red", "number": 1, "shown_as_text": "x"}),
             true,
         ),
-        of::<FlatStruct>("a flattened struct", json!({"n": 1, "id": 2}), true),
-        of::<FlatEnum>(
+        property::<FlatStruct>("a flattened struct", json!({"n": 1, "id": 2}), true),
+        property::<FlatEnum>(
             "a flattened enum",
             json!({"n": 1, "kind": "Circle", "radius": 0.5}),
             true,
         ),
-        of::<FlatTwice>(
+        property::<FlatTwice>(
             "two flattened enums",
             json!({"kind": "Point", "size": "Small", "grams": 1}),
             true,
         ),
-        of::<DefaultFunctions>("defaults of functions", json!({"name": "Bo"}), true),
-        of::<OtherNames>(
+        property::<DefaultFunctions>("defaults of functions", json!({"name": "Bo"}), true),
+        property::<OtherNames>(
             "a struct with other names",
             json!({"first-name": "a", "$ref": 1}),
             true,
         ),
-        of::<Choice>(
+        property::<Choice>(
             "an enum of structs",
             json!({"Many": {"all": [{"id": 1}], "colors": null}}),
             true,
         ),
-        of::<Vec<Choice>>("Vec<enum of structs>", json!([{"One": {"id": 1}}]), true),
-        of::<FlatMap>("a flattened map", json!({"n": 1, "x": [1]}), false),
-        of::<Tree>(
+        property::<Vec<Choice>>("Vec<enum of structs>", json!([{"One": {"id": 1}}]), true),
+        property::<FlatMap>("a flattened map", json!({"n": 1, "x": [1]}), false),
+        property::<Tree>(
             "a recursive struct",
             json!({"name": "a", "branches": []}),
             false,
         ),
-        of::<List>(
+        property::<List>(
             "a boxed recursive struct",
             json!({"next": {"next": null}}),
             false,
         ),
-        of::<Even>(
+        property::<Even>(
             "two recursive structs",
             json!({"odd": {"even": null}}),
             false,
