@@ -15,7 +15,7 @@ pub(crate) async fn events(
     agent: &Agent,
     input: impl Into<ConversationInput>,
 ) -> (Vec<AgentEvent>, Conversation) {
-    let (_, events, talk) = all(agent.events(input)).await;
+    let (_, events, talk) = collect_stream(agent.events(input)).await;
     (events, talk)
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn panics_are_expected() {
 }
 
 /// The deltas, the events, and the conversation at the end.
-pub(super) async fn all(
+pub(super) async fn collect_stream(
     mut stream: AgentEvents,
 ) -> (Vec<AgentEvent>, Vec<AgentEvent>, Conversation) {
     watch_panics();

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::kit::{scripted_agent, tool};
 
-fn exceeded(error: &RunError) -> LimitExceeded {
+fn limit_exceeded(error: &RunError) -> LimitExceeded {
     match cause(error) {
         AgentError::Limit(exceeded) => exceeded.clone(),
         other => panic!("{other:?}"),
@@ -36,7 +36,7 @@ fn cause(error: &RunError) -> &AgentError {
     panic!("{error:?}")
 }
 
-fn used(input: u64, output: u64) -> TokenUsage {
+fn token_usage(input: u64, output: u64) -> TokenUsage {
     TokenUsage {
         input,
         output,
@@ -61,7 +61,7 @@ async fn the_request_beyond_the_limit_is_not_made_and_a_raised_limit_resumes() {
     assert_eq!(model.requests().len(), 2);
     let expected = "agent `agent` stopped at its limit of 2 requests to models in one turn: 2 are used, and the next step needs 1 more; \
          raise `requests` in `.turn_limits(..)`";
-    assert_eq!(exceeded(&error).to_string(), expected);
+    assert_eq!(limit_exceeded(&error).to_string(), expected);
     let snapshot = limited
         .store(&store)
         .thread("t")
@@ -105,7 +105,7 @@ async fn a_turn_is_counted_anew_and_a_thread_is_not() {
         .run("three")
         .await
         .unwrap_err();
-    let exceeded = exceeded(&error);
+    let exceeded = limit_exceeded(&error);
     assert_eq!(
         (exceeded.scope, exceeded.kind),
         (LimitScope::Thread, LimitKind::Requests)
@@ -120,8 +120,8 @@ async fn a_turn_is_counted_anew_and_a_thread_is_not() {
 #[tokio::test]
 async fn without_a_store_the_count_continues_with_the_next_input() {
     let (agent, _) = scripted_agent([
-        Reply::text("a").with_usage(used(3, 1)),
-        Reply::text("b").with_usage(used(5, 1)),
+        Reply::text("a").with_usage(token_usage(3, 1)),
+        Reply::text("b").with_usage(token_usage(5, 1)),
     ]);
     let talk = agent.run("one").await.unwrap();
     let talk = agent.run(talk.next_input("two")).await.unwrap();
@@ -152,7 +152,7 @@ async fn no_call_of_an_answer_with_too_many_calls_is_made() {
         .await
         .unwrap_err();
     assert_eq!(count.load(SeqCst), 2);
-    let limit = exceeded(&error);
+    let limit = limit_exceeded(&error);
     assert_eq!(
         (limit.kind, limit.limit, limit.used, limit.needed),
         (LimitKind::ToolCalls, 3.0, 2.0, 2.0)
@@ -212,15 +212,16 @@ async fn tokens_are_limited_before_the_request_by_an_estimate() {
         let (agent, model) = scripted_agent(["never"]);
         let agent = agent.instructions(&"word ".repeat(100)).turn_limits(limits);
         let error = agent.run("go").await.unwrap_err();
-        assert_eq!(exceeded(&error).kind, kind);
+        assert_eq!(limit_exceeded(&error).kind, kind);
         assert!(model.requests().is_empty(), "{kind:?}");
     }
 }
 
 #[tokio::test]
 async fn a_request_asks_for_no_more_than_the_tokens_that_are_left() {
-    let first = Reply::call("t", json!({})).with_usage(used(10, 60));
-    let (agent, model) = scripted_agent([first, Reply::text("done").with_usage(used(10, 40))]);
+    let first = Reply::call("t", json!({})).with_usage(token_usage(10, 60));
+    let (agent, model) =
+        scripted_agent([first, Reply::text("done").with_usage(token_usage(10, 40))]);
     let agent = agent.tool(crate::kit::constant_tool("t", json!(1)));
     let limited = agent.clone().turn_limits(Limits::new().output_tokens(100));
     limited.run("go").await.unwrap();
@@ -254,7 +255,7 @@ async fn money_is_counted_with_the_prices_and_limited() {
     let reply = |text: &str| {
         let response = LlmResponse {
             model: "m-1".into(),
-            usage: used(1_000, 100),
+            usage: token_usage(1_000, 100),
             ..LlmResponse::text_only(text)
         };
         Reply::from(response)
@@ -277,7 +278,7 @@ async fn money_is_counted_with_the_prices_and_limited() {
         .run(talk.next_input(&*"three ".repeat(200)))
         .await
         .unwrap_err();
-    let limit = exceeded(&error);
+    let limit = limit_exceeded(&error);
     assert_eq!(
         (limit.kind, limit.scope, model.requests().len()),
         (LimitKind::Cost, LimitScope::Thread, 2)
@@ -288,7 +289,7 @@ async fn money_is_counted_with_the_prices_and_limited() {
 async fn a_limit_of_money_needs_a_price() {
     let (agent, _) = scripted_agent([Reply::from(LlmResponse {
         model: "m-2".into(),
-        usage: used(1, 1),
+        usage: token_usage(1, 1),
         ..LlmResponse::text_only("hi")
     })]);
     let error = agent
@@ -315,7 +316,7 @@ fn team(limits: Limits) -> (Agent, Arc<ScriptedModel>) {
             }
             (false, _) => Reply::call("look", json!({})),
         };
-        reply.with_usage(used(10, 10))
+        reply.with_usage(token_usage(10, 10))
     }));
     let researcher = |name: &str| {
         let agent = Agent::named(name)
@@ -350,7 +351,7 @@ async fn agents_that_are_called_at_once_share_the_limits_of_their_caller() {
     for limit in 1..6 {
         let (lead, model) = team(Limits::new().requests(limit));
         let error = lead.run("go").await.unwrap_err();
-        assert_eq!(exceeded(&error).kind, LimitKind::Requests, "{limit}");
+        assert_eq!(limit_exceeded(&error).kind, LimitKind::Requests, "{limit}");
         assert_eq!(
             model.requests().len() as u64,
             limit,
@@ -361,7 +362,7 @@ async fn agents_that_are_called_at_once_share_the_limits_of_their_caller() {
     lead.run("go").await.unwrap();
     let (lead, _) = team(Limits::new().tool_calls(3));
     assert_eq!(
-        exceeded(&lead.run("go").await.unwrap_err()).kind,
+        limit_exceeded(&lead.run("go").await.unwrap_err()).kind,
         LimitKind::ToolCalls
     );
 }
@@ -392,6 +393,6 @@ async fn a_cost_limit_that_is_nan_allows_nothing() {
     let agent = agent.prices(Prices::new().with("", Price::default()));
     let agent = agent.turn_limits(Limits::new().cost(f64::NAN));
     let error = agent.run("go").await.unwrap_err();
-    assert_eq!(exceeded(&error).kind, LimitKind::Cost);
+    assert_eq!(limit_exceeded(&error).kind, LimitKind::Cost);
     assert!(model.requests().is_empty());
 }

@@ -28,7 +28,7 @@ fn tokens(reply: impl Into<Reply>) -> Reply {
     })
 }
 
-fn exceeded(error: &petalflow::RunError) -> &LimitExceeded {
+fn limit_exceeded(error: &petalflow::RunError) -> &LimitExceeded {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = error.get_ref().map(|e| e as _);
     while let Some(error) = cause {
         if let Some(AgentError::Limit(limit)) = error.downcast_ref() {
@@ -109,7 +109,7 @@ impl Team {
         crash.await.unwrap_err();
     }
 
-    async fn says(&self, store: &InMemoryStore, limits: Limits, text: &str) -> Conversation {
+    async fn run_turn(&self, store: &InMemoryStore, limits: Limits, text: &str) -> Conversation {
         let (agent, _) = self.agent(limits);
         let done = agent.store(store).thread("t").run(text).await;
         done.unwrap().into_finished().unwrap()
@@ -126,9 +126,9 @@ async fn a_new_message_after_a_crash_counts_what_a_called_agent_had_used() {
     let team = Team::new(&["one"], "");
     team.crashes(&store).await;
     // The lead and the helper have made one request each.
-    let talk = team.says(&store, Limits::new(), "hello").await;
+    let talk = team.run_turn(&store, Limits::new(), "hello").await;
     assert_eq!(counts(&talk), (3, 30));
-    let talk = team.says(&store, Limits::new(), "hello").await;
+    let talk = team.run_turn(&store, Limits::new(), "hello").await;
     assert_eq!(counts(&talk), (4, 40), "nothing counts twice");
 }
 
@@ -138,7 +138,7 @@ async fn a_new_message_after_a_crash_counts_agents_that_had_finished_and_others(
     let team = Team::new(&["one", "two"], "two");
     team.crashes(&store).await;
     // The lead and the helper `one` have made one request each, and the helper `two` two.
-    let talk = team.says(&store, Limits::new(), "hello").await;
+    let talk = team.run_turn(&store, Limits::new(), "hello").await;
     assert_eq!(counts(&talk), (5, 50));
 }
 
@@ -153,7 +153,7 @@ async fn a_limit_of_the_thread_holds_over_turns_that_break_off() {
     let (agent, model) = team.agent(Limits::new().requests(9));
     let error = agent.store(&store).thread("t").run("hello").await;
     let error = error.unwrap_err();
-    let limit = exceeded(&error);
+    let limit = limit_exceeded(&error);
     assert_eq!((limit.kind, limit.used), (LimitKind::Requests, 9.0));
     assert!(model.requests().is_empty());
 }
@@ -171,7 +171,7 @@ async fn agents_whose_calls_resume_know_at_once_what_the_others_had_used() {
         assert_eq!(model.requests().len() as u64, limit - 3, "{limit}");
         if limit < 6 {
             let error = resumed.unwrap_err();
-            assert_eq!(exceeded(&error).limit.to_string(), limit.to_string());
+            assert_eq!(limit_exceeded(&error).limit.to_string(), limit.to_string());
             continue;
         }
         let talk = resumed.unwrap().into_finished().unwrap();
@@ -197,7 +197,7 @@ async fn an_answer_that_fails_the_run_is_counted() {
     let (agent, model) = scripted_agent(["never asked"]);
     let agent = no(agent).thread_limits(limits.clone());
     let error = agent.store(&store).thread("t").run("go").await;
-    assert_eq!(exceeded(&error.unwrap_err()).used.to_string(), "3");
+    assert_eq!(limit_exceeded(&error.unwrap_err()).used.to_string(), "3");
     assert!(model.requests().is_empty());
 
     // A resume continues the count of the step.
@@ -239,7 +239,10 @@ async fn attempts_that_fail_after_their_answer_are_counted_and_limited() {
     assert_eq!((talk.answer(), counts(&talk)), ("c".into(), (3, 30)));
     let (two, model) = agent(2);
     let error = two.run("go").await.unwrap_err();
-    assert_eq!((exceeded(&error).used, model.requests().len()), (2.0, 2));
+    assert_eq!(
+        (limit_exceeded(&error).used, model.requests().len()),
+        (2.0, 2)
+    );
 }
 
 #[tokio::test]
@@ -292,12 +295,12 @@ async fn all_requests_of_a_compaction_are_limited_and_counted_if_it_fails() {
         .into_finished()
         .unwrap();
     let error = thread(Limits::new().requests(3)).run("two").await;
-    assert_eq!(exceeded(&error.unwrap_err()).used.to_string(), "3");
+    assert_eq!(limit_exceeded(&error.unwrap_err()).used.to_string(), "3");
     assert_eq!(small.requests().len(), 2);
     let error = thread(Limits::new()).resume(()).await.unwrap_err();
     assert!(error.to_string().contains("no summary"), "{error}");
     let error = thread(Limits::new().requests(6)).run("three").await;
-    assert_eq!(exceeded(&error.unwrap_err()).used.to_string(), "6");
+    assert_eq!(limit_exceeded(&error.unwrap_err()).used.to_string(), "6");
 }
 
 #[tokio::test]

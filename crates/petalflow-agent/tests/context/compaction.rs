@@ -35,7 +35,7 @@ fn assert_is_whole(request: &LlmRequest) {
 }
 
 /// A model that calls tools in some turns, alone, together and several times.
-fn busy(request: &LlmRequest) -> Reply {
+fn reply_with_calls(request: &LlmRequest) -> Reply {
     let messages = request.messages.iter().rev();
     let last_user = messages.clone().find(|message| message.role == Role::User);
     let number: usize = last_user
@@ -60,7 +60,7 @@ fn busy(request: &LlmRequest) -> Reply {
 }
 
 fn busy_agent() -> (Agent, Arc<ScriptedModel>) {
-    let model = Arc::new(ScriptedModel::from_fn(busy));
+    let model = Arc::new(ScriptedModel::from_fn(reply_with_calls));
     let agent = Agent::new(Arc::clone(&model)).tool(constant_tool("t", json!("found")));
     (agent.instructions("Be brief."), model)
 }
@@ -96,7 +96,7 @@ async fn a_window_of_tokens_is_kept_over_ten_thousand_messages() {
     let model = Arc::new(ScriptedModel::from_fn(move |request: &LlmRequest| {
         let size = ContextSize::of(&request.messages).tokens;
         assert!(size <= window, "{size}");
-        busy(request)
+        reply_with_calls(request)
     }));
     let model = Agent::new(model).tool(constant_tool("t", json!("found")));
     let agent = model
@@ -331,13 +331,14 @@ async fn a_message_that_alone_is_too_long_does_not_stop_the_turn() {
 }
 
 /// An agent whose answers and summaries depend on the requests only.
-fn steady(summaries: &Arc<AtomicUsize>) -> Agent {
+fn deterministic_agent(summaries: &Arc<AtomicUsize>) -> Agent {
     let summaries = Arc::clone(summaries);
     let summary = ScriptedModel::from_fn(move |request| {
         summaries.fetch_add(1, SeqCst);
         format!("summary of {} bytes", request.messages[0].text().len())
     });
-    let agent = Agent::new(ScriptedModel::from_fn(busy)).tool(constant_tool("t", json!("found")));
+    let agent = Agent::new(ScriptedModel::from_fn(reply_with_calls))
+        .tool(constant_tool("t", json!("found")));
     agent.compaction(Summary::new(summary, LastMessages::new(6)))
 }
 
@@ -345,7 +346,7 @@ fn steady(summaries: &Arc<AtomicUsize>) -> Agent {
 async fn a_crash_during_a_compaction_loses_nothing() {
     let summaries = Arc::new(AtomicUsize::new(0));
     let made = Arc::clone(&summaries);
-    let crashed = crashes(move || steady(&made).launch(), || "1")
+    let crashed = crashes(move || deterministic_agent(&made).launch(), || "1")
         .turn(|| "3")
         .durabilities([Durability::Sync])
         .after(|talk, what| {
@@ -374,9 +375,9 @@ async fn a_stored_summary_is_not_made_again() {
                 )
                 .into();
             }
-            busy(request)
+            reply_with_calls(request)
         });
-        steady(&summaries).model(model)
+        deterministic_agent(&summaries).model(model)
     };
     for turn in ["4", "8", "12"] {
         agent(Arc::clone(&fails))

@@ -10,7 +10,7 @@ use crate::kit::{
 };
 
 /// The messages that the model of the agent `agent` gets for this history and the input `now`.
-async fn read(past: impl IntoIterator<Item = AgentEvent>) -> Vec<String> {
+async fn model_messages(past: impl IntoIterator<Item = AgentEvent>) -> Vec<String> {
     let (agent, model) = scripted_agent(["ok"]);
     agent.run(input_after(past, "now")).await.unwrap();
     let mut read = sent_messages(&model);
@@ -28,13 +28,13 @@ fn a_result(id: &str, content: &str) -> AgentEvent {
 
 #[tokio::test]
 async fn a058_an_ordered_history_is_unchanged() {
-    assert_eq!(read([]).await, Vec::<String>::new());
+    assert_eq!(model_messages([]).await, Vec::<String>::new());
     assert_eq!(
-        read([user_event("hi"), agent_event("agent", "hello")]).await,
+        model_messages([user_event("hi"), agent_event("agent", "hello")]).await,
         ["user: hi", "assistant: hello"]
     );
     assert_eq!(
-        read([
+        model_messages([
             user_event("hi"),
             a_call("1"),
             a_result("1", "one"),
@@ -53,7 +53,7 @@ async fn a058_an_ordered_history_is_unchanged() {
 #[tokio::test]
 async fn a058_a_late_result_is_moved_behind_its_call() {
     assert_eq!(
-        read([
+        model_messages([
             a_call("1"),
             agent_event("agent", "wait"),
             user_event("and?"),
@@ -73,7 +73,7 @@ async fn a058_a_late_result_is_moved_behind_its_call() {
         [call("1", "t1", json!({})), call("2", "t2", json!({}))],
     );
     assert_eq!(
-        read([
+        model_messages([
             both,
             a_result("2", "two"),
             user_event("and?"),
@@ -91,7 +91,7 @@ async fn a058_a_late_result_is_moved_behind_its_call() {
 #[tokio::test]
 async fn a058_other_calls_in_between_remain() {
     assert_eq!(
-        read([
+        model_messages([
             a_call("1"),
             a_call("2"),
             a_result("2", "two"),
@@ -131,7 +131,7 @@ async fn a058_a_result_without_a_call_is_an_error() {
 #[tokio::test]
 async fn a_waiting_call_gets_a_placeholder_result_because_providers_require_one() {
     assert_eq!(
-        read([user_event("hi"), a_call("1"), agent_event("agent", "wait")]).await,
+        model_messages([user_event("hi"), a_call("1"), agent_event("agent", "wait")]).await,
         [
             "user: hi",
             "assistant: t1{}",
@@ -153,7 +153,7 @@ async fn a059_of_several_results_of_one_call_the_last_counts() {
         a_result("1", "done"),
     ];
     assert_eq!(
-        read(past).await,
+        model_messages(past).await,
         [
             "user: hi",
             "assistant: t1{}",
@@ -219,7 +219,7 @@ async fn a061_events_of_other_agents_are_sent_as_user_messages() {
         agent_event("agent", "mine"),
     ];
     assert_eq!(
-        read(past).await,
+        model_messages(past).await,
         [
             r#"user: For context: & [other] said: hello & [other] called tool `search` with parameters: {"for":"x"}"#,
             r#"user: For context: & [other] `search` tool returned result: {"found":1}"#,
@@ -287,7 +287,7 @@ async fn events_without_content_are_not_read() {
         ..agent_event("agent", "")
     };
     assert_eq!(
-        read([user_event("hi"), empty, agent_event("agent", "")]).await,
+        model_messages([user_event("hi"), empty, agent_event("agent", "")]).await,
         ["user: hi"]
     );
 }

@@ -27,7 +27,7 @@ fn input() -> ConversationInput {
         .with_state("nothing", json!(null))
 }
 
-async fn filled(instructions: &str) -> String {
+async fn system_prompt(instructions: &str) -> String {
     let (agent, model) = scripted_agent(["ok"]);
     agent
         .artifacts(Files)
@@ -55,7 +55,7 @@ async fn a063_placeholders_are_replaced_by_the_state_of_the_conversation() {
         ("[{artifact.other?}]", "[]"),
         ("no placeholders", "no placeholders"),
     ] {
-        assert_eq!(filled(instructions).await, words, "{instructions}");
+        assert_eq!(system_prompt(instructions).await, words, "{instructions}");
     }
 }
 
@@ -72,7 +72,7 @@ async fn a063_a_placeholder_without_a_valid_name_is_unchanged() {
         "} {",
         "{city is nice}",
     ] {
-        assert_eq!(filled(text).await, text);
+        assert_eq!(system_prompt(text).await, text);
     }
 }
 

@@ -8,7 +8,9 @@ use petalflow_llm::{Part, Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::kit::{all, call, events, results, scripted_agent, sent_messages, shape, tool};
+use crate::kit::{
+    call, collect_stream, events, results, scripted_agent, sent_messages, shape, tool,
+};
 
 #[derive(Deserialize, petalflow::tool::schemars::JsonSchema)]
 #[schemars(crate = "petalflow::tool::schemars")]
@@ -186,7 +188,7 @@ async fn a069_single_turn_agents_answer_in_parallel() {
     ));
     let (agent, _) = scripted_agent([both, "done".into()]);
     let root = agent.name("root").sub_agent(translator);
-    let (pieces, events, talk) = all(root.events("hello")).await;
+    let (pieces, events, talk) = collect_stream(root.events("hello")).await;
     assert_eq!(pieces.len(), 2, "they are heard as well");
     assert_eq!(
         inner.requests()[0].messages.len(),

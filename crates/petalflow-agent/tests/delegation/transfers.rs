@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::kit::{agent_event, events, failure, results, scripted_agent, shape, tool, user_event};
 
-fn to(agent: &str) -> Reply {
+fn transfer_to(agent: &str) -> Reply {
     Reply::call("transfer_to_agent", json!({ "agent_name": agent }))
 }
 
@@ -34,7 +34,10 @@ fn leaf(name: &str) -> Agent {
 
 /// The targets of the agent `me` in a tree, to which the root hands the conversation if `me` is below it.
 async fn targets_of(tree: Agent, me: &[&str]) -> Vec<String> {
-    let replies = me.iter().map(|name| to(name)).chain(["here".into()]);
+    let replies = me
+        .iter()
+        .map(|name| transfer_to(name))
+        .chain(["here".into()]);
     let model = Arc::new(ScriptedModel::new(replies));
     tree.model(Arc::clone(&model)).run("go").await.unwrap();
     targets(model.requests().last().unwrap())
@@ -107,7 +110,7 @@ async fn a054_task_agents_are_called_instead_of_getting_the_conversation() {
 
 #[tokio::test]
 async fn a053_a056_after_a_transfer_the_other_agent_answers_in_the_same_turn() {
-    let (agent, _) = scripted_agent([to("writer")]);
+    let (agent, _) = scripted_agent([transfer_to("writer")]);
     let writer = Arc::new(ScriptedModel::new([
         Reply::call("style", json!({})),
         "Dear all".into(),
@@ -139,7 +142,7 @@ async fn a053_a056_after_a_transfer_the_other_agent_answers_in_the_same_turn() {
 
 #[tokio::test]
 async fn a056_an_error_of_the_other_agent_ends_the_run() {
-    let (agent, _) = scripted_agent([to("writer")]);
+    let (agent, _) = scripted_agent([transfer_to("writer")]);
     let broken = ScriptedModel::new(Vec::<Reply>::new());
     let root = agent
         .name("root")
@@ -196,7 +199,7 @@ async fn the_next_turn_goes_to_the_active_agent_if_it_can_transfer_back() {
         (leaf("writer").disallow_transfer_to_parent(), "root"),
     ] {
         let model = Arc::new(ScriptedModel::new([
-            to("writer"),
+            transfer_to("writer"),
             "Dear all".into(),
             "Best wishes".into(),
         ]));
@@ -219,7 +222,7 @@ async fn the_next_turn_goes_to_the_active_agent_if_it_can_transfer_back() {
 
 #[tokio::test]
 async fn an_agent_uses_the_model_of_its_parent_and_sees_its_events_as_user_messages() {
-    let (agent, model) = scripted_agent([to("writer"), "Dear all".into()]);
+    let (agent, model) = scripted_agent([transfer_to("writer"), "Dear all".into()]);
     agent
         .name("root")
         .sub_agent(leaf("writer"))

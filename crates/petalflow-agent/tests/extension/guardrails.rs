@@ -35,7 +35,7 @@ fn no(word: &'static str) -> ClosureGuardrail {
     })
 }
 
-fn blocked(event: &AgentEvent) -> (&str, &GuardrailStage, &GuardrailAction) {
+fn guardrail_event(event: &AgentEvent) -> (&str, &GuardrailStage, &GuardrailAction) {
     let [event] = &event.guardrails[..] else {
         panic!("{event:?}")
     };
@@ -64,7 +64,7 @@ async fn a_blocked_input_is_answered_without_the_model_and_never_read_by_it() {
     );
     let action = GuardrailAction::Blocked("Not that.".into());
     assert_eq!(
-        blocked(&talk.events[3]),
+        guardrail_event(&talk.events[3]),
         ("no secret", &GuardrailStage::Input, &action)
     );
     assert_eq!(talk.turn_usage().requests, 0);
@@ -96,7 +96,7 @@ async fn an_input_is_rewritten_before_it_is_stored() {
         .unwrap();
     assert_eq!(sent_messages(&model), ["user: my pin is ****"]);
     assert_eq!(
-        blocked(&talk.events[0]),
+        guardrail_event(&talk.events[0]),
         ("mask", &GuardrailStage::Input, &GuardrailAction::Rewritten)
     );
     assert!(
@@ -280,7 +280,7 @@ async fn answers_are_blocked_and_rewritten() {
     let talk = agent.guardrail(hides()).run("what?").await.unwrap();
     assert_eq!(talk.answer(), "It is a project.");
     assert_eq!(
-        blocked(&talk.events[1]),
+        guardrail_event(&talk.events[1]),
         (
             "hides",
             &GuardrailStage::Output,
@@ -305,7 +305,7 @@ async fn pieces_reach_no_listener_before_the_answer_was_checked() {
     let pieces = |guardrail: ClosureGuardrail| async move {
         let (agent, _) = scripted_agent([Reply::chunks(["It ", "is ", "Tulip", "."])]);
         let events = agent.streaming().guardrail(guardrail).events("what?");
-        let (pieces, _, talk) = crate::kit::all(events).await;
+        let (pieces, _, talk) = crate::kit::collect_stream(events).await;
         (
             pieces.iter().map(AgentEvent::text).collect::<String>(),
             talk.answer(),
@@ -489,7 +489,7 @@ async fn an_answer_that_is_given_with_a_tool_is_checked() {
     });
     let talk = asks(rewrites).run("go").await.unwrap();
     assert_eq!(talk.output::<Word>().unwrap().word, "***");
-    let (guardrail, stage, _) = blocked(&talk.events[2]);
+    let (guardrail, stage, _) = guardrail_event(&talk.events[2]);
     assert_eq!((guardrail, stage), ("no secrets", &GuardrailStage::Output));
     let fails = on_output("no secrets", |_| async { Ok(Verdict::fail("leak")) });
     let error = asks(fails).run("go").await.unwrap_err();
@@ -550,7 +550,7 @@ async fn the_result_of_a_task_is_checked() {
         let finished = talk.events.iter().find(|event| event.output.is_some());
         let finished = finished.unwrap();
         assert_eq!(finished.output, Some(expected));
-        let (guardrail, stage, _) = blocked(finished);
+        let (guardrail, stage, _) = guardrail_event(finished);
         assert_eq!((guardrail, stage), ("no secrets", &GuardrailStage::Output));
     }
     let fails = on_output("no secrets", |_| async { Ok(Verdict::fail("leak")) });

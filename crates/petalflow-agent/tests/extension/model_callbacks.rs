@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::kit::{constant_tool, events, failure, scripted_agent, shape};
 
 #[expect(clippy::unnecessary_wraps, reason = "it is what callbacks return")]
-fn says(text: &str) -> Result<Option<LlmResponse>, BoxError> {
+fn text_response(text: &str) -> Result<Option<LlmResponse>, BoxError> {
     Ok(Some(LlmResponse::text_only(text)))
 }
 
@@ -27,7 +27,7 @@ async fn a013_a014_the_first_response_of_a_callback_replaces_the_model_and_the_o
     let (agent, model) = scripted_agent(["the model"]);
     let agent = agent
         .before_model(|_| Ok(None))
-        .before_model(|_| says("from memory"))
+        .before_model(|_| text_response("from memory"))
         .before_model(|_| panic!("the second has decided"))
         .after_model(|_, _| panic!("the model was not asked"));
     let (events, _) = events(&agent, "hello").await;
@@ -65,8 +65,8 @@ async fn a015_without_a_callback_the_models_error_ends_the_run() {
 async fn a015_a016_a_recovered_error_reaches_the_callbacks_after_the_model() {
     let (agent, _) = scripted_agent([Reply::from(down())]);
     let agent = agent
-        .on_model_error(|_, _| says("recovered"))
-        .after_model(|_, response| says(&format!("{} and seen", response.text())))
+        .on_model_error(|_, _| text_response("recovered"))
+        .after_model(|_, response| text_response(&format!("{} and seen", response.text())))
         .after_model(|_, _| panic!("the first has decided"));
     let (events, _) = events(&agent, "hello").await;
     assert_eq!(shape(&events), ["recovered and seen"]);
@@ -88,7 +88,7 @@ async fn a024_the_state_that_callbacks_set_is_in_the_event_of_the_step() {
             call.set_state("pieces", pieces + 1);
             Ok(None)
         });
-    let (pieces, events, talk) = crate::kit::all(agent.events("hello")).await;
+    let (pieces, events, talk) = crate::kit::collect_stream(agent.events("hello")).await;
     assert!(pieces.iter().all(|piece| piece.actions.is_empty()));
     assert_eq!(
         json!(events[0].actions.state_delta),

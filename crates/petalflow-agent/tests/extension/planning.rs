@@ -8,7 +8,9 @@ use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmResponse, Part, Reply, Role};
 use serde_json::json;
 
-use crate::kit::{all, call, constant_tool, events, failure, scripted_agent, sent_messages, shape};
+use crate::kit::{
+    call, collect_stream, constant_tool, events, failure, scripted_agent, sent_messages, shape,
+};
 
 #[tokio::test]
 async fn a009_a_model_with_built_in_thinking_gets_a_budget() {
@@ -86,7 +88,7 @@ async fn a009_a_plan_is_not_emitted_as_the_answer() {
     let pieces = ["/*PLAN", "NING*/ look", " /*FINAL_", "ANSWER*/ Thr", "ee."];
     let (agent, _) = scripted_agent([Reply::chunks(pieces)]);
     let agent = agent.planner(PlanReAct).streaming();
-    let (pieces, events, talk) = all(agent.events("how many?")).await;
+    let (pieces, events, talk) = collect_stream(agent.events("how many?")).await;
     let text: String = pieces.iter().map(AgentEvent::text).collect();
     assert_eq!(text.trim(), "Three.");
     let thought = pieces.iter().flat_map(|piece| &piece.message);
@@ -138,7 +140,7 @@ async fn a009_planners_run_between_the_conversation_and_the_schema() {
         Delta::Text("b\"".into()),
     ])]);
     let agent = agent.planner(Nosy).streaming().output::<String>();
-    let (pieces, events, talk) = all(agent.events("hello")).await;
+    let (pieces, events, talk) = collect_stream(agent.events("hello")).await;
     assert_eq!(talk.state["messages"], 1);
     assert!(model.requests()[0].json_schema.is_some());
     assert_eq!(

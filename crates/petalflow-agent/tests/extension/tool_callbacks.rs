@@ -21,7 +21,7 @@ fn works() -> petalflow::tool::FuncTool {
     constant_tool("t", json!({ "result": "success" }))
 }
 
-fn never() -> petalflow::tool::FuncTool {
+fn uncalled_tool() -> petalflow::tool::FuncTool {
     tool("t", |_, _| panic!("the tool must not be called"))
 }
 
@@ -41,7 +41,7 @@ async fn a027_a028_c100_the_tools_own_result_or_error() {
 async fn a029_c100_a_result_before_the_tool_replaces_the_call() {
     let value = result(|agent| {
         agent
-            .tool(never())
+            .tool(uncalled_tool())
             .before_tool(|_| Ok(Some(json!({ "result": "intercepted" }))))
             .before_tool(|_| panic!("the first has decided"))
     });
@@ -52,7 +52,7 @@ async fn a029_c100_a_result_before_the_tool_replaces_the_call() {
 async fn a030_c100_an_error_before_the_tool_replaces_the_call() {
     let value = result(|agent| {
         agent
-            .tool(never())
+            .tool(uncalled_tool())
             .before_tool(|_| Err("before callback error".into()))
     });
     assert_eq!(value.await, json!({ "error": "before callback error" }));
@@ -62,7 +62,7 @@ async fn a030_c100_an_error_before_the_tool_replaces_the_call() {
 async fn a031_c100_a_result_before_the_tool_reaches_the_callbacks_after_it() {
     let value = result(|agent| {
         agent
-            .tool(never())
+            .tool(uncalled_tool())
             .before_tool(|_| Ok(Some(json!({ "result": "from_before" }))))
             .after_tool(|_, outcome| {
                 assert_eq!(
@@ -78,7 +78,11 @@ async fn a031_c100_a_result_before_the_tool_reaches_the_callbacks_after_it() {
 #[tokio::test]
 async fn a032_a033_c100_an_error_before_the_tool_reaches_the_error_callbacks_and_those_after_the_tool()
  {
-    let before = |agent: Agent| agent.tool(never()).before_tool(|_| Err("before".into()));
+    let before = |agent: Agent| {
+        agent
+            .tool(uncalled_tool())
+            .before_tool(|_| Err("before".into()))
+    };
     let seen_after = result(|agent| {
         before(agent).after_tool(|_, outcome| {
             assert_eq!(outcome.as_ref().unwrap_err().to_string(), "before");
@@ -231,7 +235,7 @@ async fn a018_plugins_run_before_the_callbacks_of_the_agent_and_can_skip_them() 
     assert_eq!(value.await, json!({ "result": "success" }));
     let value = result(|agent| {
         agent
-            .tool(never())
+            .tool(uncalled_tool())
             .before_tool(|_| panic!("the plugin has decided"))
             .plugin(Plugin(Arc::default(), Some(json!("plugin"))))
     });

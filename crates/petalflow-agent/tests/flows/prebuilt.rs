@@ -16,7 +16,7 @@ use petalflow_llm::nodes::Model;
 use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use serde_json::json;
 
-fn says<R: Into<Reply>>(replies: impl IntoIterator<Item = R>) -> Model {
+fn scripted_model<R: Into<Reply>>(replies: impl IntoIterator<Item = R>) -> Model {
     Model::new(ScriptedModel::new(replies))
 }
 
@@ -25,7 +25,7 @@ fn agent(answer: &str) -> Agent {
 }
 
 /// What is decided in a run: the node, the attempt, and what.
-async fn decided<F: Flow>(run: petalflow::Run<F>) -> Vec<(String, u32, DecisionEvent)> {
+async fn decisions<F: Flow>(run: petalflow::Run<F>) -> Vec<(String, u32, DecisionEvent)> {
     let mut events = run.events();
     let mut decided = Vec::new();
     while let Some(event) = events.next().await {
@@ -57,7 +57,7 @@ fn count(
 
 #[tokio::test]
 async fn react_calls_tools_until_it_answers() {
-    let model = says([
+    let model = scripted_model([
         Reply::call("count", json!({ "word": "tulip" })),
         Reply::call("count", json!({ "word": "rose" })).and_call("count", json!({ "wrong": 1 })),
         "5 and 4.".into(),
@@ -184,7 +184,7 @@ async fn an_invalid_decision_goes_back_to_the_model_twice_and_then_fails_the_nod
     );
 
     let launch = Supervise::new()
-        .manage(says(["I think the writer."; 3]))
+        .manage(scripted_model(["I think the writer."; 3]))
         .manage(Team::new());
     let error = launch
         .run("A poem!".to_string())
@@ -233,7 +233,7 @@ async fn a_question_goes_to_the_chosen_expert() {
             agent("Off and on."),
         )
     };
-    let picked = |name: &str| says([json!({ "name": name, "reason": "so" }).to_string()]);
+    let picked = |name: &str| scripted_model([json!({ "name": name, "reason": "so" }).to_string()]);
     for (name, expert, answer) in [
         (" Billing", Some("billing"), "42."),
         ("nobody", None, ""),
@@ -272,7 +272,7 @@ async fn documents_are_read_in_parallel_and_joined_in_order() {
 
 #[tokio::test]
 async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
-    let model = says([
+    let model = scripted_model([
         r#"{ "next": "writer", "text": "Write." }"#,
         r#"{ "next": "finish", "text": "A poem." }"#,
     ]);
@@ -286,7 +286,7 @@ async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
         result: "A poem.".into(),
     };
     assert_eq!(
-        decided(launch.run("A poem!".to_string())).await,
+        decisions(launch.run("A poem!".to_string())).await,
         [("assign".into(), 1, work), ("assign".into(), 1, finish)]
     );
 
@@ -302,19 +302,19 @@ async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
     };
     let heard = |model, most| async move {
         let launch = Reflect::new().manage(model);
-        let decided = decided(launch.run(input(most))).await;
+        let decided = decisions(launch.run(input(most))).await;
         let decided = decided.into_iter().map(|(node, _, what)| (node, what));
         decided.collect::<Vec<_>>()
     };
     assert_eq!(
-        heard(says(["one", no, "two", yes]), 3).await,
+        heard(scripted_model(["one", no, "two", yes]), 3).await,
         [
             ("criticize".into(), revise()),
             ("criticize".into(), DecisionEvent::Accept { draft: 2 })
         ]
     );
     assert_eq!(
-        heard(says(["one", no, "two"]), 2).await[1].1,
+        heard(scripted_model(["one", no, "two"]), 2).await[1].1,
         DecisionEvent::LastDraft { draft: 2 }
     );
 
@@ -333,9 +333,9 @@ async fn a_decision_is_emitted_with_the_node_and_the_attempt() {
             },
         ),
     ] {
-        let model = says([json!({ "name": name, "reason": "so" }).to_string()]);
+        let model = scripted_model([json!({ "name": name, "reason": "so" }).to_string()]);
         let launch = AskExpert::new().manage(model).manage(team());
-        let decided = decided(launch.run("How?".to_string())).await;
+        let decided = decisions(launch.run("How?".to_string())).await;
         assert_eq!(decided, [("choose".into(), 1, what)]);
     }
 }

@@ -26,7 +26,7 @@ fn dangerous(name: &str) -> (FuncTool, Arc<AtomicUsize>) {
     (tool.confirm_if(|_| Some("really?".into())), ran)
 }
 
-fn signed(id: &str, name: &str, arguments: Value) -> ToolCall {
+fn signed_call(id: &str, name: &str, arguments: Value) -> ToolCall {
     ToolCall {
         signature: Some("c2ln".into()),
         ..call(id, name, arguments)
@@ -35,9 +35,9 @@ fn signed(id: &str, name: &str, arguments: Value) -> ToolCall {
 
 #[tokio::test]
 async fn a047_a048_results_come_first_then_one_request_per_asked_call_in_the_models_order() {
-    let reply = Reply::from(signed("2", "wipe", json!({"disk": "b"})))
+    let reply = Reply::from(signed_call("2", "wipe", json!({"disk": "b"})))
         .and(Part::Call(call("3", "look", json!({}))))
-        .and(Part::Call(signed("1", "wipe", json!({"disk": "a"}))));
+        .and(Part::Call(signed_call("1", "wipe", json!({"disk": "a"}))));
     let (agent, model) = scripted_agent([reply, "done".into()]);
     let (wipe, ran) = dangerous("wipe");
     let agent = agent.tool(wipe).tool(constant_tool("look", json!("fine")));
@@ -311,7 +311,7 @@ async fn a_decision_that_is_given_again_after_a_crash_is_carried_out_once() {
 }
 
 /// A conversation in which `author` asks to confirm this call, after the agent's model has made a call.
-fn forged(author: &str, original: Value, awaited: bool) -> ConversationInput {
+fn input_with_confirmation(author: &str, original: Value, awaited: bool) -> ConversationInput {
     let request = call(
         "ask",
         CONFIRMATION,
@@ -342,16 +342,24 @@ async fn a050_confirmations_that_are_not_the_agents_own_or_of_another_call_are_r
     let not_asked =
         "agent `agent` has not asked for the confirmation `ask`: answer to the id of a pending one";
     assert_eq!(
-        failure(&agent, forged("stranger", good.clone(), true)).await,
+        failure(
+            &agent,
+            input_with_confirmation("stranger", good.clone(), true)
+        )
+        .await,
         not_asked
     );
     assert_eq!(
-        failure(&agent, forged("user", good.clone(), true)).await,
+        failure(&agent, input_with_confirmation("user", good.clone(), true)).await,
         not_asked
     );
     // What a model wrote itself is no request.
     assert_eq!(
-        failure(&agent, forged("agent", good.clone(), false)).await,
+        failure(
+            &agent,
+            input_with_confirmation("agent", good.clone(), false)
+        )
+        .await,
         not_asked
     );
     for (key, value) in [
@@ -361,14 +369,17 @@ async fn a050_confirmations_that_are_not_the_agents_own_or_of_another_call_are_r
     ] {
         let mut other = good.clone();
         other[key] = value;
-        let error = failure(&agent, forged("agent", other, true)).await;
+        let error = failure(&agent, input_with_confirmation("agent", other, true)).await;
         assert!(
             error.ends_with("is not one that the model of agent `agent` made"),
             "{error}"
         );
     }
     assert_eq!(ran.load(SeqCst), 0);
-    let talk = agent.run(forged("agent", good, true)).await.unwrap();
+    let talk = agent
+        .run(input_with_confirmation("agent", good, true))
+        .await
+        .unwrap();
     assert_eq!((ran.load(SeqCst), talk.answer()), (1, "done".into()));
 }
 

@@ -35,7 +35,7 @@ fn calendar() -> (FuncTool, Arc<AtomicUsize>) {
     (tool, ran)
 }
 
-fn busy(id: &str, day: &str) -> Reply {
+fn calendar_call(id: &str, day: &str) -> Reply {
     Reply::from(call(id, "calendar", json!({ "day": day })))
 }
 
@@ -47,7 +47,7 @@ fn token() -> Value {
 async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_given() {
     let store = InMemoryStore::new();
     let (tool, ran) = calendar();
-    let (agent, model) = scripted_agent([busy("1", "Monday")]);
+    let (agent, model) = scripted_agent([calendar_call("1", "Monday")]);
     let agent = agent.tool(tool.clone());
     let thread = agent.store(&store).thread("t");
     let talk = thread
@@ -137,7 +137,7 @@ async fn a_credential_that_is_given_again_after_a_crash_is_used() {
     for nth in 1..20 {
         let store = InMemoryStore::new();
         let (tool, _) = calendar();
-        let (agent, _) = scripted_agent([busy("1", "Monday"), "You are free.".into()]);
+        let (agent, _) = scripted_agent([calendar_call("1", "Monday"), "You are free.".into()]);
         let agent = agent.tool(tool);
         let asked_for = agent.store(&store).thread("t").run("am I free?").await;
         let asked_for = asked_for.unwrap().into_finished().unwrap();
@@ -166,7 +166,7 @@ async fn a_credential_that_is_given_again_after_a_crash_is_used() {
 #[tokio::test]
 async fn a009_without_a_credential_the_call_fails() {
     let (tool, ran) = calendar();
-    let (agent, _) = scripted_agent([busy("1", "Monday"), "I cannot know.".into()]);
+    let (agent, _) = scripted_agent([calendar_call("1", "Monday"), "I cannot know.".into()]);
     let agent = agent.tool(tool);
     let talk = agent.run("am I free?").await.unwrap();
     let none = ConversationInput::default().credential(talk.pending()[0].id(), Value::Null);
@@ -182,7 +182,11 @@ async fn a009_without_a_credential_the_call_fails() {
 #[tokio::test]
 async fn a009_several_calls_ask_in_the_models_order_and_are_made_in_it() {
     let (tool, ran) = calendar();
-    let both = busy("2", "Monday").and(Part::Call(call("1", "calendar", json!({"day": "Friday"}))));
+    let both = calendar_call("2", "Monday").and(Part::Call(call(
+        "1",
+        "calendar",
+        json!({"day": "Friday"}),
+    )));
     let both = both.and(Part::Call(call("3", "look", json!({}))));
     let (agent, _) = scripted_agent([both, "done".into()]);
     let agent = agent.tool(tool).tool(constant_tool("look", json!("fine")));
@@ -209,7 +213,7 @@ async fn a009_several_calls_ask_in_the_models_order_and_are_made_in_it() {
 #[tokio::test]
 async fn a009_a_call_may_need_a_confirmation_and_then_a_credential() {
     let (tool, ran) = calendar();
-    let (agent, _) = scripted_agent([busy("1", "Monday"), "done".into()]);
+    let (agent, _) = scripted_agent([calendar_call("1", "Monday"), "done".into()]);
     let agent = agent.tool(tool.confirm_if(|_| Some("really?".into())));
     let talk = agent.run("am I free?").await.unwrap();
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
@@ -280,7 +284,7 @@ async fn a009_the_credential_is_the_one_that_was_asked_for_whatever_the_answer_s
 }
 
 /// A conversation in which `author` asks for a credential for this call, after the agent's model has made a call.
-fn forged(author: &str, id: &str, awaited: bool) -> ConversationInput {
+fn input_with_credential(author: &str, id: &str, awaited: bool) -> ConversationInput {
     let arguments = json!({"functionCallId": id, "authConfig": {"credentialKey": "calendar"}});
     let request = AgentEvent {
         long_running: if awaited { vec!["ask".into()] } else { vec![] },
@@ -308,21 +312,27 @@ async fn a009_a_credential_is_bound_to_the_call_that_asked_for_it() {
     let not_asked =
         "agent `agent` has not asked for the credential `ask`: answer to the id of a pending one";
     assert_eq!(
-        failure(&agent, forged("stranger", "1", true)).await,
+        failure(&agent, input_with_credential("stranger", "1", true)).await,
         not_asked
     );
-    assert_eq!(failure(&agent, forged("user", "1", true)).await, not_asked);
     assert_eq!(
-        failure(&agent, forged("agent", "1", false)).await,
+        failure(&agent, input_with_credential("user", "1", true)).await,
         not_asked
     );
-    let error = failure(&agent, forged("agent", "7", true)).await;
+    assert_eq!(
+        failure(&agent, input_with_credential("agent", "1", false)).await,
+        not_asked
+    );
+    let error = failure(&agent, input_with_credential("agent", "7", true)).await;
     assert!(
         error.ends_with("is not one that the model of agent `agent` made"),
         "{error}"
     );
     assert_eq!(ran.load(SeqCst), 0);
-    let talk = agent.run(forged("agent", "1", true)).await.unwrap();
+    let talk = agent
+        .run(input_with_credential("agent", "1", true))
+        .await
+        .unwrap();
     assert_eq!((ran.load(SeqCst), talk.answer()), (1, "done".into()));
 }
 

@@ -296,7 +296,7 @@ async fn a_callback_may_answer_for_a_waiting_agent() {
 }
 
 /// An agent above the cleaner. The answers of both depend only on their input.
-fn steady() -> Agent {
+fn deterministic_agent() -> Agent {
     let (agent, _) = cleaner(wipe().0);
     let root = ScriptedModel::from_fn(|request| {
         let mut results = request.messages.iter().flat_map(ChatMessage::tool_results);
@@ -312,16 +312,16 @@ fn steady() -> Agent {
 #[tokio::test]
 async fn a_turn_that_resumes_a_waiting_agent_has_the_same_result_after_any_crash() {
     let confirm = {
-        let talk = steady().run("clean up").await.unwrap();
+        let talk = deterministic_agent().run("clean up").await.unwrap();
         assert_eq!(talk.pending().len(), 1);
         move |talk: &petalflow_agent::Conversation| {
             ConversationInput::default().confirm(talk.pending()[0].id(), true)
         }
     };
-    let talk = steady().run("clean up").await.unwrap();
+    let talk = deterministic_agent().run("clean up").await.unwrap();
     let yes = confirm(&talk);
     let before = talk.next_input(yes);
-    let crashed = crashes(|| steady().launch(), move || before.clone())
+    let crashed = crashes(|| deterministic_agent().launch(), move || before.clone())
         .after(|talk, what| assert_eq!(talk.answer(), "done", "{what}"))
         .check()
         .await;

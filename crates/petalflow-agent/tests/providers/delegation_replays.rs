@@ -41,23 +41,26 @@ impl Delegation {
     }
 
     /// Says these one after the other, and compares what happened with what was recorded.
-    async fn plays(
+    async fn replay(
         self,
         root: Agent,
         inputs: Vec<Box<dyn Fn(&Conversation) -> ConversationInput>>,
     ) {
         let root = root.model(self.replay.model(FLASH));
-        let mut talk = root.run(inputs[0](&empty().await)).await.unwrap();
+        let mut talk = root
+            .run(inputs[0](&empty_conversation().await))
+            .await
+            .unwrap();
         for input in &inputs[1..] {
             let next = input(&talk);
             talk = root.run(talk.next_input(next)).await.unwrap();
         }
-        let expected: Vec<Value> = self.events.iter().map(recorded).collect();
+        let expected: Vec<Value> = self.events.iter().map(recorded_event).collect();
         let mut ids = BTreeMap::new();
         let happened: Vec<Value> = talk
             .events
             .iter()
-            .map(|event| shown(event, &mut ids))
+            .map(|event| event_value(event, &mut ids))
             .collect();
         for (happened, expected) in happened.iter().zip(&expected) {
             assert_eq!(happened, expected);
@@ -82,7 +85,7 @@ fn agent(pairs: &[Pair], name: &str) -> Agent {
         .description(described.map(|(words, _)| words).unwrap_or_default())
 }
 
-async fn empty() -> Conversation {
+async fn empty_conversation() -> Conversation {
     Agent::new(petalflow_llm::ScriptedModel::new([""]))
         .run("")
         .await
@@ -94,7 +97,7 @@ fn message(text: &'static str) -> Box<dyn Fn(&Conversation) -> ConversationInput
 }
 
 /// The author, branch and exact contents of a recorded event.
-fn recorded(event: &Value) -> Value {
+fn recorded_event(event: &Value) -> Value {
     let mut shown = Map::new();
     for key in [
         "author",
@@ -157,7 +160,7 @@ fn confirmation(asked: &Value) -> Value {
 }
 
 /// The same of an event of ours. The ids of confirmations are numbered as they come.
-fn shown(event: &AgentEvent, ids: &mut BTreeMap<String, String>) -> Value {
+fn event_value(event: &AgentEvent, ids: &mut BTreeMap<String, String>) -> Value {
     let message = event.message.as_ref().unwrap();
     let role = match message.role {
         Role::Assistant => "model",
@@ -222,7 +225,7 @@ struct Items {
     items: Vec<String>,
 }
 
-fn joined(name: &str, of: fn(&[Value]) -> Value) -> FuncTool {
+fn list_tool(name: &str, of: fn(&[Value]) -> Value) -> FuncTool {
     tool(name, move |arguments, _| {
         Ok(of(arguments["items"].as_array().ok_or("a list")?))
     })
@@ -240,7 +243,7 @@ async fn a069_a_task_then_a_tool() {
     let root = delegation
         .agent("coordinator")
         .sub_agent(fetcher)
-        .tool(joined(
+        .tool(list_tool(
             "store_report",
             |items| json!({ "stored": items.len() }),
         ));
@@ -248,7 +251,7 @@ async fn a069_a_task_then_a_tool() {
         message("Fetch and store the following items: apple, banana, cherry."),
         message("What items did I just ask you to store?"),
     ];
-    delegation.plays(root, inputs).await;
+    delegation.replay(root, inputs).await;
 }
 
 #[expect(dead_code, reason = "only its schema is of interest")]
@@ -286,7 +289,7 @@ async fn a069_one_task_after_another() {
         message("Order 2 pizzas. Pay with card 4111111111111111, cvv 123."),
         message("What did I order, and how am I paying?"),
     ];
-    delegation.plays(root, inputs).await;
+    delegation.replay(root, inputs).await;
 }
 
 #[expect(dead_code, reason = "only its schema is of interest")]
@@ -310,7 +313,7 @@ async fn a069_a_single_turn_agent() {
         message("Translate 'hello' to Spanish."),
         message("Now translate the same word to French."),
     ];
-    delegation.plays(root, inputs).await;
+    delegation.replay(root, inputs).await;
 }
 
 #[tokio::test]
@@ -385,7 +388,7 @@ async fn a069_a_transfer_then_a_task() {
         message("Please edit this draft: 'me and him goes to the store yesterdy'."),
         message("Now polish this draft: 'they was eatin lunch quick'."),
     ];
-    delegation.plays(root, inputs).await;
+    delegation.replay(root, inputs).await;
 }
 
 #[expect(dead_code, reason = "only its schema is of interest")]
@@ -417,7 +420,7 @@ async fn a069_a_task_that_needs_a_person() {
         Box::new(confirmed),
         message("Did the action complete successfully?"),
     ];
-    delegation.plays(root, inputs).await;
+    delegation.replay(root, inputs).await;
 }
 
 #[tokio::test]
@@ -429,7 +432,7 @@ async fn a069_a_task_beside_a_tool() {
         .agent("extractor")
         .mode(Mode::Task)
         .output::<Items>();
-    let summarize = joined("summarize", |items| {
+    let summarize = list_tool("summarize", |items| {
         let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
         json!({ "summary": format!("items: {}", items.join(", ")) })
     });
@@ -441,5 +444,5 @@ async fn a069_a_task_beside_a_tool() {
         message("Extract and summarise: apples, bread, eggs."),
         message("How many items did I ask you to summarise?"),
     ];
-    delegation.plays(root, inputs).await;
+    delegation.replay(root, inputs).await;
 }

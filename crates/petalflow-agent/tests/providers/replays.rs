@@ -8,7 +8,7 @@ use petalflow_agent::extension::{Callbacks, ModelCall};
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::{Map, Value, json};
 
-use crate::kit::{all, constant_tool, events, results, shape, tool};
+use crate::kit::{collect_stream, constant_tool, events, results, shape, tool};
 use petalflow_llm_test_support::replay::Replay;
 
 const FLASH: &str = "gemini-2.5-flash";
@@ -68,11 +68,11 @@ async fn a067_the_results_of_parallel_calls_have_the_order_of_the_calls() {
             .streaming()
             .tool(sum());
         let first = agent.events("Can you add 2 and 3? Also 4 and 5? And 6 and 7?");
-        let (pieces, events, talk) = all(first).await;
+        let (pieces, events, talk) = collect_stream(first).await;
         assert_eq!(events.len(), 3, "{:?}", shape(&events));
         assert!(!pieces.is_empty());
         let second = "Great, now can you add 10 and 20? Also 40 and 50? And 60 and 70?";
-        let (_, _, talk) = all(agent.events(talk.next_input(second))).await;
+        let (_, _, talk) = collect_stream(agent.events(talk.next_input(second))).await;
         let sums: Vec<i64> = results(&talk)
             .iter()
             .map(|result| result["sum"].as_i64().unwrap())

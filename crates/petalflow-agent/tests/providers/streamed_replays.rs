@@ -7,14 +7,14 @@ use petalflow_llm::response::Status;
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::json;
 
-use crate::kit::{all, events, results, shape, tool};
+use crate::kit::{collect_stream, events, results, shape, tool};
 use petalflow_llm_test_support::httprr;
 use petalflow_llm_test_support::replay::Replay;
 
 const FLASH: &str = "gemini-2.5-flash";
 
 /// All words, or all thoughts, of a recorded stream, straight from the recording.
-fn recorded(path: &str, thoughts: bool) -> String {
+fn recorded_text(path: &str, thoughts: bool) -> String {
     let pairs = httprr::read(&petalflow_test_support::recording(path).unwrap());
     let lines = pairs[0].response.body.lines();
     let chunks = lines.filter_map(|line| line.strip_prefix("data: "));
@@ -74,8 +74,8 @@ async fn a019_a064_a_recorded_agent_streams_thoughts_and_text() {
         .request(|request| request.effort = Some(Effort::Medium))
         .streaming();
     let question = "What is the sum of the first 50 prime numbers?";
-    let (pieces, events, talk) = all(agent.events(question)).await;
-    let (words, thoughts) = (recorded(path, false), recorded(path, true));
+    let (pieces, events, talk) = collect_stream(agent.events(question)).await;
+    let (words, thoughts) = (recorded_text(path, false), recorded_text(path, true));
     let heard: String = pieces.iter().map(AgentEvent::text).collect();
     assert_eq!((&heard, &talk.answer()), (&words, &words));
     assert!(pieces.len() > 2 && pieces.iter().all(|piece| piece.partial));
@@ -154,7 +154,7 @@ async fn remote(name: &str) -> Option<(Replay, Agent, String)> {
         .name("model-agent")
         .instructions("You are a helpful assistant.")
         .streaming();
-    Some((replay, agent, recorded(&path, false)))
+    Some((replay, agent, recorded_text(&path, false)))
 }
 
 #[tokio::test]
@@ -166,7 +166,8 @@ async fn a064_recorded_streams_are_joined() {
         let Some((replay, agent, words)) = remote(name).await else {
             return;
         };
-        let (pieces, _, talk) = all(agent.events("tell me about the capital of Poland")).await;
+        let (pieces, _, talk) =
+            collect_stream(agent.events("tell me about the capital of Poland")).await;
         assert!(pieces.len() > 2);
         assert_eq!(talk.answer(), words, "{name}");
         assert_eq!(replay.remaining(), 0);
@@ -209,7 +210,8 @@ async fn a017_a_recorded_answer_is_replaced_by_a_failure() {
         };
         Ok((!call.is_partial()).then_some(failed))
     });
-    let (pieces, events, talk) = all(agent.events("Tell me about the current weather")).await;
+    let (pieces, events, talk) =
+        collect_stream(agent.events("Tell me about the current weather")).await;
     assert!(!pieces.is_empty());
     assert_eq!(
         (events.len(), talk.error()),

@@ -11,7 +11,7 @@ use petalflow_llm::{ChatMessage, LlmResponse, Part, ProviderModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::kit::{all, constant_tool, events, results, shape, tool};
+use crate::kit::{collect_stream, constant_tool, events, results, shape, tool};
 use petalflow_llm_test_support::server::{self, Server, Step, chunk, end, event};
 use petalflow_test_support::{assert_contains, assert_starts_with};
 
@@ -31,7 +31,11 @@ async fn gemini(answers: Vec<Vec<Value>>) -> (Server, ProviderModel) {
                 .chain([end()])
                 .collect();
         }
-        server::answer("200 OK", "application/json", &joined(chunks).to_string())
+        server::answer(
+            "200 OK",
+            "application/json",
+            &join_chunks(chunks).to_string(),
+        )
     })
     .await;
     let model = ProviderModel::new("gemini-2.5-flash").unwrap();
@@ -42,7 +46,7 @@ async fn gemini(answers: Vec<Vec<Value>>) -> (Server, ProviderModel) {
 }
 
 /// The chunks as one answer: all parts, and of the rest the last.
-fn joined(chunks: &[Value]) -> Value {
+fn join_chunks(chunks: &[Value]) -> Value {
     let parts = chunks.iter().filter_map(|chunk| {
         let parts = chunk.pointer("/candidates/0/content/parts")?;
         parts.as_array()
@@ -69,7 +73,7 @@ fn last(parts: Value) -> Value {
     chunk
 }
 
-fn says(text: &str) -> Vec<Value> {
+fn text_chunks(text: &str) -> Vec<Value> {
     vec![last(json!([{ "text": text }]))]
 }
 
@@ -80,7 +84,7 @@ fn calls(name: &str, args: Value) -> Vec<Value> {
 }
 
 /// The agent with and without streaming: both must come to the same.
-async fn both(
+async fn run_whole_and_streamed(
     answers: Vec<Vec<Value>>,
     agent: impl Fn(ProviderModel) -> Agent,
 ) -> (Vec<AgentEvent>, Conversation, Server) {
@@ -92,7 +96,7 @@ async fn both(
         .map(|asked| asked.body)
         .collect();
     let (server, model) = gemini(answers).await;
-    let (_, streamed, talk) = all(agent(model).streaming().events("go")).await;
+    let (_, streamed, talk) = collect_stream(agent(model).streaming().events("go")).await;
     assert_eq!(shape(&streamed), shape(&whole));
     let streamed_bodies: Vec<Value> = server
         .requests()
@@ -134,9 +138,9 @@ async fn a022_a037_a045_parallel_calls_with_a_long_running_call() {
                 { "functionCall": { "name": "look" } },
             ])),
         ],
-        says("It is begun."),
+        text_chunks("It is begun."),
     ];
-    let (events, talk, server) = both(answers, |model| {
+    let (events, talk, server) = run_whole_and_streamed(answers, |model| {
         Agent::new(model)
             .tool(constant_tool("build", json!({ "status": "pending" })).long_running())
             .tool(constant_tool("look", json!("fine")))
@@ -167,7 +171,7 @@ async fn a022_a037_a045_parallel_calls_with_a_long_running_call() {
     );
 
     // The result comes later.
-    let (server, model) = gemini(vec![says("It is built.")]).await;
+    let (server, model) = gemini(vec![text_chunks("It is built.")]).await;
     let agent = Agent::new(model).tool(constant_tool("build", Value::Null).long_running());
     let built = ConversationInput::default().result(&*calls[0].id, "four rooms");
     let talk = agent.run(talk.next_input(built)).await.unwrap();
@@ -182,8 +186,13 @@ async fn a022_a037_a045_parallel_calls_with_a_long_running_call() {
 #[tokio::test]
 async fn a053_a054_a056_agents_transfer_the_conversation_to_each_other() {
     let to = |name: &str| calls("transfer_to_agent", json!({ "agent_name": name }));
-    let answers = vec![to("dogs"), to("cats"), to("root"), says("Ask a vet.")];
-    let (events, talk, server) = both(answers, |model| {
+    let answers = vec![
+        to("dogs"),
+        to("cats"),
+        to("root"),
+        text_chunks("Ask a vet."),
+    ];
+    let (events, talk, server) = run_whole_and_streamed(answers, |model| {
         Agent::new(model)
             .name("root")
             .sub_agent(Agent::named("dogs").description("Knows dogs."))
@@ -231,9 +240,9 @@ async fn a051_a_task_ends_only_with_a_matching_result() {
         calls("botanist", json!({ "request": "a rose" })),
         calls("finish_task", json!({ "name": "rose", "petals": "five" })),
         calls("finish_task", json!({ "name": "rose", "petals": 5 })),
-        says("It has five."),
+        text_chunks("It has five."),
     ];
-    let (events, talk, _) = both(answers, |model| {
+    let (events, talk, _) = run_whole_and_streamed(answers, |model| {
         let botanist = Agent::named("botanist").mode(Mode::Task).output::<Flower>();
         Agent::new(model).name("root").sub_agent(botanist)
     })
@@ -268,10 +277,10 @@ async fn a_chain_of_tools_in_a_single_turn_agent() {
         calls("clerk", json!({ "request": "the price of two roses" })),
         calls("price", json!({ "of": "rose" })),
         calls("times", json!({ "price": 3, "count": 2 })),
-        says("6"),
-        says("They are 6."),
+        text_chunks("6"),
+        text_chunks("They are 6."),
     ];
-    let (events, talk, _) = both(answers, |model| {
+    let (events, talk, _) = run_whole_and_streamed(answers, |model| {
         let clerk = Agent::named("clerk")
             .mode(Mode::SingleTurn)
             .tool(constant_tool("price", json!({ "price": 3 })))
@@ -305,9 +314,10 @@ async fn a021_a064_streamed_thoughts_text_and_calls() {
         piece(json!([{ "functionCall": {} }])),
         last(json!([{ "text": "" }])),
     ];
-    let (_server, model) = gemini(vec![chunks, says("A rose.")]).await;
+    let (_server, model) = gemini(vec![chunks, text_chunks("A rose.")]).await;
     let look = tool("look", |arguments, _| Ok(arguments["at"].clone()));
-    let (pieces, events, talk) = all(Agent::new(model).tool(look).streaming().events("go")).await;
+    let (pieces, events, talk) =
+        collect_stream(Agent::new(model).tool(look).streaming().events("go")).await;
     assert_eq!(
         shape(&events)[0],
         r#"(Hm. ) & Let me see. & look{"at":"the rose"}"#
@@ -322,7 +332,8 @@ async fn a021_a064_streamed_thoughts_text_and_calls() {
 #[tokio::test]
 async fn a004_after_an_answer_of_only_thoughts_the_model_is_asked_again() {
     let thinks = vec![last(json!([{ "text": "Hm.", "thought": true }]))];
-    let (events, talk, server) = both(vec![thinks, says("Yes.")], Agent::new).await;
+    let (events, talk, server) =
+        run_whole_and_streamed(vec![thinks, text_chunks("Yes.")], Agent::new).await;
     assert_eq!(shape(&events), ["(Hm.)", "Yes."]);
     assert_eq!((server.requests().len(), talk.answer()), (2, "Yes.".into()));
 }
@@ -332,7 +343,7 @@ async fn a003_a020_empty_answers_and_their_reasons() {
     let nothing = |reason: &str| {
         vec![json!({ "candidates": [{ "content": { "role": "model" }, "finishReason": reason }] })]
     };
-    let (events, talk, _) = both(vec![nothing("STOP")], Agent::new).await;
+    let (events, talk, _) = run_whole_and_streamed(vec![nothing("STOP")], Agent::new).await;
     assert!(events.is_empty() && talk.error().is_none());
     for reason in [
         "SAFETY",
@@ -341,7 +352,7 @@ async fn a003_a020_empty_answers_and_their_reasons() {
         "MALFORMED_FUNCTION_CALL",
         "OTHER",
     ] {
-        let (events, talk, _) = both(vec![nothing(reason)], Agent::new).await;
+        let (events, talk, _) = run_whole_and_streamed(vec![nothing(reason)], Agent::new).await;
         assert_eq!(events.len(), 1, "{reason}");
         let error = talk.error().unwrap_or_default();
         assert!(
@@ -350,12 +361,12 @@ async fn a003_a020_empty_answers_and_their_reasons() {
         );
     }
     let blocked = vec![json!({ "promptFeedback": { "blockReason": "PROHIBITED_CONTENT" } })];
-    let (_, talk, _) = both(vec![blocked], Agent::new).await;
+    let (_, talk, _) = run_whole_and_streamed(vec![blocked], Agent::new).await;
     assert_eq!(talk.error(), Some("the model stopped: ContentFilter"));
     // What was cut short is still an answer.
-    let mut cut = says("Once upon a");
+    let mut cut = text_chunks("Once upon a");
     cut[0]["candidates"][0]["finishReason"] = "MAX_TOKENS".into();
-    let (events, talk, _) = both(vec![cut], Agent::new).await;
+    let (events, talk, _) = run_whole_and_streamed(vec![cut], Agent::new).await;
     assert_eq!((talk.answer(), talk.error()), ("Once upon a".into(), None));
     assert_eq!(json!(events[0].finish), "length");
 }
@@ -400,7 +411,7 @@ async fn a015_a016_errors_in_the_middle_of_a_stream() {
             assert_starts_with(&error, "provider `gemini` failed: ");
             Ok(Some(LlmResponse::text_only("no story today")))
         });
-        let (pieces, events, talk) = all(agent.events("a story")).await;
+        let (pieces, events, talk) = collect_stream(agent.events("a story")).await;
         assert_eq!(shape(&pieces), ["Once"]);
         assert_eq!((events.len(), talk.answer()), (1, "no story today".into()));
     }
@@ -418,7 +429,7 @@ async fn a007_code_that_the_provider_ran() {
         .as_array_mut()
         .unwrap()
         .push(json!({ "text": "It is 4." }));
-    let (events, talk, _) = both(vec![vec![last(whole)]], Agent::new).await;
+    let (events, talk, _) = run_whole_and_streamed(vec![vec![last(whole)]], Agent::new).await;
     let parts = &events[0].message.as_ref().unwrap().parts;
     assert!(
         matches!(&parts[1], Part::Code { code, .. } if code == "print(2+2)"),
@@ -427,7 +438,8 @@ async fn a007_code_that_the_provider_ran() {
     assert!(matches!(&parts[2], Part::CodeResult { outcome, .. } if outcome == "OUTCOME_OK"));
     assert_eq!(talk.answer(), "Let me compute.It is 4.");
     // Its result is not the last word.
-    let (events, talk, server) = both(vec![vec![last(ran)], says("It is 4.")], Agent::new).await;
+    let (events, talk, server) =
+        run_whole_and_streamed(vec![vec![last(ran)], text_chunks("It is 4.")], Agent::new).await;
     assert_eq!((events.len(), talk.answer()), (2, "It is 4.".into()));
     // Gemini takes back what it ran itself.
     let content = &server.requests()[1].body["contents"][1];
@@ -448,13 +460,13 @@ impl CodeExecutor for Knows {
 
 #[tokio::test]
 async fn a009_code_that_the_program_ran_is_sent_as_text() {
-    let code = says("So:\n```tool_code\nprint(2+2)\n```");
+    let code = text_chunks("So:\n```tool_code\nprint(2+2)\n```");
     let native = last(json!([
         { "executableCode": { "language": "PYTHON", "code": "print(2+2)" } },
     ]));
-    let answers = vec![code, vec![native], says("It is 4.")];
+    let answers = vec![code, vec![native], text_chunks("It is 4.")];
     let (events, talk, server) =
-        both(answers, |model| Agent::new(model).code_executor(Knows)).await;
+        run_whole_and_streamed(answers, |model| Agent::new(model).code_executor(Knows)).await;
     assert_eq!((events.len(), talk.answer()), (5, "It is 4.".into()));
     let contents = &server.requests()[2].body["contents"];
     assert!(
@@ -481,7 +493,7 @@ async fn grounding_is_stored_and_unknown_fields_are_ignored() {
     answer["candidates"][0]["groundingMetadata"] = sources.clone();
     answer["candidates"][0]["citationMetadata"] = json!({ "citations": [] });
     answer["candidates"][0]["avgLogprobs"] = json!(-0.1);
-    let (events, talk, _) = both(vec![vec![answer]], Agent::new).await;
+    let (events, talk, _) = run_whole_and_streamed(vec![vec![answer]], Agent::new).await;
     assert_eq!(talk.answer(), "They are leaves.");
     assert_eq!(events[0].meta["groundingMetadata"], sources);
     assert_eq!(
@@ -492,7 +504,7 @@ async fn grounding_is_stored_and_unknown_fields_are_ignored() {
 
 #[tokio::test]
 async fn a013_a017_callbacks_replace_requests_and_responses() {
-    let (server, model) = gemini(vec![says("secret: 42")]).await;
+    let (server, model) = gemini(vec![text_chunks("secret: 42")]).await;
     let agent = Agent::new(model)
         .before_model(|call| {
             let asked = call.request.messages.last().map(ChatMessage::text);

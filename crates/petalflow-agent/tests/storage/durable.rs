@@ -224,7 +224,7 @@ async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
 }
 
 /// A model whose answers depend only on the request, in every process: two calls, then text.
-fn steady(request: &LlmRequest) -> Reply {
+fn deterministic_reply(request: &LlmRequest) -> Reply {
     let last = request.messages.last().expect("something was said");
     let number = request
         .messages
@@ -238,7 +238,7 @@ fn steady(request: &LlmRequest) -> Reply {
 }
 
 fn steady_agent() -> Agent {
-    Agent::new(ScriptedModel::from_fn(steady))
+    Agent::new(ScriptedModel::from_fn(deterministic_reply))
         .tool(crate::kit::constant_tool("a", json!("one")))
         .tool(tool("b", |_, cx| {
             cx.set_state("seen", true);

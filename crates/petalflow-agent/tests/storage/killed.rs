@@ -70,7 +70,7 @@ fn finished_turns(talk: &Conversation) -> usize {
 }
 
 /// The words of the conversation, and what the model reads in one more turn.
-async fn left(store: &(impl Store + Clone)) -> (Vec<String>, Vec<String>) {
+async fn run_last_turn(store: &(impl Store + Clone)) -> (Vec<String>, Vec<String>) {
     let (agent, model) = agent();
     let thread = agent.store(store).on_busy(OnBusy::Queue).thread("talk");
     let talk = thread
@@ -106,8 +106,8 @@ fn a_process_killed_during_compactions_loses_nothing() {
         let whole = InMemoryStore::new();
         work(&whole).await;
         assert_eq!(
-            left(&store).await,
-            left(&whole).await,
+            run_last_turn(&store).await,
+            run_last_turn(&whole).await,
             "after {kills} kills"
         );
     });

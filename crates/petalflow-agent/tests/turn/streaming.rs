@@ -11,17 +11,17 @@ use petalflow_llm::stream::Delta;
 use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
-use crate::kit::{all, constant_tool, events, results, scripted_agent, shape, tool};
+use crate::kit::{collect_stream, constant_tool, events, results, scripted_agent, shape, tool};
 
 #[tokio::test]
 async fn a019_deltas_are_sent_only_when_streaming_is_enabled() {
     let (agent, _) = scripted_agent([Reply::chunks(["hel", "lo"])]);
-    let (pieces, events, _) = all(agent.events("hi")).await;
+    let (pieces, events, _) = collect_stream(agent.events("hi")).await;
     assert!(pieces.is_empty());
     assert_eq!(shape(&events), ["hello"]);
 
     let (agent, _) = scripted_agent([Reply::chunks(["hel", "lo"])]);
-    let (pieces, events, _) = all(agent.streaming().events("hi")).await;
+    let (pieces, events, _) = collect_stream(agent.streaming().events("hi")).await;
     assert_eq!(shape(&pieces), ["hel", "lo"]);
     assert!(
         pieces
@@ -43,7 +43,7 @@ async fn a017_callbacks_see_every_delta_and_the_response_and_may_replace_each() 
             Ok(Some(LlmResponse::text_only(loud + mark)))
         })
         .after_model(|_, _| panic!("the first has decided"));
-    let (pieces, events, _) = all(agent.events("hi")).await;
+    let (pieces, events, _) = collect_stream(agent.events("hi")).await;
     assert_eq!(shape(&pieces), ["HEL~", "LO~"]);
     assert_eq!(shape(&events), ["HELLO!"]);
 }
@@ -61,7 +61,7 @@ async fn a021_streamed_calls_are_emitted_but_made_only_when_complete() {
     let agent = agent
         .streaming()
         .tool(tool("echo", |arguments, _| Ok(arguments["say"].clone())));
-    let (pieces, events, talk) = all(agent.events("go")).await;
+    let (pieces, events, talk) = collect_stream(agent.events("go")).await;
     assert_eq!(pieces.len(), 2, "the call's begin, and the last words");
     assert_eq!(results(&talk), ["hi"], "once");
     assert_eq!(events.len(), 3);
@@ -102,7 +102,7 @@ async fn a064_the_response_has_the_parts_in_order_with_signatures_and_usage() {
     .with_usage(usage);
     let (agent, _) = scripted_agent([reply, "done".into()]);
     let agent = agent.streaming().tool(constant_tool("echo", json!(1)));
-    let (pieces, events, talk) = all(agent.events("go")).await;
+    let (pieces, events, talk) = collect_stream(agent.events("go")).await;
     assert!(pieces.iter().all(|piece| piece.partial));
     assert_eq!(
         shape(&events)[0],
@@ -179,8 +179,8 @@ async fn a_failed_run_ends_its_stream_with_the_error() {
 }
 
 /// The pieces with their authors.
-async fn heard(events: AgentEvents) -> Vec<String> {
-    let (pieces, _, _) = all(events).await;
+async fn streamed_texts(events: AgentEvents) -> Vec<String> {
+    let (pieces, _, _) = collect_stream(events).await;
     let pieces = pieces.iter().filter(|piece| !piece.text().is_empty());
     pieces
         .map(|piece| format!("{}: {}", piece.author, piece.text()))
@@ -188,11 +188,11 @@ async fn heard(events: AgentEvents) -> Vec<String> {
 }
 
 /// A model that makes this call, and then says something.
-fn after(call: Reply) -> ScriptedModel {
+fn model_with_call(call: Reply) -> ScriptedModel {
     ScriptedModel::new([call, Reply::chunks(["t", "wo"])])
 }
 
-fn below(mode: Mode) -> Agent {
+fn sub_agent(mode: Mode) -> Agent {
     let model = ScriptedModel::new([Reply::chunks(["o", "ne"])]);
     Agent::named("below").model(model).mode(mode)
 }
@@ -201,19 +201,24 @@ fn below(mode: Mode) -> Agent {
 async fn the_agents_below_stream_as_well() {
     let transfer = || Reply::call("transfer_to_agent", json!({"agent_name": "below"}));
     let ask = || Reply::call("below", json!({"request": "go"}));
-    let agent = |call, mode| Agent::new(after(call)).name("above").sub_agent(below(mode));
+    let agent = |call, mode| {
+        Agent::new(model_with_call(call))
+            .name("above")
+            .sub_agent(sub_agent(mode))
+    };
 
     let silent = agent(ask(), Mode::SingleTurn);
-    assert!(heard(silent.events("go")).await.is_empty());
+    assert!(streamed_texts(silent.events("go")).await.is_empty());
     let asks = agent(ask(), Mode::SingleTurn).streaming();
     let expected = ["below: o", "below: ne", "above: t", "above: wo"];
-    assert_eq!(heard(asks.events("go")).await, expected);
+    assert_eq!(streamed_texts(asks.events("go")).await, expected);
     let transfers = agent(transfer(), Mode::Chat).streaming();
-    assert_eq!(heard(transfers.events("go")).await, expected[..2]);
+    assert_eq!(streamed_texts(transfers.events("go")).await, expected[..2]);
 
     // An agent below may stream alone.
-    let alone = Agent::new(after(ask())).sub_agent(below(Mode::SingleTurn).streaming());
-    assert_eq!(heard(alone.events("go")).await, expected[..2]);
+    let alone =
+        Agent::new(model_with_call(ask())).sub_agent(sub_agent(Mode::SingleTurn).streaming());
+    assert_eq!(streamed_texts(alone.events("go")).await, expected[..2]);
 }
 
 #[tokio::test]
@@ -222,13 +227,13 @@ async fn agents_and_prebuilt_flows_that_tools_run_stream_as_well() {
     let help = || {
         petalflow::tool::FuncTool::untyped(spec.clone(), |_, cx| async move {
             let cx = cx.context().ok_or("it is called in a run")?;
-            below(Mode::Chat).run_in(&cx, "go").await?;
+            sub_agent(Mode::Chat).run_in(&cx, "go").await?;
             let inquiry = AskExpert::new().run_in(&cx, "inquiry", "go".to_string());
             Ok(json!(inquiry.await?.answer))
         })
     };
     for streams in [true, false] {
-        let mut agent = Agent::new(after(Reply::call("help", json!({}))))
+        let mut agent = Agent::new(model_with_call(Reply::call("help", json!({}))))
             .name("above")
             .tool(help());
         if streams {
@@ -240,7 +245,7 @@ async fn agents_and_prebuilt_flows_that_tools_run_stream_as_well() {
             .launch()
             .manage(Model::new(choice))
             .manage(Team::new().member("expert", "knows", expert));
-        let heard = heard(AgentEvents::new(launch.run("go").events())).await;
+        let heard = streamed_texts(AgentEvents::new(launch.run("go").events())).await;
         let expected = [
             "below: o",
             "below: ne",
@@ -269,25 +274,34 @@ fn runs(name: &str, agent: Agent) -> petalflow::tool::FuncTool {
 async fn an_agent_that_streams_inside_of_a_run_streams_the_agents_that_its_tools_run() {
     let inner = |streams: bool| {
         let call = Reply::call("help", json!({}));
-        let agent = Agent::new(after(call)).name("inner");
-        let agent = agent.tool(runs("help", below(Mode::Chat)));
+        let agent = Agent::new(model_with_call(call)).name("inner");
+        let agent = agent.tool(runs("help", sub_agent(Mode::Chat)));
         if streams { agent.streaming() } else { agent }
     };
     let outer = |inner: Agent| {
         let call = Reply::call("ask", json!({}));
-        Agent::new(after(call))
+        Agent::new(model_with_call(call))
             .name("outer")
             .tool(runs("ask", inner))
     };
     let expected = ["below: o", "below: ne", "inner: t", "inner: wo"];
-    assert_eq!(heard(outer(inner(true)).events("go")).await, expected);
-    assert!(heard(outer(inner(false)).events("go")).await.is_empty());
+    assert_eq!(
+        streamed_texts(outer(inner(true)).events("go")).await,
+        expected
+    );
+    assert!(
+        streamed_texts(outer(inner(false)).events("go"))
+            .await
+            .is_empty()
+    );
 
     // A called agent that streams alone.
     let call = Reply::call("inner", json!({"request": "go"}));
     let called = inner(true).mode(Mode::SingleTurn);
-    let above = Agent::new(after(call)).name("above").sub_agent(called);
-    assert_eq!(heard(above.events("go")).await, expected);
+    let above = Agent::new(model_with_call(call))
+        .name("above")
+        .sub_agent(called);
+    assert_eq!(streamed_texts(above.events("go")).await, expected);
 }
 
 #[tokio::test]
@@ -298,7 +312,7 @@ async fn an_agent_that_got_the_conversation_streams_the_agents_that_its_tools_ru
         let inner = ScriptedModel::new([help(), transfer("outer")]);
         let inner = Agent::new(inner)
             .name("inner")
-            .tool(runs("help", below(Mode::Chat)));
+            .tool(runs("help", sub_agent(Mode::Chat)));
         let inner = if inner_streams {
             inner.streaming()
         } else {
@@ -308,19 +322,22 @@ async fn an_agent_that_got_the_conversation_streams_the_agents_that_its_tools_ru
         let replies = [transfer("inner"), help(), Reply::chunks(["t", "wo"])];
         Agent::new(ScriptedModel::new(replies))
             .name("outer")
-            .tool(runs("help", below(Mode::Chat)))
+            .tool(runs("help", sub_agent(Mode::Chat)))
             .sub_agent(inner)
     };
     let expected = ["below: o", "below: ne"];
-    assert_eq!(heard(team(true).events("go")).await, expected);
-    assert!(heard(team(false).events("go")).await.is_empty());
+    assert_eq!(streamed_texts(team(true).events("go")).await, expected);
+    assert!(streamed_texts(team(false).events("go")).await.is_empty());
 
     // Within another run.
     let above = |inner: Agent| {
         let replies = [Reply::call("ask", json!({})), "done".into()];
         Agent::new(ScriptedModel::new(replies)).tool(runs("ask", inner))
     };
-    assert_eq!(heard(above(team(true)).events("go")).await, expected);
-    let all = heard(above(team(true)).streaming().events("go")).await;
+    assert_eq!(
+        streamed_texts(above(team(true)).events("go")).await,
+        expected
+    );
+    let all = streamed_texts(above(team(true)).streaming().events("go")).await;
     assert!(all.contains(&"outer: wo".to_string()), "{all:?}");
 }
