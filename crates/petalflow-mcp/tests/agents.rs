@@ -98,7 +98,7 @@ fn without_ids(events: &[AgentEvent]) -> Vec<Value> {
     parts.collect()
 }
 
-async fn asks(agent: &Agent, city: &str) -> (Vec<AgentEvent>, Conversation) {
+async fn ask_weather(agent: &Agent, city: &str) -> (Vec<AgentEvent>, Conversation) {
     let question = format!("what is the weather in {city}?");
     run(agent, question).await
 }
@@ -138,7 +138,7 @@ const HINT: &str = "Please approve or reject the tool call get_weather() by resp
     expected ToolConfirmation payload.";
 
 /// The events of a call that needs a confirmation.
-fn asked() -> Vec<Value> {
+fn confirmation_events() -> Vec<Value> {
     let error = "error tool \"get_weather\" requires confirmation, please approve or reject";
     vec![
         calls("Lisbon"),
@@ -162,7 +162,7 @@ async fn a066_a_recorded_agent_calls_the_tool_of_a_server() {
     let Some(recorded) = Recorded::of("TestMCPToolSet", |tools| tools).await else {
         return;
     };
-    let (events, _) = asks(&recorded.agent, "london").await;
+    let (events, _) = ask_weather(&recorded.agent, "london").await;
     let answer = json!({ "model": "The weather in London is sunny." });
     assert_eq!(
         without_ids(&events),
@@ -190,7 +190,7 @@ async fn a048_calls_without_a_confirmation_are_made() {
         let Some(recorded) = Recorded::of(&name, tools).await else {
             return;
         };
-        let (events, talk) = asks(&recorded.agent, city).await;
+        let (events, talk) = ask_weather(&recorded.agent, city).await;
         assert_eq!(
             without_ids(&events),
             [calls(city), sunny(city), answers(city)],
@@ -230,8 +230,8 @@ async fn a047_a048_a050_calls_are_made_after_their_confirmation() {
         let Some(recorded) = Recorded::of(&name, tools).await else {
             return;
         };
-        let (events, talk) = asks(&recorded.agent, "Lisbon").await;
-        assert_eq!(without_ids(&events), asked(), "{name}");
+        let (events, talk) = ask_weather(&recorded.agent, "Lisbon").await;
+        assert_eq!(without_ids(&events), confirmation_events(), "{name}");
         let [Pending::Confirmation { id, .. }] = &talk.pending()[..] else {
             panic!("{:?}", talk.pending())
         };
@@ -256,7 +256,7 @@ async fn a050_a_rejection_is_reported_to_the_model() {
     let Some(recorded) = Recorded::of(name, tools).await else {
         return;
     };
-    let (_, talk) = asks(&recorded.agent, "Lisbon").await;
+    let (_, talk) = ask_weather(&recorded.agent, "Lisbon").await;
     let no = ConversationInput::default().confirm(talk.pending()[0].id(), false);
     let model = petalflow_llm::ScriptedModel::from_fn(|request| {
         let results = request.messages.iter().flat_map(ChatMessage::tool_results);

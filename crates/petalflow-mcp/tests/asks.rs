@@ -72,7 +72,7 @@ fn asking(method: &'static str, params: Value) -> (McpClient, Arc<Mutex<Value>>)
 }
 
 /// The response that the server got.
-async fn answered(server: &McpClient) -> Value {
+async fn server_response(server: &McpClient) -> Value {
     let result = call(server, "act", json!({})).await.unwrap();
     serde_json::from_str(result["output"].as_str().unwrap()).unwrap()
 }
@@ -103,7 +103,7 @@ async fn a_person_is_asked_and_the_answer_arrives() {
         Elicited::Accept(json!({ "name": "Ada" }))
     });
     assert_eq!(
-        answered(&server).await,
+        server_response(&server).await,
         json!({ "action": "accept", "content": { "name": "Ada" } })
     );
     assert_eq!(
@@ -116,9 +116,12 @@ async fn a_person_is_asked_and_the_answer_arrives() {
 async fn a_person_may_decline_cancel_or_answer_at_a_url() {
     let (server, _) = asking("elicitation/create", form());
     let refuse = server.clone().elicit(|_| async { Elicited::Decline });
-    assert_eq!(answered(&refuse).await, json!({ "action": "decline" }));
+    assert_eq!(
+        server_response(&refuse).await,
+        json!({ "action": "decline" })
+    );
     let close = server.elicit(|_| async { Elicited::Cancel });
-    assert_eq!(answered(&close).await, json!({ "action": "cancel" }));
+    assert_eq!(server_response(&close).await, json!({ "action": "cancel" }));
 
     let elsewhere = json!({ "mode": "url", "message": "Sign in.", "url": "https://example.com/in", "elicitationId": "7" });
     let (server, _) = asking("elicitation/create", elsewhere);
@@ -129,13 +132,16 @@ async fn a_person_may_decline_cancel_or_answer_at_a_url() {
         );
         Elicited::Accept(Value::Null)
     });
-    assert_eq!(answered(&server).await, json!({ "action": "accept" }));
+    assert_eq!(
+        server_response(&server).await,
+        json!({ "action": "accept" })
+    );
 }
 
 #[tokio::test]
 async fn without_a_handler_the_server_gets_an_error() {
     let (server, can) = asking("elicitation/create", form());
-    let error = answered(&server).await;
+    let error = server_response(&server).await;
     assert_eq!(
         error["message"],
         "the client has no handler for elicitation"
@@ -143,7 +149,7 @@ async fn without_a_handler_the_server_gets_an_error() {
     assert_eq!(*can.lock().unwrap(), json!({}));
     let sample = json!({ "messages": [], "maxTokens": 5 });
     let (server, _) = asking("sampling/createMessage", sample);
-    let error = answered(&server).await;
+    let error = server_response(&server).await;
     assert_eq!(error["message"], "the client has no model for sampling");
 }
 
@@ -154,11 +160,11 @@ async fn the_server_gets_a_response_after_a_panic_or_an_invalid_answer() {
         .clone()
         .elicit(|_| async { Elicited::Accept(json!("Ada")) });
     assert_eq!(
-        answered(&wrong).await["message"],
+        server_response(&wrong).await["message"],
         "the answer is not an object"
     );
     let broken = server.elicit(|_| async { panic!("out of order") });
-    let message = answered(&broken).await["message"].clone();
+    let message = server_response(&broken).await["message"].clone();
     assert!(
         message.as_str().unwrap().contains("out of order"),
         "{message}"
@@ -181,7 +187,7 @@ async fn a_sampling_request_reaches_the_model() {
     let (server, can) = asking("sampling/createMessage", params);
     let model = Arc::new(ScriptedModel::new(["In short: yes."]));
     let server = server.sample(Arc::clone(&model));
-    let answer = answered(&server).await;
+    let answer = server_response(&server).await;
     assert_eq!(
         (
             &answer["role"],
@@ -214,7 +220,10 @@ async fn a_model_that_fails_is_an_error_of_the_server() {
     let (server, _) = asking("sampling/createMessage", params);
     let broken = LlmError::new(LlmErrorKind::Connection, "the cable is out");
     let server = server.sample(ScriptedModel::new([Reply::from(broken)]));
-    assert_eq!(answered(&server).await["message"], "the cable is out");
+    assert_eq!(
+        server_response(&server).await["message"],
+        "the cable is out"
+    );
 }
 
 /// In the newest version of the protocol, the question is the result of the call, which is repeated with the answer.

@@ -56,7 +56,7 @@ async fn speak(wire: DuplexStream, answer: impl Fn() -> Answer) {
 }
 
 /// A server with these answers in turn, then the correct one. It counts its connections.
-fn by_hand(answers: &'static [Answer]) -> (McpClient, Arc<AtomicUsize>) {
+fn scripted_server(answers: &'static [Answer]) -> (McpClient, Arc<AtomicUsize>) {
     let (dials, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&dials);
     let server = McpClient::over("by hand", move || {
@@ -83,7 +83,7 @@ async fn an_answer_of_the_wrong_shape_is_an_error_and_the_next_call_works() {
             "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"out of order\"}}\n",
         ),
     ];
-    let (server, dials) = by_hand(answers);
+    let (server, dials) = scripted_server(answers);
     for _ in 0..2 {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert_eq!(
@@ -109,7 +109,7 @@ async fn a_message_that_is_not_an_answer_ends_with_the_timeout() {
         Answer::Say("this is not JSON\n"),
         Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[{\"type\":\"text\""),
     ];
-    let (server, dials) = by_hand(answers);
+    let (server, dials) = scripted_server(answers);
     for _ in answers {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert!(matches!(error, ToolError::Timeout(..)), "{error}");
@@ -125,7 +125,7 @@ async fn a_message_that_is_not_an_answer_ends_with_the_timeout() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_during_a_call_is_replaced_for_the_next() {
-    let (server, dials) = by_hand(&[Answer::HangUp, Answer::Right, Answer::HangUp]);
+    let (server, dials) = scripted_server(&[Answer::HangUp, Answer::Right, Answer::HangUp]);
     for _ in 0..2 {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert_eq!(
@@ -142,7 +142,7 @@ async fn a_connection_that_breaks_during_a_call_is_replaced_for_the_next() {
 
 #[tokio::test]
 async fn an_existing_tool_uses_the_new_connection() {
-    let (server, dials) = by_hand(&[Answer::HangUp]);
+    let (server, dials) = scripted_server(&[Answer::HangUp]);
     let tools = server.tools().await.unwrap();
     let tool = tools.get("act").unwrap();
     let cx = petalflow::tool::ToolContext::new("1");

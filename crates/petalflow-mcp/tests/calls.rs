@@ -9,11 +9,11 @@ use petalflow::tool::{ToolContext, ToolError, ToolSet};
 use petalflow_mcp::{self as mcp, McpClient};
 use serde_json::{Value, json};
 
-use super::{Waiting, all, call, output, server, sum_of, within};
+use super::{Waiting, all_tools, call, connect_in_process, output, server, sum_of};
 
 #[tokio::test]
 async fn results_and_errors_come_back() {
-    let server = server(all());
+    let server = server(all_tools());
     let sum = call(&server, "add", json!({ "a": 1, "b": 2 })).await;
     assert_eq!(sum.unwrap(), sum_of(3));
     let text = call(&server, "repeat", json!({ "text": "ho", "times": 2 })).await;
@@ -25,7 +25,7 @@ async fn results_and_errors_come_back() {
 
 #[tokio::test]
 async fn wrong_arguments_are_errors_that_a_model_can_read() {
-    let server = server(all());
+    let server = server(all_tools());
     let error = call(&server, "add", json!({ "a": 1, "b": "two" }))
         .await
         .unwrap_err();
@@ -43,7 +43,7 @@ async fn wrong_arguments_are_errors_that_a_model_can_read() {
 
 #[tokio::test]
 async fn a_tool_that_panics_still_answers() {
-    let server = server(all());
+    let server = server(all_tools());
     let error = call(&server, "panic", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "panicked: out of paper");
     call(&server, "add", json!({ "a": 1, "b": 2 }))
@@ -53,7 +53,7 @@ async fn a_tool_that_panics_still_answers() {
 
 #[tokio::test]
 async fn many_calls_at_once_each_get_their_own_answer() {
-    let server = server(all());
+    let server = server(all_tools());
     let calls = (0..200).map(|n| {
         let server = &server;
         async move {
@@ -79,20 +79,20 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
         let mut call = tool.call(json!({}), &cx);
         tokio::select! {
             _ = &mut call => panic!("it waits for ever"),
-            () = waiting.begun() => {}
+            () = waiting.wait_until_begun() => {}
         }
     }
-    waiting.dropped().await;
+    waiting.wait_until_dropped().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_takes_too_long_is_cancelled_and_others_continue() {
     let waiting = Waiting::default();
-    let server = server(all().with(waiting.tool())).timeout(Duration::from_millis(100));
+    let server = server(all_tools().with(waiting.tool())).timeout(Duration::from_millis(100));
     let error = call(&server, "wait", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "tool `wait` timed out after 100ms");
     assert!(matches!(error, ToolError::Timeout(..)));
-    waiting.dropped().await;
+    waiting.wait_until_dropped().await;
     call(&server, "add", json!({ "a": 1, "b": 2 }))
         .await
         .unwrap();
@@ -119,7 +119,7 @@ flow!(CountFar(Count) { count_far });
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_alive() {
     // Five times 50 milliseconds are more than the timeout; each report restarts it.
-    let server = server(all()).timeout(Duration::from_millis(200));
+    let server = server(all_tools()).timeout(Duration::from_millis(200));
     let launch = CountFar::new().manage(server);
     let mut events = launch.run(()).events();
     let mut reports = Vec::new();
@@ -145,7 +145,7 @@ async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_aliv
 
 #[tokio::test]
 async fn a_large_result_arrives_up_to_the_limit_and_is_an_error_beyond_it() {
-    let (server, dials) = within(mcp::serve(all()));
+    let (server, dials) = connect_in_process(mcp::serve(all_tools()));
     let server = server.message_limit(4 << 20);
     let text = call(&server, "repeat", json!({ "text": "x", "times": 3 << 20 })).await;
     assert_eq!(text.unwrap()["output"].as_str().unwrap().len(), 3 << 20);
@@ -165,9 +165,11 @@ async fn a_large_result_arrives_up_to_the_limit_and_is_an_error_beyond_it() {
 
 #[tokio::test]
 async fn the_program_decides_which_calls_need_a_confirmation() {
-    let server = server(all()).prefix("sums_").confirm(|tool, arguments| {
-        (tool == "add" && arguments["a"] == 1).then(|| format!("add {arguments}?"))
-    });
+    let server = server(all_tools())
+        .prefix("sums_")
+        .confirm(|tool, arguments| {
+            (tool == "add" && arguments["a"] == 1).then(|| format!("add {arguments}?"))
+        });
     let tools = server.tools().await.unwrap();
     let add = tools.get("sums_add").unwrap();
     assert_eq!(add.confirm(&json!({ "a": 1 })).unwrap(), r#"add {"a":1}?"#);

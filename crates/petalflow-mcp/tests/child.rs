@@ -10,7 +10,7 @@ use petalflow_mcp::{self as mcp, McpClient};
 use petalflow_test_support::{Need, assert_starts_with, skip};
 use serde_json::{Value, json};
 
-use super::{add, all, call, sum_of};
+use super::{add, all_tools, call, sum_of};
 
 const CHILD: &str = "PETALFLOW_TEST_MCP_CHILD";
 
@@ -65,21 +65,21 @@ fn child() -> McpClient {
     .timeout(Duration::from_secs(30))
 }
 
-async fn number_of(server: &McpClient) -> u32 {
+async fn process_number(server: &McpClient) -> u32 {
     let number = call(server, "number", json!({})).await.unwrap();
     number["output"].as_str().unwrap().parse().unwrap()
 }
 
-fn lives(process: u32) -> bool {
+fn is_alive(process: u32) -> bool {
     // A process that has ended and was not waited for is a zombie: `Z` in its status.
     let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
     status.is_ok_and(|status| !status.contains(") Z "))
 }
 
 /// Waits until a process has ended. It must within ten seconds.
-async fn ended(process: u32) {
+async fn wait_until_ended(process: u32) {
     for _ in 0..1_000 {
-        if !lives(process) {
+        if !is_alive(process) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -96,7 +96,7 @@ async fn a_program_is_started_and_its_tools_are_called() {
             .unwrap(),
         sum_of(3)
     );
-    assert_ne!(number_of(&server).await, std::process::id());
+    assert_ne!(process_number(&server).await, std::process::id());
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn names_of(server: &McpClient) -> Vec<String> {
 async fn a_program_that_dies_in_a_call_is_started_again_for_the_next() {
     let server = child();
     let tools = server.tools().await.unwrap();
-    let first = number_of(&server).await;
+    let first = process_number(&server).await;
     let die = tools.get("die").unwrap();
     let error = die
         .call(json!({}), &ToolContext::new("1"))
@@ -135,20 +135,20 @@ async fn a_program_that_dies_in_a_call_is_started_again_for_the_next() {
         error.to_string(),
         "the connection to MCP server `child` was lost during `die`: the server closed the connection; it is not known whether the request was processed"
     );
-    let second = number_of(&server).await;
+    let second = process_number(&server).await;
     assert_ne!(first, second);
 }
 
 #[tokio::test]
 async fn a_program_that_is_killed_from_outside_is_started_again() {
     let server = child();
-    let first = number_of(&server).await;
+    let first = process_number(&server).await;
     let killed = Command::new("kill")
         .args(["-9", &first.to_string()])
         .status();
     assert!(killed.unwrap().success());
     if Path::new("/proc/self/stat").exists() {
-        ended(first).await;
+        wait_until_ended(first).await;
     }
     // The client may not have noticed yet: then one call fails.
     let mut again = call(&server, "number", json!({})).await;
@@ -167,14 +167,14 @@ async fn a_program_ends_when_its_client_is_closed_or_dropped() {
         return skip(Need::Optional, "there is no /proc: run the tests on Linux");
     }
     let server = child();
-    let first = number_of(&server).await;
-    assert!(lives(first));
+    let first = process_number(&server).await;
+    assert!(is_alive(first));
     server.close().await;
-    assert!(!lives(first));
-    let second = number_of(&server).await;
-    assert!(lives(second));
+    assert!(!is_alive(first));
+    let second = process_number(&server).await;
+    assert!(is_alive(second));
     drop(server);
-    ended(second).await;
+    wait_until_ended(second).await;
 }
 
 #[tokio::test]
@@ -189,5 +189,5 @@ async fn a_missing_program_is_an_error() {
     let server = McpClient::stdio("true", [] as [&str; 0]).attempts(1);
     let error = server.tools().await.unwrap_err().to_string();
     assert_starts_with(&error, "cannot connect to MCP server `true`: ");
-    assert!(!all().is_empty());
+    assert!(!all_tools().is_empty());
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{all, call, output, sum_of, timely};
+use super::{all_tools, call, output, sum_of, within_ten_seconds};
 
 const NO_HEADERS: [(&str, &str); 0] = [];
 
@@ -50,7 +50,7 @@ async fn status(address: SocketAddr, headers: &str) -> u16 {
 
 #[tokio::test]
 async fn requests_from_pages_of_other_origins_are_refused() {
-    let server = mcp::serve(all()).allow_origins(["https://app.example.com"]);
+    let server = mcp::serve(all_tools()).allow_origins(["https://app.example.com"]);
     let address = serve(server).await;
     for (headers, expected) in [
         ("", 200),
@@ -70,7 +70,7 @@ async fn requests_from_pages_of_other_origins_are_refused() {
 
 #[tokio::test]
 async fn requests_without_the_right_token_are_refused() {
-    let server = mcp::serve(all())
+    let server = mcp::serve(all_tools())
         .authenticate(|headers| headers.get("authorization") == Some("Bearer right"));
     let address = serve(server).await;
     assert_eq!(status(address, "").await, 401);
@@ -92,13 +92,13 @@ async fn requests_without_the_right_token_are_refused() {
 #[tokio::test]
 async fn an_idle_connection_is_closed_and_a_long_call_is_not() {
     let limit = Duration::from_millis(200);
-    let address = serve(mcp::serve(all()).header_timeout(limit)).await;
+    let address = serve(mcp::serve(all_tools()).header_timeout(limit)).await;
     let mut idle = TcpStream::connect(address).await.unwrap();
     idle.write_all(b"POST /mcp HTTP/1.1\r\nhost: ")
         .await
         .unwrap();
     // It may answer before it closes the connection.
-    let _ = timely(idle.read_to_end(&mut Vec::new())).await;
+    let _ = within_ten_seconds(idle.read_to_end(&mut Vec::new())).await;
     // Ten times 50 milliseconds.
     let counted = call(&client(address), "count", json!({ "to": 10 })).await;
     assert_eq!(counted.unwrap(), output("counted"));
@@ -106,7 +106,7 @@ async fn an_idle_connection_is_closed_and_a_long_call_is_not() {
 
 #[tokio::test]
 async fn a_client_above_the_connection_limit_waits_for_its_turn() {
-    let address = serve(mcp::serve(all()).max_connections(1)).await;
+    let address = serve(mcp::serve(all_tools()).max_connections(1)).await;
     let idle = TcpStream::connect(address).await.unwrap();
     // The listener takes connections in order.
     let second = status(address, "");
@@ -114,7 +114,7 @@ async fn a_client_above_the_connection_limit_waits_for_its_turn() {
     let early = tokio::time::timeout(Duration::from_millis(200), &mut second).await;
     assert!(early.is_err());
     drop(idle);
-    assert_eq!(timely(second).await, 200);
+    assert_eq!(within_ten_seconds(second).await, 200);
 }
 
 #[cfg(unix)]
@@ -137,7 +137,7 @@ mod few_files {
         let served: petalflow::Result<()> = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await?;
             println!("at {}.", listener.local_addr()?);
-            let server = mcp::serve(all()).header_timeout(Duration::from_millis(500));
+            let server = mcp::serve(all_tools()).header_timeout(Duration::from_millis(500));
             server.http(listener, []).await?;
             Ok(())
         });
@@ -172,12 +172,13 @@ mod few_files {
 
     #[tokio::test]
     async fn a_server_without_free_files_waits_and_continues() {
-        let (address, _child) = timely(child()).await;
+        let (address, _child) = within_ten_seconds(child()).await;
         let mut idle = Vec::new();
         for _ in 0..60 {
             idle.push(TcpStream::connect(address).await.unwrap());
         }
-        let sum = timely(call(&client(address), "add", json!({ "a": 1, "b": 2 }))).await;
+        let sum =
+            within_ten_seconds(call(&client(address), "add", json!({ "a": 1, "b": 2 }))).await;
         assert_eq!(sum.unwrap(), sum_of(3));
         drop(idle);
     }

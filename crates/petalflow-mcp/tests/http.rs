@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::{Waiting, add, all, call, output, sum_of};
+use super::{Waiting, add, all_tools, call, output, sum_of};
 
 const NO_HEADERS: [(&str, &str); 0] = [];
 
@@ -30,7 +30,7 @@ fn client(address: SocketAddr) -> McpClient {
 
 #[tokio::test]
 async fn several_clients_call_tools_and_get_results_and_errors() {
-    let (address, _serving) = serve("127.0.0.1:0", all()).await;
+    let (address, _serving) = serve("127.0.0.1:0", all_tools()).await;
     for _ in 0..2 {
         let server = client(address);
         assert_eq!(
@@ -57,15 +57,15 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
         let mut call = tools.get("wait").unwrap().call(json!({}), &cx);
         tokio::select! {
             _ = &mut call => panic!("it waits for ever"),
-            () = waiting.begun() => {}
+            () = waiting.wait_until_begun() => {}
         }
     }
-    waiting.dropped().await;
+    waiting.wait_until_dropped().await;
 }
 
 #[tokio::test]
 async fn progress_comes_over_http_too() {
-    let (address, _serving) = serve("127.0.0.1:0", all()).await;
+    let (address, _serving) = serve("127.0.0.1:0", all_tools()).await;
     let server = client(address).timeout(Duration::from_millis(400));
     // Ten times 50 milliseconds: only progress restarts the timeout.
     assert_eq!(
@@ -76,7 +76,7 @@ async fn progress_comes_over_http_too() {
 
 #[tokio::test]
 async fn a_client_reconnects_to_a_restarted_server() {
-    let (address, serving) = serve("127.0.0.1:0", all()).await;
+    let (address, serving) = serve("127.0.0.1:0", all_tools()).await;
     let server = client(address).attempts(1);
     let tools = server.tools().await.unwrap();
     let (tool, cx) = (tools.get("add").unwrap(), ToolContext::new("1"));
@@ -131,7 +131,7 @@ async fn an_invalid_header_is_an_error() {
 
 #[tokio::test]
 async fn secrets_in_an_address_are_in_no_message() {
-    let (address, serving) = serve("127.0.0.1:0", all()).await;
+    let (address, serving) = serve("127.0.0.1:0", all_tools()).await;
     let url =
         format!("http://hidden-user:hidden-word@{address}/mcp?api_key=hidden-key#hidden-part");
     let server = McpClient::http(url, NO_HEADERS).attempts(1);
@@ -257,7 +257,7 @@ async fn a_failed_connection_says_in_words_what_failed() {
 
 #[tokio::test]
 async fn a_message_above_the_limit_is_named() {
-    let (address, _serving) = serve("127.0.0.1:0", all()).await;
+    let (address, _serving) = serve("127.0.0.1:0", all_tools()).await;
     let server = client(address).message_limit(1 << 20);
     let error = call(&server, "repeat", json!({ "text": "x", "times": 2 << 20 })).await;
     assert_eq!(

@@ -8,7 +8,9 @@ use petalflow_mcp::{self as mcp, McpError};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::{OnDrop, all, call, output, server, sum_of, timely, within};
+use super::{
+    OnDrop, all_tools, call, connect_in_process, output, server, sum_of, within_ten_seconds,
+};
 
 fn ping(name: &str) -> FuncTool {
     FuncTool::new(name, "Answers.", |_: Value| async { Ok("pong") })
@@ -16,7 +18,7 @@ fn ping(name: &str) -> FuncTool {
 
 #[tokio::test]
 async fn tools_have_the_servers_descriptions_and_schemas() {
-    let server = server(all());
+    let server = server(all_tools());
     let tools = server.tools().await.unwrap();
     assert_eq!(
         tools.names().collect::<Vec<_>>(),
@@ -38,7 +40,7 @@ async fn tools_have_the_servers_descriptions_and_schemas() {
 
 #[tokio::test]
 async fn a_prefix_and_a_filter_separate_names() {
-    let server = server(all())
+    let server = server(all_tools())
         .prefix("sums/")
         .filter(|tool| tool.starts_with('a'));
     let source: &dyn ToolSource = &server;
@@ -68,7 +70,7 @@ async fn tools_are_listed_once_and_again_when_they_change() {
     registry.register(ping("one"));
     let serve = mcp::serve(registry.clone());
     let changed = serve.changed();
-    let (server, dials) = within(serve);
+    let (server, dials) = connect_in_process(serve);
     assert_eq!(server.tools().await.unwrap().len(), 1);
     registry.register(ping("two"));
     // The client was not notified.
@@ -114,5 +116,5 @@ async fn dropping_the_last_reference_ends_the_server() {
     assert_eq!(ping.call(json!({}), &cx).await.unwrap(), output("pong"));
     drop(tools);
     serving.await.unwrap().unwrap();
-    timely(dropped.notified()).await;
+    within_ten_seconds(dropped.notified()).await;
 }

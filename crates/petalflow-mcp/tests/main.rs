@@ -90,28 +90,28 @@ impl Waiting {
         })
     }
 
-    async fn begun(&self) {
-        timely(self.begun.notified()).await;
+    async fn wait_until_begun(&self) {
+        within_ten_seconds(self.begun.notified()).await;
     }
 
-    async fn dropped(&self) {
-        timely(self.dropped.notified()).await;
+    async fn wait_until_dropped(&self) {
+        within_ten_seconds(self.dropped.notified()).await;
     }
 }
 
 /// Waits for something that must happen within ten seconds.
-async fn timely<T>(future: impl Future<Output = T>) -> T {
+async fn within_ten_seconds<T>(future: impl Future<Output = T>) -> T {
     let limit = Duration::from_secs(10);
     let result = tokio::time::timeout(limit, future).await;
     result.expect("it happens within ten seconds")
 }
 
-fn all() -> ToolSet {
+fn all_tools() -> ToolSet {
     tools![add, repeat, fail, panic, count]
 }
 
 /// A server of these tools at the other end of a pipe in this process, with the count of its connections.
-fn within(serve: McpServer) -> (McpClient, Arc<AtomicUsize>) {
+fn connect_in_process(serve: McpServer) -> (McpClient, Arc<AtomicUsize>) {
     let dials = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dials);
     let server = McpClient::over("within", move || {
@@ -128,7 +128,7 @@ fn within(serve: McpServer) -> (McpClient, Arc<AtomicUsize>) {
 
 /// A server of these tools.
 fn server(tools: ToolSet) -> McpClient {
-    within(mcp::serve(tools)).0
+    connect_in_process(mcp::serve(tools)).0
 }
 
 /// A result as it arrives.

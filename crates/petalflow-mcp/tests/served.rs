@@ -8,7 +8,7 @@ use petalflow_mcp as mcp;
 use petalflow_test_support::assert_starts_with;
 use serde_json::{Value, json};
 
-use super::{call, server, within};
+use super::{call, connect_in_process, server};
 
 /// Deletes everything.
 #[tool(confirm)]
@@ -30,7 +30,7 @@ fn order() -> Option<String> {
 
 #[tokio::test]
 async fn a_tool_that_needs_confirmation_is_not_run_by_default() {
-    let (server, _) = within(mcp::serve(tools![delete, ask]));
+    let (server, _) = connect_in_process(mcp::serve(tools![delete, ask]));
     let error = call(&server, "delete", json!({})).await.unwrap_err();
     assert_starts_with(
         &error,
@@ -41,7 +41,7 @@ async fn a_tool_that_needs_confirmation_is_not_run_by_default() {
         error.to_string(),
         "tool `ask` asks for a person's confirmation, which this server cannot ask for"
     );
-    let (server, _) = within(mcp::serve(tools![delete]).without_confirmation());
+    let (server, _) = connect_in_process(mcp::serve(tools![delete]).without_confirmation());
     assert_eq!(
         call(&server, "delete", json!({})).await.unwrap(),
         json!({ "output": "deleted" })
@@ -65,7 +65,7 @@ async fn an_unknown_tool_is_refused() {
     registry.register(FuncTool::new("ping", "Answers.", |_: Value| async {
         Ok("pong")
     }));
-    let (server, _) = within(mcp::serve(Shrinking(registry, AtomicBool::new(false))));
+    let (server, _) = connect_in_process(mcp::serve(Shrinking(registry, AtomicBool::new(false))));
     let error = call(&server, "ping", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
