@@ -36,7 +36,7 @@ fn open(test: impl FnOnce(&mut Client)) {
 }
 
 /// The line and column of the `^` in this piece of the text.
-fn at(text: &str, place: &str) -> (usize, usize) {
+fn caret_position(text: &str, place: &str) -> (usize, usize) {
     let caret = place.find('^').expect("the place has a caret");
     let found = text.find(&place.replace('^', ""));
     position(
@@ -69,8 +69,12 @@ fn offset(text: &str, position: &Value) -> usize {
 }
 
 /// The program after a rename at the caret.
-fn renamed(client: &mut Client, place: &str, name: &str) -> Result<String, String> {
-    let edit = client.ask("rename", at(ESSAY, place), &json!({ "newName": name }))?;
+fn rename(client: &mut Client, place: &str, name: &str) -> Result<String, String> {
+    let edit = client.ask(
+        "rename",
+        caret_position(ESSAY, place),
+        &json!({ "newName": name }),
+    )?;
     let files = edit["documentChanges"].as_array().expect("edits by file");
     assert_eq!(files.len(), 1, "{place}: {edit}");
     let edits = files[0]["edits"].as_array().expect("a list of edits");
@@ -114,7 +118,7 @@ fn renames_everywhere(word: &str, new: &str, places: &[&str]) {
     open(|client| {
         let expected = with_word(ESSAY, word, new);
         for place in places {
-            let renamed = renamed(client, place, new);
+            let renamed = rename(client, place, new);
             assert_eq!(renamed.as_deref(), Ok(&*expected), "renamed at `{place}`");
         }
     });
@@ -174,10 +178,10 @@ fn a_key_is_renamed_in_the_parameters() {
         ] {
             expected = expected.replace(before, after);
         }
-        let key = renamed(client, "pub dra^ft: String", "text").expect("a key has a name");
+        let key = rename(client, "pub dra^ft: String", "text").expect("a key has a name");
         assert_eq!(key, expected);
         let expected = expected.replace("if draft.ends_with", "if text.ends_with");
-        let parameter = renamed(client, "critique(dra^ft: &str)", "text");
+        let parameter = rename(client, "critique(dra^ft: &str)", "text");
         assert_eq!(parameter.as_deref(), Ok(&*expected));
     });
 }
@@ -187,7 +191,7 @@ fn a_key_is_renamed_in_the_parameters() {
 fn generated_types_are_not_renamed() {
     open(|client| {
         for place in ["-> EssayDra^ft {", "EssayInp^ut", "WriteEssayBuil^der"] {
-            let renamed = renamed(client, place, "Other");
+            let renamed = rename(client, place, "Other");
             assert!(renamed.is_err(), "renamed at `{place}`: {renamed:?}");
         }
     });
@@ -195,7 +199,7 @@ fn generated_types_are_not_renamed() {
 
 /// What the server finds for a place: the file's end, and the text from the found name on.
 fn definitions(client: &mut Client, place: &str) -> Vec<String> {
-    let found = client.ask("definition", at(ESSAY, place), &json!({}));
+    let found = client.ask("definition", caret_position(ESSAY, place), &json!({}));
     let found = found.unwrap_or_else(|error| panic!("definition of `{place}`: {error}"));
     let found = found
         .as_array()
@@ -278,7 +282,7 @@ fn a_name_shows_its_documentation() {
                 ["struct WriteEssay", "Drafts an essay."],
             ),
         ] {
-            let hover = client.ask("hover", at(ESSAY, place), &json!({}));
+            let hover = client.ask("hover", caret_position(ESSAY, place), &json!({}));
             let hover = hover.unwrap_or_else(|error| panic!("hover at `{place}`: {error}"));
             let text = hover["contents"]["value"].as_str().unwrap_or_default();
             for shown in shown {
@@ -304,7 +308,7 @@ fn references_are_found_in_flows() {
             ("sho^ut ->", "shout"),
         ] {
             let context = json!({ "context": { "includeDeclaration": true } });
-            let found = client.ask("references", at(ESSAY, place), &context);
+            let found = client.ask("references", caret_position(ESSAY, place), &context);
             let found = found.unwrap_or_else(|error| panic!("references of `{place}`: {error}"));
             let count = with_word(ESSAY, word, "\0").matches('\0').count();
             assert_eq!(
@@ -317,7 +321,7 @@ fn references_are_found_in_flows() {
 }
 
 /// The labels of what the server offers where `typed` has a `|`, after `before` became `typed`, in their order.
-fn completed(client: &mut Client, before: &str, typed: &str) -> Vec<String> {
+fn completions(client: &mut Client, before: &str, typed: &str) -> Vec<String> {
     let begin = ESSAY
         .find(before)
         .unwrap_or_else(|| panic!("no `{before}`"));
@@ -361,7 +365,7 @@ fn nodes_and_statements_are_completed() {
             ("before write", "before wr|", &[]),
             ("before write if", "be|", &["before", "after"]),
         ] {
-            let found = completed(client, before, typed);
+            let found = completions(client, before, typed);
             for name in nodes.iter().chain(more) {
                 assert!(
                     found.iter().any(|found| found == name),
@@ -379,7 +383,7 @@ fn nodes_and_statements_are_completed() {
             ("Revise => write,", "Revise => |,"),
             ("catch write -> sorry", "catch write -> |"),
         ] {
-            let found = completed(client, before, typed);
+            let found = completions(client, before, typed);
             for name in nodes {
                 assert!(
                     found.iter().any(|found| found.starts_with(name)),
@@ -406,7 +410,7 @@ fn arms_and_options_are_completed() {
             ("{ retry: 3 }", "{ re| }", &options),
             ("{ retry: 3 }", "{ retry: 3, ti| }", &options),
         ] {
-            assert_eq!(completed(client, before, typed), expected, "`{typed}`");
+            assert_eq!(completions(client, before, typed), expected, "`{typed}`");
         }
     });
 }
@@ -417,8 +421,8 @@ fn a_correct_flow_has_no_errors() {
     open(|client| {
         let found = client.ask("diagnostic", (0, 0), &json!({}));
         let found = found.unwrap_or_else(|error| panic!("no diagnostics: {error}"));
-        let first = at(ESSAY, "flo^w! {").0;
-        let last = at(ESSAY, "draft.is_empty();^").0;
+        let first = caret_position(ESSAY, "flo^w! {").0;
+        let last = caret_position(ESSAY, "draft.is_empty();^").0;
         for error in found["items"].as_array().expect("a list of errors") {
             let line = number(&error["range"]["start"]["line"]);
             assert!(!(first..=last).contains(&line), "{error}");
@@ -433,7 +437,7 @@ fn a_mistake_is_shown_where_it_is() {
         client.edit(&text);
         let found = client.ask("diagnostic", (0, 0), &json!({}));
         let found = found.unwrap_or_else(|error| panic!("no diagnostics: {error}"));
-        let (line, character) = at(&text, "catch write -> ^END");
+        let (line, character) = caret_position(&text, "catch write -> ^END");
         let here = json!({ "line": line, "character": character });
         let errors = found["items"].as_array().expect("a list of errors");
         let error = errors.iter().find(|error| error["range"]["start"] == here);
