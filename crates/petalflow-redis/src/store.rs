@@ -317,34 +317,9 @@ impl Store for RedisStore {
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
-        let from = match query.after {
-            Some(after) if after >= query.prefix => format!("({after}"),
-            _ => format!("[{}", query.prefix),
-        };
-        let mut end = b"+".to_vec();
-        if !query.prefix.is_empty() {
-            // No text contains this byte, so the bound is greater than every id with the prefix.
-            end = [b"(", query.prefix.as_bytes(), b"\xff"].concat();
-        }
-        let page = ThreadQuery {
-            limit: None,
-            prefix: query.prefix,
-            after: query.after,
-            ..ThreadQuery::default()
-        };
+        let (from, end) = id_bounds(&query);
         let limit = query.limit.unwrap_or(usize::MAX);
-        // With further conditions, the number of threads to read is not known.
-        let most = if (ThreadQuery {
-            limit: None,
-            ..query
-        }) == page
-        {
-            query
-                .limit
-                .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
-        } else {
-            FILTERED_PAGE
-        };
+        let most = page_size(&query);
         let mut open: Vec<(u64, String)> = (0..SHARDS).map(|shard| (shard, from.clone())).collect();
         let mut all = Vec::new();
         while !open.is_empty() {
@@ -462,5 +437,41 @@ impl Store for RedisStore {
 
     fn claim_lasts(&self) -> Option<Duration> {
         Some(self.0.options.claim_lasts)
+    }
+}
+
+/// The ids between which the threads of a query are, as bounds of a range of a sorted set.
+fn id_bounds(query: &ThreadQuery<'_>) -> (String, Vec<u8>) {
+    let from = match query.after {
+        Some(after) if after >= query.prefix => format!("({after}"),
+        _ => format!("[{}", query.prefix),
+    };
+    let mut end = b"+".to_vec();
+    if !query.prefix.is_empty() {
+        // No text contains this byte, so the bound is greater than every id with the prefix.
+        end = [b"(", query.prefix.as_bytes(), b"\xff"].concat();
+    }
+    (from, end)
+}
+
+/// How many threads are read at once from each list. -1 means all.
+fn page_size(query: &ThreadQuery<'_>) -> i64 {
+    let page = ThreadQuery {
+        limit: None,
+        prefix: query.prefix,
+        after: query.after,
+        ..ThreadQuery::default()
+    };
+    // With further conditions, the number of threads to read is not known.
+    if (ThreadQuery {
+        limit: None,
+        ..*query
+    }) == page
+    {
+        query
+            .limit
+            .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
+    } else {
+        FILTERED_PAGE
     }
 }

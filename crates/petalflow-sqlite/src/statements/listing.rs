@@ -112,29 +112,6 @@ pub(crate) fn threads(
     if query.status.is_some() || query.due_by_ms.is_some() {
         check_statuses(&snapshot)?;
     }
-    let within = indexed_conditions(&query);
-    let newest = NEWEST.replace("thread = ?1", "thread = a.thread");
-    // Text compares by bytes here. A range uses the index, which a pattern would not. `total`, because a damaged number may be too
-    // large for `sum`.
-    let threads = format!(
-        "SELECT * FROM (
-            SELECT a.thread AS id, CAST(total(c.checkpoints) AS INTEGER), CAST(total(c.size) AS INTEGER),
-                ifnull(t.created_ms, min(c.created_ms)), max(c.created_ms) AS updated_ms,
-                ifnull(t.flow, '') AS flow, t.at IS {newest} AS holds,
-                t.status AS status, t.due_ms AS due_ms, t.at AS at,
-                min(ifnull(c.span BETWEEN 0 AND 0xffffffff AND c.checkpoints BETWEEN 1 AND 0xffffffff
-                    AND c.size BETWEEN 0 AND 0xffffffff AND c.created_ms >= 0, 0))
-            FROM addresses a JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
-                LEFT JOIN threads t ON t.thread = a.thread
-            WHERE a.thread >= ?1 AND a.thread <> '' AND (?2 IS NULL OR a.thread < ?2) AND (?3 IS NULL OR a.thread > ?3) {within}
-            GROUP BY a.thread ORDER BY a.thread
-        )
-        WHERE (?4 IS NULL OR flow = ?4)
-            AND (?5 IS NULL OR NOT holds OR ?5 = ifnull(status, 'running'))
-            AND (?6 IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.name = ?6 AND l.value = ?7 AND l.thread = id))
-            AND (?8 IS NULL OR updated_ms < ?8)
-            AND (?9 IS NULL OR NOT holds OR due_ms <= ?9)"
-    );
     // The index uses the greater of the two lower bounds.
     let from = query
         .after
@@ -153,7 +130,7 @@ pub(crate) fn threads(
             .and_then(|time| i64::try_from(time).ok()),
         query.due_by_ms.map(clamp),
     ];
-    let mut statement = snapshot.prepare_cached(&threads)?;
+    let mut statement = snapshot.prepare_cached(&select_threads(&query))?;
     let mut rows = statement.query(parameters)?;
     let mut labels = snapshot.prepare_cached("SELECT name, value FROM labels WHERE thread = ?1")?;
     let mut infos = Vec::new();
@@ -173,6 +150,33 @@ pub(crate) fn threads(
         }
     }
     Ok(infos)
+}
+
+/// The statement that lists threads. Its parameters are the conditions of the query.
+fn select_threads(query: &ThreadQuery<'_>) -> String {
+    let within = indexed_conditions(query);
+    let newest = NEWEST.replace("thread = ?1", "thread = a.thread");
+    // Text compares by bytes here. A range uses the index, which a pattern would not. `total`, because a damaged number may be too
+    // large for `sum`.
+    format!(
+        "SELECT * FROM (
+            SELECT a.thread AS id, CAST(total(c.checkpoints) AS INTEGER), CAST(total(c.size) AS INTEGER),
+                ifnull(t.created_ms, min(c.created_ms)), max(c.created_ms) AS updated_ms,
+                ifnull(t.flow, '') AS flow, t.at IS {newest} AS holds,
+                t.status AS status, t.due_ms AS due_ms, t.at AS at,
+                min(ifnull(c.span BETWEEN 0 AND 0xffffffff AND c.checkpoints BETWEEN 1 AND 0xffffffff
+                    AND c.size BETWEEN 0 AND 0xffffffff AND c.created_ms >= 0, 0))
+            FROM addresses a JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
+                LEFT JOIN threads t ON t.thread = a.thread
+            WHERE a.thread >= ?1 AND a.thread <> '' AND (?2 IS NULL OR a.thread < ?2) AND (?3 IS NULL OR a.thread > ?3) {within}
+            GROUP BY a.thread ORDER BY a.thread
+        )
+        WHERE (?4 IS NULL OR flow = ?4)
+            AND (?5 IS NULL OR NOT holds OR ?5 = ifnull(status, 'running'))
+            AND (?6 IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.name = ?6 AND l.value = ?7 AND l.thread = id))
+            AND (?8 IS NULL OR updated_ms < ?8)
+            AND (?9 IS NULL OR NOT holds OR due_ms <= ?9)"
+    )
 }
 
 /// A text as far as it can be read, for an error.
