@@ -186,6 +186,28 @@ pub async fn labels_are_any_text(stores: &Stores) -> CaseResult {
 /// Each condition of a query, alone, together with others, and page by page.
 pub async fn threads_are_listed_by_what_is_known_of_them(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
+    append_described_threads(store).await?;
+    let all = store.threads(ALL).await?;
+    assert_eq!(all.len(), 60, "every thread is listed");
+    for query in queries() {
+        let covered = |info: &&ThreadInfo| query.covers(info);
+        let expected: Vec<String> = all.iter().filter(covered).map(|it| it.id.clone()).collect();
+        assert_eq!(
+            ids(store, query).await?,
+            expected,
+            "{query:?} lists the threads that meet all conditions"
+        );
+        let found = ids_by_page(&*stores.other, query).await?;
+        assert_eq!(
+            found, expected,
+            "the pages of {query:?} have each thread that meets all conditions once"
+        );
+    }
+    Ok(())
+}
+
+/// Appends 60 threads, with each status, two flows and two users.
+async fn append_described_threads(store: &dyn Store) -> CaseResult {
     for index in 0..60_u64 {
         let id = format!("thread-{index:02}");
         let first = StoredCheckpoint {
@@ -207,14 +229,16 @@ pub async fn threads_are_listed_by_what_is_known_of_them(stores: &Stores) -> Cas
         let set = labels([("user", user), ("kind", "essay")]);
         store.describe(&id, ThreadChange::Labels(&set)).await?;
     }
-    let all = store.threads(ALL).await?;
-    assert_eq!(all.len(), 60, "every thread is listed");
+    Ok(())
+}
+
+fn queries() -> [ThreadQuery<'static>; 16] {
     let of = |status| ThreadQuery {
         status: Some(status),
         ..ALL
     };
     let waiting = of(ThreadStatus::Waiting);
-    let queries = [
+    [
         waiting,
         of(ThreadStatus::Finished),
         of(ThreadStatus::Running),
@@ -272,37 +296,28 @@ pub async fn threads_are_listed_by_what_is_known_of_them(stores: &Stores) -> Cas
             flow: Some("Write"),
             ..waiting
         },
-    ];
-    for query in queries {
-        let covered = |info: &&ThreadInfo| query.covers(info);
-        let expected: Vec<String> = all.iter().filter(covered).map(|it| it.id.clone()).collect();
-        assert_eq!(
-            ids(store, query).await?,
-            expected,
-            "{query:?} lists the threads that meet all conditions"
+    ]
+}
+
+/// The ids that a query lists, four at a time.
+async fn ids_by_page(store: &dyn Store, query: ThreadQuery<'_>) -> Result<Vec<String>, BoxError> {
+    let (mut found, mut after) = (Vec::new(), query.after.map(String::from));
+    loop {
+        let page = ThreadQuery {
+            after: after.as_deref(),
+            limit: Some(4),
+            ..query
+        };
+        let page = ids(store, page).await?;
+        let Some(last) = page.last() else { break };
+        assert!(
+            page.len() <= 4,
+            "a page has at most the given number of threads"
         );
-        let (mut found, mut after) = (Vec::new(), query.after.map(String::from));
-        loop {
-            let page = ThreadQuery {
-                after: after.as_deref(),
-                limit: Some(4),
-                ..query
-            };
-            let page = ids(&*stores.other, page).await?;
-            let Some(last) = page.last() else { break };
-            assert!(
-                page.len() <= 4,
-                "a page has at most the given number of threads"
-            );
-            after = Some(last.clone());
-            found.extend(page);
-        }
-        assert_eq!(
-            found, expected,
-            "the pages of {query:?} have each thread that meets all conditions once"
-        );
+        after = Some(last.clone());
+        found.extend(page);
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The time of the first checkpoint remains when that checkpoint is pruned.

@@ -1,5 +1,6 @@
 //! Tests of the contract itself: each store with one defect fails the case that is about it.
 
+mod defect;
 mod store;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,7 +8,8 @@ use std::time::Duration;
 
 use super::{CaseResult, StoreUnderTest, Stores, under_test};
 use super::{appends, claims, concurrency, descriptions, names, reads, removal, threads, writes};
-use store::{BrokenStore, Defect};
+use defect::Defect;
+use store::BrokenStore;
 
 crate::store_contract! {
     without_defect, async || Ok(under_test_with(Defect::Intact))

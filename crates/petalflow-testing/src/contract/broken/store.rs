@@ -12,61 +12,7 @@ use petalflow::checkpoint::{
 };
 use tokio::time::sleep;
 
-/// What is wrong with a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Defect {
-    /// Nothing, and claims last until they are released.
-    Intact,
-    /// Nothing, and claims must be renewed.
-    IntactWithRenewal,
-    AppendChecksThenActs,
-    AppendWithoutAfterNeverConflicts,
-    BytesEndAtNul,
-    ChainHasOneCheckpoint,
-    ClaimChecksThenActs,
-    ClaimNeverExpires,
-    ClaimsIgnoreCase,
-    ConflictNamesNoNumber,
-    CreatedIsOldest,
-    DeleteByPrefix,
-    DeleteEndsClaim,
-    DeleteLeavesLabels,
-    DeleteLeavesNamespaces,
-    DeletesFirstOnly,
-    DescriptionMakesThread,
-    DueIgnoresStatus,
-    FiltersWithinPage,
-    Hangs,
-    HistoryIncludesBefore,
-    HistoryOfTwoMoments,
-    HistoryOldestFirst,
-    LabelsIgnoreCase,
-    LabelsMerged,
-    LimitIgnored,
-    NamespacesNeedCheckpoint,
-    NewestByText,
-    OtherHandleIsStale,
-    PageRepeatsLast,
-    PrefixIgnoresCase,
-    PruneIncludesNumber,
-    PruneLeavesWrites,
-    ReadOfTwoMoments,
-    ReclaimPrunes,
-    ReleaseByAnyone,
-    RenewalNotExtended,
-    SettlesInSecondStep,
-    SettlesOneMore,
-    StatusEndsWithNested,
-    StatusOutlivesCheckpoint,
-    ThreadIdsTrimmed,
-    TimesAreFloats,
-    WriteKeepsFirst,
-    WriteTornByDrop,
-    WritesReversed,
-    WritesSeparately,
-}
-
-use Defect::*;
+use super::defect::Defect::{self, *};
 
 /// How long claims last where they must be renewed.
 const CLAIM_LASTS: Duration = Duration::from_millis(1200);
@@ -153,6 +99,42 @@ impl BrokenStore {
         Ok(history.first().map(|checkpoint| checkpoint.seq))
     }
 
+    fn damage_checkpoint(&self, checkpoint: &StoredCheckpoint) -> StoredCheckpoint {
+        let mut checkpoint = checkpoint.clone();
+        if self.is(BytesEndAtNul) {
+            let end = checkpoint.bytes.iter().position(|byte| *byte == 0);
+            checkpoint.bytes.truncate(end.unwrap_or(usize::MAX));
+        }
+        if self.is(TimesAreFloats) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_precision_loss,
+                clippy::cast_sign_loss,
+                reason = "this is the defect"
+            )]
+            let time = checkpoint.created_ms as f64 as u64;
+            checkpoint.created_ms = time;
+        }
+        checkpoint
+    }
+
+    /// Sets a wrong status after a checkpoint was appended. `before` is the thread as it was.
+    async fn damage_status(
+        &self,
+        address: Address<'_>,
+        before: &ThreadInfo,
+    ) -> Result<(), StoreError> {
+        match self.defect {
+            StatusOutlivesCheckpoint => self.set_status(before, before.status, before.due_ms).await,
+            DueIgnoresStatus if address.namespace.is_empty() => {
+                self.set_status(before, ThreadStatus::Running, before.due_ms)
+                    .await
+            }
+            StatusEndsWithNested => self.set_status(before, ThreadStatus::Running, None).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Gives the owner of a claim that has not ended.
     fn owner(&self, claims: &Claims, thread: &str) -> Option<String> {
         let (owner, ends) = claims.get(thread)?;
@@ -188,21 +170,7 @@ impl Store for BrokenStore {
         settled: Range<u64>,
     ) -> Result<(), StoreError> {
         let address = self.address(address);
-        let mut checkpoint = checkpoint.clone();
-        if self.is(BytesEndAtNul) {
-            let end = checkpoint.bytes.iter().position(|byte| *byte == 0);
-            checkpoint.bytes.truncate(end.unwrap_or(usize::MAX));
-        }
-        if self.is(TimesAreFloats) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_precision_loss,
-                clippy::cast_sign_loss,
-                reason = "this is the defect"
-            )]
-            let time = checkpoint.created_ms as f64 as u64;
-            checkpoint.created_ms = time;
-        }
+        let checkpoint = self.damage_checkpoint(checkpoint);
         match self.defect {
             AppendChecksThenActs => {
                 let newest = self.newest(address).await?;
@@ -245,18 +213,7 @@ impl Store for BrokenStore {
             .append(address, &checkpoint, after, settled)
             .await;
         if let (Ok(()), Some(info)) = (&result, listed) {
-            let ThreadInfo { status, due_ms, .. } = info;
-            match self.defect {
-                StatusOutlivesCheckpoint => self.set_status(&info, status, due_ms).await?,
-                DueIgnoresStatus if address.namespace.is_empty() => {
-                    self.set_status(&info, ThreadStatus::Running, due_ms)
-                        .await?;
-                }
-                StatusEndsWithNested => {
-                    self.set_status(&info, ThreadStatus::Running, None).await?;
-                }
-                _ => {}
-            }
+            self.damage_status(address, &info).await?;
         }
         match result {
             Err(StoreError::Conflict {
