@@ -56,6 +56,6 @@ impl Drop for OtherProcess {
 }
 
 /// The server and store to use, in the other process.
-pub(crate) fn given_server() -> Option<String> {
+pub(crate) fn server_of_first_process() -> Option<String> {
     env::var(SERVER).ok()
 }

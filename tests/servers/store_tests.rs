@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredCheckpoint};
 
-use crate::other_process::{OtherProcess, given_server};
+use crate::other_process::{OtherProcess, server_of_first_process};
 use crate::{Found, found_or_skip, fresh_name};
 
 /// How the tests open a store on a server. Implemented by a type of the test program.
@@ -32,8 +32,8 @@ async fn fresh<S: ServerStore>(what: &str) -> Option<(S::Store, String)> {
 }
 
 /// The store that the first process has named. `None` in the first process.
-async fn given<S: ServerStore>() -> Option<S::Store> {
-    let given = given_server()?;
+async fn store_of_first_process<S: ServerStore>() -> Option<S::Store> {
+    let given = server_of_first_process()?;
     let (url, name) = given.split_once(' ')?;
     Some(S::open(url, name).await.expect("the server runs"))
 }
@@ -71,14 +71,17 @@ pub async fn a_killed_process_has_no_claims<S: ServerStore>() {
     };
     let mut process = OtherProcess::start("other_process_claims", &place);
     process.wait_for("claimed");
-    assert_eq!(store.claim("essay", "two").await.unwrap(), busy("one"));
+    assert_eq!(
+        store.claim("essay", "two").await.unwrap(),
+        busy_claim("one")
+    );
     process.kill();
-    granted_within(&store, S::FREE_WITHIN).await;
+    wait_for_claim(&store, S::FREE_WITHIN).await;
 }
 
 /// The other process of [`a_killed_process_has_no_claims`].
 pub async fn claim_in_other_process<S: ServerStore>() {
-    let Some(store) = given::<S>().await else {
+    let Some(store) = store_of_first_process::<S>().await else {
         return;
     };
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
@@ -101,13 +104,13 @@ pub async fn processes_that_contend_lose_nothing<S: ServerStore>() {
 
 /// The other process of [`processes_that_contend_lose_nothing`].
 pub async fn append_in_other_process<S: ServerStore>() {
-    if let Some(store) = given::<S>().await {
+    if let Some(store) = store_of_first_process::<S>().await {
         append_many(&store).await;
     }
 }
 
 /// Waits until the thread is free, and claims it.
-pub async fn granted_within(store: &impl Store, longest: Duration) {
+pub async fn wait_for_claim(store: &impl Store, longest: Duration) {
     let begin = Instant::now();
     while store.claim("essay", "two").await.unwrap() != Claim::Granted {
         assert!(begin.elapsed() < longest, "still busy after {longest:?}");
@@ -154,7 +157,7 @@ async fn append_many(store: &impl Store) {
 }
 
 /// The claim of another owner.
-pub fn busy(owner: &str) -> Claim {
+pub fn busy_claim(owner: &str) -> Claim {
     Claim::Busy {
         owner: owner.into(),
     }

@@ -119,11 +119,11 @@ async fn answer(memory: &dyn MemoryBackend, step: &Step) -> Result<String, petal
             let known = entry.map(|entry| (entry.value, entry.expires_ms.is_some()));
             format!("{known:?}")
         }
-        Step::Query(query) => listed(&memory.query(query.clone()).await?),
+        Step::Query(query) => page_text(&memory.query(query.clone()).await?),
     })
 }
 
-fn listed(page: &Page) -> String {
+fn page_text(page: &Page) -> String {
     let entries = page.entries.iter();
     let entries: Vec<_> = entries
         .map(|entry| (&entry.namespace, &entry.key, &entry.value))

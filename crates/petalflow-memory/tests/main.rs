@@ -19,16 +19,16 @@ memory_contract! {
 
 memory_contract! {
     embedded, async || {
-        Ok(MemoryUnderTest::new(VectorIndex::new(InMemory::new(), vectors::by_letters)))
+        Ok(MemoryUnderTest::new(VectorIndex::new(InMemory::new(), vectors::embed_letters)))
     }
 }
 
 memory_contract! {
-    full, async || in_a_file(Synchronous::Full).await
+    full, async || open_in_file(Synchronous::Full).await
 }
 
 memory_contract! {
-    normal, async || in_a_file(Synchronous::Normal).await
+    normal, async || open_in_file(Synchronous::Normal).await
 }
 
 memory_contract! {
@@ -39,7 +39,7 @@ memory_contract! {
 }
 
 /// A memory in a new file, and another on the same file.
-async fn in_a_file(synchronous: Synchronous) -> Result<MemoryUnderTest, petalflow::BoxError> {
+async fn open_in_file(synchronous: Synchronous) -> Result<MemoryUnderTest, petalflow::BoxError> {
     let folder = TempDir::new()?;
     let path = folder.path().join("memory.db");
     let open = async || {

@@ -3,7 +3,7 @@
 use petalflow::prelude::*;
 use petalflow_memory::{InMemory, Memory, MemoryError, VectorIndex};
 
-use super::vectors::by_letters;
+use super::vectors::embed_letters;
 
 #[state]
 struct Chat {
@@ -70,7 +70,7 @@ async fn a_node_may_take_the_backend_itself() {
     let memory = Memory::new(backend.clone());
     memory.put("a", "aaa").await.expect("it is written");
     memory.put("b", "bbb").await.expect("it is written");
-    let embedded = VectorIndex::new(backend, by_letters as ByLetters);
+    let embedded = VectorIndex::new(backend, embed_letters as ByLetters);
     let chat = Recall::new().manage(embedded).run("ab b".to_string()).await;
     assert_eq!(chat.expect("it runs").reply, "b");
     let error = memory.search("b", 1).await.expect_err("it has no vectors");

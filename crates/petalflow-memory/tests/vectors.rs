@@ -8,7 +8,7 @@ use petalflow_memory::{Filter, InMemory, Memory, MemoryError, Query, VectorIndex
 use serde_json::json;
 
 /// How often each letter occurs, in place of an embedding model.
-pub(super) fn by_letters(
+pub(super) fn embed_letters(
     texts: Vec<String>,
 ) -> std::future::Ready<Result<Vec<Vec<f32>>, BoxError>> {
     let vector = |text: &String| {
@@ -26,7 +26,7 @@ async fn fruit(memory: &Memory) {
 
 #[tokio::test]
 async fn the_nearest_come_first() {
-    let memory = Memory::new(VectorIndex::new(InMemory::new(), by_letters));
+    let memory = Memory::new(VectorIndex::new(InMemory::new(), embed_letters));
     fruit(&memory).await;
     let near = memory.search("a banana", 3).await.expect("it searches");
     let keys: Vec<_> = near.iter().map(|near| near.entry.key.as_str()).collect();
@@ -39,7 +39,7 @@ async fn the_nearest_come_first() {
 
 #[tokio::test]
 async fn a_query_narrows_the_search() {
-    let memory = VectorIndex::new(InMemory::new(), by_letters).text(|entry| {
+    let memory = VectorIndex::new(InMemory::new(), embed_letters).text(|entry| {
         let text = entry.value["text"].as_str();
         text.unwrap_or_default().to_string()
     });
@@ -72,7 +72,7 @@ async fn texts_are_embedded_once_and_again_when_they_change() {
     let kept = InMemory::new();
     let embedded = VectorIndex::new(kept.clone(), move |texts: Vec<String>| {
         counted.fetch_add(texts.len(), Ordering::SeqCst);
-        by_letters(texts)
+        embed_letters(texts)
     });
     let memory = Memory::new(embedded);
     fruit(&memory).await;

@@ -25,7 +25,7 @@ const WAITING: ThreadChange<'_> = ThreadChange::Status {
 
 /// A thread with two checkpoints, a write, an event log, a status and labels, after this damage. The constraints are removed
 /// first, because damage on a disk does not keep them.
-async fn damaged(url: &str, damage: &str) -> (PostgresStore, String) {
+async fn damaged_store(url: &str, damage: &str) -> (PostgresStore, String) {
     let schema = fresh_name("damage");
     let store = open(url, &schema).await.unwrap();
     append(&store, 1, None).await.unwrap();
@@ -80,7 +80,7 @@ async fn a_line_that_does_not_fit_its_checkpoints_is_damage() {
         "DELETE FROM checkpoints WHERE seq = 2; UPDATE lines SET newest = 1 WHERE newest = 2",
         "DELETE FROM checkpoints; DELETE FROM lines",
     ] {
-        let (store, _) = damaged(&server.url, damage).await;
+        let (store, _) = damaged_store(&server.url, damage).await;
         is_damage(store.read(ESSAY, None).await, damage);
         is_damage(store.read(ESSAY, Some(1)).await, damage);
         is_damage(store.history(ESSAY, None, 10).await, damage);
@@ -100,7 +100,7 @@ async fn a_damaged_line_is_not_continued() {
         ("UPDATE lines SET newest = 1", Some(1)),
         ("UPDATE lines SET newest = 1", Some(2)),
     ] {
-        let (store, _) = damaged(&server.url, damage).await;
+        let (store, _) = damaged_store(&server.url, damage).await;
         for seq in [2, 3] {
             is_damage(append(&store, seq, after).await, damage);
         }
@@ -120,17 +120,17 @@ async fn values_that_are_never_written_are_damage() {
         "UPDATE writes SET bytes = NULL",
         "UPDATE writes SET task = 'short'",
     ] {
-        let (store, _) = damaged(&server.url, damage).await;
+        let (store, _) = damaged_store(&server.url, damage).await;
         is_damage(store.read(ESSAY, None).await, damage);
     }
     let damage = "UPDATE lines SET namespace = NULL WHERE namespace <> ''";
-    let (store, _) = damaged(&server.url, damage).await;
+    let (store, _) = damaged_store(&server.url, damage).await;
     is_damage(store.namespaces("essay").await, damage);
     let damage = "INSERT INTO claims (thread, owner, session) VALUES ('essay', 'one', NULL)";
-    let (store, _) = damaged(&server.url, damage).await;
+    let (store, _) = damaged_store(&server.url, damage).await;
     is_damage(store.claim("essay", "two").await, damage);
     let damage = "INSERT INTO claims (thread, owner, session) VALUES ('essay', NULL, 7)";
-    let (store, schema) = damaged(&server.url, damage).await;
+    let (store, schema) = damaged_store(&server.url, damage).await;
     assert!(store.claim("other", "one").await.is_ok());
     // The claim of a session that is alive: that of this store.
     let own = format!(
@@ -158,7 +158,7 @@ async fn a_damaged_description_is_damage() {
         "DELETE FROM checkpoints WHERE seq = 2",
         "UPDATE checkpoints SET created_ms = -1",
     ] {
-        let (store, _) = damaged(&server.url, damage).await;
+        let (store, _) = damaged_store(&server.url, damage).await;
         is_damage(store.threads(ThreadQuery::default()).await, damage);
         let waiting = ThreadQuery {
             status: Some(ThreadStatus::Waiting),
@@ -179,7 +179,7 @@ async fn a_damaged_layout_is_an_error() {
         "UPDATE layout SET version = 2",
         "DELETE FROM layout",
     ] {
-        let (_, schema) = damaged(&server.url, damage).await;
+        let (_, schema) = damaged_store(&server.url, damage).await;
         let error = open(&server.url, &schema).await.unwrap_err();
         let words = error.to_string();
         assert!(words.contains("`layout` is damaged"), "{damage}: {words}");
@@ -191,7 +191,7 @@ async fn a_thread_without_checkpoints_can_begin_again() {
     let Some(server) = shared_server() else {
         return;
     };
-    let (store, _) = damaged(&server.url, "").await;
+    let (store, _) = damaged_store(&server.url, "").await;
     store.prune(ESSAY, 3).await.unwrap();
     assert_eq!(store.read(ESSAY, None).await.unwrap(), None);
     let listed = store.threads(ThreadQuery::default()).await.unwrap();

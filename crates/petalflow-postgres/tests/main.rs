@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use petalflow::checkpoint::{Claim, Store, StoreError, ThreadQuery};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_test_servers::store_tests::{
-    ESSAY, ServerStore, append, busy, checkpoint, granted_within, is_away, is_back,
+    ESSAY, ServerStore, append, busy_claim, checkpoint, is_away, is_back, wait_for_claim,
 };
 use petalflow_test_servers::{Found, Postgres, found_or_skip, fresh_name, other_process_tests};
 use petalflow_test_support::{Need, skip};
@@ -87,7 +87,10 @@ async fn works_again_when_the_server_is_back() {
     server.start();
     is_back(&store, &other).await;
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
-    assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
+    assert_eq!(
+        other.claim("essay", "two").await.unwrap(),
+        busy_claim("one")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -118,7 +121,10 @@ async fn connections_that_were_cut_are_replaced_before_anything_is_sent() {
         );
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
+    assert_eq!(
+        other.claim("essay", "two").await.unwrap(),
+        busy_claim("one")
+    );
 }
 
 /// The version of the server, as in 150018.
@@ -156,9 +162,12 @@ async fn a_claim_ends_with_the_last_clone_of_its_store() {
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
     drop(store);
     let other = open(&server.url, &schema).await.unwrap();
-    assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
+    assert_eq!(
+        other.claim("essay", "two").await.unwrap(),
+        busy_claim("one")
+    );
     drop(clone);
-    granted_within(&other, Duration::from_secs(5)).await;
+    wait_for_claim(&other, Duration::from_secs(5)).await;
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ impl Damaged {
 
     /// Runs a command. Its second word is the name of a key of the thread or of its shard.
     async fn damage(&self, words: &str) {
-        let mut words: Vec<String> = words.split(' ').map(unescaped).collect();
+        let mut words: Vec<String> = words.split(' ').map(unescape).collect();
         let key = &words[1];
         let of_shard = ["threads", "infos", "states", "labels"].contains(&key.as_str());
         let thread = if of_shard { "" } else { ":essay" };
@@ -65,7 +65,7 @@ impl Damaged {
 }
 
 /// `%` stands for NUL, and `N5` for the number 5 with all its digits.
-fn unescaped(word: &str) -> String {
+fn unescape(word: &str) -> String {
     let mut text = String::new();
     let mut chars = word.chars();
     while let Some(char) = chars.next() {

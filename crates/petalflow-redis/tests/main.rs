@@ -7,7 +7,7 @@ use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, Thre
 use petalflow::event::TaskId;
 use petalflow_redis::{RedisOptions, RedisStore};
 use petalflow_test_servers::store_tests::{
-    ESSAY, ServerStore, append, busy, checkpoint, is_away, is_back,
+    ESSAY, ServerStore, append, busy_claim, checkpoint, is_away, is_back,
 };
 use petalflow_test_servers::{Found, Redis, found_or_skip, fresh_name, other_process_tests};
 use petalflow_test_support::{Need, skip};
@@ -95,7 +95,10 @@ async fn works_again_when_the_server_is_back() {
     server.start();
     is_back(&store, &other).await;
     assert_eq!(store.claim("other", "one").await.unwrap(), Claim::Granted);
-    assert_eq!(other.claim("other", "two").await.unwrap(), busy("one"));
+    assert_eq!(
+        other.claim("other", "two").await.unwrap(),
+        busy_claim("one")
+    );
 }
 
 #[tokio::test]

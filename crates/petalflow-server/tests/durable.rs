@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::kit::{Work, builder, graph, post, send, wait_until_settled};
 
 /// Two nodes, of which the first waits.
-fn two(store: &SqliteStore, work: &Work) -> Server {
+fn two_node_server(store: &SqliteStore, work: &Work) -> Server {
     let nodes = [
         json!({ "id": "work", "type": "func" }),
         json!({ "id": "last", "type": "transform", "config": {
@@ -33,7 +33,7 @@ fn a_run_that_died_after_its_202_is_recovered() {
     let first = run();
     let thread = first.block_on(async {
         let store = SqliteStore::open(&file).await.expect("it opens");
-        let thread = send(&two(&store, &work).router(), post(&[], "{}"))
+        let thread = send(&two_node_server(&store, &work).router(), post(&[], "{}"))
             .await
             .thread();
         work.begun.notified().await;
@@ -44,7 +44,7 @@ fn a_run_that_died_after_its_202_is_recovered() {
     assert_eq!(work.runs(), 0);
     run().block_on(async {
         let store = SqliteStore::open(&file).await.expect("it opens");
-        let server = two(&store, &work);
+        let server = two_node_server(&store, &work);
         assert_eq!(server.recover().await.expect("it lists"), 1);
         assert_eq!(
             server.recover().await.expect("it lists"),
@@ -95,7 +95,7 @@ async fn a_drained_server_leaves_its_runs_to_the_next_one() {
         .await
         .expect("it opens");
     let work = Work::new();
-    let server = two(&store, &work);
+    let server = two_node_server(&store, &work);
     let router = server.router();
     let thread = send(&router, post(&[], "{}")).await.thread();
     work.begun.notified().await;
@@ -119,7 +119,7 @@ async fn a_drained_server_leaves_its_runs_to_the_next_one() {
         (&json!("stopped"), &json!(["last"]))
     );
 
-    let next = two(&store, &work);
+    let next = two_node_server(&store, &work);
     assert_eq!(next.recover().await.expect("it lists"), 1);
     let found = wait_until_settled(&next.router(), &thread).await;
     assert_eq!(

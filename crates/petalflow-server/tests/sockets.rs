@@ -44,7 +44,7 @@ async fn connect(serving: &Serving) -> TcpStream {
 }
 
 /// What the server sends until it closes the connection. A reset ends it too.
-async fn rest(mut stream: TcpStream) -> String {
+async fn read_to_end(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
     String::from_utf8_lossy(&bytes).into_owned()
@@ -54,7 +54,7 @@ async fn exchange(serving: &Serving, request: impl AsRef<[u8]>) -> String {
     let mut stream = connect(serving).await;
     // The server may answer and close before it has read everything.
     let _ = stream.write_all(request.as_ref()).await;
-    rest(stream).await
+    read_to_end(stream).await
 }
 
 fn post(body: &str) -> String {
@@ -104,7 +104,7 @@ async fn a_stop_ends_streams_of_events_and_idle_connections() {
     serving.stop.send(()).expect("it serves");
     work.may_end.notify_one();
     serving.server.await.expect("no panic").expect("no error");
-    assert!(rest(events).await.contains("event: "));
+    assert!(read_to_end(events).await.contains("event: "));
 }
 
 #[tokio::test]
@@ -244,7 +244,7 @@ async fn connections_that_send_nothing_are_closed_and_make_place() {
     let response = exchange(&serving, post("{}")).await;
     assert!(response.starts_with("HTTP/1.1 202 "), "{response}");
     for stream in idle {
-        let closed = tokio::time::timeout(Duration::from_mins(1), rest(stream));
+        let closed = tokio::time::timeout(Duration::from_mins(1), read_to_end(stream));
         closed.await.expect("it is closed");
     }
 }

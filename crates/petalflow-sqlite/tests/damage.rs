@@ -199,7 +199,7 @@ async fn a_lost_row_of_whole_checkpoints_is_noticed_by_the_status() {
 async fn a_damaged_layout_is_not_an_error_of_sqlite() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essays.db");
-    drop(filled(&path).await);
+    drop(store_with_rows(&path).await);
     let by_hand = Connection::open(&path).expect("it opens");
     let damage = "ALTER TABLE addresses RENAME COLUMN number TO numbes";
     by_hand.execute(damage, ()).expect("it is written");
@@ -214,7 +214,7 @@ const FINISHED: ThreadChange<'_> = ThreadChange::Status {
 };
 
 /// A store with a thread of several rows, whose status is listed.
-async fn filled(path: &std::path::Path) -> SqliteStore {
+async fn store_with_rows(path: &std::path::Path) -> SqliteStore {
     let store = SqliteStore::open(path).await.expect("it opens");
     for seq in 1..=20 {
         append(&store, THREAD, seq, 150)
@@ -241,7 +241,7 @@ async fn rows_that_do_not_fit_together_are_damage() {
     for (damage, listed) in SILENT {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
-        let store = filled(&path).await;
+        let store = store_with_rows(&path).await;
         let by_hand = Connection::open(&path).expect("it opens");
         by_hand.execute(damage, ()).expect("it is written");
         let address = Address::root(THREAD);
@@ -268,7 +268,7 @@ async fn a_damaged_end_of_a_log_is_not_continued() {
     ] {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
-        drop(filled(&path).await);
+        drop(store_with_rows(&path).await);
         let by_hand = Connection::open(&path).expect("it opens");
         by_hand.execute(damage, ()).expect("it is written");
         // A store that has not appended to it yet.
@@ -294,7 +294,7 @@ async fn a_new_thread_never_gets_the_rows_of_another() {
     ] {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
-        let store = filled(&path).await;
+        let store = store_with_rows(&path).await;
         // No row of the log begins where that of a new thread would.
         let address = Address::root(THREAD);
         store.prune(address, 15).await.expect("it is written");
@@ -321,7 +321,7 @@ async fn a_damaged_status_is_not_that_of_a_running_thread() {
     ] {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
-        let store = filled(&path).await;
+        let store = store_with_rows(&path).await;
         let by_hand = Connection::open(&path).expect("it opens");
         by_hand.execute(damage, ()).expect("it is written");
         is_damage(store.threads(ThreadQuery::default()).await, damage);

@@ -21,11 +21,11 @@ use petalflow_testing::{StoreUnderTest, store_contract};
 use tempfile::TempDir;
 
 store_contract! {
-    full, async || in_a_file(Synchronous::Full).await
+    full, async || open_in_file(Synchronous::Full).await
 }
 
 store_contract! {
-    normal, async || in_a_file(Synchronous::Normal).await
+    normal, async || open_in_file(Synchronous::Normal).await
 }
 
 store_contract! {
@@ -38,7 +38,7 @@ store_contract! {
 const BOTH: [Synchronous; 2] = [Synchronous::Full, Synchronous::Normal];
 
 /// A store in a new file, and another on the same file.
-async fn in_a_file(synchronous: Synchronous) -> Result<StoreUnderTest, petalflow::BoxError> {
+async fn open_in_file(synchronous: Synchronous) -> Result<StoreUnderTest, petalflow::BoxError> {
     let folder = TempDir::new()?;
     let path = folder.path().join("essays.db");
     let open = || SqliteStore::options(&path).synchronous(synchronous).open();
