@@ -83,7 +83,7 @@ macro_rules! assert_log {
 pub(crate) use {appending, assert_log, both, twin};
 
 /// The final state of a run of a thread, which must neither fail nor pause.
-pub(crate) async fn finished<S: State>(
+pub(crate) async fn expect_finished<S: State>(
     run: impl IntoFuture<Output = Result<Outcome<S>, RunError>>,
 ) -> S {
     run.await.unwrap().into_finished().unwrap()
@@ -235,13 +235,13 @@ pub(crate) async fn poll_once<T: Future>(future: &mut std::pin::Pin<Box<T>>) -> 
 }
 
 /// The error of a run that must fail.
-pub(crate) fn failed<S>(result: Result<S, RunError>) -> RunError {
+pub(crate) fn expect_error<S>(result: Result<S, RunError>) -> RunError {
     result.err().unwrap_or_else(|| panic!("the run must fail"))
 }
 
 /// The kind of error of a run that must fail.
 pub(crate) fn kind<S>(result: Result<S, RunError>) -> RunErrorKind {
-    failed(result).kind().clone()
+    expect_error(result).kind().clone()
 }
 
 /// A run that is stopped by a token that its nodes hold.
@@ -255,13 +255,13 @@ pub(crate) async fn with_token<F: Flow<State = Log>>(launch: Launch<F>) -> Resul
 }
 
 /// Why a run that must fail has stopped, and what was committed before.
-pub(crate) fn stopped(result: Result<Log, RunError>) -> (RunErrorKind, Vec<String>) {
-    let error = failed(result);
+pub(crate) fn expect_stopped(result: Result<Log, RunError>) -> (RunErrorKind, Vec<String>) {
+    let error = expect_error(result);
     let committed = error.state::<Log>().expect("it has begun").xs.clone();
     (error.kind().clone(), committed)
 }
 
-fn refused<S: State>(builder: GraphBuilder<S>) -> GraphErrors {
+fn expect_refused<S: State>(builder: GraphBuilder<S>) -> GraphErrors {
     builder
         .build()
         .err()
@@ -270,7 +270,7 @@ fn refused<S: State>(builder: GraphBuilder<S>) -> GraphErrors {
 
 /// The codes of what is wrong with a graph, in order.
 pub(crate) fn codes<S: State>(builder: GraphBuilder<S>) -> Vec<&'static str> {
-    refused(builder)
+    expect_refused(builder)
         .diagnostics()
         .iter()
         .map(|diagnostic| diagnostic.rule.code())
@@ -279,5 +279,5 @@ pub(crate) fn codes<S: State>(builder: GraphBuilder<S>) -> Vec<&'static str> {
 
 /// The first thing that is wrong with a graph, in words.
 pub(crate) fn refusal<S: State>(builder: GraphBuilder<S>) -> String {
-    refused(builder).diagnostics()[0].to_string()
+    expect_refused(builder).diagnostics()[0].to_string()
 }

@@ -44,7 +44,7 @@ async fn notes<F: Flow>(thread: &Thread<F>) -> Vec<[String; 4]> {
 }
 
 /// Goes on with a thread to its end.
-async fn end<F: Flow>(thread: &Thread<F>, with: impl Into<Resume<F::State>>) -> F::State {
+async fn resume_to_end<F: Flow>(thread: &Thread<F>, with: impl Into<Resume<F::State>>) -> F::State {
     let outcome = thread.resume(with).await.unwrap();
     outcome.into_finished().unwrap()
 }
@@ -61,7 +61,7 @@ async fn c71_g065_g067_an_interrupt_after_a_node_stores_its_writes_and_does_not_
         assert_eq!(snapshot.state.xs, ["0", "a"]);
         assert_eq!(snapshot.info.next, ["b"]);
         assert_eq!(snapshot.interrupts.len(), 1);
-        let log = end(&thread, Decision::approve()).await;
+        let log = resume_to_end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["0", "a", "b"]);
         log
     });
@@ -81,7 +81,7 @@ async fn c71_g064_g066_an_interrupt_before_a_node_runs_it_after_the_approval() {
             outcome.interrupts(),
             "asked once, at one time"
         );
-        let log = end(&thread, Decision::approve()).await;
+        let log = resume_to_end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["abc", "node1", "node2"]);
         log
     });
@@ -93,7 +93,7 @@ async fn c71_a_goto_at_an_interrupt_replaces_the_node() {
     both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list(["abc"])).await.unwrap();
-        let log = end(&thread, Resume::new().goto("node2")).await;
+        let log = resume_to_end(&thread, Resume::new().goto("node2")).await;
         assert_eq!(log.xs, ["abc", "node2"]);
         log
     });
@@ -141,7 +141,7 @@ async fn g068_an_edit_is_applied_before_the_run_resumes() {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Decision::edit(LogXs(list(["edited"]))).by("ann");
-        let log = end(&thread, edit).await;
+        let log = resume_to_end(&thread, edit).await;
         assert_eq!(log.xs, ["a", "edited", "b"]);
         assert_eq!(notes(&thread).await, [["b", "edited", "ann", ""]]);
         log
@@ -154,7 +154,7 @@ async fn an_edit_after_a_node_folds_into_its_writes() {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Decision::edit(Overwrite(LogXs(list(["mine"]))));
-        let log = end(&thread, edit).await;
+        let log = resume_to_end(&thread, edit).await;
         assert_eq!(log.xs, ["mine", "b"]);
         log
     });
@@ -165,7 +165,7 @@ async fn a_skipped_node_does_not_run_and_its_edges_fire() {
     both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let log = end(&thread, Decision::skip().by("bob")).await;
+        let log = resume_to_end(&thread, Decision::skip().by("bob")).await;
         assert_eq!(log.xs, ["node2"]);
         assert_eq!(notes(&thread).await, [["node1", "skipped", "bob", ""]]);
         log
@@ -198,7 +198,7 @@ async fn a_node_with_routes_cannot_be_skipped() {
             1,
             "it still waits"
         );
-        let log = end(&thread, Resume::new().goto("b")).await;
+        let log = resume_to_end(&thread, Resume::new().goto("b")).await;
         assert_eq!(log.xs, ["b"]);
         log
     });
@@ -261,7 +261,7 @@ async fn g069_a_guard_decides_whether_the_run_pauses_and_its_error_fails_the_run
         // The thread is unchanged, and resumes when the guard has a value to check.
         let thread = threads.thread("none");
         let fixed = Resume::new().update(PostText("short".into()));
-        let post = end(&thread, fixed).await;
+        let post = resume_to_end(&thread, fixed).await;
         assert_eq!(post.log, ["published short"]);
         post
     });
@@ -275,7 +275,7 @@ async fn g070_a_value_and_an_approval_in_one_call() {
         let resume = Resume::new()
             .update(PostText("much too long".into()))
             .decide_all(Decision::approve());
-        let post = end(&thread, resume).await;
+        let post = resume_to_end(&thread, resume).await;
         assert_eq!(post.log, ["published much too long"]);
         post
     });
@@ -349,7 +349,7 @@ async fn g072_two_interrupts_in_one_superstep_are_both_stored() {
         let outcome = thread.resume(other).await.unwrap();
         assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::After)]);
         assert_eq!(outcome.state().xs, ["b", "node1"]);
-        let log = end(&thread, Decision::approve()).await;
+        let log = resume_to_end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["b", "node1", "node2"]);
         log
     });
@@ -378,7 +378,7 @@ async fn a_decision_for_a_node_that_does_not_wait_is_refused_and_changes_nothing
             "{text}"
         );
         assert_eq!(thread.snapshot().await.unwrap().unwrap().info, before);
-        let _ = end(&thread, Decision::approve()).await;
+        let _ = resume_to_end(&thread, Decision::approve()).await;
         let error = thread
             .resume(Decision::approve())
             .await
@@ -425,7 +425,7 @@ async fn a_subflow_pauses_and_is_approved_through_the_parent() {
         let interrupt = &outcome.interrupts()[0];
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("late", "a"));
         assert_eq!(interrupt.kind, InterruptKind::After);
-        let log = end(&thread, Decision::approve()).await;
+        let log = resume_to_end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["node1", "a", "a", "b"]);
         assert_eq!(notes(&thread).await[0], ["b", "skipped", "ann", ""]);
         log
@@ -456,7 +456,7 @@ async fn a_node_with_routes_cannot_be_skipped_in_a_subflow() {
         );
         let waits = thread.snapshot().await.unwrap().unwrap().interrupts.len();
         assert_eq!(waits, 1, "it still waits");
-        let log = end(&thread, Decision::approve()).await;
+        let log = resume_to_end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["chooses", "a", "node1"]);
         log
     });

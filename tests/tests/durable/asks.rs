@@ -11,7 +11,7 @@ use petalflow::{Flow, Launch, NodeError};
 use petalflow_test_support::assert_contains;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Trace, both, finished, list, twin};
+use crate::support::{Trace, both, expect_finished, list, twin};
 
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 struct Prompt {
@@ -110,7 +110,7 @@ async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
         let outcome = thread.resume(answers).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 2);
         let again = late[0].clone();
-        let texts = finished(thread.resume(late)).await;
+        let texts = expect_finished(thread.resume(late)).await;
         assert_eq!(
             texts.xs[5..],
             ["human a", "human b", "human c", "human d", "human e"]
@@ -299,7 +299,7 @@ async fn c66_an_input_during_a_question_is_refused_unless_it_is_allowed() {
             "it is asked anew"
         );
         assert_eq!((trace.count("ia"), trace.count("ib")), (2, 2));
-        let texts = finished(thread.answer::<Prompt>("b".into())).await;
+        let texts = expect_finished(thread.answer::<Prompt>("b".into())).await;
         assert_eq!(texts.xs, ["0", "new", "a", "b"]);
         texts
     });
@@ -321,7 +321,7 @@ async fn c59_a_question_is_not_a_failure_and_cannot_be_caught() {
             .thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        let texts = finished(thread.answer::<Prompt>("b".into())).await;
+        let texts = expect_finished(thread.answer::<Prompt>("b".into())).await;
         assert_eq!(texts.xs, ["a", "b"]);
         texts
     });
@@ -398,7 +398,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             .store(&InMemoryStore::new())
             .thread("t");
         let first = thread.run(list([])).await.unwrap().interrupts()[0].id;
-        finished(thread.answer::<Prompt>("hello".into())).await;
+        expect_finished(thread.answer::<Prompt>("hello".into())).await;
         let history = thread
             .history(petalflow::thread::HistoryQuery::all())
             .await
@@ -416,7 +416,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             (trace.count("ia"), trace.count("ib"), trace.count("end")),
             (1, 3, 1)
         );
-        let texts = finished(thread.answer::<Prompt>("again".into())).await;
+        let texts = expect_finished(thread.answer::<Prompt>("again".into())).await;
         assert_eq!(texts.xs, ["a", "again", "end"]);
         texts
     });

@@ -9,7 +9,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, Edit, HistoryQuery, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, appending, both, finished, list, twin};
+use crate::support::{Log, appending, both, expect_finished, list, twin};
 
 appending! { a b c d e }
 
@@ -63,7 +63,7 @@ async fn c95_g056_g058_results_of_a_failed_superstep_are_pending_until_a_resume_
             names.contains(&(0, "done")) && names.contains(&(0, "error")),
             "{names:?}"
         );
-        let total = finished(thread.resume(())).await;
+        let total = expect_finished(thread.resume(())).await;
         assert_eq!(
             (total.total, total.seen),
             (51, 1),
@@ -89,7 +89,7 @@ async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
         let thread = threads
             .durability(Durability::Interval(2.try_into().unwrap()))
             .thread("t");
-        finished(thread.run(list([]))).await;
+        expect_finished(thread.run(list([]))).await;
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let supersteps: Vec<u64> = history.iter().map(|info| info.superstep).collect();
         assert_eq!(supersteps, [5, 4, 2, 0]);
@@ -117,7 +117,7 @@ async fn g059_a_resume_continues_where_the_run_stopped() {
             .store(&InMemoryStore::new())
             .thread("t");
         thread.run(0).await.unwrap_err();
-        let total = finished(thread.resume(())).await;
+        let total = expect_finished(thread.resume(())).await;
         assert_eq!(total.total, 50);
         total
     });
@@ -132,7 +132,7 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
             .thread("t");
         thread.run(0).await.unwrap_err();
         let update = Resume::new().update(TotalTotal(7)).update(TotalTotal(1));
-        let total = finished(thread.resume(update)).await;
+        let total = expect_finished(thread.resume(update)).await;
         assert_eq!((total.total, total.seen), (58, 58));
         total
     });
@@ -142,10 +142,10 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
 async fn g061_an_empty_input_does_not_overwrite_stored_keys() {
     both!(Five, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(list(["x"]))).await;
-        let log = finished(thread.resume(())).await;
+        expect_finished(thread.run(list(["x"]))).await;
+        let log = expect_finished(thread.resume(())).await;
         assert_eq!(log.xs, ["x", "a", "b", "c", "d", "e"]);
-        let log = finished(thread.run(list([]))).await;
+        let log = expect_finished(thread.run(list([]))).await;
         assert_eq!(log.xs.len(), 11);
         log
     });
@@ -193,7 +193,7 @@ mod after {
 async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
     let store = InMemoryStore::new();
     let thread = before::Program::new().store(&store).thread("t");
-    assert_eq!(finished(thread.run(list([]))).await.extra, 7);
+    assert_eq!(expect_finished(thread.run(list([]))).await.extra, 7);
     let thread = after::Program::new().store(&store).thread("t");
     let error = thread.snapshot().await.unwrap_err();
     assert!(matches!(error, ThreadError::Changed { .. }), "{error}");
@@ -206,7 +206,7 @@ async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
     assert_contains(&error, "`extra`");
     // The other way round an added key has its default.
     let thread = after::Program::new().store(&store).thread("new");
-    assert_eq!(finished(thread.run(list([]))).await.xs, ["after"]);
+    assert_eq!(expect_finished(thread.run(list([]))).await.xs, ["after"]);
     let thread = before::Program::new().store(&store).thread("new");
     assert_eq!(thread.snapshot().await.unwrap().unwrap().state.extra, 0);
 }
@@ -262,7 +262,7 @@ async fn an_ephemeral_key_survives_edits_and_resumes_before_its_superstep() {
             .resume(Resume::new().update(ShortLog(list(["updated"]))))
             .await
             .unwrap_err();
-        let short = finished(thread.resume(())).await;
+        let short = expect_finished(thread.resume(())).await;
         assert_eq!(short.log, ["edited", "updated", "Some(\"psst\")"]);
         assert_eq!(short.hint, None);
         assert_eq!(thread.snapshot().await.unwrap().unwrap().state, short);

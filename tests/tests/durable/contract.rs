@@ -7,7 +7,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, OnBusy, Retention, Thread, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, finished, list, twin};
+use crate::support::{Log, LogXs, appending, both, expect_finished, list, twin};
 
 appending! { a b }
 
@@ -30,7 +30,7 @@ async fn numbers<F: Flow>(thread: &Thread<F>) -> Vec<u64> {
 async fn c88_a_checkpoint_can_be_read_by_its_number() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(list(["i"]))).await;
+        expect_finished(thread.run(list(["i"]))).await;
         for (number, xs, next, cause) in [
             (0, list(["i"]), vec!["a"], Cause::Input),
             (1, list(["i", "a"]), vec!["b"], Cause::Superstep),
@@ -77,13 +77,13 @@ twin!(Increments(Two) { writes_b -> writes_a } nodes: writes_b, writes_a);
 async fn c89_a_checkpoint_stores_changes_and_is_read_as_a_whole() {
     both!(Increments, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run("v1".to_string())).await;
+        expect_finished(thread.run("v1".to_string())).await;
         let old = thread.snapshot_at(1).await.unwrap().state;
         assert_eq!((&*old.a, &*old.b), ("v1", "v1"));
         let new = thread.snapshot_at(2).await.unwrap().state;
         assert_eq!((&*new.a, &*new.b, &*new.gone), ("v1+", "v1", "here"));
         // What is taken away is absent.
-        finished(thread.run("v2".to_string())).await;
+        expect_finished(thread.run("v2".to_string())).await;
         let turn = thread.snapshot_at(3).await.unwrap().state;
         assert_eq!((&*turn.a, &*turn.b, &*turn.gone), ("v2", "v1", ""));
         new
@@ -139,7 +139,7 @@ async fn c92_an_unknown_thread_is_none_and_the_default_is_the_newest_checkpoint(
             matches!(error.thread_error(), Some(ThreadError::Unknown { .. })),
             "{error}"
         );
-        finished(thread.run(list([]))).await;
+        expect_finished(thread.run(list([]))).await;
         assert_eq!(thread.snapshot().await.unwrap().unwrap().info.checkpoint, 2);
         let error = thread.snapshot_at(9).await.unwrap_err();
         assert!(
@@ -157,7 +157,7 @@ async fn c93_a_thread_is_deleted_with_its_subflows_and_no_other_thread() {
         let store = InMemoryStore::new();
         let threads = launch.store(&store);
         for id in ["one", "two"] {
-            finished(threads.thread(id).run(list([]))).await;
+            expect_finished(threads.thread(id).run(list([]))).await;
             assert_eq!(store.namespaces(id).await.unwrap(), ["", "inner"]);
         }
         threads.thread("one").delete().await.unwrap();
@@ -177,7 +177,7 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
         let store = InMemoryStore::new();
         let thread = launch.store(&store).thread("t");
         for _ in 0..12 {
-            finished(thread.run(list([]))).await;
+            expect_finished(thread.run(list([]))).await;
         }
         let copy = thread.copy_to("copy").await.unwrap();
         assert_eq!(numbers(&copy).await, numbers(&thread).await);
@@ -199,7 +199,7 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
         // What is needed to read the newest stays with it.
         let again = thread.snapshot().await.unwrap().unwrap();
         assert_eq!((again.state, again.info), (state.state.clone(), state.info));
-        finished(thread.run(list([]))).await;
+        expect_finished(thread.run(list([]))).await;
         state.state
     });
 }
@@ -211,7 +211,7 @@ async fn c94_a_copy_of_no_thread_or_onto_itself_is_refused() {
     let thread = threads.thread("t");
     let unknown = thread.copy_to("copy").await.unwrap_err();
     assert!(matches!(unknown, ThreadError::Unknown { .. }), "{unknown}");
-    finished(thread.run(list([]))).await;
+    expect_finished(thread.run(list([]))).await;
     // It does not wait for itself.
     let itself = thread.copy_to("t").await.unwrap_err();
     assert_contains(&itself, "there is a thread `t` already");

@@ -13,7 +13,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, finished, list, twin};
+use crate::support::{Log, LogXs, appending, both, expect_finished, list, twin};
 
 appending! { a b }
 
@@ -203,7 +203,7 @@ async fn c60_a_failed_node_is_the_cause_even_if_the_store_fails_too() {
 async fn c60_thread_operations_report_the_error_of_the_store() {
     let store = Faulty::default();
     let thread = Chain::new().store(&store).thread("t");
-    finished(thread.run(list([]))).await;
+    expect_finished(thread.run(list([]))).await;
     store.fail(READ, 0);
     let texts = [
         thread.snapshot().await.unwrap_err().to_string(),

@@ -11,7 +11,7 @@ use petalflow::thread::{Durability, HistoryQuery};
 use petalflow_test_support::assert_contains;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, Trace, appending, both, finished, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, both, expect_finished, list, twin};
 
 appending! { i j }
 
@@ -125,7 +125,7 @@ async fn c84_a_subflow_that_is_not_stored_starts_from_defaults_each_time() {
     both!(Fresh, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
-            let outer = finished(thread.run(String::new())).await;
+            let outer = expect_finished(thread.run(String::new())).await;
             assert_eq!(outer.my_key, " got here and there got here and there");
         }
     });
@@ -135,10 +135,10 @@ async fn c84_a_subflow_that_is_not_stored_starts_from_defaults_each_time() {
 async fn c84_a_stored_subflow_is_stored_over_turns_and_per_thread() {
     both!(Kept, |launch| {
         let threads = launch.store(&InMemoryStore::new());
-        let one = finished(threads.thread("one").run(String::new())).await;
-        let again = finished(threads.thread("one").run(String::new())).await;
+        let one = expect_finished(threads.thread("one").run(String::new())).await;
+        let again = expect_finished(threads.thread("one").run(String::new())).await;
         assert!(again.my_key.len() > one.my_key.len() && again.my_key.starts_with(&one.my_key));
-        let two = finished(threads.thread("two").run(String::new())).await;
+        let two = expect_finished(threads.thread("two").run(String::new())).await;
         assert_eq!(two, one);
         again
     });
@@ -177,8 +177,8 @@ twin! {
 async fn c84_two_nodes_of_one_flow_have_two_states() {
     both!(Namespaces, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(list([]))).await;
-        let log = finished(thread.run(list([]))).await;
+        expect_finished(thread.run(list([]))).await;
+        let log = expect_finished(thread.run(list([]))).await;
         assert_eq!(
             log.xs,
             ["first 1", "second 1", "i", "first 2", "second 2", "i"]
@@ -220,10 +220,10 @@ async fn c84_a_resume_continues_inside_a_subflow_that_is_not_stored() {
             .store(&InMemoryStore::new())
             .thread("t");
         assert_eq!(thread.run(list([])).await.unwrap().interrupts().len(), 1);
-        let log = finished(thread.answer::<Go>("Done".into())).await;
+        let log = expect_finished(thread.answer::<Go>("Done".into())).await;
         assert_eq!(log.xs, ["i", "Done 1", "j"]);
         assert_eq!(thread.run(list([])).await.unwrap().interrupts().len(), 1);
-        let log = finished(thread.answer::<Go>("Again".into())).await;
+        let log = expect_finished(thread.answer::<Go>("Again".into())).await;
         assert_eq!(
             log.xs[3..],
             ["i", "Again 1", "j"],
@@ -282,7 +282,7 @@ async fn node_b_parent() -> LogXs {
 
 flow!(Child(Log) { child_a -> child_b });
 
-fn onwards(log: Log) -> (LogXs, Next) {
+fn log_and_next(log: Log) -> (LogXs, Next) {
     let next = if log.xs.is_empty() {
         Next::J
     } else {
@@ -293,10 +293,10 @@ fn onwards(log: Log) -> (LogXs, Next) {
 
 twin! {
     Onwards(Log) {
-        node child: Child { in: || Vec::new(), out: |log: Log| -> (LogXs, Next) { onwards(log) } };
+        node child: Child { in: || Vec::new(), out: |log: Log| -> (LogXs, Next) { log_and_next(log) } };
         child -> node_b_parent | j;
     }
-    nodes: node_b_parent, j, child = |b| b.subflow("child", Child, |_: &Log| Vec::new().into(), onwards)
+    nodes: node_b_parent, j, child = |b| b.subflow("child", Child, |_: &Log| Vec::new().into(), log_and_next)
 }
 
 #[tokio::test]
@@ -304,7 +304,7 @@ async fn c83_the_out_mapping_chooses_the_route_of_the_parent() {
     // In LangGraph a node inside sends the parent elsewhere, and what the flow inside had written is lost.
     both!(Onwards, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        let log = finished(thread.run(list(["init_state"]))).await;
+        let log = expect_finished(thread.run(list(["init_state"]))).await;
         assert_eq!(log.xs, ["init_state", "b_child_state", "node_b_parent"]);
         log
     });

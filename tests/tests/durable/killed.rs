@@ -24,7 +24,7 @@ use petalflow_test_support::{Need, skip};
 #[cfg(unix)]
 use petalflow_test_servers::{Postgres, Redis, fresh_name};
 
-use crate::support::finished;
+use crate::support::expect_finished;
 
 const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
 const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
@@ -164,7 +164,7 @@ async fn work(store: impl Store + Clone, on_busy: OnBusy, folder: &Path, number:
 }
 
 /// How long a process lives, by chance, if others of its thread were killed so often before.
-fn life(killed: u64) -> Duration {
+fn random_lifetime(killed: u64) -> Duration {
     let Range { start, end } = LIFE;
     let span = end * (1 + killed / LONGER_AFTER) - start;
     Duration::from_micros(start + RandomState::new().hash_one(0) % span)
@@ -193,7 +193,7 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        std::thread::sleep(life(killed));
+        std::thread::sleep(random_lifetime(killed));
         process.kill().expect("it can be killed, or has ended");
         let output = process.wait_with_output().expect("it ends");
         match output.status.code() {
@@ -232,7 +232,7 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     let stored = thread.snapshot().await.unwrap().unwrap();
     assert!(stored.is_finished());
     let unbroken = threads(&InMemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
-    let unbroken = finished(unbroken.run(ORDERS)).await;
+    let unbroken = expect_finished(unbroken.run(ORDERS)).await;
     assert_eq!(stored.state, unbroken, "thread {number}");
     // An effect is repeated only if its process died before the record was made: so never once `once` has returned.
     let text = std::fs::read_to_string(log).unwrap_or_default();

@@ -12,7 +12,7 @@ use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{Durability, HistoryQuery};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, both, finished, list, twin};
+use crate::support::{Log, LogXs, both, expect_finished, list, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -80,12 +80,12 @@ async fn c46_successful_siblings_are_not_run_again() {
         thread.resume(()).await.unwrap_err();
         assert_eq!(counts(), (1, 4));
         calls.mended.store(1, Ordering::SeqCst);
-        let sum = finished(thread.resume(())).await;
+        let sum = expect_finished(thread.resume(())).await;
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
         assert_eq!(thread.history(HistoryQuery::all()).await.unwrap().len(), 2);
         // A thread that has ended stays as it is.
-        let sum = finished(thread.resume(())).await;
+        let sum = expect_finished(thread.resume(())).await;
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
         sum
@@ -106,7 +106,7 @@ async fn c46_the_same_when_checkpoints_are_written_at_the_end() {
         assert_eq!(snapshot.state.value, 1);
         assert!(snapshot.tasks[0].finished && !snapshot.tasks[1].finished);
         calls.mended.store(1, Ordering::SeqCst);
-        let sum = finished(thread.resume(())).await;
+        let sum = expect_finished(thread.resume(())).await;
         assert_eq!(sum.value, 6);
         assert_eq!(calls.one.load(Ordering::SeqCst), 1);
         // One where it failed, one where it ended.
@@ -154,7 +154,7 @@ async fn c48_on_a_thread_a_failed_superstep_applies_nothing() {
         let threads = launch.manage(Flaky::default()).store(&InMemoryStore::new());
         let (one, two) = (threads.thread("1"), threads.thread("2"));
         assert_eq!(one.run(2).await.unwrap().state().output, 2);
-        let totals = finished(one.run(3)).await;
+        let totals = expect_finished(one.run(3)).await;
         assert_eq!((totals.output, totals.total), (5, 7));
         let error = one.run(4).await.unwrap_err();
         assert_contains(&error, "Input is too large");
@@ -210,7 +210,7 @@ async fn c49_an_input_after_a_failure_starts_a_new_turn_from_the_same_state() {
         assert_eq!(snapshot.info.next, ["node1"]);
         let error = snapshot.tasks[0].error.as_ref().unwrap();
         assert!(error.message.contains("Simulated failure"));
-        let steps = finished(thread.run(input(&[], 2))).await;
+        let steps = expect_finished(thread.run(input(&[], 2))).await;
         assert_eq!(steps.steps, ["start", "node1", "node2"]);
         // Two inputs and two supersteps; LangGraph counts the empty thread before each input as well.
         let history = thread.history(HistoryQuery::all()).await.unwrap();
@@ -262,7 +262,7 @@ async fn c61_a_drained_thread_resumes_where_it_stopped() {
                 "committed, whatever the durability"
             );
             let again = launch.manage(CancelToken::new()).store(&store).thread("t");
-            let steps = finished(again.resume(())).await;
+            let steps = expect_finished(again.resume(())).await;
             assert_eq!(steps.steps, ["stop", "node2"]);
             steps
         });
@@ -279,7 +279,7 @@ async fn c61_a_drain_in_the_last_superstep_of_a_thread_changes_nothing() {
             steps: vec![],
             attempt: 0,
         };
-        let steps = finished(thread.run(input)).await;
+        let steps = expect_finished(thread.run(input)).await;
         assert_eq!(steps.steps, ["node2", "stop"]);
         steps
     });
@@ -311,10 +311,10 @@ async fn effects_of_once_are_not_repeated_with_any_durability() {
             let thread = threads.durability(durability).thread("t");
             thread.run(0).await.unwrap_err();
             calls.mended.store(1, Ordering::SeqCst);
-            assert_eq!(finished(thread.resume(())).await.value, 7);
+            assert_eq!(expect_finished(thread.resume(())).await.value, 7);
             assert_eq!(calls.one.load(Ordering::SeqCst), 1, "{durability:?}");
             // A new turn is a new charge.
-            assert_eq!(finished(thread.run(0)).await.value, 14);
+            assert_eq!(expect_finished(thread.run(0)).await.value, 14);
             assert_eq!(calls.one.load(Ordering::SeqCst), 2, "{durability:?}");
         });
     }
@@ -351,7 +351,7 @@ async fn c59_a_caught_failure_survives_a_checkpoint_and_a_resume() {
         thread.run(list([])).await.unwrap_err();
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.info.next, ["handles"]);
-        let log = finished(thread.resume(())).await;
+        let log = expect_finished(thread.resume(())).await;
         assert_eq!(log.xs, ["falls after a stone in the way"]);
         log
     });

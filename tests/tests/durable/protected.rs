@@ -61,7 +61,7 @@ async fn waiting(protection: impl Protection) -> (InMemoryStore, Vec<Vec<u8>>) {
     (store, stored.collect())
 }
 
-fn holds_the_secret(bytes: &[u8]) -> bool {
+fn contains_secret(bytes: &[u8]) -> bool {
     bytes
         .windows(SECRET.len())
         .any(|part| part == SECRET.as_bytes())
@@ -79,7 +79,7 @@ fn distrust<T>(result: Result<T, ThreadError>) -> String {
 async fn an_encrypted_thread_is_unreadable_in_the_store_and_resumes() {
     let (store, stored) = waiting(Encryption::new(key(1))).await;
     assert!(stored.len() > 2, "checkpoints, and a question beside them");
-    assert!(!stored.iter().any(|bytes| holds_the_secret(bytes)));
+    assert!(!stored.iter().any(|bytes| contains_secret(bytes)));
 
     let diary = thread(&store, Encryption::new(key(1)))
         .answer::<WhatNext>("and the sun".into())
@@ -93,7 +93,7 @@ async fn an_encrypted_thread_is_unreadable_in_the_store_and_resumes() {
 #[tokio::test]
 async fn a_signed_thread_is_readable_in_the_store_and_resumes() {
     let (store, stored) = waiting(Signing::new(key(1))).await;
-    assert!(stored.iter().any(|bytes| holds_the_secret(bytes)));
+    assert!(stored.iter().any(|bytes| contains_secret(bytes)));
 
     let answered = thread(&store, Signing::new(key(1)))
         .answer::<WhatNext>("and the sun".into())

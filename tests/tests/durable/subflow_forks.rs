@@ -6,7 +6,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, Retention, Thread};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, both, finished, twin};
+use crate::support::{Log, LogXs, both, expect_finished, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -49,17 +49,17 @@ flow!(Within(Middle) {
     count
 });
 
-fn passed(middle: Middle) -> (LogXs, bool) {
+fn last_lines(middle: Middle) -> (LogXs, bool) {
     let again = middle.last[0].len() < 5;
     (LogXs(middle.last), again)
 }
 
 twin! {
     Deep(Log) {
-        node middle: Within { in: || (), out: |middle: Middle| -> (LogXs, bool) { passed(middle) }, keep: thread };
+        node middle: Within { in: || (), out: |middle: Middle| -> (LogXs, bool) { last_lines(middle) }, keep: thread };
         middle -> match { true => middle, false => END };
     }
-    nodes: middle = |b| b.subflow("middle", Within, |_: &Log| ().into(), passed).keep_thread("middle")
+    nodes: middle = |b| b.subflow("middle", Within, |_: &Log| ().into(), last_lines).keep_thread("middle")
 }
 
 const ALL: [&str; 3] = ["1", "1 2", "1 2 3"];
@@ -82,7 +82,7 @@ async fn checkpoint<F: Flow<State = Log>>(thread: &Thread<F>, lines: usize) -> u
     panic!("no checkpoint has {lines} lines");
 }
 
-async fn go_on<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
+async fn resume<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
     let outcome = thread.resume(()).await.unwrap();
     outcome.into_finished().unwrap().xs
 }
@@ -93,7 +93,7 @@ async fn run<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
 }
 
 /// Goes back, forth, and to the very beginning.
-async fn back_and_forth<F: Flow<State = Log>>(thread: &Thread<F>) {
+async fn fork_at_each_checkpoint<F: Flow<State = Log>>(thread: &Thread<F>) {
     assert_eq!(run(thread).await, ALL);
     let ends: Vec<u64> = [
         checkpoint(thread, 0).await,
@@ -105,16 +105,16 @@ async fn back_and_forth<F: Flow<State = Log>>(thread: &Thread<F>) {
     for _ in 0..2 {
         for (lines, end) in ends.iter().enumerate() {
             thread.fork(*end).await.unwrap();
-            assert_eq!(go_on(thread).await, ALL, "from {lines} lines");
+            assert_eq!(resume(thread).await, ALL, "from {lines} lines");
         }
         // To the end of the first branch, of which several since were not a part.
         thread.fork(last).await.unwrap();
-        assert_eq!(go_on(thread).await, ALL, "nothing is left to run");
+        assert_eq!(resume(thread).await, ALL, "nothing is left to run");
     }
     assert_eq!(run(thread).await.last().unwrap(), "1 2 3 4");
     thread.fork(ends[0]).await.unwrap();
     thread.fork(ends[1]).await.unwrap();
-    assert_eq!(go_on(thread).await, ALL, "from a fork that did nothing");
+    assert_eq!(resume(thread).await, ALL, "from a fork that did nothing");
 }
 
 #[tokio::test]
@@ -122,11 +122,11 @@ async fn a_fork_restores_the_state_of_a_stored_subflow() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(ToThree, |launch| {
             let threads = launch.store(&InMemoryStore::new()).durability(durability);
-            back_and_forth(&threads.thread("t")).await;
+            fork_at_each_checkpoint(&threads.thread("t")).await;
         });
         both!(Deep, |launch| {
             let threads = launch.store(&InMemoryStore::new()).durability(durability);
-            back_and_forth(&threads.thread("t")).await;
+            fork_at_each_checkpoint(&threads.thread("t")).await;
         });
     }
 }
@@ -139,11 +139,11 @@ async fn a_copied_thread_begins_with_the_state_of_its_stored_subflow() {
         for lines in 0..3 {
             let from = checkpoint(&thread, lines).await;
             let other = thread.fork_to(from, format!("from {lines}")).await.unwrap();
-            assert_eq!(go_on(&other).await, ALL);
-            back_again(&other, lines).await;
+            assert_eq!(resume(&other).await, ALL);
+            fork_copies(&other, lines).await;
         }
         let copy = thread.copy_to("copy").await.unwrap();
-        back_again(&copy, 0).await;
+        fork_copies(&copy, 0).await;
         assert_eq!(
             run(&thread).await.last().unwrap(),
             "1 2 3 4",
@@ -153,10 +153,10 @@ async fn a_copied_thread_begins_with_the_state_of_its_stored_subflow() {
 }
 
 /// What was copied can be forked like the original.
-async fn back_again<F: Flow<State = Log>>(thread: &Thread<F>, least: usize) {
+async fn fork_copies<F: Flow<State = Log>>(thread: &Thread<F>, least: usize) {
     for lines in least..3 {
         thread.fork(checkpoint(thread, lines).await).await.unwrap();
-        assert_eq!(go_on(thread).await, ALL);
+        assert_eq!(resume(thread).await, ALL);
     }
 }
 
@@ -176,16 +176,16 @@ async fn grow(n: &u32) -> (LargeN, LargeText) {
 
 flow!(Grow(Large) { grow });
 
-fn grown(large: Large) -> (LogXs, bool) {
+fn size_line(large: Large) -> (LogXs, bool) {
     (LogXs(vec![large.n.to_string()]), large.n < 3)
 }
 
 twin! {
     GrowThrice(Log) {
-        node large: Grow { in: || (), out: |large: Large| -> (LogXs, bool) { grown(large) }, keep: thread };
+        node large: Grow { in: || (), out: |large: Large| -> (LogXs, bool) { size_line(large) }, keep: thread };
         large -> match { true => large, false => END };
     }
-    nodes: large = |b| b.subflow("large", Grow, |_: &Log| ().into(), grown).keep_thread("large")
+    nodes: large = |b| b.subflow("large", Grow, |_: &Log| ().into(), size_line).keep_thread("large")
 }
 
 #[tokio::test]
@@ -239,14 +239,14 @@ async fn a_pending_task_of_a_stored_subflow_runs_once_after_a_fork_and_in_a_copy
     both!(Asking, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
-        finished(thread.answer::<Go>(7)).await;
+        expect_finished(thread.answer::<Go>(7)).await;
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         let copy = thread.copy_to("copy").await.unwrap();
         let newest = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
         thread.fork(newest).await.unwrap();
         for thread in [thread, copy] {
             assert_eq!(thread.resume(()).await.unwrap().interrupts().len(), 1);
-            let log = finished(thread.answer::<Go>(9)).await;
+            let log = expect_finished(thread.answer::<Go>(9)).await;
             assert_eq!(log.xs, ["1 7", "1 7 2 9"], "{}", thread.id());
         }
     });

@@ -5,7 +5,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Edit, HistoryQuery, Retention, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, Trace, appending, both, finished, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, both, expect_finished, list, twin};
 
 appending! { a b c }
 
@@ -15,19 +15,22 @@ twin!(Chain(Log) { a -> b -> c } nodes: a, b, c);
 async fn c76_a_fork_of_the_last_checkpoint_has_no_task_and_a_fork_of_an_older_one_continues() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(list(["i"]))).await;
+        expect_finished(thread.run(list(["i"]))).await;
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let numbers: Vec<u64> = history.iter().map(|info| info.checkpoint).collect();
         assert_eq!(numbers, [3, 2, 1, 0]);
         assert_eq!(thread.fork(3).await.unwrap(), 4);
-        assert_eq!(finished(thread.resume(())).await.xs, ["i", "a", "b", "c"]);
+        assert_eq!(
+            expect_finished(thread.resume(())).await.xs,
+            ["i", "a", "b", "c"]
+        );
         assert_eq!(thread.snapshot_at(1).await.unwrap().state.xs, ["i", "a"]);
         assert_eq!(thread.fork(1).await.unwrap(), 5);
         thread
             .update(Edit::new(LogXs(list(["edited"]))))
             .await
             .unwrap();
-        let log = finished(thread.resume(())).await;
+        let log = expect_finished(thread.resume(())).await;
         assert_eq!(log.xs, ["i", "a", "edited", "b", "c"]);
         assert_eq!(
             thread.snapshot_at(3).await.unwrap().state.xs,
@@ -36,7 +39,7 @@ async fn c76_a_fork_of_the_last_checkpoint_has_no_task_and_a_fork_of_an_older_on
         let copy = thread.copy_to("copy").await.unwrap();
         assert_eq!(copy.snapshot_at(2).await.unwrap().state.xs, ["i", "a", "b"]);
         let other = thread.fork_to(1, "other").await.unwrap();
-        let log = finished(other.resume(())).await;
+        let log = expect_finished(other.resume(())).await;
         assert_eq!(log.xs, ["i", "a", "b", "c"]);
         thread.prune(Retention::max_checkpoints(2)).await.unwrap();
         assert!(matches!(
@@ -52,7 +55,7 @@ async fn c76_a_fork_of_the_last_checkpoint_has_no_task_and_a_fork_of_an_older_on
 async fn c78_bulk_updates() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(list([]))).await;
+        expect_finished(thread.run(list([]))).await;
         let edit = |text| Edit::new(LogXs(list([text])));
         let numbers = thread
             .update_all(vec![vec![edit("x").by("a")], vec![edit("y").by("b")]])
@@ -77,7 +80,7 @@ async fn c78_bulk_updates() {
             let error = thread.update_all(wrong).await.unwrap_err();
             assert!(error.to_string().contains(words), "{error}");
         }
-        finished(thread.resume(())).await.xs
+        expect_finished(thread.resume(())).await.xs
     });
 }
 
@@ -97,10 +100,10 @@ async fn c76_a_resume_from_the_last_checkpoint_runs_nothing() {
             .manage(trace.clone())
             .store(&InMemoryStore::new())
             .thread("t");
-        finished(thread.run(list([]))).await;
+        expect_finished(thread.run(list([]))).await;
         let last = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
         thread.fork(last).await.unwrap();
-        let log = finished(thread.resume(())).await;
+        let log = expect_finished(thread.resume(())).await;
         assert_eq!((&log.xs[..], trace.count("seen")), (&list(["a"])[..], 1));
         log
     });
@@ -131,7 +134,7 @@ twin!(Edited(Pair) { x -> y } nodes: x, y);
 async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
     both!(Edited, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(())).await;
+        expect_finished(thread.run(())).await;
         let edits = vec![
             vec![Edit::new(PairFoo("updated".into())).by("x")],
             vec![Edit::new(PairBaz("new".into())).by("y")],
@@ -159,18 +162,18 @@ async fn c79_g059_a_finished_thread_starts_a_new_turn_or_nothing() {
     // agentmesh runs finished nodes again when a run is resumed with an update, from the entry.
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(list(["hi"]))).await;
+        expect_finished(thread.run(list(["hi"]))).await;
         let update = || petalflow::interrupt::Resume::new().update(LogXs(list(["new message"])));
-        let log = finished(thread.resume(update())).await;
+        let log = expect_finished(thread.resume(update())).await;
         assert_eq!(
             log.xs,
             ["hi", "a", "b", "c", "new message"],
             "nothing to do is nothing done"
         );
-        let log = finished(thread.run(list(["more"]))).await;
+        let log = expect_finished(thread.run(list(["more"]))).await;
         assert_eq!(log.xs[5..], ["more", "a", "b", "c"]);
         // Somewhere in particular, on request.
-        let log = finished(thread.resume(update().goto("c"))).await;
+        let log = expect_finished(thread.resume(update().goto("c"))).await;
         assert_eq!(log.xs[9..], ["new message", "c"]);
         log
     });
@@ -180,7 +183,7 @@ async fn c79_g059_a_finished_thread_starts_a_new_turn_or_nothing() {
 async fn an_unknown_node_to_resume_at_is_an_error_and_changes_nothing() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        finished(thread.run(list([]))).await;
+        expect_finished(thread.run(list([]))).await;
         let goto = petalflow::interrupt::Resume::new()
             .update(LogXs(list(["x"])))
             .goto("d");

@@ -4,7 +4,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery};
 
-use crate::support::finished;
+use crate::support::expect_finished;
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ async fn keys_of_a_turn_restart_and_untracked_keys_are_not_stored() {
         for turn in 1..=60u64 {
             // A launch of its own, as in a process of its own.
             let thread = Talk::new().store(&store).durability(durability).thread("t");
-            let chat = finished(thread.run(vec![format!("hi {turn}")])).await;
+            let chat = expect_finished(thread.run(vec![format!("hi {turn}")])).await;
             assert_eq!(chat.lines.len() as u64, 2 * turn);
             assert_eq!((chat.steps, chat.secret, chat.total), (2, 1, 2 * turn - 1));
             let stored = thread.snapshot().await.unwrap().unwrap();
@@ -91,7 +91,7 @@ flow!(Scribble(Scratch) { scribbles });
 async fn a_new_turn_stores_nothing_of_keys_that_are_not_stored() {
     let thread = Scribble::new().store(&InMemoryStore::new()).thread("t");
     for turns in 1..=3 {
-        let run = finished(thread.run(())).await;
+        let run = expect_finished(thread.run(())).await;
         assert_eq!((run.log.len(), run.per_turn), (turns, 1));
         let stored = thread.snapshot().await.unwrap().unwrap().state;
         assert_eq!(
@@ -116,8 +116,8 @@ flow!(TalkBack(Chat) { echo; node echo: Echo; });
 async fn a_flow_with_a_node_value_runs_on_threads_too() {
     let launch = TalkBack::new().echo(Echo("echo")).launch();
     let thread = launch.store(&InMemoryStore::new()).thread("t");
-    finished(thread.run(vec!["hi".to_string()])).await;
-    let chat = finished(thread.run(vec!["ho".to_string()])).await;
+    expect_finished(thread.run(vec!["hi".to_string()])).await;
+    let chat = expect_finished(thread.run(vec!["ho".to_string()])).await;
     assert_eq!(chat.lines, ["hi", "echo 1", "ho", "echo 3"]);
 }
 
@@ -128,7 +128,7 @@ async fn c96_history_by_durability() {
             .store(&InMemoryStore::new())
             .durability(durability)
             .thread("t");
-        finished(thread.run(vec!["i".to_string()])).await;
+        expect_finished(thread.run(vec!["i".to_string()])).await;
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         history
             .iter()

@@ -8,7 +8,7 @@ use petalflow::run::{CancelToken, RunErrorKind};
 use tokio::time::sleep;
 
 use crate::support::{
-    Log, LogXs, Trace, appending, both, failed, kind, list, stopped, twin, with_token,
+    Log, LogXs, Trace, appending, both, expect_error, expect_stopped, kind, list, twin, with_token,
 };
 
 appending!(a b c);
@@ -50,7 +50,7 @@ async fn g035_peers_no_node_runs_after_cancel() {
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         sleep(10 * MS).await;
         token.cancel();
-        let error = failed(run.await.unwrap());
+        let error = expect_error(run.await.unwrap());
         sleep(Duration::from_secs(5)).await;
         (
             error.kind().clone(),
@@ -66,7 +66,7 @@ async fn g035_peers_no_node_runs_after_cancel() {
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         sleep(10 * MS).await;
         token.cancel();
-        let error = failed(run.await.unwrap());
+        let error = expect_error(run.await.unwrap());
         sleep(Duration::from_secs(5)).await;
         (
             error.kind().clone(),
@@ -188,7 +188,8 @@ async fn p062_no_node_begins_after_the_token_is_cancelled() {
         ($flow:ident) => {
             let (kind, committed, trace) = both!($flow, |launch| {
                 let trace = Trace::default();
-                let (kind, committed) = stopped(with_token(launch.manage(trace.clone())).await);
+                let (kind, committed) =
+                    expect_stopped(with_token(launch.manage(trace.clone())).await);
                 (kind, committed, trace.all())
             });
             assert_eq!(kind, RunErrorKind::Cancelled);
@@ -212,7 +213,7 @@ twin! { DrainLast(Log) { a -> drain_yourself; } nodes: a, drain_yourself }
 
 #[tokio::test]
 async fn c61_a_drain_finishes_the_superstep_and_stops() {
-    let run = both!(Drain, |launch| stopped(with_token(launch).await));
+    let run = both!(Drain, |launch| expect_stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -220,7 +221,7 @@ async fn c61_a_drain_finishes_the_superstep_and_stops() {
             list(["a", "drained"])
         )
     );
-    let run = both!(DrainFork, |launch| stopped(with_token(launch).await));
+    let run = both!(DrainFork, |launch| expect_stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -296,7 +297,7 @@ async fn the_result_of_a_blocking_node_is_discarded_when_the_run_is_cancelled() 
             tokio::task::yield_now().await;
         }
         token.cancel();
-        let error = failed(run.await.unwrap());
+        let error = expect_error(run.await.unwrap());
         go.send(()).unwrap();
         while trace.count("unblocked") == 0 {
             tokio::task::yield_now().await;

@@ -4,7 +4,7 @@ use petalflow::NodeError;
 use petalflow::prelude::*;
 
 use super::failures::{bad, panics};
-use crate::support::{Log, LogXs, Trace, appending, assert_log, both, failed, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, assert_log, both, expect_error, list, twin};
 
 appending!(a b c d);
 
@@ -88,7 +88,7 @@ twin! { BadHandler(Log) { bad -> b; catch bad -> handler_fails; } nodes: bad, b,
 
 #[tokio::test]
 async fn c59_a_failure_of_the_catching_node_fails_the_run() {
-    let text = both!(BadHandler, |launch| failed(launch.run(vec![]).await)
+    let text = both!(BadHandler, |launch| expect_error(launch.run(vec![]).await)
         .to_string());
     assert_eq!(
         text,
@@ -138,7 +138,7 @@ async fn c59_each_failure_reaches_its_own_handler() {
         ]
     );
     assert_eq!(
-        both!(Uncaught, |launch| failed(launch.run(vec![]).await)
+        both!(Uncaught, |launch| expect_error(launch.run(vec![]).await)
             .node()
             .map(String::from)),
         Some("fail_b".into())

@@ -4,7 +4,7 @@ use petalflow::NodeError;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{both, failed, list, twin};
+use crate::support::{both, expect_error, list, twin};
 
 /// Work that continues although some of it fails.
 #[state]
@@ -51,7 +51,7 @@ async fn p078_continue_on_error_records_the_failure_and_continues() {
         .unwrap());
     assert_eq!(job.xs, ["0", "2", "odd_fails Some(1): 1 is odd"]);
     assert_eq!(job.failures.len(), 1);
-    let failed = both!(GoOn, |launch| failed(launch.run(()).await)
+    let failed = both!(GoOn, |launch| expect_error(launch.run(()).await)
         .node()
         .map(String::from));
     assert_eq!(
@@ -116,7 +116,7 @@ twin! {
 #[tokio::test]
 async fn continue_on_error_reports_an_incomplete_join() {
     let (kind, xs) = both!(Stranded, |launch| {
-        let error = failed(launch.continue_on_error::<JobFailures>().run(()).await);
+        let error = expect_error(launch.continue_on_error::<JobFailures>().run(()).await);
         (error.kind().clone(), error.into_state::<Job>().unwrap().xs)
     });
     assert_eq!(

@@ -10,7 +10,7 @@ use petalflow::run::RunErrorKind;
 use petalflow_test_support::assert_starts_with;
 use tokio::time::sleep;
 
-use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, both, expect_error, kind, list, twin};
 
 appending!(a b);
 
@@ -33,7 +33,7 @@ twin! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
 #[tokio::test]
 async fn an_error_returned_from_main_is_printed_readably() {
     let (words, parts) = both!(Fail, |launch| {
-        let error = failed(launch.run(vec![]).await);
+        let error = expect_error(launch.run(vec![]).await);
         (format!("{error:?}"), format!("{error:#?}"))
     });
     assert_eq!(
@@ -46,7 +46,7 @@ async fn an_error_returned_from_main_is_printed_readably() {
 #[tokio::test]
 async fn g033_p059_a_node_error_stops_the_run_and_keeps_its_source() {
     let (kind, text, superstep, node, xs) = both!(Fail, |launch| {
-        let error = failed(launch.run(vec![]).await);
+        let error = expect_error(launch.run(vec![]).await);
         let source = error
             .get_ref()
             .and_then(|source| source.downcast_ref::<NoWater>())
@@ -186,7 +186,7 @@ twin! { Siblings(Log) { a -> slow & fast_bad & quick; slow & fast_bad & quick ->
 async fn c56_the_first_failure_cancels_running_siblings_and_retains_finished_results() {
     let (xs, pending, trace_lines, elapsed) = both!(Siblings, |launch| {
         let (trace, begun) = (Trace::default(), tokio::time::Instant::now());
-        let error = failed(launch.manage(trace.clone()).run(vec![]).await);
+        let error = expect_error(launch.manage(trace.clone()).run(vec![]).await);
         assert_eq!(error.node(), Some("fast_bad"));
         let pending: Vec<_> = error
             .pending::<Log>()
@@ -239,7 +239,7 @@ fn a_failure_is_plain_data() {
     let error = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap()
-        .block_on(async { failed(Fail::run(vec![]).await) });
+        .block_on(async { expect_error(Fail::run(vec![]).await) });
     let RunErrorKind::Node(error) = error.kind() else {
         panic!("{error}")
     };

@@ -11,7 +11,7 @@ use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::state::KeySet;
 use tokio::time::Instant;
 
-use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, both, expect_error, kind, list, twin};
 
 appending!(b);
 
@@ -189,7 +189,7 @@ async fn c52_g049_only_matching_errors_are_retried() {
     let calls = both!(WithKey, |launch| {
         let trace = Trace::default();
         assert!(
-            failed(launch.manage(trace.clone()).run(vec![]).await)
+            expect_error(launch.manage(trace.clone()).run(vec![]).await)
                 .to_string()
                 .ends_with("key")
         );
@@ -198,7 +198,7 @@ async fn c52_g049_only_matching_errors_are_retried() {
     assert_eq!(calls, 1);
     let calls = both!(WithValue, |launch| {
         let trace = Trace::default();
-        failed(launch.manage(trace.clone()).run(vec![]).await);
+        expect_error(launch.manage(trace.clone()).run(vec![]).await);
         trace.count("called")
     });
     assert_eq!(calls, 3);
@@ -284,7 +284,7 @@ async fn a_recovered_panic_is_retried() {
     let calls = both!(Panics, |launch| {
         let trace = Trace::default();
         let recover = petalflow::middleware::recover(|_, _| {});
-        failed(
+        expect_error(
             launch
                 .manage(trace.clone())
                 .middleware(recover)
@@ -330,7 +330,7 @@ async fn annotated(trace: Managed<Trace>) -> petalflow::Result<()> {
 #[tokio::test(start_paused = true)]
 async fn the_flow_overrides_the_annotation() {
     let trace = Trace::default();
-    failed(Four::new().manage(trace.clone()).run(vec![]).await);
+    expect_error(Four::new().manage(trace.clone()).run(vec![]).await);
     assert_eq!(trace.count("called"), 4);
     let (trace, policy) = (
         Trace::default(),
@@ -345,7 +345,7 @@ async fn the_flow_overrides_the_annotation() {
         .with("annotated", policy)
         .build()
         .unwrap();
-    failed(graph.launch().manage(trace.clone()).run(vec![]).await);
+    expect_error(graph.launch().manage(trace.clone()).run(vec![]).await);
     assert_eq!(trace.count("called"), 4);
 }
 

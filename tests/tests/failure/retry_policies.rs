@@ -8,7 +8,7 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use tokio::time::Instant;
 
-use crate::support::{Log, LogXs, Trace, both, codes, failed, kind, list, twin};
+use crate::support::{Log, LogXs, Trace, both, codes, expect_error, kind, list, twin};
 
 const MS: Duration = Duration::from_millis(1);
 const TEN: Duration = Duration::from_millis(10);
@@ -188,7 +188,7 @@ async fn c52_the_builder_overrides_the_annotation_and_an_empty_list_does_not() {
         let trace = Trace::default();
         let launch = graph(retries).build().unwrap().launch();
         let launch = launch.manage(trace.clone()).manage(Plan(&[Fails::Key; 9]));
-        failed(launch.run(vec![]).await);
+        expect_error(launch.run(vec![]).await);
         assert_eq!(trace.count("called"), calls);
     }
     assert_eq!(

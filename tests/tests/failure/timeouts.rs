@@ -10,7 +10,9 @@ use petalflow::prelude::*;
 use petalflow::run::{RunErrorKind, TimeoutScope};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{Log, LogXs, Trace, appending, assert_log, both, failed, kind, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, appending, assert_log, both, expect_error, kind, list, twin,
+};
 
 appending!(a b);
 
@@ -212,7 +214,7 @@ async fn a_superstep_has_its_own_time_and_nodes_share_it() {
         .xs);
     assert_eq!(xs.len(), 3);
     let (kind, xs, superstep) = both!(Forks, |launch| {
-        let error = failed(launch.superstep_timeout(50 * MS).run(vec![]).await);
+        let error = expect_error(launch.superstep_timeout(50 * MS).run(vec![]).await);
         (
             error.kind().clone(),
             error.state::<Log>().unwrap().xs.clone(),
@@ -236,7 +238,7 @@ async fn g035_a_run_has_a_time_limit() {
     for (limit, done) in [(50 * MS, 0), (100 * MS, 1), (130 * MS, 2)] {
         let (kind, xs, elapsed) = both!(Three, |launch| {
             let begun = Instant::now();
-            let error = failed(launch.timeout(limit).run(vec![]).await);
+            let error = expect_error(launch.timeout(limit).run(vec![]).await);
             (
                 error.kind().clone(),
                 error.state::<Log>().unwrap().xs.len(),
@@ -280,7 +282,7 @@ twin! { Busy(Log) { busy -> match { true => busy, false => END }; } nodes: busy 
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_nodes_never_wait_observes_its_deadline() {
     let (kind, superstep) = both!(Busy, |launch| {
-        let error = failed(launch.limit(10_000).timeout(500 * MS).run(vec![]).await);
+        let error = expect_error(launch.limit(10_000).timeout(500 * MS).run(vec![]).await);
         (error.kind().clone(), error.superstep())
     });
     assert_eq!(

@@ -8,7 +8,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 
-use crate::support::{Log, LogXs, Trace, both, finished, list, twin};
+use crate::support::{Log, LogXs, Trace, both, expect_finished, list, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ async fn a_hit_on_a_thread_writes_like_a_run() {
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
-            finished(thread.run(page("a", "ann"))).await;
+            expect_finished(thread.run(page("a", "ann"))).await;
         }
         assert_eq!(trace.count("fetch"), 1);
         let stored = thread.snapshot().await.unwrap().unwrap().state;

@@ -9,7 +9,9 @@ use petalflow::node::{Extract, ManagedProvider, Requirements, Scope};
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{Log, LogXs, Trace, assert_log, both, failed, finished, kind, twin};
+use crate::support::{
+    Log, LogXs, Trace, assert_log, both, expect_error, expect_finished, kind, twin,
+};
 
 #[derive(Debug, Default)]
 struct Pool(AtomicU32);
@@ -40,7 +42,7 @@ twin! { Needs(Log) { first -> needs_pool -> needs_both; } nodes: first, needs_po
 async fn g075_all_missing_values_are_named_before_the_first_node_runs() {
     let (kind, ran, text) = both!(Needs, |launch| {
         let trace = Trace::default();
-        let error = failed(launch.manage(trace.clone()).run(vec![]).await);
+        let error = expect_error(launch.manage(trace.clone()).run(vec![]).await);
         (error.kind().clone(), trace.all(), error.to_string())
     });
     let RunErrorKind::MissingManaged(names) = kind else {
@@ -180,7 +182,7 @@ async fn a_custom_extractor_provides_and_requires_values() {
 
 #[tokio::test]
 async fn the_error_of_an_extractor_fails_the_node() {
-    let text = both!(Carelessly, |launch| failed(launch.run(vec![]).await)
+    let text = both!(Carelessly, |launch| expect_error(launch.run(vec![]).await)
         .to_string());
     assert_eq!(text, "node `careless` failed in superstep 1: no clock");
 }
@@ -287,7 +289,7 @@ async fn g074_checkpoints_never_hold_managed_values() {
             .manage(Trace::default())
             .manage(Secret("open sesame"));
         let thread = launch.store(&store).thread("t");
-        let log = finished(thread.run(vec![])).await;
+        let log = expect_finished(thread.run(vec![])).await;
         assert_eq!(log.xs, ["first", "11 letters"]);
         let history = store.history(Address::root("t"), None, 99).await.unwrap();
         assert_eq!(history.len(), 3);
@@ -316,7 +318,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
             });
         let store = InMemoryStore::new();
         let thread = launch.clone().store(&store).thread("t");
-        let log = finished(thread.run(vec![])).await;
+        let log = expect_finished(thread.run(vec![])).await;
         assert_eq!(log.xs, ["first", "4 letters"]);
         let _ = thread.resume(()).await.unwrap();
         assert_eq!(made.load(Ordering::SeqCst), 2, "for each run");
@@ -326,7 +328,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
             .manage(Secret("given"))
             .store(&store)
             .thread("t");
-        finished(given.run(vec![])).await;
+        expect_finished(given.run(vec![])).await;
         assert_eq!(made.load(Ordering::SeqCst), 2);
         // A run that is no thread's has nothing to come back to.
         let kind = kind(launch.run(vec![]).await);

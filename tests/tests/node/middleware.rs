@@ -9,7 +9,9 @@ use petalflow::run::RunErrorKind;
 use petalflow::state::Update as _;
 use petalflow::{BoxError, Middleware, RunError, async_trait};
 
-use crate::support::{Log, LogInput, LogXs, Trace, appending, both, failed, kind, list, twin};
+use crate::support::{
+    Log, LogInput, LogXs, Trace, appending, both, expect_error, kind, list, twin,
+};
 
 appending!(a b);
 
@@ -90,7 +92,7 @@ async fn middleware_may_replace_the_node_and_its_writes() {
 async fn middleware_may_fail_the_node() {
     let refused = both!(Fork, |launch| {
         let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
-        failed(
+        expect_error(
             launch
                 .middleware(for_nodes(|node| node == "b", refuse))
                 .run(vec![])
@@ -268,7 +270,7 @@ async fn g045_run_middleware_may_block_everything() {
 async fn g045_run_middleware_sees_the_error() {
     let trace_lines = both!(Panics, |launch| {
         let trace = Trace::default();
-        failed(
+        expect_error(
             launch
                 .run_middleware(Around("r", trace.clone()))
                 .run(vec![])

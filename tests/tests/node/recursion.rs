@@ -3,7 +3,7 @@
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 
-use crate::support::failed;
+use crate::support::expect_error;
 
 #[state]
 #[derive(Debug, PartialEq)]
@@ -70,12 +70,15 @@ async fn a_deeper_recursion_is_an_error_with_flow_and_depth() {
     };
     let store = InMemoryStore::new();
     let grow = format!("node `branch` failed in superstep 2: {}", problem("Grow"));
-    assert_eq!(failed(Grow::run(u32::MAX).await).to_string(), grow);
+    assert_eq!(expect_error(Grow::run(u32::MAX).await).to_string(), grow);
     let stored = Grow::new().store(&store).thread("grow").run(u32::MAX).await;
     assert_eq!(stored.unwrap_err().to_string(), grow);
     let calls = format!(
         "node `call_branch` failed in superstep 1: {}",
         problem("GrowCalls")
     );
-    assert_eq!(failed(GrowCalls::run(u32::MAX).await).to_string(), calls);
+    assert_eq!(
+        expect_error(GrowCalls::run(u32::MAX).await).to_string(),
+        calls
+    );
 }

@@ -10,8 +10,8 @@ use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
 use tokio::time::sleep;
 
 use crate::support::{
-    Log, LogInput, LogXs, Trace, appending, assert_log, both, failed, kind, list, stopped, twin,
-    with_token,
+    Log, LogInput, LogXs, Trace, appending, assert_log, both, expect_error, expect_stopped, kind,
+    list, twin, with_token,
 };
 
 appending!(i quick after);
@@ -133,7 +133,7 @@ twin! {
 #[tokio::test]
 async fn g077_a_failure_inside_fails_the_node() {
     let (kind, text, xs) = both!(Fails, |launch| {
-        let error = failed(launch.run(vec![]).await);
+        let error = expect_error(launch.run(vec![]).await);
         (
             error.kind().clone(),
             error.to_string(),
@@ -196,7 +196,7 @@ async fn the_limit_of_a_launch_applies_to_each_subflow() {
                 Some(limit) => launch.limit(limit),
                 None => launch,
             };
-            failed(launch.run(vec![]).await).to_string()
+            expect_error(launch.run(vec![]).await).to_string()
         })
     };
     for (limit, supersteps) in [(None, 100), (Some(1_000), 1_000), (Some(5), 5)] {
@@ -307,7 +307,7 @@ twin! {
 
 #[tokio::test]
 async fn c61_a_drain_lets_a_subflow_finish_the_superstep_of_its_parent() {
-    let run = both!(Drains, |launch| stopped(with_token(launch).await));
+    let run = both!(Drains, |launch| expect_stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -560,7 +560,7 @@ async fn a_panic_of_in_or_out_is_a_failure_of_the_node() {
             .unwrap()
     };
     for at in ["in", "out"] {
-        let error = failed(build(at).run(vec![]).await);
+        let error = expect_error(build(at).run(vec![]).await);
         assert_eq!(
             error.to_string(),
             format!("node `sub` failed in superstep 1: panicked: in `{at}`")

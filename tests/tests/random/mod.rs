@@ -59,7 +59,7 @@ fn on_accepted(
     );
 }
 
-fn together(ran: &[Ran]) -> BTreeSet<(u32, u32)> {
+fn concurrent_pairs(ran: &[Ran]) -> BTreeSet<(u32, u32)> {
     let mut pairs = BTreeSet::new();
     for (number, a) in ran.iter().enumerate() {
         for b in ran[number + 1..]
@@ -73,7 +73,7 @@ fn together(ran: &[Ran]) -> BTreeSet<(u32, u32)> {
 }
 
 /// Reads of a key that nothing had written: at all, or, for the ephemeral one, in the superstep before.
-fn unwritten(ran: &[Ran]) -> Vec<(Ran, usize)> {
+fn unwritten_reads(ran: &[Ran]) -> Vec<(Ran, usize)> {
     let had = |reader: &Ran, key: usize| {
         ran.iter().any(|writer| {
             let in_time = if key == WalkBrief::INDEX {
@@ -106,14 +106,14 @@ fn an_accepted_graph_has_the_analyzed_properties() {
         if let Err(error) = &result {
             prop_assert!(false, "{error}\n{}\n{:?}", shown(), error.kind());
         }
-        for (a, b) in together(&ran) {
+        for (a, b) in concurrent_pairs(&ran) {
             prop_assert!(
                 exploration.pairs.contains(NodeIdx::new(a), NodeIdx::new(b)),
                 "n{a} and n{b} ran together\n{}",
                 shown()
             );
         }
-        let unwritten = unwritten(&ran);
+        let unwritten = unwritten_reads(&ran);
         prop_assert!(unwritten.is_empty(), "{unwritten:?}\n{}", shown());
         Ok(())
     });

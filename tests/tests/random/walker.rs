@@ -81,14 +81,14 @@ impl Pick for () {
 }
 
 /// Two items at most, and none after a while, or their number could grow without bounds.
-pub(super) fn some(chance: &mut Chance, superstep: u64) -> Vec<u32> {
+pub(super) fn random_items(chance: &mut Chance, superstep: u64) -> Vec<u32> {
     let count = if superstep < 12 { chance.below(3) } else { 0 };
     (0..count).map(|_| 7).collect()
 }
 
 impl Pick for Each<u32> {
     fn pick(chance: &mut Chance, superstep: u64) -> Self {
-        Each(some(chance, superstep))
+        Each(random_items(chance, superstep))
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) enum Lists {
 
 impl Pick for Lists {
     fn pick(chance: &mut Chance, superstep: u64) -> Self {
-        let items = some(chance, superstep);
+        let items = random_items(chance, superstep);
         if chance.below(2) == 0 {
             Lists::P(items)
         } else {

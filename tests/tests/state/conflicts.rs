@@ -5,7 +5,7 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::state::KeySet;
 
-use crate::support::{Log, LogXs, appending, both, codes, failed, list, refusal, twin};
+use crate::support::{Log, LogXs, appending, both, codes, expect_error, list, refusal, twin};
 
 appending!(a c d);
 
@@ -154,7 +154,7 @@ twin! { Hidden(Plain) { also_w -> one & unsaid; } nodes: also_w, one, unsaid }
 #[tokio::test]
 async fn c07_c08_a_conflict_at_run_time_fails_the_run_and_applies_nothing() {
     let (kind, text, state) = both!(Hidden, |launch| {
-        let error = failed(launch.run(()).await);
+        let error = expect_error(launch.run(()).await);
         (
             error.kind().clone(),
             error.to_string(),
@@ -254,7 +254,7 @@ twin! { TwoOverwrites(Log) { a -> clear & clear_too & c; } nodes: a, clear, clea
 #[tokio::test]
 async fn c16_two_overwrites_of_one_key_in_one_superstep_are_an_error() {
     let (kind, xs) = both!(TwoOverwrites, |launch| {
-        let error = failed(launch.run(vec![]).await);
+        let error = expect_error(launch.run(vec![]).await);
         (
             error.kind().clone(),
             error.state::<Log>().unwrap().xs.clone(),
@@ -276,8 +276,8 @@ async fn c16_two_overwrites_of_one_key_in_one_superstep_are_an_error() {
 async fn c08_after_a_conflict_the_same_graph_runs_again() {
     // Nothing of a failed run stays in the flow or the graph.
     let graph = TwoOverwrites::built();
-    let first = failed(graph.run(vec![]).await).to_string();
-    assert_eq!(failed(graph.run(vec![]).await).to_string(), first);
+    let first = expect_error(graph.run(vec![]).await).to_string();
+    assert_eq!(expect_error(graph.run(vec![]).await).to_string(), first);
 }
 
 #[node(Log)]

@@ -40,7 +40,7 @@ enum One {
     Skipped(i64),
 }
 
-fn one() -> impl Strategy<Value = One> {
+fn any_write() -> impl Strategy<Value = One> {
     let list = || prop::collection::vec(-9..9, 0..3);
     prop_oneof![
         list().prop_map(One::Append),
@@ -86,14 +86,14 @@ fn commit(writes: &[One], cuts: &[bool]) -> All {
 proptest! {
     #[test]
     fn writes_have_the_same_result_in_any_batches(
-        writes in prop::collection::vec(one(), 0..12),
+        writes in prop::collection::vec(any_write(), 0..12),
         cuts in prop::collection::vec(any::<bool>(), 12),
     ) {
         prop_assert_eq!(commit(&writes, &cuts), commit(&writes, &[false; 12]));
     }
 
     #[test]
-    fn an_empty_update_changes_nothing(writes in prop::collection::vec(one(), 0..12)) {
+    fn an_empty_update_changes_nothing(writes in prop::collection::vec(any_write(), 0..12)) {
         let before = commit(&writes, &[false; 12]);
         let (mut after, mut written) = (before.clone(), state::KeySet::NONE);
         after.commit(&mut AllUpdate::default(), state::KeySet::NONE, &mut written);

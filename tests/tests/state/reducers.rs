@@ -6,45 +6,41 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::state::{Message, Remove, reduce};
 
-use crate::support::{both, failed, kind, twin};
+use crate::support::{both, expect_error, kind, twin};
 
-fn folded<T>(reducer: fn(&mut T, T), mut current: T, written: T) -> T {
+fn fold<T>(reducer: fn(&mut T, T), mut current: T, written: T) -> T {
     reducer(&mut current, written);
     current
 }
 
 #[test]
 fn c21_g003_g004_lists() {
-    assert_eq!(folded(reduce::append, vec![1, 2], vec![3, 4]), [1, 2, 3, 4]);
+    assert_eq!(fold(reduce::append, vec![1, 2], vec![3, 4]), [1, 2, 3, 4]);
+    assert_eq!(fold(reduce::append, vec![], vec![3]), [3], "nothing there");
     assert_eq!(
-        folded(reduce::append, vec![], vec![3]),
-        [3],
-        "nothing there"
-    );
-    assert_eq!(
-        folded(reduce::append, vec![3], vec![]),
+        fold(reduce::append, vec![3], vec![]),
         [3],
         "nothing written"
     );
     assert_eq!(
-        folded(reduce::prepend, vec!['c', 'd'], vec!['a', 'b']),
+        fold(reduce::prepend, vec!['c', 'd'], vec!['a', 'b']),
         ['a', 'b', 'c', 'd']
     );
-    assert_eq!(folded(reduce::prepend, vec![], vec!['a']), ['a']);
+    assert_eq!(fold(reduce::prepend, vec![], vec!['a']), ['a']);
     assert_eq!(
-        folded(reduce::prepend, "cd".to_string(), "ab".to_string()),
+        fold(reduce::prepend, "cd".to_string(), "ab".to_string()),
         "abcd"
     );
 }
 
 #[test]
 fn c21_g005_numbers() {
-    assert_eq!(folded(reduce::sum, 10, 5), 15);
-    assert!((folded(reduce::sum, 1.5, 2.25) - 3.75_f64).abs() < f64::EPSILON);
-    assert_eq!(folded(reduce::max, 5, 10), 10);
-    assert_eq!(folded(reduce::max, -5, 0), 0);
-    assert_eq!(folded(reduce::min, 10, 5), 5);
-    assert_eq!(folded(reduce::min, -5, 0), -5);
+    assert_eq!(fold(reduce::sum, 10, 5), 15);
+    assert!((fold(reduce::sum, 1.5, 2.25) - 3.75_f64).abs() < f64::EPSILON);
+    assert_eq!(fold(reduce::max, 5, 10), 10);
+    assert_eq!(fold(reduce::max, -5, 0), 0);
+    assert_eq!(fold(reduce::min, 10, 5), 5);
+    assert_eq!(fold(reduce::min, -5, 0), -5);
 }
 
 #[test]
@@ -55,22 +51,22 @@ fn c21_g006_g008_maps_are_merged_into_a_value_of_their_own() {
     );
     let snapshot = old.clone();
     assert_eq!(
-        folded(reduce::merge, old.clone(), new),
+        fold(reduce::merge, old.clone(), new),
         HashMap::from([("a", 1), ("b", 3), ("c", 4)])
     );
     // agentmesh's MergeMap changes the map that the snapshot shares.
     assert_eq!(old, snapshot);
     assert_eq!(
-        folded(reduce::merge, BTreeMap::new(), BTreeMap::from([("a", 1)])),
+        fold(reduce::merge, BTreeMap::new(), BTreeMap::from([("a", 1)])),
         BTreeMap::from([("a", 1)])
     );
 }
 
 #[test]
 fn c21_g002_g007_replace_and_first() {
-    assert_eq!(folded(reduce::replace, 1, 2), 2);
-    assert_eq!(folded(reduce::first, "first", "second"), "first");
-    assert_eq!(folded(reduce::first, "", "new"), "new");
+    assert_eq!(fold(reduce::replace, 1, 2), 2);
+    assert_eq!(fold(reduce::first, "first", "second"), "first");
+    assert_eq!(fold(reduce::first, "", "new"), "new");
 }
 
 #[test]
@@ -408,7 +404,7 @@ fn removal(id: &str) -> Line {
 }
 
 fn lines(current: Vec<Line>, written: Vec<Line>) -> Vec<Line> {
-    folded(reduce::messages, current, written)
+    fold(reduce::messages, current, written)
 }
 
 #[test]
@@ -489,7 +485,7 @@ async fn g042_input_messages_are_folded_into_the_messages() {
 #[tokio::test]
 async fn c24_the_removal_of_an_unknown_message_is_an_error_and_applies_nothing() {
     let (kind, state) = both!(Forget, |launch| {
-        let error = failed(launch.run(vec![]).await);
+        let error = expect_error(launch.run(vec![]).await);
         (
             error.kind().clone(),
             error.state::<Chat>().unwrap().lines.clone(),

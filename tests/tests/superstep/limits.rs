@@ -3,7 +3,7 @@
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{Log, appending, both, failed, kind, list, twin};
+use crate::support::{Log, appending, both, expect_error, kind, list, twin};
 
 appending!(a b c);
 
@@ -45,7 +45,7 @@ async fn c45_n_supersteps_need_a_limit_of_n() {
 async fn c45_one_less_fails_before_the_node_runs() {
     // LangGraph raises although the node ran.
     let (kind, xs, superstep) = both!(Chain, |launch| {
-        let error = failed(launch.limit(2).run(vec![]).await);
+        let error = expect_error(launch.limit(2).run(vec![]).await);
         (
             error.kind().clone(),
             error.state::<Log>().unwrap().xs.clone(),
@@ -76,7 +76,7 @@ fn kind_of(result: Result<Log, petalflow::RunError>) -> RunErrorKind {
 
 #[tokio::test]
 async fn c45_the_message_names_the_solution() {
-    let text = failed(Chain::new().limit(2).run(vec![]).await).to_string();
+    let text = expect_error(Chain::new().limit(2).run(vec![]).await).to_string();
     assert_eq!(
         text,
         "`Chain` did not end within 2 supersteps (next: `c`); raise it with `.limit(..)` if the loop is meant to be that long"
@@ -108,7 +108,7 @@ async fn c45_g001_g031_an_endless_loop_stops_at_the_limit() {
             } else {
                 launch
             };
-            let error = failed(launch.run(()).await);
+            let error = expect_error(launch.run(()).await);
             (
                 error.kind().clone(),
                 error.into_state::<Counter>().unwrap().n,
@@ -205,9 +205,11 @@ async fn c45_the_limit_has_no_maximum() {
         1_000
     );
     assert!(matches!(
-        both!(Thousand, |launch| failed(launch.limit(999).run(()).await)
-            .kind()
-            .clone()),
+        both!(Thousand, |launch| expect_error(
+            launch.limit(999).run(()).await
+        )
+        .kind()
+        .clone()),
         RunErrorKind::Limit { .. }
     ));
 }

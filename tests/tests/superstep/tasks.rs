@@ -13,7 +13,7 @@ use petalflow::policy::Policy;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{Log, LogXs, appending, both, failed, kind, list, twin};
+use crate::support::{Log, LogXs, appending, both, expect_error, kind, list, twin};
 
 appending!(after);
 
@@ -220,7 +220,7 @@ async fn g034_a_closure_that_panics_before_its_future_is_made_fails_its_node() {
         } else {
             builder.edge(START, "bad").edge("bad", "after")
         };
-        let error = failed(builder.build().unwrap().run(vec![]).await);
+        let error = expect_error(builder.build().unwrap().run(vec![]).await);
         assert_eq!(
             error.to_string(),
             "node `bad` failed in superstep 1: panicked: nothing here"

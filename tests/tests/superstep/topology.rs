@@ -87,7 +87,7 @@ twin! {
     nodes: rewrite, analyzer, retriever_one, retriever_two, qa
 }
 
-fn retrieved() -> Query {
+fn expected_query() -> Query {
     Query {
         query: "analyzed: query: what is weather in sf".into(),
         docs: list(["doc1", "doc2", "doc3", "doc4"]),
@@ -106,7 +106,7 @@ async fn c26_a_join_waits_for_all_its_sides_over_supersteps() {
             .unwrap();
         (query, trace.count("qa"))
     });
-    assert_eq!((query, qa), (retrieved(), 1));
+    assert_eq!((query, qa), (expected_query(), 1));
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn c29_a_deferred_node_runs_when_no_other_task_is_left() {
             .unwrap();
         (query, trace.count("qa"))
     });
-    assert_eq!((query, qa), (retrieved(), 1));
+    assert_eq!((query, qa), (expected_query(), 1));
 }
 
 twin! { JoinToEnd(Log) { START -> a & b; a & b -> END; } nodes: a, b }

@@ -10,7 +10,7 @@ use petalflow::thread::{Durability, Retention};
 use petalflow_test_support::assert_contains;
 use petalflow_testing::{Fault, FaultKind, FaultyStore};
 
-use crate::support::{Log, LogXs, appending, finished, list};
+use crate::support::{Log, LogXs, appending, expect_finished, list};
 
 appending! { a b c }
 
@@ -39,7 +39,7 @@ async fn a_checkpoint_after_a_failed_append_is_complete() {
             assert_contains(&error, "a fault was injected");
             let thread = Chain::new().store(&inner).thread("t");
             if thread.snapshot().await.unwrap().is_some() {
-                let log = finished(thread.resume(())).await;
+                let log = expect_finished(thread.resume(())).await;
                 assert_eq!(log.xs, ["i", "a", "b", "c"], "{durability:?} {nth}");
             }
         }
@@ -59,7 +59,7 @@ async fn a_run_dropped_during_its_claim_holds_no_claim() {
     }
     drop(run);
     let thread = Chain::new().store(&inner).thread("t");
-    finished(thread.run(list([]))).await;
+    expect_finished(thread.run(list([]))).await;
 }
 
 /// What was left beside a frontier with a smaller number than its checkpoint was pruned with the checkpoints before.
@@ -91,7 +91,7 @@ async fn pruning_retains_the_records_of_unfinished_tasks() {
     }
     thread.prune(Retention::max_checkpoints(1)).await.unwrap();
     assert_eq!(DONE.fetch_add(9, Ordering::SeqCst), 1);
-    let log = finished(thread.resume(())).await;
+    let log = expect_finished(thread.resume(())).await;
     assert_eq!(log.xs, ["a", "x", "y", "once"]);
     assert_eq!(DONE.load(Ordering::SeqCst), 10);
 }
@@ -101,7 +101,7 @@ async fn an_interval_longer_than_the_run_loses_nothing_at_its_end() {
     let store = InMemoryStore::new();
     let interval = Durability::Interval(NonZeroU64::new(1_000).unwrap());
     let thread = Chain::new().store(&store).durability(interval).thread("t");
-    finished(thread.run(list(["i"]))).await;
+    expect_finished(thread.run(list(["i"]))).await;
     let stored = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(stored.state.xs, ["i", "a", "b", "c"]);
 }

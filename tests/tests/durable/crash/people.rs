@@ -6,7 +6,7 @@ use petalflow::thread::Durability;
 use petalflow_testing::{FaultKind, crashes};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{finished, list};
+use crate::support::{expect_finished, list};
 
 #[derive(Serialize, Deserialize, Debug)]
 struct Confirm {
@@ -227,7 +227,7 @@ async fn a_turn_after_an_unanswered_question() {
                     .unwrap()
             })
             .collect();
-        let talk = finished(thread.resume(answers)).await;
+        let talk = expect_finished(thread.resume(answers)).await;
         assert_eq!(
             talk.answers,
             ["yes to a", "yes to b", "closed after 2 with None"]

@@ -9,7 +9,7 @@ use petalflow::thread::Durability;
 use petalflow_testing::{FaultKind, crashes};
 use serde::{Deserialize, Serialize};
 
-use crate::support::finished;
+use crate::support::expect_finished;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Line {
@@ -212,7 +212,7 @@ async fn a_long_history_with_snapshots_in_between() {
         let launch = || Rounds::new().limit(10_000);
         let store = petalflow::checkpoint::InMemoryStore::new();
         let thread = launch().store(&store).durability(durability).thread("t");
-        let all = finished(thread.run(400_u64)).await;
+        let all = expect_finished(thread.run(400_u64)).await;
         let unstored = launch().run(400_u64).await.unwrap();
         assert_eq!(all, unstored);
         let stored = thread.snapshot().await.unwrap().unwrap().state;
@@ -237,7 +237,7 @@ async fn a_long_history_with_snapshots_in_between() {
                 .await
                 .unwrap();
             assert_eq!(again.snapshot().await.unwrap().unwrap().state, at.state);
-            let end = finished(again.resume(())).await;
+            let end = expect_finished(again.resume(())).await;
             assert_eq!(
                 All {
                     secret: all.secret,

@@ -9,7 +9,7 @@ use petalflow_sqlite::{SqliteStore, Synchronous};
 use petalflow_test_support::{Need, skip};
 use tempfile::TempDir;
 
-use super::{Outage, on, race, same_end, unbroken};
+use super::{Outage, assert_same_end, race, run_or_resume, run_without_outage};
 
 /// Some 600 kB.
 const LARGE: (u64, usize) = (120, 5_000);
@@ -20,7 +20,7 @@ const DURABILITIES: [Durability; 2] = [Durability::Sync, Durability::Async];
 
 /// The run has failed because of its store, and names the file and these words.
 #[track_caller]
-fn says(error: &RunError, path: &Path, words: &str) {
+fn assert_names_file(error: &RunError, path: &Path, words: &str) {
     let text = error.to_string();
     assert!(
         text.contains(words) && text.contains(&path.display().to_string()),
@@ -29,7 +29,7 @@ fn says(error: &RunError, path: &Path, words: &str) {
 }
 
 /// The same of a file that cannot be opened.
-async fn refused(path: &Path, words: &str) {
+async fn assert_cannot_open(path: &Path, words: &str) {
     let error = SqliteStore::open(path).await.unwrap_err();
     let text = match &error {
         StoreError::Unavailable(why) | StoreError::Other(why) => why.to_string(),
@@ -43,7 +43,7 @@ async fn refused(path: &Path, words: &str) {
 
 #[tokio::test]
 async fn a_thread_resumes_when_its_full_disk_has_space() {
-    let unbroken = unbroken(LARGE).await;
+    let unbroken = run_without_outage(LARGE).await;
     for synchronous in [Synchronous::Full, Synchronous::Normal] {
         for durability in DURABILITIES {
             let folder = TempDir::new().expect("a folder can be made");
@@ -51,14 +51,14 @@ async fn a_thread_resumes_when_its_full_disk_has_space() {
             let options = SqliteStore::options(&path).synchronous(synchronous);
             let store = options.clone().max_bytes(300_000).open().await.unwrap();
             let thread = race(&store, durability, Outage::none(), "t");
-            says(
-                &on(&thread, LARGE).await.unwrap_err(),
+            assert_names_file(
+                &run_or_resume(&thread, LARGE).await.unwrap_err(),
                 &path,
                 "no space left",
             );
             // Trying again changes nothing.
-            says(
-                &on(&thread, LARGE).await.unwrap_err(),
+            assert_names_file(
+                &run_or_resume(&thread, LARGE).await.unwrap_err(),
                 &path,
                 "no space left",
             );
@@ -67,32 +67,32 @@ async fn a_thread_resumes_when_its_full_disk_has_space() {
             drop((thread, store));
             let store = options.open().await.unwrap();
             let thread = race(&store, durability, Outage::none(), "t");
-            same_end(&unbroken, &on(&thread, LARGE).await.unwrap());
+            assert_same_end(&unbroken, &run_or_resume(&thread, LARGE).await.unwrap());
         }
     }
 }
 
 #[tokio::test]
 async fn a_file_of_another_format_is_not_changed() {
-    let unbroken = unbroken(LARGE).await;
+    let unbroken = run_without_outage(LARGE).await;
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("race.db");
     let away = folder.path().join("away.db");
     let options = SqliteStore::options(&path);
     let store = options.clone().max_bytes(300_000).open().await.unwrap();
     let thread = race(&store, Durability::Sync, Outage::none(), "t");
-    on(&thread, LARGE).await.unwrap_err();
+    run_or_resume(&thread, LARGE).await.unwrap_err();
     drop((thread, store));
     petalflow_test_support::wait_until_gone(&path.with_extension("db-wal"));
     std::fs::rename(&path, &away).expect("it can be moved");
     std::fs::write(&path, "dear diary, ".repeat(1_000)).expect("it can be written");
-    refused(&path, "is not a SQLite database").await;
+    assert_cannot_open(&path, "is not a SQLite database").await;
     let diary = std::fs::read_to_string(&path).expect("it is there");
     assert!(diary.starts_with("dear diary"), "it is left as it was");
     std::fs::rename(&away, &path).expect("it can be moved");
     let store = options.open().await.unwrap();
     let thread = race(&store, Durability::Sync, Outage::none(), "t");
-    same_end(&unbroken, &on(&thread, LARGE).await.unwrap());
+    assert_same_end(&unbroken, &run_or_resume(&thread, LARGE).await.unwrap());
 }
 
 /// The disk itself, in a child with mounts of its own, which needs no rights where the system lets users have them.
@@ -106,7 +106,7 @@ fn a_disk_that_is_full_or_read_only_loses_nothing() {
     const NAME: &str = "durable::outage::files::a_disk_that_is_full_or_read_only_loses_nothing";
     if let Some(folder) = std::env::var_os(FOLDER) {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
-        runtime.block_on(on_a_small_disk(Path::new(&folder)));
+        runtime.block_on(check_small_disk(Path::new(&folder)));
         return;
     }
     let folder = TempDir::new().expect("a folder can be made");
@@ -146,19 +146,19 @@ fn a_disk_that_is_full_or_read_only_loses_nothing() {
 }
 
 #[cfg(target_os = "linux")]
-async fn on_a_small_disk(folder: &Path) {
-    let unbroken = unbroken(LARGER).await;
+async fn check_small_disk(folder: &Path) {
+    let unbroken = run_without_outage(LARGER).await;
     for durability in DURABILITIES {
         let path = folder.join(format!("{durability:?}.db"));
         let ballast = fill(folder, 1_000_000);
         let store = SqliteStore::open(&path).await.unwrap();
         let thread = race(&store, durability, Outage::none(), "t");
-        let error = on(&thread, LARGER).await.unwrap_err();
-        says(&error, &path, "no space left");
+        let error = run_or_resume(&thread, LARGER).await.unwrap_err();
+        assert_names_file(&error, &path, "no space left");
         drop((thread, store));
 
         remount(folder, "ro");
-        refused(&path, "cannot be written: give this user write access").await;
+        assert_cannot_open(&path, "cannot be written: give this user write access").await;
         remount(folder, "rw");
 
         std::fs::remove_file(&ballast).expect("it is there");
@@ -170,7 +170,7 @@ async fn on_a_small_disk(folder: &Path) {
             round > 2,
             "what was acknowledged is there, not only round {round}"
         );
-        same_end(&unbroken, &on(&thread, LARGER).await.unwrap());
+        assert_same_end(&unbroken, &run_or_resume(&thread, LARGER).await.unwrap());
     }
 }
 

@@ -113,7 +113,7 @@ fn race(
 }
 
 /// Begins or resumes the thread.
-async fn on(thread: &Thread<Race>, size: (u64, usize)) -> Result<Relay, RunError> {
+async fn run_or_resume(thread: &Thread<Race>, size: (u64, usize)) -> Result<Relay, RunError> {
     let begun = thread.snapshot().await;
     let run = match begun.expect("the store can be read") {
         None => thread.run(size),
@@ -127,12 +127,12 @@ async fn on(thread: &Thread<Race>, size: (u64, usize)) -> Result<Relay, RunError
 
 /// The end as bytes; `is` must be that of a run that nothing has happened to.
 #[track_caller]
-fn same_end(unbroken: &Relay, is: &Relay) {
+fn assert_same_end(unbroken: &Relay, is: &Relay) {
     let bytes = |relay: &Relay| serde_json::to_vec(&(relay.size, relay.round, &relay.log)).unwrap();
     assert!(bytes(unbroken) == bytes(is), "{is:?} is not {unbroken:?}");
 }
 
-async fn unbroken(size: (u64, usize)) -> Relay {
+async fn run_without_outage(size: (u64, usize)) -> Relay {
     let thread = race(&InMemoryStore::new(), Durability::Sync, Outage::none(), "t");
-    on(&thread, size).await.unwrap()
+    run_or_resume(&thread, size).await.unwrap()
 }

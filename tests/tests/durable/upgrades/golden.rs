@@ -9,7 +9,7 @@ use petalflow_test_support::assert_contains;
 
 use crate::durable::upgrades::stop;
 
-use crate::support::finished;
+use crate::support::expect_finished;
 
 #[state]
 #[derive(Debug)]
@@ -201,7 +201,7 @@ async fn bytes_stored_by_earlier_versions_can_be_read() {
         .update(petalflow::thread::Edit::new(Overwrite(EssayStops(false))))
         .await
         .unwrap();
-    let essay = finished(thread.resume(())).await;
+    let essay = expect_finished(thread.resume(())).await;
     assert_eq!(
         essay.notes,
         [

@@ -2,7 +2,7 @@
 
 use super::{refusal, reopened};
 
-use crate::support::finished;
+use crate::support::expect_finished;
 use petalflow_test_support::assert_starts_with;
 
 mod added_and_reordered {
@@ -70,7 +70,7 @@ mod added_and_reordered {
     #[tokio::test]
     async fn added_reordered_renamed_and_wider_keys_pass() {
         let thread = reopened!("petals".to_string());
-        let article = finished(thread.resume(())).await;
+        let article = expect_finished(thread.resume(())).await;
         assert_eq!(article.notes, ["one", "two"]);
         assert_eq!((article.rounds, article.words), (2, 0));
         assert_eq!(article.draft, "none");
@@ -236,7 +236,7 @@ mod unreadable {
     #[tokio::test]
     async fn a_changed_type_is_accepted_if_it_reads_the_stored_values() {
         let thread = reopened!(7);
-        let essay = finished(thread.resume(())).await;
+        let essay = expect_finished(thread.resume(())).await;
         assert_eq!(essay.rounds, 7);
         let thread = reopened!(700);
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
@@ -385,7 +385,7 @@ mod reducers {
                 .is_empty()
         );
         // The fork resumes at `note`, which no longer writes.
-        let essay = finished(thread.resume(())).await;
+        let essay = expect_finished(thread.resume(())).await;
         assert_eq!(essay.notes, [3]);
     }
 }

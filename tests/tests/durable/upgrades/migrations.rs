@@ -6,7 +6,7 @@ use petalflow::thread::Edit;
 
 use super::{refusal, reopened};
 
-use crate::support::finished;
+use crate::support::expect_finished;
 
 mod v1 {
     use petalflow::prelude::*;
@@ -140,7 +140,7 @@ async fn values_writes_and_items_are_migrated_and_pending_tasks_run_again() {
     let thread = reopened!("400".to_string());
     let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(texts(&snapshot.state.notes), ["one"]);
-    let essay = finished(thread.resume(())).await;
+    let essay = expect_finished(thread.resume(())).await;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
     assert_eq!((essay.words, essay.last.as_str()), (400, "one"));
     // The history is readable at any version, and a fork of an old checkpoint resumes.
@@ -148,7 +148,7 @@ async fn values_writes_and_items_are_migrated_and_pending_tasks_run_again() {
     let essay = thread.snapshot_at(2).await.unwrap().state;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
     thread.fork(1).await.unwrap();
-    let essay = finished(thread.resume(())).await;
+    let essay = expect_finished(thread.resume(())).await;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
 }
 
@@ -158,7 +158,7 @@ async fn each_write_of_a_growing_key_is_migrated() {
     let first = v1::Write::new().store(&store).thread("t");
     first.run("400".to_string()).await.unwrap_err();
     let thread = v3::Write::new().store(&store).thread("t");
-    let essay = finished(thread.resume(())).await;
+    let essay = expect_finished(thread.resume(())).await;
     assert_eq!(essay.lengths, [3, 0, 0]);
     // A migrated thread can be edited, too.
     let number = thread
@@ -186,7 +186,7 @@ async fn each_write_of_a_growing_key_is_migrated() {
 async fn a_newer_thread_is_refused() {
     let store = InMemoryStore::new();
     let thread = v2::Write::new().store(&store).thread("t");
-    finished(thread.run(1)).await;
+    expect_finished(thread.run(1)).await;
     let old = v3::Write::new().store(&store).thread("t");
     let (problem, diff) = refusal(old.resume(()).await.unwrap_err());
     assert_eq!(

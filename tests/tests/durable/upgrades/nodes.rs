@@ -6,7 +6,7 @@ use petalflow_test_support::{assert_contains, assert_starts_with};
 
 use super::{refusal, reopened};
 
-use crate::support::finished;
+use crate::support::expect_finished;
 
 /// The state, which stays as it is.
 mod essay {
@@ -94,7 +94,7 @@ mod v2 {
 #[tokio::test]
 async fn added_and_reordered_nodes_pass() {
     let thread = reopened!("slower".to_string());
-    let essay = finished(thread.resume(())).await;
+    let essay = expect_finished(thread.resume(())).await;
     // `quick` had reached the join; the deferred `report` waits until no other task is active.
     assert_eq!(
         essay.notes,
@@ -114,7 +114,7 @@ async fn added_and_reordered_nodes_pass() {
 #[tokio::test]
 async fn an_item_that_the_node_no_longer_takes_is_dropped() {
     let thread = reopened!("dig".to_string());
-    let essay = finished(thread.resume(())).await;
+    let essay = expect_finished(thread.resume(())).await;
     assert_eq!(
         essay.notes[5..],
         ["dig anew", "dig anew", "check anew", "report anew"]
@@ -235,7 +235,7 @@ mod join {
     #[tokio::test]
     async fn a_join_without_an_arrival_may_change() {
         let thread = reopened!("plan".to_string());
-        finished(thread.resume(())).await;
+        expect_finished(thread.resume(())).await;
     }
 }
 
@@ -297,7 +297,7 @@ mod flow_renamed {
     async fn a_renamed_flow_keeps_its_threads_with_an_id() {
         let store = InMemoryStore::new();
         let thread = Write::new().store(&store).thread("t");
-        finished(thread.run("petals".to_string())).await;
+        expect_finished(thread.run("petals".to_string())).await;
         let thread = WriteEssay::new().store(&store).thread("t");
         let (problem, diff) = refusal(thread.snapshot().await.unwrap_err());
         assert_eq!(
@@ -310,7 +310,7 @@ mod flow_renamed {
             thread.snapshot().await.unwrap().unwrap().state.topic,
             "petals"
         );
-        finished(thread.resume(())).await;
+        expect_finished(thread.resume(())).await;
     }
 }
 
@@ -355,7 +355,7 @@ mod renamed {
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let next: Vec<_> = history.into_iter().map(|info| info.next).collect();
         assert_eq!(next, [vec!["slowest"], vec!["fast", "slow"], vec!["plan"]]);
-        let essay = finished(thread.resume(())).await;
+        let essay = expect_finished(thread.resume(())).await;
         assert_eq!(
             essay.notes,
             ["plan", "quick", "slow", "slowest", "collect", "report"]
@@ -363,7 +363,7 @@ mod renamed {
         // People name nodes as the program does.
         thread.fork(1).await.unwrap();
         let goto = Resume::new().goto("collect");
-        let essay = finished(thread.resume(goto)).await;
+        let essay = expect_finished(thread.resume(goto)).await;
         assert_eq!(essay.notes, ["plan", "collect"]);
     }
 }
@@ -458,7 +458,7 @@ mod named_by_its_option {
     }
 
     /// Runs a thread of `first` to its first stop, and resumes it with the other flow.
-    async fn goes_on(
+    async fn check_resume(
         first: Launch<impl Flow<State = Letter>>,
         then: Launch<impl Flow<State = Letter>>,
     ) {
@@ -469,13 +469,13 @@ mod named_by_its_option {
         let approve = || Resume::new().decide_all(Decision::approve());
         let outcome = thread.resume(approve()).await.unwrap();
         assert_eq!(outcome.interrupts()[0].node, "revise");
-        let letter = finished(thread.resume(approve())).await;
+        let letter = expect_finished(thread.resume(approve())).await;
         assert_eq!(letter.lines, ["compose", "revise"]);
     }
 
     #[tokio::test]
     async fn flow_and_builder_resume_each_others_threads() {
-        goes_on(WriteLetter::new(), built().launch()).await;
-        goes_on(built().launch(), WriteLetter::new()).await;
+        check_resume(WriteLetter::new(), built().launch()).await;
+        check_resume(built().launch(), WriteLetter::new()).await;
     }
 }

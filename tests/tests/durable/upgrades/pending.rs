@@ -2,7 +2,7 @@
 
 use super::reopened;
 
-use crate::support::finished;
+use crate::support::expect_finished;
 
 mod v1 {
     use petalflow::prelude::*;
@@ -134,7 +134,7 @@ mod v2 {
 #[tokio::test]
 async fn only_tasks_whose_records_no_longer_fit_run_again() {
     let thread = reopened!(());
-    let essay = finished(thread.resume(())).await;
+    let essay = expect_finished(thread.resume(())).await;
     assert_eq!(
         essay.notes,
         ["choose again", "kept", "plain again", "center", "right"],
