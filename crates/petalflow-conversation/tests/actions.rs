@@ -6,7 +6,7 @@ use petalflow_conversation::{ActionCall, ConversationEvent, ConversationStateInp
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::json;
 
-use crate::{builder, heard, leads, node, turn};
+use crate::{builder, event_texts, node, transition, turn};
 
 #[tokio::test]
 async fn f076_f080_f082_built_in_actions_and_those_of_the_program() {
@@ -37,7 +37,7 @@ async fn f076_f080_f082_built_in_actions_and_those_of_the_program() {
     )
     .await;
     assert_eq!(
-        heard(&events),
+        event_texts(&events),
         [
             "say One moment.",
             "action function",
@@ -55,7 +55,7 @@ async fn f077_a_node_without_actions_has_none() {
         builder(json!({ "a": node("A.", json!({ "pre_actions": [], "post_actions": [] })) }));
     let flow = flow.model(ScriptedModel::new(["Hello."])).build().unwrap();
     let (_, events) = turn(&flow, ConversationStateInput::start()).await;
-    assert_eq!(heard(&events), ["at a", "Hello."]);
+    assert_eq!(event_texts(&events), ["at a", "Hello."]);
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn f078_a_tts_say_without_text_is_skipped() {
         builder(json!({ "a": node("A.", json!({ "pre_actions": [{ "type": "tts_say" }] })) }));
     let flow = flow.model(ScriptedModel::new(["Hello."])).build().unwrap();
     let (_, events) = turn(&flow, ConversationStateInput::start()).await;
-    assert_eq!(heard(&events), ["at a", "Hello."]);
+    assert_eq!(event_texts(&events), ["at a", "Hello."]);
 }
 
 #[tokio::test]
@@ -79,7 +79,10 @@ async fn f079_the_end_is_said_and_nothing_follows() {
         ConversationStateInput::start().with_value("name", "Ann"),
     )
     .await;
-    assert_eq!(heard(&events), ["at a", "Hello.", "say Bye, Ann.", "ended"]);
+    assert_eq!(
+        event_texts(&events),
+        ["at a", "Hello.", "say Bye, Ann.", "ended"]
+    );
     assert!(state.has_ended());
     let error = flow.run(state.next_input("Wait!")).await.unwrap_err();
     let text = petalflow::error::message_with_sources(&error);
@@ -96,12 +99,12 @@ async fn f079_a_conversation_can_end_before_the_model_speaks() {
         "never".into(),
     ]));
     let flow = builder(json!({
-        "a": node("A.", json!({ "functions": [leads("go", "b")] })),
+        "a": node("A.", json!({ "functions": [transition("go", "b")] })),
         "b": node("B.", json!({ "pre_actions": [{ "type": "end_conversation", "text": "Bye." }] })),
     }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     let (state, events) = turn(&flow, ConversationStateInput::start()).await;
-    assert_eq!(heard(&events), ["at a", "say Bye.", "ended"]);
+    assert_eq!(event_texts(&events), ["at a", "say Bye.", "ended"]);
     assert!(state.has_ended());
     assert_eq!(state.position.node.as_deref(), Some("b"));
     assert_eq!(model.requests().len(), 1);

@@ -5,7 +5,7 @@ use petalflow_conversation::ActionCall;
 use petalflow_llm::ScriptedModel;
 use serde_json::{Value, json};
 
-use crate::{builder, leads, node};
+use crate::{builder, node, transition};
 
 fn tool(name: &str) -> FuncTool {
     FuncTool::new(name, "Does nothing.", |_: Value| async { Ok(()) })
@@ -14,7 +14,7 @@ fn tool(name: &str) -> FuncTool {
 #[test]
 fn f076_f083_f093_missing_ambiguous_and_superfluous_handlers_are_reported_together() {
     let flow = builder(json!({ "a": node("A.", json!({
-        "functions": [{ "name": "book" }, { "name": "cancel" }, leads("end", "a")],
+        "functions": [{ "name": "book" }, { "name": "cancel" }, transition("end", "a")],
         "pre_actions": [{ "type": "function", "handler": "log" }, { "type": "beep" }],
     })) }));
     let nothing = |_: ActionCall| async { Ok(()) };

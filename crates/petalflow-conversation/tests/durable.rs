@@ -9,7 +9,7 @@ use petalflow_conversation::{ActionCall, ConversationFlow};
 use petalflow_llm::{LlmError, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::{builder, leads, node, read};
+use crate::{builder, message_texts, node, transition};
 
 #[tokio::test]
 async fn a_conversation_continues_in_another_process() {
@@ -17,7 +17,7 @@ async fn a_conversation_continues_in_another_process() {
     let flow = |replies: Vec<Reply>| {
         let model = Arc::new(ScriptedModel::new(replies));
         let flow = builder(json!({
-            "a": node("A.", json!({ "functions": [leads("go", "b")] })),
+            "a": node("A.", json!({ "functions": [transition("go", "b")] })),
             "b": node("B.", json!({ "post_actions": [{ "type": "end_conversation" }] })),
         }));
         (flow.model(Arc::clone(&model)).build().unwrap(), model)
@@ -44,7 +44,7 @@ async fn a_conversation_continues_in_another_process() {
     assert_eq!(state.answer(), "Bye.");
     assert!(state.has_ended());
     assert_eq!(
-        read(&model.requests()[0]),
+        message_texts(&model.requests()[0]),
         ["system: A.", "assistant: Hello.", "user: I must go."]
     );
 }

@@ -11,7 +11,7 @@ use petalflow_conversation_document::{
 use petalflow_llm::{LlmError, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::{builder, document, heard, leads, node, offered, read, turn};
+use crate::{builder, document, event_texts, message_texts, node, tool_names, transition, turn};
 
 #[tokio::test]
 async fn f047_f075_a_node_needs_no_functions() {
@@ -20,7 +20,7 @@ async fn f047_f075_a_node_needs_no_functions() {
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(state.answer(), "Hello.");
-    assert!(offered(&model.requests()[0]).is_empty());
+    assert!(tool_names(&model.requests()[0]).is_empty());
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn f050_the_order_on_entering_a_node() {
     let flow = flow.model(model).build().unwrap();
     let (_, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(
-        heard(&events),
+        event_texts(&events),
         ["say before", "at a", "Hello.", "say after"]
     );
 }
@@ -46,7 +46,7 @@ async fn read_at_b(strategy: Value, default: ContextStrategy) -> Vec<String> {
         "Done.".into(),
     ]));
     let mut nodes = json!({
-        "a": node("Ask.", json!({ "functions": [leads("go", "b")] })),
+        "a": node("Ask.", json!({ "functions": [transition("go", "b")] })),
         "b": node("Finish.", json!({})),
     });
     if !strategy.is_null() {
@@ -58,7 +58,7 @@ async fn read_at_b(strategy: Value, default: ContextStrategy) -> Vec<String> {
     let flow = flow.build().unwrap();
     let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     turn(&flow, state.next_input("On.")).await;
-    read(&model.requests()[2])
+    message_texts(&model.requests()[2])
 }
 
 const ALL: [&str; 6] = [
@@ -77,7 +77,10 @@ async fn f051_the_first_node_begins_the_context() {
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     // The person speaks first: what was said follows the task.
     turn(&flow, ConversationStateInput::user_message("Hi.")).await;
-    assert_eq!(read(&model.requests()[0]), ["system: Greet.", "user: Hi."]);
+    assert_eq!(
+        message_texts(&model.requests()[0]),
+        ["system: Greet.", "user: Hi."]
+    );
 }
 
 #[tokio::test]
@@ -105,7 +108,7 @@ async fn f053_the_conversation_has_a_default() {
 async fn messages_before_a_reset_stay_in_the_conversation() {
     let model = ScriptedModel::new([Reply::call("go", json!({})), "Done.".into()]);
     let flow = builder(json!({
-        "a": node("Ask.", json!({ "functions": [leads("go", "b")] })),
+        "a": node("Ask.", json!({ "functions": [transition("go", "b")] })),
         "b": node("Finish.", json!({ "context_strategy": "reset" })),
     }));
     let flow = flow.model(model).build().unwrap();
@@ -117,8 +120,8 @@ async fn messages_before_a_reset_stay_in_the_conversation() {
 /// Two nodes; the second replaces what was said by a summary.
 fn with_summary() -> Conversation {
     let mut document = document(json!({
-        "a": node("Ask.", json!({ "functions": [leads("go", "b")] })),
-        "b": node("Finish.", json!({ "functions": [leads("back", "b")] })),
+        "a": node("Ask.", json!({ "functions": [transition("go", "b")] })),
+        "b": node("Finish.", json!({ "functions": [transition("back", "b")] })),
     }));
     let b = document.nodes.get_mut("b").unwrap();
     b.role_messages = vec![Message::new("system", "You are brief.")];
@@ -140,9 +143,9 @@ async fn f055_a_summary_is_between_the_role_and_the_task() {
     let flow = flow.build().unwrap();
     turn(&flow, ConversationStateInput::start()).await;
     let requests = model.requests();
-    assert_eq!(read(&requests[1]).last().unwrap(), "user: Sum up.");
+    assert_eq!(message_texts(&requests[1]).last().unwrap(), "user: Sum up.");
     assert_eq!(
-        read(&requests[2]),
+        message_texts(&requests[2]),
         [
             "system: You are brief.",
             "system: Here's a summary of the conversation:\nThey met.",
@@ -183,13 +186,13 @@ async fn f056_f057_without_a_summary_the_messages_are_kept_this_time() {
     );
     let requests = model.requests();
     assert_eq!(
-        read(&requests[2])[0],
+        message_texts(&requests[2])[0],
         "system: Ask.",
         "the messages are kept"
     );
     // Pipecat changes the strategy itself, so that no later entry has a summary.
     assert_eq!(
-        read(&requests[6])[1],
+        message_texts(&requests[6])[1],
         "system: Here's a summary of the conversation:\nShort."
     );
 }
@@ -246,8 +249,8 @@ async fn f058_a_role_holds_until_another_one() {
         "Done.".into(),
     ]));
     let flow = builder(json!({
-        "a": node("A.", json!({ "role_message": "You are kind.", "functions": [leads("b", "b")] })),
-        "b": node("B.", json!({ "context_strategy": "reset", "functions": [leads("c", "c")] })),
+        "a": node("A.", json!({ "role_message": "You are kind.", "functions": [transition("b", "b")] })),
+        "b": node("B.", json!({ "context_strategy": "reset", "functions": [transition("c", "c")] })),
         "c": node("C.", json!({ "role_message": "You are strict." })),
     }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
@@ -274,7 +277,7 @@ async fn f059_role_messages_are_in_the_context_and_a_role_message_goes_before_th
         let flow = flow.model(Arc::clone(&model)).build().unwrap();
         turn(&flow, ConversationStateInput::start()).await;
         let request = &model.requests()[0];
-        assert_eq!(read(request), expected);
+        assert_eq!(message_texts(request), expected);
         assert_eq!(request.system.as_deref(), role);
     }
 }
@@ -289,10 +292,10 @@ async fn f060_a_node_can_wait_for_the_person() {
     })) }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     let (state, events) = turn(&flow, ConversationStateInput::start()).await;
-    assert_eq!(heard(&events), ["say before", "at a"]);
+    assert_eq!(event_texts(&events), ["say before", "at a"]);
     assert!(model.requests().is_empty());
     let (state, events) = turn(&flow, state.next_input("Hello?")).await;
-    assert_eq!(heard(&events), ["Yes?", "say after"]);
+    assert_eq!(event_texts(&events), ["Yes?", "say after"]);
     // Actions run once for each entry.
     assert!(!state.position.actions_wait);
 }
@@ -301,19 +304,19 @@ async fn f060_a_node_can_wait_for_the_person() {
 async fn f061_entering_another_node_drops_the_actions_that_wait() {
     let model = ScriptedModel::new([Reply::call("go", json!({})), "Done.".into()]);
     let flow = builder(json!({
-        "a": node("Ask.", json!({ "functions": [leads("go", "b")], "post_actions": [{ "type": "tts_say", "text": "never" }] })),
+        "a": node("Ask.", json!({ "functions": [transition("go", "b")], "post_actions": [{ "type": "tts_say", "text": "never" }] })),
         "b": node("Finish.", json!({})),
     }));
     let flow = flow.model(model).build().unwrap();
     let (_, events) = turn(&flow, ConversationStateInput::start()).await;
-    assert_eq!(heard(&events), ["at a", "at b", "Done."]);
+    assert_eq!(event_texts(&events), ["at a", "at b", "Done."]);
 }
 
 #[tokio::test]
 async fn f071_global_functions_come_first() {
     let model = Arc::new(ScriptedModel::new(["Hello."]));
     let mut document =
-        document(json!({ "a": node("Ask.", json!({ "functions": [leads("own", "a")] })) }));
+        document(json!({ "a": node("Ask.", json!({ "functions": [transition("own", "a")] })) }));
     document.global_functions = vec![Function {
         name: "help".into(),
         description: Some("Helps.".into()),
@@ -324,7 +327,7 @@ async fn f071_global_functions_come_first() {
     let flow = petalflow_conversation::ConversationFlow::builder(document);
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     turn(&flow, ConversationStateInput::start()).await;
-    assert_eq!(offered(&model.requests()[0]), ["help", "own"]);
+    assert_eq!(tool_names(&model.requests()[0]), ["help", "own"]);
 }
 
 #[tokio::test]
@@ -360,7 +363,7 @@ async fn f073_all_nodes_share_the_values() {
     let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(state.position.node.as_deref(), Some("b"));
     assert_eq!(state.values["color"], "red");
-    let last = read(&model.requests()[2]);
+    let last = message_texts(&model.requests()[2]);
     assert!(
         last.contains(&"system: The color is red.".to_owned()),
         "{last:?}"

@@ -7,7 +7,7 @@ use petalflow_conversation::{ConversationFlow, ConversationStateInput};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::{builder, leads, node, read, turn};
+use crate::{builder, message_texts, node, transition, turn};
 
 #[tokio::test]
 async fn f096_a_reservation_stays_until_a_table_is_free() {
@@ -64,12 +64,12 @@ async fn f097_a_node_that_is_entered_again_reads_the_new_values() {
     let flow = builder(json!({
         "a": node("Calculate.", json!({ "functions": [{ "name": "set", "transition_to": "quote" }] })),
         "quote": node("It costs {{ quote.premium }}.", json!({ "functions": [
-            { "name": "set", "transition_to": "quote" }, leads("end", "a")] })),
+            { "name": "set", "transition_to": "quote" }, transition("end", "a")] })),
     }));
     let flow: ConversationFlow = flow.model(Arc::clone(&model)).tool(set).build().unwrap();
     let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     turn(&flow, state.next_input("Cheaper, please.")).await;
-    let last = read(&model.requests()[3]);
+    let last = message_texts(&model.requests()[3]);
     let prices: Vec<_> = last
         .iter()
         .filter(|it| it.starts_with("system: It costs"))

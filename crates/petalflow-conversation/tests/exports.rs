@@ -9,7 +9,7 @@ use petalflow_conversation_document::{Source, check};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::{builder, heard, node, offered, read, turn};
+use crate::{builder, event_texts, message_texts, node, tool_names, turn};
 
 /// Orders a dish.
 #[tool]
@@ -41,15 +41,15 @@ async fn run(flow: ConversationBuilder) -> (Vec<String>, Vec<String>) {
     let mut all = Vec::new();
     for answer in ["Caviar.", "Soup.", ""] {
         let (state, events) = turn(&flow, input).await;
-        all.extend(heard(&events));
+        all.extend(event_texts(&events));
         input = state.next_input(answer);
     }
     let sent = model.requests().into_iter().flat_map(|request| {
         let system = request.system.clone().unwrap_or_default();
-        let offered = offered(&request).join(", ");
+        let offered = tool_names(&request).join(", ");
         let schemas = request.tools.iter().map(|tool| tool.description.clone());
         let schemas: Vec<String> = schemas.collect();
-        [vec![system, offered], schemas, read(&request)].concat()
+        [vec![system, offered], schemas, message_texts(&request)].concat()
     });
     (all, sent.collect())
 }

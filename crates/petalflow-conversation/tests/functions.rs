@@ -14,7 +14,7 @@ use petalflow_conversation_document::{Condition, Decision, Next, Parameters};
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::{builder, document, heard, leads, node, offered, read, turn};
+use crate::{builder, document, event_texts, message_texts, node, tool_names, transition, turn};
 
 /// A function that returns a value.
 fn returns(name: &'static str, value: Value) -> FuncTool {
@@ -25,7 +25,7 @@ fn returns(name: &'static str, value: Value) -> FuncTool {
 }
 
 /// A function of node `a` without a target, and the model's requests after it returned.
-async fn after(tool: FuncTool, function: Value) -> (String, Option<String>, Vec<String>) {
+async fn run_function(tool: FuncTool, function: Value) -> (String, Option<String>, Vec<String>) {
     let model = Arc::new(ScriptedModel::new([
         Reply::call("f", json!({})),
         "Done.".into(),
@@ -37,14 +37,15 @@ async fn after(tool: FuncTool, function: Value) -> (String, Option<String>, Vec<
     }));
     let flow = flow.model(Arc::clone(&model)).tool(tool).build().unwrap();
     let (state, _) = turn(&flow, ConversationStateInput::start()).await;
-    let last = read(&model.requests()[1]);
+    let last = message_texts(&model.requests()[1]);
     let result = last.iter().find(|it| it.starts_with("result")).cloned();
     (result.unwrap_or_default(), state.position.node, last)
 }
 
 #[tokio::test]
 async fn f063_without_a_node_the_model_answers_the_result() {
-    let (result, node, last) = after(returns("f", json!({ "n": 1 })), json!({ "name": "f" })).await;
+    let (result, node, last) =
+        run_function(returns("f", json!({ "n": 1 })), json!({ "name": "f" })).await;
     assert_eq!(result, "result: {\"n\":1}");
     assert_eq!(node.as_deref(), Some("a"));
     assert_eq!(
@@ -65,7 +66,7 @@ async fn f064_a_transition_comes_after_all_calls() {
         Ok("slow result")
     });
     let flow = builder(json!({
-        "a": node("A.", json!({ "functions": [leads("go", "b"), { "name": "slow" }] })),
+        "a": node("A.", json!({ "functions": [transition("go", "b"), { "name": "slow" }] })),
         "b": node("B.", json!({})),
     }));
     let flow = flow.model(Arc::clone(&model)).tool(slow).build().unwrap();
@@ -76,7 +77,7 @@ async fn f064_a_transition_comes_after_all_calls() {
         2,
         "the model does not answer before the transition"
     );
-    let last = read(&requests[1]);
+    let last = message_texts(&requests[1]);
     assert_eq!(
         last[2],
         "result: {\"status\":\"acknowledged\"} result: \"slow result\""
@@ -122,7 +123,7 @@ async fn f065_of_several_transitions_the_last_call_decides() {
 
 #[tokio::test]
 async fn f066_no_result_is_acknowledged() {
-    let (result, ..) = after(returns("f", Value::Null), json!({ "name": "f" })).await;
+    let (result, ..) = run_function(returns("f", Value::Null), json!({ "name": "f" })).await;
     assert_eq!(result, "result: {\"status\":\"acknowledged\"}");
 }
 
@@ -131,7 +132,7 @@ async fn f067_an_error_is_read_by_the_model_and_leads_nowhere() {
     let fails = FuncTool::new("f", "Fails.", |_: Value| async {
         Err::<(), _>(petalflow::BoxError::from("no table is free"))
     });
-    let (result, node, _) = after(fails, json!({ "name": "f", "transition_to": "b" })).await;
+    let (result, node, _) = run_function(fails, json!({ "name": "f", "transition_to": "b" })).await;
     let result: Value = serde_json::from_str(result.strip_prefix("result: ").unwrap()).unwrap();
     assert_eq!(result["status"], "error");
     assert!(
@@ -149,7 +150,8 @@ async fn f067_a_panic_is_read_by_the_model() {
         panic!("out of paper")
     }
     let panics = FuncTool::new("f", "Panics.", |_: Value| panics());
-    let (result, node, _) = after(panics, json!({ "name": "f", "transition_to": "b" })).await;
+    let (result, node, _) =
+        run_function(panics, json!({ "name": "f", "transition_to": "b" })).await;
     assert!(result.contains("out of paper"), "{result}");
     assert_eq!(node.as_deref(), Some("a"));
 }
@@ -160,10 +162,10 @@ async fn a_function_that_is_not_offered_is_an_error_for_the_model() {
         Reply::call("fly", json!({})),
         "Done.".into(),
     ]));
-    let flow = builder(json!({ "a": node("A.", json!({ "functions": [leads("go", "a")] })) }));
+    let flow = builder(json!({ "a": node("A.", json!({ "functions": [transition("go", "a")] })) }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     turn(&flow, ConversationStateInput::start()).await;
-    let last = read(&model.requests()[1]);
+    let last = message_texts(&model.requests()[1]);
     assert!(
         last[2].contains("there is no function `fly` here; the functions are: go"),
         "{last:?}"
@@ -219,7 +221,7 @@ async fn code_that_asks_for_an_unknown_node_is_an_error_for_the_model() {
         go_to(&cx, "nowhere");
         Ok(())
     });
-    let (result, node, _) = after(lost, json!({ "name": "f" })).await;
+    let (result, node, _) = run_function(lost, json!({ "name": "f" })).await;
     assert!(
         result.contains("the code asks for node `nowhere`, which does not exist"),
         "{result}"
@@ -247,7 +249,7 @@ async fn f072_a_later_node_has_its_own_handler_of_the_name() {
         .build()
         .unwrap();
     turn(&flow, ConversationStateInput::start()).await;
-    let last = read(&model.requests()[2]);
+    let last = message_texts(&model.requests()[2]);
     assert_eq!(last[2], "result: 1");
     assert_eq!(last.last().unwrap(), "result: 2");
 }
@@ -262,7 +264,8 @@ async fn f088_a_field_of_the_result_chooses_the_node() {
         (json!("maybe"), "c"),
         (json!("?"), "a"),
     ] {
-        let (_, node, _) = after(returns("f", json!({ "free": value })), branch.clone()).await;
+        let (_, node, _) =
+            run_function(returns("f", json!({ "free": value })), branch.clone()).await;
         assert_eq!(node.as_deref(), Some(expected), "{value}");
     }
 }
@@ -272,18 +275,19 @@ async fn f089_without_a_case_the_conversation_stays_in_its_node_and_without_the_
  {
     let branch =
         json!({ "name": "f", "transition_to": { "field": "status", "cases": { "free": "b" } } });
-    let (result, node, _) = after(returns("f", json!({ "status": "other" })), branch.clone()).await;
+    let (result, node, _) =
+        run_function(returns("f", json!({ "status": "other" })), branch.clone()).await;
     assert_eq!(result, "result: {\"status\":\"other\"}");
     assert_eq!(node.as_deref(), Some("a"));
     for value in [json!({ "state": "free" }), json!("free"), Value::Null] {
-        let (result, node, _) = after(returns("f", value), branch.clone()).await;
+        let (result, node, _) = run_function(returns("f", value), branch.clone()).await;
         assert!(
             result.contains("the result has no field `status`"),
             "{result}"
         );
         assert_eq!(node.as_deref(), Some("a"));
     }
-    let (result, ..) = after(returns("f", json!({ "status": [1] })), branch).await;
+    let (result, ..) = run_function(returns("f", json!({ "status": [1] })), branch).await;
     assert!(result.contains("is a list or an object"), "{result}");
 }
 
@@ -315,7 +319,7 @@ async fn f029_f033_a_decision_chooses_the_node() {
         let flow = flow.tool(returns("f", value.clone())).build().unwrap();
         let (state, _) = turn(&flow, ConversationStateInput::start()).await;
         assert_eq!(state.position.node.as_deref(), Some(node), "{value}");
-        let last = read(&model.requests()[1]).join("\n");
+        let last = message_texts(&model.requests()[1]).join("\n");
         assert_eq!(last.contains("`str < int` has no answer"), error, "{last}");
     }
 }
@@ -327,17 +331,17 @@ async fn f090_a_function_without_code_takes_no_arguments_and_is_acknowledged() {
         "Done.".into(),
     ]));
     let flow = builder(json!({
-        "a": node("A.", json!({ "functions": [leads("go", "b")] })),
+        "a": node("A.", json!({ "functions": [transition("go", "b")] })),
         "b": node("B.", json!({})),
     }));
     let flow = flow.model(Arc::clone(&model)).build().unwrap();
     let (_, events) = turn(&flow, ConversationStateInput::start()).await;
-    assert_eq!(heard(&events), ["at a", "at b", "Done."]);
+    assert_eq!(event_texts(&events), ["at a", "at b", "Done."]);
     let requests = model.requests();
     assert_eq!(requests[0].tools[0].parameters["properties"], json!({}));
-    assert_eq!(offered(&requests[0]), ["go"]);
+    assert_eq!(tool_names(&requests[0]), ["go"]);
     assert_eq!(
-        read(&requests[1])[2],
+        message_texts(&requests[1])[2],
         "result: {\"status\":\"acknowledged\"}"
     );
 }
@@ -345,7 +349,7 @@ async fn f090_a_function_without_code_takes_no_arguments_and_is_acknowledged() {
 #[tokio::test]
 async fn a_model_that_calls_functions_for_ever_is_stopped() {
     let model = ScriptedModel::from_fn(|_| Reply::call("go", json!({})));
-    let flow = builder(json!({ "a": node("A.", json!({ "functions": [leads("go", "a")] })) }));
+    let flow = builder(json!({ "a": node("A.", json!({ "functions": [transition("go", "a")] })) }));
     let flow = flow.model(model).max_model_calls(5).build().unwrap();
     let error = flow.run(()).await.unwrap_err();
     let text = petalflow::error::message_with_sources(&error);
@@ -382,7 +386,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model_and_the_handler_is_not_
         ConversationStateInput::start(),
     )
     .await;
-    let last = read(&model.requests()[2]);
+    let last = message_texts(&model.requests()[2]);
     assert_eq!(
         last[2],
         "result: {\"error\":\"the arguments do not fit: `count` must be at least 1, not 0; `size` must be one of \
@@ -403,7 +407,7 @@ fn slow() -> FuncTool {
 }
 
 /// The result of the slow function when the person interrupts after a second, and the node after it.
-async fn interrupted(
+async fn run_interrupted(
     set: impl FnOnce(ConversationBuilder) -> ConversationBuilder,
 ) -> (String, Option<String>) {
     let model = Arc::new(ScriptedModel::new([
@@ -424,18 +428,18 @@ async fn interrupted(
         interruption.interrupt();
     };
     let (state, ()) = tokio::join!(turn, interrupt);
-    let result = read(&model.requests()[1])[2].clone();
+    let result = message_texts(&model.requests()[1])[2].clone();
     (result, state.unwrap().position.node)
 }
 
 #[tokio::test(start_paused = true)]
 async fn f070_a_function_continues_when_the_person_interrupts_by_default() {
-    let (result, node) = interrupted(|flow| flow).await;
+    let (result, node) = run_interrupted(|flow| flow).await;
     assert_eq!(
         (result.as_str(), node.as_deref()),
         ("result: \"done\"", Some("b"))
     );
-    let (result, node) = interrupted(|flow| flow.cancel_on_interruption("f")).await;
+    let (result, node) = run_interrupted(|flow| flow.cancel_on_interruption("f")).await;
     assert!(
         result.contains("function `f` was cancelled: the person has interrupted"),
         "{result}"
@@ -445,7 +449,8 @@ async fn f070_a_function_continues_when_the_person_interrupts_by_default() {
 
 #[tokio::test(start_paused = true)]
 async fn f070_a_function_has_no_timeout_unless_one_is_set() {
-    let (result, node) = interrupted(|flow| flow.timeout("f", Duration::from_millis(500))).await;
+    let (result, node) =
+        run_interrupted(|flow| flow.timeout("f", Duration::from_millis(500))).await;
     assert!(
         result.contains("function `f` has not returned within 500ms"),
         "{result}"
@@ -478,7 +483,7 @@ async fn f037_f045_a_function_of_two_nodes_has_one_handler_and_the_parameters_of
     let flow = ConversationFlow::builder(document).model(Arc::clone(&model));
     let flow = flow.tool(returns("f", json!("ok"))).build().unwrap();
     turn(&flow, ConversationStateInput::start()).await;
-    let last = read(&model.requests()[3]);
+    let last = message_texts(&model.requests()[3]);
     let results: Vec<_> = last.iter().filter(|it| it.starts_with("result")).collect();
     assert_eq!(results[0], "result: \"ok\"");
     assert!(results[1].contains("`n` must be at least 2"), "{results:?}");

@@ -162,7 +162,7 @@ fn turns_begun(state: &ConversationState) -> usize {
 }
 
 /// What a conversation is, as text.
-fn shown(state: &ConversationState) -> Value {
+fn state_value(state: &ConversationState) -> Value {
     let messages: Vec<Value> = state
         .messages
         .iter()
@@ -179,7 +179,7 @@ fn shown(state: &ConversationState) -> Value {
 }
 
 /// What an undisturbed process leaves.
-async fn whole(turns: usize, waits: bool) -> (Value, BTreeMap<String, usize>) {
+async fn run_undisturbed(turns: usize, waits: bool) -> (Value, BTreeMap<String, usize>) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let place = Place {
         folder: folder.path().into(),
@@ -187,7 +187,7 @@ async fn whole(turns: usize, waits: bool) -> (Value, BTreeMap<String, usize>) {
         waits,
     };
     let state = work(&conversation(&InMemoryStore::new(), &place), turns).await;
-    (shown(&state), place.effects())
+    (state_value(&state), place.effects())
 }
 
 fn start(place: &Place) -> Child {
@@ -209,7 +209,7 @@ fn start(place: &Place) -> Child {
 /// Kills a process at each of the points, continues in this one, and compares with an undisturbed process.
 fn kill_at(points: &[&str], turns: usize, waits: bool) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
-    let (expected, effects) = runtime.block_on(whole(turns, waits));
+    let (expected, effects) = runtime.block_on(run_undisturbed(turns, waits));
     assert_eq!(effects.values().copied().collect::<Vec<_>>(), [1; 6]);
     for point in points {
         let folder = tempfile::tempdir().expect("a folder can be made");
@@ -234,7 +234,7 @@ fn kill_at(points: &[&str], turns: usize, waits: bool) {
             let store = SqliteStore::open(&rest.file()).await.expect("it opens");
             work(&conversation(&store, &rest), turns).await
         });
-        assert_eq!(shown(&state), expected, "killed at {point}");
+        assert_eq!(state_value(&state), expected, "killed at {point}");
         assert_eq!(rest.effects(), effects, "killed at {point}");
     }
 }
@@ -275,9 +275,9 @@ fn a_process_killed_at_random_loses_nothing() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
     runtime.block_on(async {
         let store = SqliteStore::open(&place.file()).await.expect("it opens");
-        let (expected, effects) = whole(TURNS, false).await;
+        let (expected, effects) = run_undisturbed(TURNS, false).await;
         let state = work(&conversation(&store, &place), TURNS).await;
-        assert_eq!(shown(&state), expected, "after {kills} kills");
+        assert_eq!(state_value(&state), expected, "after {kills} kills");
         // An effect whose process ended before it was stored happens again.
         for (effect, times) in place.effects() {
             let most = effects[&effect] + usize::try_from(kills).expect("it is small");

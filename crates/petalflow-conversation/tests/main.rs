@@ -39,12 +39,12 @@ fn node(task: &str, more: Value) -> Value {
 }
 
 /// A function without code that leads to a node.
-fn leads(name: &str, to: &str) -> Value {
+fn transition(name: &str, to: &str) -> Value {
     json!({ "name": name, "transition_only": true, "description": format!("Go to {to}."), "transition_to": to })
 }
 
 /// What the model read, as `role: text`.
-fn read(request: &LlmRequest) -> Vec<String> {
+fn message_texts(request: &LlmRequest) -> Vec<String> {
     let shown = |message: &ChatMessage| match message.role {
         Role::Tool => {
             let results = message.tool_results();
@@ -61,7 +61,7 @@ fn read(request: &LlmRequest) -> Vec<String> {
 }
 
 /// The functions that the model was offered.
-fn offered(request: &LlmRequest) -> Vec<&str> {
+fn tool_names(request: &LlmRequest) -> Vec<&str> {
     request
         .tools
         .iter()
@@ -89,7 +89,7 @@ async fn turn(
 }
 
 /// What was said, and which nodes were entered.
-fn heard(events: &[ConversationEvent]) -> Vec<String> {
+fn event_texts(events: &[ConversationEvent]) -> Vec<String> {
     let heard = events.iter().filter_map(|event| match event {
         ConversationEvent::Entered { node } => Some(format!("at {node}")),
         ConversationEvent::Say { text } => Some(format!("say {text}")),

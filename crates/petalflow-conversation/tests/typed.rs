@@ -12,7 +12,7 @@ use petalflow_llm::{Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{heard, offered, read, turn};
+use crate::{event_texts, message_texts, tool_names, turn};
 
 // A function of it is called `checkTable`, which the editor would not accept.
 conversation! { #[allow(deprecated)] pub(crate) Restaurant("documents/restaurant.json") }
@@ -114,10 +114,10 @@ async fn f093_each_function_and_action_is_a_method() {
     ]);
     let (state, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(
-        heard(&events),
+        event_texts(&events),
         ["action function", "at table", "at confirm", "Done."]
     );
-    assert_eq!(offered(&model.requests()[0]), ["help", "checkTable"]);
+    assert_eq!(tool_names(&model.requests()[0]), ["help", "checkTable"]);
     assert_eq!(
         state.values["asked"],
         json!({
@@ -150,7 +150,7 @@ async fn f029_a_typed_result_chooses_by_the_conditions_of_a_decision() {
         let (state, _) = turn(&flow, ConversationStateInput::start()).await;
         let name = state.position.node.unwrap();
         assert_eq!(Node::from_name(&name), Some(node));
-        let seen = read(&model.requests()[1]);
+        let seen = message_texts(&model.requests()[1]);
         assert!(seen.contains(&format!("result: \"{result}\"")), "{seen:?}");
     }
 }
@@ -165,7 +165,7 @@ async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
     ]);
     let (state, events) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(
-        heard(&events),
+        event_texts(&events),
         [
             "action function",
             "at table",
@@ -180,7 +180,7 @@ async fn f045_functions_of_one_name_with_other_parameters_are_two_methods() {
     assert_eq!(host.notes()[2..], ["at 20:00", "for 3", "beep 2"]);
     assert!(state.has_ended());
     assert_eq!(
-        offered(&model.requests()[2]),
+        tool_names(&model.requests()[2]),
         ["help", "choose"],
         "the model reads the document's name"
     );
@@ -218,7 +218,7 @@ async fn results_are_truth_values_and_numbers_where_the_conditions_compare_with_
         "an error leads nowhere"
     );
     assert!(
-        read(&model.requests()[2])
+        message_texts(&model.requests()[2])
             .last()
             .unwrap()
             .contains("how long?")
@@ -303,7 +303,7 @@ impl age_talk::Handlers for Insurer {
     }
 }
 
-async fn talks(
+async fn run_talk(
     replies: impl IntoIterator<Item = Reply>,
 ) -> (Option<age_talk::Node>, Vec<String>, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
@@ -312,7 +312,7 @@ async fn talks(
         .build()
         .unwrap();
     let (state, _) = turn(&flow, ConversationStateInput::start()).await;
-    let seen = read(model.requests().last().unwrap());
+    let seen = message_texts(model.requests().last().unwrap());
     (
         state
             .position
@@ -329,7 +329,7 @@ async fn f088_the_result_of_a_branch_has_the_type_of_its_cases() {
     use age_talk::Node;
 
     let age = |age: u32| Reply::call("set_age", json!({ "age": age }));
-    let (node, seen, model) = talks([age(17), "Sorry.".into()]).await;
+    let (node, seen, model) = run_talk([age(17), "Sorry.".into()]).await;
     assert_eq!(node, Some(Node::Sorry));
     assert!(
         seen.contains(&"result: {\"age\":17,\"insurable\":false}".into()),
@@ -351,14 +351,14 @@ async fn f088_the_result_of_a_branch_has_the_type_of_its_cases() {
         ("maybe", Node::Offer),
     ] {
         let answer = Reply::call("answer", json!({ "words": words }));
-        let (node, ..) = talks([age(18), answer, "Done.".into()]).await;
+        let (node, ..) = run_talk([age(18), answer, "Done.".into()]).await;
         assert_eq!(node, Some(expected), "{words}");
     }
 }
 
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_told_to_the_model() {
-    let (node, seen, _) = talks([
+    let (node, seen, _) = run_talk([
         Reply::call("set_age", json!({ "age": "old" })),
         "Again.".into(),
     ])
@@ -375,7 +375,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model() {
     );
     let (flow, host, model) = restaurant([call, "Again.".into()]);
     turn(&flow, ConversationStateInput::start()).await;
-    let seen = read(&model.requests()[1]);
+    let seen = message_texts(&model.requests()[1]);
     assert!(seen.last().unwrap().contains("place"), "{seen:?}");
     assert_eq!(
         host.notes(),
@@ -412,7 +412,7 @@ async fn f007_ranges_and_patterns_are_checked_before_a_method_is_called() {
         let (state, _) = turn(&flow, ConversationStateInput::start()).await;
         assert_eq!(state.position.node.as_deref(), Some("table"));
         assert_eq!(host.notes(), ["look up at table"], "{wrong}");
-        let seen = read(&model.requests()[1]);
+        let seen = message_texts(&model.requests()[1]);
         let last = seen.last().unwrap();
         assert!(
             last.contains("error") && last.contains(words),
