@@ -56,7 +56,11 @@ impl Place {
             .append(true)
             .create(true)
             .open(self.folder.join("effects"));
-        writeln!(log.expect("it opens"), "{what}").expect("it can be written");
+        // One write, so that a kill leaves no line without its end.
+        let line = format!("{what}\n");
+        log.expect("it opens")
+            .write_all(line.as_bytes())
+            .expect("it can be written");
     }
 
     /// How often each effect has happened.
