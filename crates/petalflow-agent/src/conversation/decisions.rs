@@ -43,7 +43,7 @@ pub(crate) fn decided_calls(
             .iter()
             .any(|event| is_answer_to(event, &answer.call_id));
         if !was_answered {
-            let call = decided_call(&events[..request_at], agent, request, unwrapped(answer))?;
+            let call = decided_call(&events[..request_at], agent, request, answer_value(answer))?;
             add(&mut decided, call);
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn calls_to_repeat(
             .filter(|_| stored.name == CREDENTIAL)
             .unwrap_or(stored);
         let before = &events[..request_at];
-        let Ok(mut call) = decided_call(before, agent, request, unwrapped(answer)) else {
+        let Ok(mut call) = decided_call(before, agent, request, answer_value(answer)) else {
             continue;
         };
         call.credential = call.credential.filter(|_| repeated.is_some());
@@ -215,7 +215,7 @@ fn earlier_approval(
         answers.find_map(|answer| {
             let (request_at, request) = find_request(events, agent, answer).ok()?;
             let before = &events[..request_at];
-            let earlier = decided_call(before, agent, request, unwrapped(answer)).ok()?;
+            let earlier = decided_call(before, agent, request, answer_value(answer)).ok()?;
             let is_same = earlier.position == position;
             let confirmation = earlier.confirmation?;
             (is_same && confirmation.confirmed).then_some(confirmation)
@@ -228,7 +228,7 @@ fn is_answer_to(event: &AgentEvent, id: &str) -> bool {
 }
 
 /// The answer of a person. Front ends may wrap it as text in `response`.
-fn unwrapped(answer: &ToolResult) -> Value {
+fn answer_value(answer: &ToolResult) -> Value {
     let wrapped = answer.content.get("response").and_then(Value::as_str);
     let unwrapped = wrapped.and_then(|text| serde_json::from_str(text).ok());
     unwrapped.unwrap_or_else(|| answer.content.clone())

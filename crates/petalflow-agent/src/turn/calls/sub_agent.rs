@@ -42,7 +42,7 @@ pub(in crate::turn) async fn call(
         Some(branch) => format!("{branch}.{step}"),
         None => step,
     };
-    let input = message_or_answer(ctx.conversation, agent, pending);
+    let input = input_of_call(ctx.conversation, agent, pending);
     let known = input.events.len();
     let caller = ctx.conversation;
     let share = spend::share_of_call(ctx).await;
@@ -65,7 +65,7 @@ pub(in crate::turn) async fn call(
 }
 
 /// The input of the called agent: the arguments of the call, or the answer of a person for which it waits.
-fn message_or_answer(
+fn input_of_call(
     caller: &Conversation,
     agent: &Definition,
     pending: &PendingCall,

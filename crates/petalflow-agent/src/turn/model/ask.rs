@@ -242,7 +242,7 @@ fn answer_event(
     source_tools: &[Arc<ToolSpec>],
 ) -> Option<AgentEvent> {
     let message = response.message.filter(|message| !message.parts.is_empty());
-    let error = error(response.status, response.finish.as_ref(), message.as_ref());
+    let error = answer_error(response.status, response.finish.as_ref(), message.as_ref());
     if message.is_none() && error.is_none() && !response.interrupted {
         return None;
     }
@@ -282,7 +282,7 @@ fn answer_event(
 }
 
 /// The reason for a missing or incomplete answer.
-fn error(
+fn answer_error(
     status: Status,
     finish: Option<&FinishReason>,
     message: Option<&ChatMessage>,

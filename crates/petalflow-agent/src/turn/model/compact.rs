@@ -48,7 +48,7 @@ pub(in crate::turn) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, Box
     let mut cuts: Vec<Cut> = others.cloned().collect();
     let before = reader.cut(&conversation.cuts, events);
     let (origins, messages): (Vec<_>, Vec<_>) = steps::messages(ctx)?.into_iter().unzip();
-    let mut cut = unchanged(&reader, before, events);
+    let mut cut = next_cut(&reader, before, events);
     if let Some(compactor) = compactor(ctx)
         && let Some((start, from)) = start(&**compactor, &origins, &messages, cut.from)
     {
@@ -80,8 +80,8 @@ pub(in crate::turn) async fn compact(ctx: Ctx<'_>) -> Result<CompactionStep, Box
     })
 }
 
-/// The cut of the reader's messages after these events, which cuts no more than the one before.
-fn unchanged(reader: &Reader, before: Option<&Cut>, events: &[AgentEvent]) -> Cut {
+/// A new cut of the reader's messages, made after these events. It cuts as much as the one before.
+fn next_cut(reader: &Reader, before: Option<&Cut>, events: &[AgentEvent]) -> Cut {
     let last = events.last();
     Cut {
         agent: reader.agent.to_string(),
