@@ -7,7 +7,7 @@
 //! ```
 //! use petalflow::prelude::*;
 //!
-//! /// What the essay flow knows.
+//! /// The state of the essay flow.
 //! #[state]
 //! pub struct Essay {
 //!     /// What to write about.
@@ -27,7 +27,7 @@
 //! // A reference reads the key of its name; what is returned is written.
 //! #[node(Essay)]
 //! async fn write(topic: &str, notes: &[String]) -> EssayDraft {
-//!     EssayDraft(format!("On {topic}, heeding {} notes", notes.len()))
+//!     EssayDraft(format!("On {topic}, with {} notes", notes.len()))
 //! }
 //!
 //! // A route, if there is one, comes last.
@@ -38,7 +38,7 @@
 //! }
 //!
 //! flow! {
-//!     /// Drafts an essay and revises it until the critic is content.
+//!     /// Drafts an essay and revises it until the critic accepts it.
 //!     pub WriteEssay(Essay) {
 //!         START -> write -> critique;
 //!         critique -> match { Revise => write, Publish => END };
@@ -48,7 +48,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
 //! let essay = WriteEssay::run(EssayInput { topic: "petals".into() }).await?;
-//! assert_eq!(essay.draft, "On petals, heeding 2 notes");
+//! assert_eq!(essay.draft, "On petals, with 2 notes");
 //! # Ok(())
 //! # }
 //! ```

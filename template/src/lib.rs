@@ -15,7 +15,7 @@ pub struct Request {
     pub log: Vec<String>,
 }
 
-/// The question to a person. The node waits for the answer, in another process if need be.
+/// The question to a person. The node waits for the answer, also across a restart of the process.
 #[derive(Debug, Serialize, Deserialize, Ask)]
 #[ask(answer = bool, name = "may-send")]
 pub struct MaySend {

@@ -11,11 +11,11 @@ use petalflow::run::RunErrorKind;
 use petalflow::{Event, Flow, Launch};
 use serde::ser::Serializer;
 
-use crate::support::{Log, LogXs, appending, both, list, poll_once, twin};
+use crate::support::{Log, LogXs, appending, flow_and_graph, list, poll_once, run_both};
 
 appending!(a b c);
 
-twin! { Fork(Log) { a -> b & c; } nodes: a, b, c }
+flow_and_graph! { Fork(Log) { a -> b & c; } nodes: a, b, c }
 
 /// An event in one line.
 fn line(event: &Event<Log>) -> String {
@@ -43,7 +43,7 @@ async fn lines<F: Flow<State = Log>>(launch: Launch<F>) -> Vec<String> {
 
 #[tokio::test]
 async fn g084_p057_events_have_the_order_of_execution() {
-    let lines = both!(Fork, |launch| lines(launch).await);
+    let lines = run_both!(Fork, |launch| lines(launch).await);
     let expected = [
         "0: run started",
         r#"1: superstep started ["a"]"#,
@@ -69,11 +69,11 @@ async fn talk(cx: Context) -> petalflow::Result<LogXs> {
     Ok(LogXs(list(["talk"])))
 }
 
-twin! { Talk(Log) { talk } nodes: talk }
+flow_and_graph! { Talk(Log) { talk } nodes: talk }
 
 #[tokio::test]
 async fn g038_g039_a_custom_event_is_yielded_at_once_and_changes_no_state() {
-    let lines = both!(Talk, |launch| lines(launch).await);
+    let lines = run_both!(Talk, |launch| lines(launch).await);
     let expected = [
         "0: run started",
         r#"1: superstep started ["talk"]"#,
@@ -101,11 +101,11 @@ async fn fail() -> petalflow::Result<LogXs> {
     Err("broken".into())
 }
 
-twin! { Fail(Log) { a -> fail; } nodes: a, fail }
+flow_and_graph! { Fail(Log) { a -> fail; } nodes: a, fail }
 
 #[tokio::test]
 async fn a_failure_ends_the_events() {
-    let lines = both!(Fail, |launch| lines(launch).await);
+    let lines = run_both!(Fail, |launch| lines(launch).await);
     let expected = [
         "2 fail#1: node started",
         "2 fail#1: node failed",
@@ -128,7 +128,7 @@ async fn g040_a_stream_that_has_ended_stays_ended() {
 
 #[tokio::test]
 async fn g041_the_last_event_has_the_typed_state_of_the_run() {
-    let heard = both!(Fork, |launch| {
+    let heard = run_both!(Fork, |launch| {
         let mut finished = None;
         let mut events = launch.run(list(["x"])).events();
         while let Some(event) = events.next().await {
@@ -191,11 +191,11 @@ async fn counts(cx: Context, count: Managed<Counted>) -> petalflow::Result<Quiet
     Ok(QuietCounted(counted))
 }
 
-twin! { Counts(Quiet) { counts } nodes: counts }
+flow_and_graph! { Counts(Quiet) { counts } nodes: counts }
 
 #[tokio::test]
 async fn no_event_is_built_without_a_listener() {
-    let silent = both!(Counts, |launch| {
+    let silent = run_both!(Counts, |launch| {
         let count = Counted::default();
         launch
             .manage(Counted(Arc::clone(&count.0)))
@@ -205,7 +205,7 @@ async fn no_event_is_built_without_a_listener() {
         count.0.load(Ordering::SeqCst)
     });
     assert_eq!(silent, 0);
-    let heard = both!(Counts, |launch| {
+    let heard = run_both!(Counts, |launch| {
         let count = Counted::default();
         launch
             .manage(Counted(Arc::clone(&count.0)))
@@ -237,11 +237,11 @@ async fn items() -> Each<u32> {
 #[node(Log)]
 async fn item(#[item] _number: &u32) {}
 
-twin! { Items(Log) { items -> each item; } nodes: items, item }
+flow_and_graph! { Items(Log) { items -> each item; } nodes: items, item }
 
 #[tokio::test]
 async fn events_name_the_item_and_its_task() {
-    let (nodes, indexes, ids) = both!(Items, |launch| {
+    let (nodes, indexes, ids) = run_both!(Items, |launch| {
         let (mut nodes, mut indexes, mut ids) = (Vec::new(), Vec::new(), Vec::new());
         let mut events = launch.run(vec![]).events();
         while let Some(event) = events.next().await {

@@ -37,13 +37,13 @@ macro_rules! appending {
 /// A flow in both forms: as written in `flow!`, and `built()` by the run-time builder from the same edges.
 ///
 /// The nodes follow `nodes:`. A node that is not a function has a closure that adds it: `polish = |b| b.node_as(..)`.
-macro_rules! twin {
+macro_rules! flow_and_graph {
     ($name:ident($state:ty) { $($flow:tt)* } nodes: $($node:ident $(= $add:expr)?),* $(,)?) => {
         petalflow::flow! { $name($state) { $($flow)* } }
 
         impl $name {
             fn built() -> petalflow::Graph<$state> {
-                crate::support::rebuild(stringify!($name), petalflow::Flow::plan(&Self::default()).graph(), &[$((stringify!($node), twin!(@ $node $($add)?))),*])
+                crate::support::rebuild(stringify!($name), petalflow::Flow::plan(&Self::default()).graph(), &[$((stringify!($node), flow_and_graph!(@ $node $($add)?))),*])
             }
         }
     };
@@ -52,7 +52,7 @@ macro_rules! twin {
 }
 
 /// Runs something on both forms of a flow. Returns the result, which must be the same.
-macro_rules! both {
+macro_rules! run_both {
     ($flow:ident, |$launch:ident| $body:expr) => {{
         let fixed = {
             let $launch = $flow::new();
@@ -74,13 +74,13 @@ macro_rules! both {
 macro_rules! assert_log {
     ($flow:ident, $expected:expr) => {
         assert_eq!(
-            crate::support::both!($flow, |launch| launch.run(vec![]).await.unwrap().xs),
+            crate::support::run_both!($flow, |launch| launch.run(vec![]).await.unwrap().xs),
             $expected
         )
     };
 }
 
-pub(crate) use {appending, assert_log, both, twin};
+pub(crate) use {appending, assert_log, flow_and_graph, run_both};
 
 /// The final state of a run of a thread, which must neither fail nor pause.
 pub(crate) async fn expect_finished<S: State>(

@@ -99,7 +99,7 @@ pub struct Function {
 pub enum Handler {
     /// The code with this name.
     Named(String),
-    /// There is none: the function only leads to the node that follows.
+    /// No code: the function only leads to the node that follows.
     Nothing,
 }
 

@@ -97,8 +97,8 @@ impl LlmError {
     /// use petalflow_llm::LlmError;
     /// use std::error::Error;
     ///
-    /// let error = LlmError::request("the schema is none").with_source("no `type` in it");
-    /// assert_eq!(error.source().unwrap().to_string(), "no `type` in it");
+    /// let error = LlmError::request("the schema has no type").with_source("no field `type`");
+    /// assert_eq!(error.source().unwrap().to_string(), "no field `type`");
     /// ```
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
@@ -136,9 +136,9 @@ mod tests {
 
     #[test]
     fn texts_are_said_once() {
-        let error = LlmError::request("the schema is none");
+        let error = LlmError::request("the schema has no type");
         check_texts(&error);
-        check_texts(&error.with_source("no `type` in it"));
+        check_texts(&error.with_source("no field `type`"));
         check_texts(&"robot".parse::<crate::Role>().unwrap_err());
     }
 }

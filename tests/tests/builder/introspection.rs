@@ -3,7 +3,7 @@
 use petalflow::graph::Role;
 use petalflow::prelude::*;
 
-use crate::support::{Log, appending, twin};
+use crate::support::{Log, appending, flow_and_graph};
 
 appending!(write last b a);
 
@@ -23,7 +23,7 @@ async fn pick() -> Verdict {
     }
 }
 
-twin! {
+flow_and_graph! {
     Picks(Log) {
         write -> pick -> match { B => b, A => a, Drop => END };
         a -> last;

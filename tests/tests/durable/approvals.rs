@@ -8,13 +8,13 @@ use petalflow::run::RunErrorKind;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, list, twin};
+use crate::support::{Log, LogXs, appending, flow_and_graph, list, run_both};
 
 appending! { a b node1 node2 }
 
-twin!(After(Log) { a -> b; interrupt after a; } nodes: a, b);
-twin!(Before(Log) { node1 -> node2; interrupt before node1; } nodes: node1, node2);
-twin!(BeforeLast(Log) { a -> b; interrupt before b; } nodes: a, b);
+flow_and_graph!(After(Log) { a -> b; interrupt after a; } nodes: a, b);
+flow_and_graph!(Before(Log) { node1 -> node2; interrupt before node1; } nodes: node1, node2);
+flow_and_graph!(BeforeLast(Log) { a -> b; interrupt before b; } nodes: a, b);
 
 /// What a thread waits for: nodes, and on which side of them.
 fn waits<S: State>(outcome: &Outcome<S>) -> Vec<(String, InterruptKind)> {
@@ -52,7 +52,7 @@ async fn resume_to_end<F: Flow>(thread: &Thread<F>, with: impl Into<Resume<F::St
 #[tokio::test]
 async fn c71_g065_g067_an_interrupt_after_a_node_stores_its_writes_and_does_not_run_it_again() {
     // agentmesh runs the node again when the run is resumed.
-    both!(After, |launch| {
+    run_both!(After, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list(["0"])).await.unwrap();
         assert_eq!(waits(&outcome), [("a".into(), InterruptKind::After)]);
@@ -69,7 +69,7 @@ async fn c71_g065_g067_an_interrupt_after_a_node_stores_its_writes_and_does_not_
 
 #[tokio::test]
 async fn c71_g064_g066_an_interrupt_before_a_node_runs_it_after_the_approval() {
-    both!(Before, |launch| {
+    run_both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list(["abc"])).await.unwrap();
         assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::Before)]);
@@ -90,7 +90,7 @@ async fn c71_g064_g066_an_interrupt_before_a_node_runs_it_after_the_approval() {
 #[tokio::test]
 async fn c71_a_goto_at_an_interrupt_replaces_the_node() {
     // In LangGraph the node that waits runs as well: "abc|node-1|node-2|node-2".
-    both!(Before, |launch| {
+    run_both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list(["abc"])).await.unwrap();
         let log = resume_to_end(&thread, Resume::new().goto("node2")).await;
@@ -102,7 +102,7 @@ async fn c71_a_goto_at_an_interrupt_replaces_the_node() {
 #[tokio::test]
 async fn g068_a_rejection_ends_the_run_with_its_author_and_reason() {
     // agentmesh looks only whether there is an approval, so a rejected one proceeds.
-    both!(BeforeLast, |launch| {
+    run_both!(BeforeLast, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let reject = Decision::reject().by("ann").because("not like this");
@@ -137,7 +137,7 @@ async fn g068_a_rejection_ends_the_run_with_its_author_and_reason() {
 
 #[tokio::test]
 async fn g068_an_edit_is_applied_before_the_run_resumes() {
-    both!(BeforeLast, |launch| {
+    run_both!(BeforeLast, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Decision::edit(LogXs(list(["edited"]))).by("ann");
@@ -150,7 +150,7 @@ async fn g068_an_edit_is_applied_before_the_run_resumes() {
 
 #[tokio::test]
 async fn an_edit_after_a_node_folds_into_its_writes() {
-    both!(After, |launch| {
+    run_both!(After, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Decision::edit(Overwrite(LogXs(list(["mine"]))));
@@ -162,7 +162,7 @@ async fn an_edit_after_a_node_folds_into_its_writes() {
 
 #[tokio::test]
 async fn a_skipped_node_does_not_run_and_its_edges_fire() {
-    both!(Before, |launch| {
+    run_both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let log = resume_to_end(&thread, Decision::skip().by("bob")).await;
@@ -184,11 +184,11 @@ async fn chooses(xs: &[String]) -> (LogXs, Way) {
     (LogXs(list(["chooses"])), way)
 }
 
-twin!(Choice(Log) { chooses -> a | b; interrupt before chooses; } nodes: chooses, a, b);
+flow_and_graph!(Choice(Log) { chooses -> a | b; interrupt before chooses; } nodes: chooses, a, b);
 
 #[tokio::test]
 async fn a_node_with_routes_cannot_be_skipped() {
-    both!(Choice, |launch| {
+    run_both!(Choice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let error = thread.resume(Decision::skip()).await.unwrap_err();
@@ -226,14 +226,14 @@ fn is_long(text: &str) -> petalflow::Result<bool> {
     }
 }
 
-twin! {
+flow_and_graph! {
     Guarded(Post) { publish; interrupt before publish if |text: &str| -> petalflow::Result<bool> { is_long(text) }; }
     nodes: publish = |b| b.node(publish {}).interrupt_before_if("publish", |post: &Post| is_long(&post.text))
 }
 
 #[tokio::test]
 async fn g069_a_guard_decides_whether_the_run_pauses_and_its_error_fails_the_run() {
-    both!(Guarded, |launch| {
+    run_both!(Guarded, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let short = threads
             .thread("short")
@@ -269,7 +269,7 @@ async fn g069_a_guard_decides_whether_the_run_pauses_and_its_error_fails_the_run
 
 #[tokio::test]
 async fn g070_a_value_and_an_approval_in_one_call() {
-    both!(Guarded, |launch| {
+    run_both!(Guarded, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run("long enough".to_string()).await.unwrap();
         let resume = Resume::new()
@@ -286,7 +286,7 @@ async fn again(xs: &[String]) -> (LogXs, bool) {
     (LogXs(list(["again"])), xs.len() < 2)
 }
 
-twin! {
+flow_and_graph! {
     Loop(Log) { again -> match { true => again, false => END }; interrupt before again; }
     nodes: again
 }
@@ -294,7 +294,7 @@ twin! {
 #[tokio::test]
 async fn g071_an_approval_applies_once() {
     // agentmesh stores approvals in the state, so the same interrupt never fires again in that run.
-    both!(Loop, |launch| {
+    run_both!(Loop, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut outcome = thread.run(list([])).await.unwrap();
         let mut ids = Vec::new();
@@ -311,7 +311,7 @@ async fn g071_an_approval_applies_once() {
     });
 }
 
-twin! {
+flow_and_graph! {
     Two(Log) { START -> a & b & node1; a & b & node1 -> node2; interrupt before a; interrupt before b; interrupt after node1; }
     nodes: a, b, node1, node2
 }
@@ -319,7 +319,7 @@ twin! {
 #[tokio::test]
 async fn g072_two_interrupts_in_one_superstep_are_both_stored() {
     // agentmesh stores only the last of them.
-    both!(Two, |launch| {
+    run_both!(Two, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         assert_eq!(
@@ -357,7 +357,7 @@ async fn g072_two_interrupts_in_one_superstep_are_both_stored() {
 
 #[tokio::test]
 async fn a_decision_for_a_node_that_does_not_wait_is_refused_and_changes_nothing() {
-    both!(BeforeLast, |launch| {
+    run_both!(BeforeLast, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let other = threads
             .thread("other")
@@ -392,14 +392,14 @@ async fn a_decision_for_a_node_that_does_not_wait_is_refused_and_changes_nothing
 
 #[tokio::test]
 async fn g064_a_run_that_could_pause_is_refused_without_a_store() {
-    both!(Before, |launch| {
+    run_both!(Before, |launch| {
         let error = launch.run(list([])).await.unwrap_err().to_string();
         assert_contains(&error, ".store(&store).thread(id)");
         error
     });
 }
 
-twin! {
+flow_and_graph! {
     Nest(Log) {
         node inner: BeforeLast { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
         node late: After { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
@@ -413,7 +413,7 @@ twin! {
 
 #[tokio::test]
 async fn a_subflow_pauses_and_is_approved_through_the_parent() {
-    both!(Nest, |launch| {
+    run_both!(Nest, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         let interrupt = &outcome.interrupts()[0];
@@ -432,7 +432,7 @@ async fn a_subflow_pauses_and_is_approved_through_the_parent() {
     });
 }
 
-twin! {
+flow_and_graph! {
     NestChoice(Log) {
         node inner: Choice { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
         inner -> node1;
@@ -444,7 +444,7 @@ twin! {
 
 #[tokio::test]
 async fn a_node_with_routes_cannot_be_skipped_in_a_subflow() {
-    both!(NestChoice, |launch| {
+    run_both!(NestChoice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let error = thread.resume(Decision::skip()).await.unwrap_err();

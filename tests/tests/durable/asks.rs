@@ -11,7 +11,7 @@ use petalflow::{Flow, Launch, NodeError};
 use petalflow_test_support::assert_contains;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Trace, both, expect_finished, list, twin};
+use crate::support::{Trace, expect_finished, flow_and_graph, list, run_both};
 
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 struct Prompt {
@@ -45,11 +45,11 @@ async fn twice(cx: Context) -> petalflow::Result<TextsXs> {
     Ok(TextsXs(vec![format!("{a} {b}")]))
 }
 
-twin!(Twice(Texts) { twice } nodes: twice);
+flow_and_graph!(Twice(Texts) { twice } nodes: twice);
 
 #[tokio::test]
 async fn c62_a_node_runs_again_from_its_beginning_and_answers_are_found_by_name() {
-    both!(Twice, |launch| {
+    run_both!(Twice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let Outcome::Paused(paused) = thread.run(list(["DE"])).await.unwrap() else {
             panic!("asked nothing")
@@ -86,11 +86,11 @@ async fn one(#[item] text: &str, cx: Context) -> petalflow::Result<TextsXs> {
     Ok(TextsXs(vec![cx.ask(prompt(text)).await?]))
 }
 
-twin!(Many(Texts) { spread -> each one } nodes: spread, one);
+flow_and_graph!(Many(Texts) { spread -> each one } nodes: spread, one);
 
 #[tokio::test]
 async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
-    both!(Many, |launch| {
+    run_both!(Many, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list(["a", "b", "c", "d", "e"])).await.unwrap();
         let interrupts = outcome.interrupts().to_vec();
@@ -191,11 +191,11 @@ async fn asks_twice(cx: Context) -> petalflow::Result<StepLogSteps> {
     Ok(StepLogSteps(steps))
 }
 
-twin!(AskTwice(StepLog) { asks_twice } nodes: asks_twice);
+flow_and_graph!(AskTwice(StepLog) { asks_twice } nodes: asks_twice);
 
 #[tokio::test]
 async fn c64_nothing_is_written_before_the_node_returns() {
-    both!(AskTwice, |launch| {
+    run_both!(AskTwice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut outcome = thread.run(()).await.unwrap();
         for _ in 0..2 {
@@ -219,7 +219,7 @@ async fn a_question_waits_whatever_the_durability() {
         Durability::Exit,
         Durability::Interval(2.try_into().unwrap()),
     ] {
-        both!(Replay, |launch| {
+        run_both!(Replay, |launch| {
             let trace = Trace::default();
             let launch = launch.manage(trace.clone());
             let store = InMemoryStore::new();
@@ -268,12 +268,12 @@ async fn ib(cx: Context, trace: Managed<Trace>) -> petalflow::Result<TextsXs> {
     Ok(TextsXs(vec![cx.ask(prompt("ib")).await?]))
 }
 
-twin!(Pair(Texts) { START -> ia & ib; } nodes: ia, ib);
+flow_and_graph!(Pair(Texts) { START -> ia & ib; } nodes: ia, ib);
 
 #[tokio::test]
 async fn c66_an_input_during_a_question_is_refused_unless_it_is_allowed() {
     // LangGraph silently drops the question and the pending results.
-    both!(Pair, |launch| {
+    run_both!(Pair, |launch| {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
@@ -310,11 +310,11 @@ async fn caught(#[item] failure: &NodeError) -> TextsXs {
     TextsXs(vec![format!("caught {}", failure.message)])
 }
 
-twin!(Guarded(Texts) { START -> ia & ib; catch ib -> caught; } nodes: ia, ib, caught);
+flow_and_graph!(Guarded(Texts) { START -> ia & ib; catch ib -> caught; } nodes: ia, ib, caught);
 
 #[tokio::test]
 async fn c59_a_question_is_not_a_failure_and_cannot_be_caught() {
-    both!(Guarded, |launch| {
+    run_both!(Guarded, |launch| {
         let thread = launch
             .manage(Trace::default())
             .store(&InMemoryStore::new())
@@ -381,7 +381,7 @@ async fn c68_questions_in_five_nested_flows_are_answered_by_id_in_order() {
     );
 }
 
-twin!(Replay(Texts) { ia -> ib -> end; } nodes: ia, ib, end);
+flow_and_graph!(Replay(Texts) { ia -> ib -> end; } nodes: ia, ib, end);
 
 #[node(Texts)]
 async fn end(trace: Managed<Trace>) -> TextsXs {
@@ -391,7 +391,7 @@ async fn end(trace: Managed<Trace>) -> TextsXs {
 
 #[tokio::test]
 async fn c74_going_back_before_a_question_asks_it_again() {
-    both!(Replay, |launch| {
+    run_both!(Replay, |launch| {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
@@ -424,7 +424,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
 
 #[tokio::test]
 async fn c62_the_same_by_id_and_as_events() {
-    both!(Twice, |launch| {
+    run_both!(Twice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut asked = thread
             .run(list(["DE"]))
@@ -492,8 +492,8 @@ async fn waits(cx: Context) -> petalflow::Result<TextsXs> {
 
 flow!(BidOnce(Texts) { bids });
 
-twin!(Auction(Texts) { START -> bids & waits; } nodes: bids, waits);
-twin! {
+flow_and_graph!(Auction(Texts) { START -> bids & waits; } nodes: bids, waits);
+flow_and_graph! {
     AuctionInside(Texts) {
         node inside: BidOnce { in: || Vec::new(), out: |texts: Texts| TextsXs(texts.xs) };
         START -> inside & waits;
@@ -538,13 +538,13 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
 
 #[tokio::test]
 async fn an_expired_question_cannot_be_answered_after_a_resume() {
-    both!(Auction, |launch| answers_itself(launch).await);
-    both!(AuctionInside, |launch| answers_itself(launch).await);
+    run_both!(Auction, |launch| answers_itself(launch).await);
+    run_both!(AuctionInside, |launch| answers_itself(launch).await);
 }
 
 #[tokio::test]
 async fn an_answer_to_an_expired_question_is_accepted_until_a_resume() {
-    both!(Auction, |launch| {
+    run_both!(Auction, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         let [first, _] = outcome.interrupts() else {
@@ -581,11 +581,11 @@ async fn offer(cx: Context) -> petalflow::Result<TextsXs> {
     Ok(TextsXs(vec![cx.ask(Offer).await?]))
 }
 
-twin! { Sale(Texts) { offer; } nodes: offer }
+flow_and_graph! { Sale(Texts) { offer; } nodes: offer }
 
 #[tokio::test]
 async fn a_question_that_has_not_expired_waits() {
-    both!(Sale, |launch| {
+    run_both!(Sale, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         let [offer] = outcome.interrupts() else {

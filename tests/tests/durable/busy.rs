@@ -8,7 +8,7 @@ use petalflow::run::RunErrorKind;
 use petalflow::thread::{OnBusy, ThreadError};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::support::{Log, LogXs, both, list, twin};
+use crate::support::{Log, LogXs, flow_and_graph, list, run_both};
 
 /// Reports when a run has reached the node. Lets one run continue per permit.
 #[derive(Clone)]
@@ -33,11 +33,11 @@ async fn passes(door: Managed<Door>) -> petalflow::Result<LogXs> {
     Ok(LogXs(list(["passed"])))
 }
 
-twin!(Passing(Log) { passes } nodes: passes);
+flow_and_graph!(Passing(Log) { passes } nodes: passes);
 
 #[tokio::test]
 async fn a_busy_thread_is_refused_by_default() {
-    both!(Passing, |launch| {
+    run_both!(Passing, |launch| {
         let door = Door::shut();
         let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
         let first = tokio::spawn(threads.thread("t").run(list(["1"])));
@@ -59,7 +59,7 @@ async fn a_busy_thread_is_refused_by_default() {
 
 #[tokio::test]
 async fn a_run_may_wait_for_the_previous_run() {
-    both!(Passing, |launch| {
+    run_both!(Passing, |launch| {
         let door = Door::shut();
         let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
         let threads = threads.on_busy(OnBusy::Queue);
@@ -76,7 +76,7 @@ async fn a_run_may_wait_for_the_previous_run() {
 
 #[tokio::test]
 async fn a_run_may_cancel_the_previous_run() {
-    both!(Passing, |launch| {
+    run_both!(Passing, |launch| {
         let door = Door::shut();
         let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
         let threads = threads.on_busy(OnBusy::Cancel);
@@ -94,7 +94,7 @@ async fn a_run_may_cancel_the_previous_run() {
 
 #[tokio::test]
 async fn a_run_of_another_process_cannot_be_cancelled() {
-    both!(Passing, |launch| {
+    run_both!(Passing, |launch| {
         let store = InMemoryStore::new();
         let door = Door::shut();
         door.open.add_permits(1);

@@ -9,7 +9,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, Edit, HistoryQuery, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, appending, both, expect_finished, list, twin};
+use crate::support::{Log, appending, expect_finished, flow_and_graph, list, run_both};
 
 appending! { a b c d e }
 
@@ -35,11 +35,11 @@ async fn fails_once(total: &i64, tries: Managed<AtomicUsize>) -> petalflow::Resu
     Ok(TotalSeen(*total))
 }
 
-twin!(Half(Total) { START -> fifty & fails_once; } nodes: fifty, fails_once);
+flow_and_graph!(Half(Total) { START -> fifty & fails_once; } nodes: fifty, fails_once);
 
 #[tokio::test]
 async fn c95_g056_g058_results_of_a_failed_superstep_are_pending_until_a_resume_commits_them() {
-    both!(Half, |launch| {
+    run_both!(Half, |launch| {
         let store = InMemoryStore::new();
         let tries = Arc::new(AtomicUsize::new(0));
         let thread = launch.manage_shared(tries).store(&store).thread("t");
@@ -80,11 +80,11 @@ async fn c95_g056_g058_results_of_a_failed_superstep_are_pending_until_a_resume_
     });
 }
 
-twin!(Five(Log) { a -> b -> c -> d -> e } nodes: a, b, c, d, e);
+flow_and_graph!(Five(Log) { a -> b -> c -> d -> e } nodes: a, b, c, d, e);
 
 #[tokio::test]
 async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
-    both!(Five, |launch| {
+    run_both!(Five, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let thread = threads
             .durability(Durability::Interval(2.try_into().unwrap()))
@@ -106,12 +106,12 @@ async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
     });
 }
 
-twin!(Broken(Total) { fifty -> fails_once } nodes: fifty, fails_once);
+flow_and_graph!(Broken(Total) { fifty -> fails_once } nodes: fifty, fails_once);
 
 #[tokio::test]
 async fn g059_a_resume_continues_where_the_run_stopped() {
     // agentmesh begins at the entry again unless paused nodes are recorded.
-    both!(Broken, |launch| {
+    run_both!(Broken, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
             .store(&InMemoryStore::new())
@@ -125,7 +125,7 @@ async fn g059_a_resume_continues_where_the_run_stopped() {
 
 #[tokio::test]
 async fn g060_updates_at_a_resume_go_through_the_reducers() {
-    both!(Broken, |launch| {
+    run_both!(Broken, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
             .store(&InMemoryStore::new())
@@ -140,7 +140,7 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
 
 #[tokio::test]
 async fn g061_an_empty_input_does_not_overwrite_stored_keys() {
-    both!(Five, |launch| {
+    run_both!(Five, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(list(["x"]))).await;
         let log = expect_finished(thread.resume(())).await;
@@ -233,11 +233,11 @@ async fn listens(hint: Option<&str>, tries: Managed<AtomicUsize>) -> petalflow::
     Ok(ShortLog(vec![format!("{hint:?}")]))
 }
 
-twin!(Hints(Short) { hints -> listens } nodes: hints, listens);
+flow_and_graph!(Hints(Short) { hints -> listens } nodes: hints, listens);
 
 #[tokio::test]
 async fn an_ephemeral_key_survives_edits_and_resumes_before_its_superstep() {
-    both!(Hints, |launch| {
+    run_both!(Hints, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
             .store(&InMemoryStore::new())

@@ -7,13 +7,13 @@ use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, OnBusy, Retention, Thread, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, expect_finished, list, twin};
+use crate::support::{Log, LogXs, appending, expect_finished, flow_and_graph, list, run_both};
 
 appending! { a b }
 
-twin!(Chain(Log) { a -> b } nodes: a, b);
+flow_and_graph!(Chain(Log) { a -> b } nodes: a, b);
 
-twin! {
+flow_and_graph! {
     Nest(Log) {
         node inner: Chain { in: |xs: &[String]| xs.to_vec(), out: |log: Log| LogXs(log.xs) };
         a -> inner;
@@ -28,7 +28,7 @@ async fn numbers<F: Flow>(thread: &Thread<F>) -> Vec<u64> {
 
 #[tokio::test]
 async fn c88_a_checkpoint_can_be_read_by_its_number() {
-    both!(Chain, |launch| {
+    run_both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(list(["i"]))).await;
         for (number, xs, next, cause) in [
@@ -71,11 +71,11 @@ async fn writes_a(a: &str) -> TwoA {
     TwoA(format!("{a}+"))
 }
 
-twin!(Increments(Two) { writes_b -> writes_a } nodes: writes_b, writes_a);
+flow_and_graph!(Increments(Two) { writes_b -> writes_a } nodes: writes_b, writes_a);
 
 #[tokio::test]
 async fn c89_a_checkpoint_stores_changes_and_is_read_as_a_whole() {
-    both!(Increments, |launch| {
+    run_both!(Increments, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run("v1".to_string())).await;
         let old = thread.snapshot_at(1).await.unwrap().state;
@@ -130,7 +130,7 @@ async fn c90_a_task_record_is_stored_once_until_its_superstep_commits() {
 
 #[tokio::test]
 async fn c92_an_unknown_thread_is_none_and_the_default_is_the_newest_checkpoint() {
-    both!(Chain, |launch| {
+    run_both!(Chain, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let thread = threads.thread("t");
         assert!(thread.snapshot().await.unwrap().is_none());
@@ -153,7 +153,7 @@ async fn c92_an_unknown_thread_is_none_and_the_default_is_the_newest_checkpoint(
 
 #[tokio::test]
 async fn c93_a_thread_is_deleted_with_its_subflows_and_no_other_thread() {
-    both!(Nest, |launch| {
+    run_both!(Nest, |launch| {
         let store = InMemoryStore::new();
         let threads = launch.store(&store);
         for id in ["one", "two"] {
@@ -173,7 +173,7 @@ async fn c93_a_thread_is_deleted_with_its_subflows_and_no_other_thread() {
 
 #[tokio::test]
 async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
-    both!(Nest, |launch| {
+    run_both!(Nest, |launch| {
         let store = InMemoryStore::new();
         let thread = launch.store(&store).thread("t");
         for _ in 0..12 {

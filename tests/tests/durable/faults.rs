@@ -13,7 +13,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, expect_finished, list, twin};
+use crate::support::{Log, LogXs, appending, expect_finished, flow_and_graph, list, run_both};
 
 appending! { a b }
 
@@ -22,8 +22,8 @@ async fn fails() -> petalflow::Result<LogXs> {
     Err("broken".into())
 }
 
-twin!(Chain(Log) { a -> b } nodes: a, b);
-twin!(Half(Log) { START -> a & fails; } nodes: a, fails);
+flow_and_graph!(Chain(Log) { a -> b } nodes: a, b);
+flow_and_graph!(Half(Log) { START -> a & fails; } nodes: a, fails);
 
 /// Which of its methods fails, after how many calls of it.
 const NONE: u8 = 0;
@@ -159,7 +159,7 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
             if durability == Durability::Exit && method == APPEND && after > 0 {
                 continue; // There is but one.
             }
-            both!(Chain, |launch| {
+            run_both!(Chain, |launch| {
                 let store = Faulty::default();
                 store.fail(method, after);
                 let thread = launch.store(&store).durability(durability).thread("t");
@@ -189,7 +189,7 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
 
 #[tokio::test]
 async fn c60_a_failed_node_is_the_cause_even_if_the_store_fails_too() {
-    both!(Half, |launch| {
+    run_both!(Half, |launch| {
         let store = Faulty::default();
         store.fail(WRITE, 0);
         let thread = launch.store(&store).thread("t");

@@ -11,7 +11,9 @@ use petalflow::thread::{Durability, HistoryQuery};
 use petalflow_test_support::assert_contains;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, Trace, appending, both, expect_finished, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, appending, expect_finished, flow_and_graph, list, run_both,
+};
 
 appending! { i j }
 
@@ -56,7 +58,7 @@ fn over(inner: Inner) -> (OuterMyKey, bool) {
     (OuterMyKey(inner.my_key), again)
 }
 
-twin! {
+flow_and_graph! {
     Kept(Outer) {
         node inner: Steps { in: |my_key: &str| my_key.to_string(), out: |inner: Inner| -> (OuterMyKey, bool) { over(inner) }, keep: thread };
         inner -> match { true => inner, false => END };
@@ -64,7 +66,7 @@ twin! {
     nodes: inner = |b| b.subflow("inner", Steps, |outer: &Outer| outer.my_key.clone().into(), over).keep_thread("inner")
 }
 
-twin! {
+flow_and_graph! {
     Fresh(Outer) {
         node inner: Steps { in: |my_key: &str| my_key.to_string(), out: |inner: Inner| -> (OuterMyKey, bool) { over(inner) } };
         inner -> match { true => inner, false => END };
@@ -95,7 +97,7 @@ fn line(event: &Event<Outer>) -> String {
 #[tokio::test]
 async fn c81_a_stored_subflow_has_its_previous_state_and_streams_under_its_namespace() {
     for (durability, checkpoints) in [(Durability::Sync, 3), (Durability::Exit, 3)] {
-        both!(Kept, |launch| {
+        run_both!(Kept, |launch| {
             let store = InMemoryStore::new();
             let thread = launch.store(&store).durability(durability).thread("t");
             let updates = thread.run(String::new()).events().updates();
@@ -122,7 +124,7 @@ async fn c81_a_stored_subflow_has_its_previous_state_and_streams_under_its_names
 
 #[tokio::test]
 async fn c84_a_subflow_that_is_not_stored_starts_from_defaults_each_time() {
-    both!(Fresh, |launch| {
+    run_both!(Fresh, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
             let outer = expect_finished(thread.run(String::new())).await;
@@ -133,7 +135,7 @@ async fn c84_a_subflow_that_is_not_stored_starts_from_defaults_each_time() {
 
 #[tokio::test]
 async fn c84_a_stored_subflow_is_stored_over_turns_and_per_thread() {
-    both!(Kept, |launch| {
+    run_both!(Kept, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let one = expect_finished(threads.thread("one").run(String::new())).await;
         let again = expect_finished(threads.thread("one").run(String::new())).await;
@@ -160,7 +162,7 @@ async fn counts() -> RoundsN {
 
 flow!(CountOne(Rounds) { counts });
 
-twin! {
+flow_and_graph! {
     Namespaces(Log) {
         node first: CountOne { in: || "first".to_string(), out: |r: Rounds| LogXs(vec![format!("{} {}", r.name, r.n)]), keep: thread };
         node second: CountOne { in: || "second".to_string(), out: |r: Rounds| LogXs(vec![format!("{} {}", r.name, r.n)]), keep: thread };
@@ -175,7 +177,7 @@ twin! {
 
 #[tokio::test]
 async fn c84_two_nodes_of_one_flow_have_two_states() {
-    both!(Namespaces, |launch| {
+    run_both!(Namespaces, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(list([]))).await;
         let log = expect_finished(thread.run(list([]))).await;
@@ -203,7 +205,7 @@ async fn asks(cx: Context, trace: Managed<Trace>) -> petalflow::Result<RoundsNam
 
 flow!(CountAndAsk(Rounds) { counts -> asks });
 
-twin! {
+flow_and_graph! {
     Asking(Log) {
         node inner: CountAndAsk { in: || String::new(), out: |r: Rounds| LogXs(vec![format!("{} {}", r.name, r.n)]) };
         i -> inner -> j;
@@ -213,7 +215,7 @@ twin! {
 
 #[tokio::test]
 async fn c84_a_resume_continues_inside_a_subflow_that_is_not_stored() {
-    both!(Asking, |launch| {
+    run_both!(Asking, |launch| {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
@@ -236,7 +238,7 @@ async fn c84_a_resume_continues_inside_a_subflow_that_is_not_stored() {
 
 #[tokio::test]
 async fn c86_a_managed_value_that_is_missing_at_a_resume_is_named_before_anything_runs() {
-    both!(Asking, |launch| {
+    run_both!(Asking, |launch| {
         let store = InMemoryStore::new();
         let thread = launch
             .clone()
@@ -291,7 +293,7 @@ fn log_and_next(log: Log) -> (LogXs, Next) {
     (LogXs(log.xs.last().cloned().into_iter().collect()), next)
 }
 
-twin! {
+flow_and_graph! {
     Onwards(Log) {
         node child: Child { in: || Vec::new(), out: |log: Log| -> (LogXs, Next) { log_and_next(log) } };
         child -> node_b_parent | j;
@@ -302,7 +304,7 @@ twin! {
 #[tokio::test]
 async fn c83_the_out_mapping_chooses_the_route_of_the_parent() {
     // In LangGraph a node inside sends the parent elsewhere, and what the flow inside had written is lost.
-    both!(Onwards, |launch| {
+    run_both!(Onwards, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let log = expect_finished(thread.run(list(["init_state"]))).await;
         assert_eq!(log.xs, ["init_state", "b_child_state", "node_b_parent"]);

@@ -12,7 +12,7 @@ use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{Durability, HistoryQuery};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, both, expect_finished, list, twin};
+use crate::support::{Log, LogXs, expect_finished, flow_and_graph, list, run_both};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -43,11 +43,11 @@ async fn two(calls: Managed<Calls>) -> petalflow::Result<SumValue> {
     Ok(SumValue(3))
 }
 
-twin!(Fork(Sum) { START -> one & two; } nodes: one, two);
+flow_and_graph!(Fork(Sum) { START -> one & two; } nodes: one, two);
 
 #[tokio::test]
 async fn c46_successful_siblings_are_not_run_again() {
-    both!(Fork, |launch| {
+    run_both!(Fork, |launch| {
         let calls = Arc::new(Calls::default());
         let store = InMemoryStore::new();
         let thread = launch
@@ -94,7 +94,7 @@ async fn c46_successful_siblings_are_not_run_again() {
 
 #[tokio::test]
 async fn c46_the_same_when_checkpoints_are_written_at_the_end() {
-    both!(Fork, |launch| {
+    run_both!(Fork, |launch| {
         let calls = Arc::new(Calls::default());
         let launch = launch.manage_shared(Arc::clone(&calls));
         let threads = launch
@@ -146,11 +146,11 @@ async fn add(
     Ok((TotalsOutput(x), TotalsTotal(x)))
 }
 
-twin!(Adding(Totals) { add } nodes: add);
+flow_and_graph!(Adding(Totals) { add } nodes: add);
 
 #[tokio::test]
 async fn c48_on_a_thread_a_failed_superstep_applies_nothing() {
-    both!(Adding, |launch| {
+    run_both!(Adding, |launch| {
         let threads = launch.manage(Flaky::default()).store(&InMemoryStore::new());
         let (one, two) = (threads.thread("1"), threads.thread("2"));
         assert_eq!(one.run(2).await.unwrap().state().output, 2);
@@ -194,11 +194,11 @@ async fn node2() -> StepsSteps {
     StepsSteps(vec!["node2".into()])
 }
 
-twin!(Recover(Steps) { START -> node1 -> node2; } nodes: node1, node2);
+flow_and_graph!(Recover(Steps) { START -> node1 -> node2; } nodes: node1, node2);
 
 #[tokio::test]
 async fn c49_an_input_after_a_failure_starts_a_new_turn_from_the_same_state() {
-    both!(Recover, |launch| {
+    run_both!(Recover, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let input = |steps: &[&str], attempt| StepsInput {
             steps: steps.iter().map(|step| (*step).to_string()).collect(),
@@ -233,13 +233,13 @@ async fn stop(token: Managed<CancelToken>) -> StepsSteps {
     StepsSteps(vec!["stop".into()])
 }
 
-twin!(Stop(Steps) { START -> stop -> node2; } nodes: stop, node2);
-twin!(StopLast(Steps) { START -> node2 -> stop; } nodes: stop, node2);
+flow_and_graph!(Stop(Steps) { START -> stop -> node2; } nodes: stop, node2);
+flow_and_graph!(StopLast(Steps) { START -> node2 -> stop; } nodes: stop, node2);
 
 #[tokio::test]
 async fn c61_a_drained_thread_resumes_where_it_stopped() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
-        both!(Stop, |launch| {
+        run_both!(Stop, |launch| {
             let store = InMemoryStore::new();
             let token = CancelToken::new();
             let input = StepsInput {
@@ -271,7 +271,7 @@ async fn c61_a_drained_thread_resumes_where_it_stopped() {
 
 #[tokio::test]
 async fn c61_a_drain_in_the_last_superstep_of_a_thread_changes_nothing() {
-    both!(StopLast, |launch| {
+    run_both!(StopLast, |launch| {
         let token = CancelToken::new();
         let launch = launch.cancel_with(&token).manage(token.clone());
         let thread = launch.store(&InMemoryStore::new()).thread("t");
@@ -298,12 +298,12 @@ async fn charges(cx: Context, calls: Managed<Calls>) -> petalflow::Result<SumVal
     Ok(SumValue(charged))
 }
 
-twin!(Charge(Sum) { charges } nodes: charges);
+flow_and_graph!(Charge(Sum) { charges } nodes: charges);
 
 #[tokio::test]
 async fn effects_of_once_are_not_repeated_with_any_durability() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
-        both!(Charge, |launch| {
+        run_both!(Charge, |launch| {
             let calls = Arc::new(Calls::default());
             let threads = launch
                 .manage_shared(Arc::clone(&calls))
@@ -339,11 +339,11 @@ async fn handles(
     )]))
 }
 
-twin!(Falls(Log) { falls; catch falls -> handles; } nodes: falls, handles);
+flow_and_graph!(Falls(Log) { falls; catch falls -> handles; } nodes: falls, handles);
 
 #[tokio::test]
 async fn c59_a_caught_failure_survives_a_checkpoint_and_a_resume() {
-    both!(Falls, |launch| {
+    run_both!(Falls, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
             .store(&InMemoryStore::new())

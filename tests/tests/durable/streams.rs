@@ -8,7 +8,7 @@ use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, appending, both, list, twin};
+use crate::support::{Log, LogXs, appending, flow_and_graph, list, run_both};
 
 appending! { a b }
 
@@ -39,7 +39,7 @@ async fn human(cx: Context) -> petalflow::Result<TalkHumanInput> {
     Ok(TalkHumanInput(cx.ask(Interrupt).await?))
 }
 
-twin!(Talking(Talk) { robot -> human } nodes: robot, human);
+flow_and_graph!(Talking(Talk) { robot -> human } nodes: robot, human);
 
 /// The modes that an event is in, and its text.
 fn line(event: &Event<Talk>) -> String {
@@ -65,7 +65,7 @@ fn line(event: &Event<Talk>) -> String {
 
 #[tokio::test]
 async fn c72_questions_in_updates_and_values() {
-    both!(Talking, |launch| {
+    run_both!(Talking, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let lines = |event: Event<Talk>| {
             std::future::ready(Some(line(&event)).filter(|line| !line.is_empty()))
@@ -109,8 +109,8 @@ async fn fails() -> petalflow::Result<()> {
     Err("broken".into())
 }
 
-twin!(Modes(Log) { a -> reports -> b } nodes: a, reports, b);
-twin!(Broken(Log) { a -> fails } nodes: a, fails);
+flow_and_graph!(Modes(Log) { a -> reports -> b } nodes: a, reports, b);
+flow_and_graph!(Broken(Log) { a -> fails } nodes: a, fails);
 
 fn names<S: State>(events: &[Event<S>]) -> Vec<&'static str> {
     events.iter().map(|event| event.kind.name()).collect()
@@ -118,7 +118,7 @@ fn names<S: State>(events: &[Event<S>]) -> Vec<&'static str> {
 
 #[tokio::test]
 async fn each_mode_is_a_part_of_the_full_stream() {
-    both!(Modes, |launch| {
+    run_both!(Modes, |launch| {
         let events = || launch.clone().run(list(["i"])).events();
         let updates: Vec<_> = events().updates().collect().await;
         let nodes: Vec<_> = updates.iter().filter_map(Event::node).collect();
@@ -156,7 +156,7 @@ async fn each_mode_is_a_part_of_the_full_stream() {
 
 #[tokio::test]
 async fn a_failure_is_reported_in_every_mode() {
-    both!(Broken, |launch| {
+    run_both!(Broken, |launch| {
         let events = || launch.clone().run(list([])).events();
         for modes in [
             events().updates(),
@@ -218,11 +218,11 @@ async fn graph(given: &str, cx: Context) -> petalflow::Result<JobWhole> {
     Ok(JobWhole(format!("{} {}", third.0, third.1)))
 }
 
-twin!(Functional(Job) { graph } nodes: graph);
+flow_and_graph!(Functional(Job) { graph } nodes: graph);
 
 #[tokio::test]
 async fn c99_a_functional_run_reports_each_step_and_then_the_result() {
-    both!(Functional, |launch| {
+    run_both!(Functional, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let events = thread.run("0".to_string()).events();
         let told = events.filter_map(|event| {
@@ -280,7 +280,7 @@ flow! {
     }
 }
 
-twin! {
+flow_and_graph! {
     Book(Log) {
         node section: WriteSection { in: || (), out: |section: Section| LogXs(vec![section.lines.to_string()]) };
         a -> section;
@@ -290,7 +290,7 @@ twin! {
 
 #[tokio::test]
 async fn c81_the_values_of_subflows_are_reported_under_their_namespace() {
-    both!(Book, |launch| {
+    run_both!(Book, |launch| {
         let lines = |event: Event<Log>| {
             let told = match (&event.kind, event.nested::<Chapter>()) {
                 (EventKind::Values { state }, _) => state.xs.join(" "),

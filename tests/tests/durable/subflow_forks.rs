@@ -6,7 +6,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, Retention, Thread};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, both, expect_finished, twin};
+use crate::support::{Log, LogXs, expect_finished, flow_and_graph, run_both};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ fn to_log(count: Count) -> (LogXs, bool) {
     (LogXs(vec![all.join(" ")]), count.n < 3)
 }
 
-twin! {
+flow_and_graph! {
     ToThree(Log) {
         node count: CountOne { in: || (), out: |count: Count| -> (LogXs, bool) { to_log(count) }, keep: thread };
         count -> match { true => count, false => END };
@@ -54,7 +54,7 @@ fn last_lines(middle: Middle) -> (LogXs, bool) {
     (LogXs(middle.last), again)
 }
 
-twin! {
+flow_and_graph! {
     Deep(Log) {
         node middle: Within { in: || (), out: |middle: Middle| -> (LogXs, bool) { last_lines(middle) }, keep: thread };
         middle -> match { true => middle, false => END };
@@ -120,11 +120,11 @@ async fn fork_at_each_checkpoint<F: Flow<State = Log>>(thread: &Thread<F>) {
 #[tokio::test]
 async fn a_fork_restores_the_state_of_a_stored_subflow() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
-        both!(ToThree, |launch| {
+        run_both!(ToThree, |launch| {
             let threads = launch.store(&InMemoryStore::new()).durability(durability);
             fork_at_each_checkpoint(&threads.thread("t")).await;
         });
-        both!(Deep, |launch| {
+        run_both!(Deep, |launch| {
             let threads = launch.store(&InMemoryStore::new()).durability(durability);
             fork_at_each_checkpoint(&threads.thread("t")).await;
         });
@@ -133,7 +133,7 @@ async fn a_fork_restores_the_state_of_a_stored_subflow() {
 
 #[tokio::test]
 async fn a_copied_thread_begins_with_the_state_of_its_stored_subflow() {
-    both!(Deep, |launch| {
+    run_both!(Deep, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         run(&thread).await;
         for lines in 0..3 {
@@ -180,7 +180,7 @@ fn size_line(large: Large) -> (LogXs, bool) {
     (LogXs(vec![large.n.to_string()]), large.n < 3)
 }
 
-twin! {
+flow_and_graph! {
     GrowThrice(Log) {
         node large: Grow { in: || (), out: |large: Large| -> (LogXs, bool) { size_line(large) }, keep: thread };
         large -> match { true => large, false => END };
@@ -190,7 +190,7 @@ twin! {
 
 #[tokio::test]
 async fn a_fork_from_a_removed_checkpoint_is_refused() {
-    both!(GrowThrice, |launch| {
+    run_both!(GrowThrice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(run(&thread).await, ["1", "2", "3"]);
         let second = checkpoint(&thread, 2).await;
@@ -226,7 +226,7 @@ async fn asks(cx: Context) -> petalflow::Result<CountAll> {
 
 flow!(CountAndAsk(Count) { one -> asks });
 
-twin! {
+flow_and_graph! {
     Asking(Log) {
         node count: CountAndAsk { in: || (), out: |count: Count| to_log(count).0, keep: thread };
         count
@@ -236,7 +236,7 @@ twin! {
 
 #[tokio::test]
 async fn a_pending_task_of_a_stored_subflow_runs_once_after_a_fork_and_in_a_copy() {
-    both!(Asking, |launch| {
+    run_both!(Asking, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         expect_finished(thread.answer::<Go>(7)).await;

@@ -5,15 +5,17 @@ use petalflow::prelude::*;
 use petalflow::thread::{Edit, HistoryQuery, Retention, ThreadError};
 use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, Trace, appending, both, expect_finished, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, appending, expect_finished, flow_and_graph, list, run_both,
+};
 
 appending! { a b c }
 
-twin!(Chain(Log) { a -> b -> c } nodes: a, b, c);
+flow_and_graph!(Chain(Log) { a -> b -> c } nodes: a, b, c);
 
 #[tokio::test]
 async fn c76_a_fork_of_the_last_checkpoint_has_no_task_and_a_fork_of_an_older_one_continues() {
-    both!(Chain, |launch| {
+    run_both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(list(["i"]))).await;
         let history = thread.history(HistoryQuery::all()).await.unwrap();
@@ -53,7 +55,7 @@ async fn c76_a_fork_of_the_last_checkpoint_has_no_task_and_a_fork_of_an_older_on
 
 #[tokio::test]
 async fn c78_bulk_updates() {
-    both!(Chain, |launch| {
+    run_both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(list([]))).await;
         let edit = |text| Edit::new(LogXs(list([text])));
@@ -90,11 +92,11 @@ async fn seen(trace: Managed<Trace>) -> LogXs {
     LogXs(list(["a"]))
 }
 
-twin!(One(Log) { seen } nodes: seen);
+flow_and_graph!(One(Log) { seen } nodes: seen);
 
 #[tokio::test]
 async fn c76_a_resume_from_the_last_checkpoint_runs_nothing() {
-    both!(One, |launch| {
+    run_both!(One, |launch| {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
@@ -128,11 +130,11 @@ async fn y() -> PairBaz {
     PairBaz("y".into())
 }
 
-twin!(Edited(Pair) { x -> y } nodes: x, y);
+flow_and_graph!(Edited(Pair) { x -> y } nodes: x, y);
 
 #[tokio::test]
 async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
-    both!(Edited, |launch| {
+    run_both!(Edited, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(())).await;
         let edits = vec![
@@ -160,7 +162,7 @@ async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
 #[tokio::test]
 async fn c79_g059_a_finished_thread_starts_a_new_turn_or_nothing() {
     // agentmesh runs finished nodes again when a run is resumed with an update, from the entry.
-    both!(Chain, |launch| {
+    run_both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(list(["hi"]))).await;
         let update = || petalflow::interrupt::Resume::new().update(LogXs(list(["new message"])));
@@ -181,7 +183,7 @@ async fn c79_g059_a_finished_thread_starts_a_new_turn_or_nothing() {
 
 #[tokio::test]
 async fn an_unknown_node_to_resume_at_is_an_error_and_changes_nothing() {
-    both!(Chain, |launch| {
+    run_both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         expect_finished(thread.run(list([]))).await;
         let goto = petalflow::interrupt::Resume::new()

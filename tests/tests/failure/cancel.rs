@@ -8,7 +8,8 @@ use petalflow::run::{CancelToken, RunErrorKind};
 use tokio::time::sleep;
 
 use crate::support::{
-    Log, LogXs, Trace, appending, both, expect_error, expect_stopped, kind, list, twin, with_token,
+    Log, LogXs, Trace, appending, expect_error, expect_stopped, flow_and_graph, kind, list,
+    run_both, with_token,
 };
 
 appending!(a b c);
@@ -40,12 +41,12 @@ async fn wait_spawned(trace: Managed<Trace>) -> LogXs {
     LogXs(list(["wait_spawned"]))
 }
 
-twin! { Single(Log) { a -> wait -> b; } nodes: a, wait, b }
-twin! { Fork(Log) { a -> wait & wait_too & c & wait_spawned; wait & wait_too & c & wait_spawned -> b; } nodes: a, wait, wait_too, wait_spawned, c, b }
+flow_and_graph! { Single(Log) { a -> wait -> b; } nodes: a, wait, b }
+flow_and_graph! { Fork(Log) { a -> wait & wait_too & c & wait_spawned; wait & wait_too & c & wait_spawned -> b; } nodes: a, wait, wait_too, wait_spawned, c, b }
 
 #[tokio::test(start_paused = true)]
 async fn g035_peers_no_node_runs_after_cancel() {
-    let (kind, xs, trace_lines) = both!(Single, |launch| {
+    let (kind, xs, trace_lines) = run_both!(Single, |launch| {
         let (trace, token) = (Trace::default(), CancelToken::new());
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         sleep(10 * MS).await;
@@ -61,7 +62,7 @@ async fn g035_peers_no_node_runs_after_cancel() {
     assert_eq!((kind, xs), (RunErrorKind::Cancelled, list(["a"])));
     assert_eq!(trace_lines, ["waiting", "dropped wait"]);
 
-    let (kind, pending, mut trace_lines) = both!(Fork, |launch| {
+    let (kind, pending, mut trace_lines) = run_both!(Fork, |launch| {
         let (trace, token) = (Trace::default(), CancelToken::new());
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         sleep(10 * MS).await;
@@ -92,7 +93,7 @@ async fn g035_peers_no_node_runs_after_cancel() {
 
 #[tokio::test(start_paused = true)]
 async fn peers_no_node_runs_after_the_run_is_dropped() {
-    let mut trace_lines = both!(Fork, |launch| {
+    let mut trace_lines = run_both!(Fork, |launch| {
         let trace = Trace::default();
         let run = launch.manage(trace.clone()).run(vec![]);
         assert!(tokio::time::timeout(10 * MS, run).await.is_err());
@@ -113,7 +114,7 @@ async fn peers_no_node_runs_after_the_run_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_the_events_cancels_the_run() {
-    let mut trace_lines = both!(Fork, |launch| {
+    let mut trace_lines = run_both!(Fork, |launch| {
         let trace = Trace::default();
         let mut events = launch.manage(trace.clone()).run(vec![]).events();
         while events.next().await.unwrap().node() != Some("c") {}
@@ -127,7 +128,7 @@ async fn dropping_the_events_cancels_the_run() {
         ["dropped wait", "dropped wait_too", "waiting"],
         "the spawned one had not even begun"
     );
-    let trace_lines = both!(Single, |launch| {
+    let trace_lines = run_both!(Single, |launch| {
         let trace = Trace::default();
         let mut events = launch.manage(trace.clone()).run(vec![]).events();
         assert!(
@@ -145,7 +146,7 @@ async fn dropping_the_events_cancels_the_run() {
 #[tokio::test(start_paused = true)]
 async fn a_token_that_was_cancelled_before_the_run_starts_no_node() {
     for cancelled in [true, false] {
-        let trace_lines = both!(Single, |launch| {
+        let trace_lines = run_both!(Single, |launch| {
             let (trace, token) = (Trace::default(), CancelToken::new());
             if cancelled {
                 token.cancel();
@@ -178,15 +179,15 @@ async fn cancel_yourself(token: Managed<CancelToken>, trace: Managed<Trace>, cx:
     LogXs(list(["cancelled"]))
 }
 
-twin! { FromWithin(Log) { a -> cancel_yourself -> b; } nodes: a, cancel_yourself, b }
-twin! { FromWithinFork(Log) { a -> c & cancel_yourself -> b; } nodes: a, c, cancel_yourself, b }
+flow_and_graph! { FromWithin(Log) { a -> cancel_yourself -> b; } nodes: a, cancel_yourself, b }
+flow_and_graph! { FromWithinFork(Log) { a -> c & cancel_yourself -> b; } nodes: a, c, cancel_yourself, b }
 
 #[tokio::test]
 async fn p062_no_node_begins_after_the_token_is_cancelled() {
     // An assertion in the node would be a failure of the node, which the cancellation hides.
     macro_rules! cancels {
         ($flow:ident) => {
-            let (kind, committed, trace) = both!($flow, |launch| {
+            let (kind, committed, trace) = run_both!($flow, |launch| {
                 let trace = Trace::default();
                 let (kind, committed) =
                     expect_stopped(with_token(launch.manage(trace.clone())).await);
@@ -207,13 +208,13 @@ async fn drain_yourself(token: Managed<CancelToken>) -> LogXs {
     LogXs(list(["drained"]))
 }
 
-twin! { Drain(Log) { a -> drain_yourself -> b; } nodes: a, drain_yourself, b }
-twin! { DrainFork(Log) { a -> c & drain_yourself; c & drain_yourself -> b; } nodes: a, c, drain_yourself, b }
-twin! { DrainLast(Log) { a -> drain_yourself; } nodes: a, drain_yourself }
+flow_and_graph! { Drain(Log) { a -> drain_yourself -> b; } nodes: a, drain_yourself, b }
+flow_and_graph! { DrainFork(Log) { a -> c & drain_yourself; c & drain_yourself -> b; } nodes: a, c, drain_yourself, b }
+flow_and_graph! { DrainLast(Log) { a -> drain_yourself; } nodes: a, drain_yourself }
 
 #[tokio::test]
 async fn c61_a_drain_finishes_the_superstep_and_stops() {
-    let run = both!(Drain, |launch| expect_stopped(with_token(launch).await));
+    let run = run_both!(Drain, |launch| expect_stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -221,7 +222,7 @@ async fn c61_a_drain_finishes_the_superstep_and_stops() {
             list(["a", "drained"])
         )
     );
-    let run = both!(DrainFork, |launch| expect_stopped(with_token(launch).await));
+    let run = run_both!(DrainFork, |launch| expect_stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -233,7 +234,7 @@ async fn c61_a_drain_finishes_the_superstep_and_stops() {
 
 #[tokio::test]
 async fn c61_a_drain_in_the_last_superstep_ends_the_run_as_usual() {
-    let xs = both!(DrainLast, |launch| with_token(launch).await.unwrap().xs);
+    let xs = run_both!(DrainLast, |launch| with_token(launch).await.unwrap().xs);
     assert_eq!(xs, ["a", "drained"]);
 }
 
@@ -282,11 +283,11 @@ fn block(gate: Managed<Gate>, trace: Managed<Trace>) -> LogXs {
     LogXs(list(["block"]))
 }
 
-twin! { Block(Log) { a -> block -> b; } nodes: a, block, b }
+flow_and_graph! { Block(Log) { a -> block -> b; } nodes: a, block, b }
 
 #[tokio::test]
 async fn the_result_of_a_blocking_node_is_discarded_when_the_run_is_cancelled() {
-    let run = both!(Block, |launch| {
+    let run = run_both!(Block, |launch| {
         let (trace, token, (go, gate)) = (Trace::default(), CancelToken::new(), mpsc::channel());
         let launch = launch
             .manage(trace.clone())

@@ -4,7 +4,9 @@ use petalflow::NodeError;
 use petalflow::prelude::*;
 
 use super::failures::{bad, panics};
-use crate::support::{Log, LogXs, Trace, appending, assert_log, both, expect_error, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, appending, assert_log, expect_error, flow_and_graph, list, run_both,
+};
 
 appending!(a b c d);
 
@@ -22,14 +24,14 @@ async fn handle(#[item] failure: &NodeError) -> LogXs {
     )])
 }
 
-twin! {
+flow_and_graph! {
     Caught(Log) { a -> always_failing -> b; catch always_failing -> handle; handle -> c; with always_failing { retry: 2 } }
     nodes: a, always_failing = |b| b.node(always_failing {}).retry("always_failing", [petalflow::policy::Retry::times(2)]), b, handle, c
 }
 
 #[tokio::test(start_paused = true)]
 async fn c59_the_catch_edge_fires_only_after_all_retries() {
-    let (xs, trace_lines) = both!(Caught, |launch| {
+    let (xs, trace_lines) = run_both!(Caught, |launch| {
         let trace = Trace::default();
         (
             launch.manage(trace.clone()).run(vec![]).await.unwrap().xs,
@@ -64,12 +66,12 @@ async fn handle_and_route(#[item] failure: &NodeError) -> (LogXs, Next) {
     (LogXs(list(["handled"])), next)
 }
 
-twin! { Routed(Log) { always_failing -> b; catch always_failing -> handle_and_route; handle_and_route -> c | d; } nodes: always_failing, b, handle_and_route, c, d }
+flow_and_graph! { Routed(Log) { always_failing -> b; catch always_failing -> handle_and_route; handle_and_route -> c | d; } nodes: always_failing, b, handle_and_route, c, d }
 
 #[tokio::test]
 async fn c59_a_catching_node_may_route() {
     assert_eq!(
-        both!(Routed, |launch| launch
+        run_both!(Routed, |launch| launch
             .manage(Trace::default())
             .run(vec![])
             .await
@@ -84,11 +86,11 @@ async fn handler_fails(#[item] failure: &NodeError) -> petalflow::Result<LogXs> 
     Err(format!("handler failed on {}", failure.node).into())
 }
 
-twin! { BadHandler(Log) { bad -> b; catch bad -> handler_fails; } nodes: bad, b, handler_fails }
+flow_and_graph! { BadHandler(Log) { bad -> b; catch bad -> handler_fails; } nodes: bad, b, handler_fails }
 
 #[tokio::test]
 async fn c59_a_failure_of_the_catching_node_fails_the_run() {
-    let text = both!(BadHandler, |launch| expect_error(launch.run(vec![]).await)
+    let text = run_both!(BadHandler, |launch| expect_error(launch.run(vec![]).await)
         .to_string());
     assert_eq!(
         text,
@@ -116,20 +118,20 @@ async fn handle_b(#[item] failure: &NodeError) -> LogXs {
     LogXs(vec![format!("handled {} by b", failure.message)])
 }
 
-twin! {
+flow_and_graph! {
     Own(Log) { START -> fail_a & fail_b; catch fail_a -> handle_a; catch fail_b -> handle_b; }
     nodes: fail_a, fail_b, handle_a, handle_b
 }
-twin! {
+flow_and_graph! {
     Shared(Log) { START -> fail_a & fail_b; catch fail_a -> handle; catch fail_b -> handle; }
     nodes: fail_a, fail_b, handle
 }
-twin! { Uncaught(Log) { START -> fail_a & fail_b; catch fail_a -> handle_a; } nodes: fail_a, fail_b, handle_a }
+flow_and_graph! { Uncaught(Log) { START -> fail_a & fail_b; catch fail_a -> handle_a; } nodes: fail_a, fail_b, handle_a }
 
 #[tokio::test]
 async fn c59_each_failure_reaches_its_own_handler() {
     assert_log!(Own, ["handled a by a", "handled b by b"]);
-    let both = both!(Shared, |launch| launch.run(vec![]).await.unwrap().xs);
+    let both = run_both!(Shared, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(
         both,
         [
@@ -138,14 +140,14 @@ async fn c59_each_failure_reaches_its_own_handler() {
         ]
     );
     assert_eq!(
-        both!(Uncaught, |launch| expect_error(launch.run(vec![]).await)
+        run_both!(Uncaught, |launch| expect_error(launch.run(vec![]).await)
             .node()
             .map(String::from)),
         Some("fail_b".into())
     );
 }
 
-twin! { CaughtPanic(Log) { a -> panics -> b; catch panics -> handle; } nodes: a, panics, b, handle }
+flow_and_graph! { CaughtPanic(Log) { a -> panics -> b; catch panics -> handle; } nodes: a, panics, b, handle }
 
 #[tokio::test]
 async fn c59_a_panic_is_caught_like_any_failure() {
@@ -169,14 +171,14 @@ async fn odd_is_bad(#[item] number: &u32) -> petalflow::Result<LogXs> {
     }
 }
 
-twin! {
+flow_and_graph! {
     SomeItemsFail(Log) { three -> each odd_is_bad -> b; catch odd_is_bad -> handle; handle -> c; }
     nodes: three, odd_is_bad, b, handle, c
 }
 
 #[tokio::test]
 async fn c59_failed_items_of_a_batch_are_caught_and_the_others_finish() {
-    let xs = both!(SomeItemsFail, |launch| launch.run(vec![]).await.unwrap().xs);
+    let xs = run_both!(SomeItemsFail, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(
         xs,
         [

@@ -4,7 +4,7 @@ use petalflow::NodeError;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{both, expect_error, list, twin};
+use crate::support::{expect_error, flow_and_graph, list, run_both};
 
 /// Work that continues although some of it fails.
 #[state]
@@ -40,18 +40,18 @@ async fn report(failures: &[NodeError]) -> JobXs {
     )
 }
 
-twin! { GoOn(Job) { items -> each odd_fails -> report; } nodes: items, odd_fails, report }
+flow_and_graph! { GoOn(Job) { items -> each odd_fails -> report; } nodes: items, odd_fails, report }
 
 #[tokio::test]
 async fn p078_continue_on_error_records_the_failure_and_continues() {
-    let job = both!(GoOn, |launch| launch
+    let job = run_both!(GoOn, |launch| launch
         .continue_on_error::<JobFailures>()
         .run(())
         .await
         .unwrap());
     assert_eq!(job.xs, ["0", "2", "odd_fails Some(1): 1 is odd"]);
     assert_eq!(job.failures.len(), 1);
-    let failed = both!(GoOn, |launch| expect_error(launch.run(()).await)
+    let failed = run_both!(GoOn, |launch| expect_error(launch.run(()).await)
         .node()
         .map(String::from));
     assert_eq!(
@@ -76,12 +76,12 @@ async fn next() -> JobXs {
     JobXs(list(["next"]))
 }
 
-twin! { LoneGoesOn(Job) { lone_failure -> next; } nodes: lone_failure, next }
-twin! { RouteEnds(Job) { route_failure -> match { true => next, false => END }; } nodes: route_failure, next }
+flow_and_graph! { LoneGoesOn(Job) { lone_failure -> next; } nodes: lone_failure, next }
+flow_and_graph! { RouteEnds(Job) { route_failure -> match { true => next, false => END }; } nodes: route_failure, next }
 
 #[tokio::test]
 async fn p060_continue_on_error_follows_plain_edges_but_no_route() {
-    let job = both!(LoneGoesOn, |launch| launch
+    let job = run_both!(LoneGoesOn, |launch| launch
         .continue_on_error::<JobFailures>()
         .run(())
         .await
@@ -90,7 +90,7 @@ async fn p060_continue_on_error_follows_plain_edges_but_no_route() {
         (job.xs, job.failures[0].message.as_str()),
         (list(["next"]), "alone")
     );
-    let job = both!(RouteEnds, |launch| launch
+    let job = run_both!(RouteEnds, |launch| launch
         .continue_on_error::<JobFailures>()
         .run(())
         .await
@@ -108,14 +108,14 @@ async fn join() -> JobXs {
     JobXs(list(["join"]))
 }
 
-twin! {
+flow_and_graph! {
     Stranded(Job) { START -> side & route_failure; route_failure -> match { true => next, false => next }; side & next -> join; }
     nodes: side, route_failure, next, join
 }
 
 #[tokio::test]
 async fn continue_on_error_reports_an_incomplete_join() {
-    let (kind, xs) = both!(Stranded, |launch| {
+    let (kind, xs) = run_both!(Stranded, |launch| {
         let error = expect_error(launch.continue_on_error::<JobFailures>().run(()).await);
         (error.kind().clone(), error.into_state::<Job>().unwrap().xs)
     });

@@ -10,7 +10,9 @@ use petalflow::run::RunErrorKind;
 use petalflow_test_support::assert_starts_with;
 use tokio::time::sleep;
 
-use crate::support::{Log, LogXs, Trace, appending, both, expect_error, kind, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, appending, expect_error, flow_and_graph, kind, list, run_both,
+};
 
 appending!(a b);
 
@@ -27,12 +29,12 @@ pub(crate) async fn bad() -> Result<LogXs, NoWater> {
     Err(NoWater(Dry))
 }
 
-twin! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
+flow_and_graph! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
 
 /// What `main` prints of an error that it returns.
 #[tokio::test]
 async fn an_error_returned_from_main_is_printed_readably() {
-    let (words, parts) = both!(Fail, |launch| {
+    let (words, parts) = run_both!(Fail, |launch| {
         let error = expect_error(launch.run(vec![]).await);
         (format!("{error:?}"), format!("{error:#?}"))
     });
@@ -45,7 +47,7 @@ async fn an_error_returned_from_main_is_printed_readably() {
 
 #[tokio::test]
 async fn g033_p059_a_node_error_stops_the_run_and_keeps_its_source() {
-    let (kind, text, superstep, node, xs) = both!(Fail, |launch| {
+    let (kind, text, superstep, node, xs) = run_both!(Fail, |launch| {
         let error = expect_error(launch.run(vec![]).await);
         let source = error
             .get_ref()
@@ -104,12 +106,12 @@ async fn one(x: &u32, total: &u32) -> petalflow::Result<(TotalOutput, TotalTotal
     }
 }
 
-twin! { AddTotal(Total) { one } nodes: one }
+flow_and_graph! { AddTotal(Total) { one } nodes: one }
 
 #[tokio::test]
 async fn c48_a_failed_superstep_applies_nothing() {
     let run = |x, total| async move {
-        both!(AddTotal, |launch| {
+        run_both!(AddTotal, |launch| {
             match launch.run(TotalInput { x, total }).await {
                 Ok(state) => (state, None),
                 Err(error) => (
@@ -180,11 +182,11 @@ async fn fast_bad() -> petalflow::Result<LogXs> {
     Err("too fast".into())
 }
 
-twin! { Siblings(Log) { a -> slow & fast_bad & quick; slow & fast_bad & quick -> b; } nodes: a, slow, fast_bad, quick, b }
+flow_and_graph! { Siblings(Log) { a -> slow & fast_bad & quick; slow & fast_bad & quick -> b; } nodes: a, slow, fast_bad, quick, b }
 
 #[tokio::test(start_paused = true)]
 async fn c56_the_first_failure_cancels_running_siblings_and_retains_finished_results() {
-    let (xs, pending, trace_lines, elapsed) = both!(Siblings, |launch| {
+    let (xs, pending, trace_lines, elapsed) = run_both!(Siblings, |launch| {
         let (trace, begun) = (Trace::default(), tokio::time::Instant::now());
         let error = expect_error(launch.manage(trace.clone()).run(vec![]).await);
         assert_eq!(error.node(), Some("fast_bad"));
@@ -214,8 +216,8 @@ pub(crate) async fn panics(xs: &[String]) -> LogXs {
     panic!("no {}", xs.len())
 }
 
-twin! { Panic(Log) { a -> panics; } nodes: a, panics }
-twin! { PanicInFork(Log) { a -> b & panics & slow; } nodes: a, b, panics, slow }
+flow_and_graph! { Panic(Log) { a -> panics; } nodes: a, panics }
+flow_and_graph! { PanicInFork(Log) { a -> b & panics & slow; } nodes: a, b, panics, slow }
 
 #[tokio::test(start_paused = true)]
 async fn g034_a_panic_is_a_failure_of_its_node() {
@@ -228,8 +230,8 @@ async fn g034_a_panic_is_a_failure_of_its_node() {
             ("panics", FailureKind::Panic, "panicked: no 1")
         );
     };
-    check(both!(Panic, |launch| kind(launch.run(vec![]).await)));
-    check(both!(PanicInFork, |launch| kind(
+    check(run_both!(Panic, |launch| kind(launch.run(vec![]).await)));
+    check(run_both!(PanicInFork, |launch| kind(
         launch.manage(Trace::default()).run(vec![]).await
     )));
 }

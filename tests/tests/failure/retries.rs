@@ -11,7 +11,9 @@ use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::state::KeySet;
 use tokio::time::Instant;
 
-use crate::support::{Log, LogXs, Trace, appending, both, expect_error, kind, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, appending, expect_error, flow_and_graph, kind, list, run_both,
+};
 
 appending!(b);
 
@@ -84,11 +86,11 @@ async fn third_time(cx: Context, trace: Managed<Trace>) -> petalflow::Result<Log
     }
 }
 
-twin! { Third(Log) { third_time -> b; } nodes: third_time, b }
+flow_and_graph! { Third(Log) { third_time -> b; } nodes: third_time, b }
 
 #[tokio::test(start_paused = true)]
 async fn c50_attempts_and_waits_until_it_works() {
-    let (xs, trace_lines, elapsed) = both!(Third, |launch| {
+    let (xs, trace_lines, elapsed) = run_both!(Third, |launch| {
         let (trace, begun) = (Trace::default(), Instant::now());
         let xs = launch.manage(trace.clone()).run(vec![]).await.unwrap().xs;
         (xs, trace.all(), begun.elapsed())
@@ -100,7 +102,7 @@ async fn c50_attempts_and_waits_until_it_works() {
 
 #[tokio::test(start_paused = true)]
 async fn c50_events_show_each_attempt() {
-    let seen = both!(Third, |launch| {
+    let seen = run_both!(Third, |launch| {
         let mut events = launch.manage(Trace::default()).run(vec![]).events();
         let mut seen = Vec::new();
         while let Some(event) = events.next().await {
@@ -135,11 +137,11 @@ async fn always() -> petalflow::Result<LogXs> {
     Err("Always fails".into())
 }
 
-twin! { Exhausted(Log) { always -> b; } nodes: always, b }
+flow_and_graph! { Exhausted(Log) { always -> b; } nodes: always, b }
 
 #[tokio::test(start_paused = true)]
 async fn c53_g049_after_all_attempts_the_last_error_fails_the_run() {
-    let (kind, elapsed) = both!(Exhausted, |launch| {
+    let (kind, elapsed) = run_both!(Exhausted, |launch| {
         let begun = Instant::now();
         (kind(launch.run(vec![]).await), begun.elapsed())
     });
@@ -181,12 +183,12 @@ async fn fails_with_value(cx: Context, trace: Managed<Trace>) -> petalflow::Resu
     }
 }
 
-twin! { WithKey(Log) { fails_with_key } nodes: fails_with_key }
-twin! { WithValue(Log) { fails_with_value } nodes: fails_with_value }
+flow_and_graph! { WithKey(Log) { fails_with_key } nodes: fails_with_key }
+flow_and_graph! { WithValue(Log) { fails_with_value } nodes: fails_with_value }
 
 #[tokio::test(start_paused = true)]
 async fn c52_g049_only_matching_errors_are_retried() {
-    let calls = both!(WithKey, |launch| {
+    let calls = run_both!(WithKey, |launch| {
         let trace = Trace::default();
         assert!(
             expect_error(launch.manage(trace.clone()).run(vec![]).await)
@@ -196,7 +198,7 @@ async fn c52_g049_only_matching_errors_are_retried() {
         trace.count("called")
     });
     assert_eq!(calls, 1);
-    let calls = both!(WithValue, |launch| {
+    let calls = run_both!(WithValue, |launch| {
         let trace = Trace::default();
         expect_error(launch.manage(trace.clone()).run(vec![]).await);
         trace.count("called")
@@ -241,17 +243,17 @@ async fn beside() -> TotalN {
     TotalN(10)
 }
 
-twin! { Once(Total) { aggregate } nodes: aggregate }
-twin! { OnceInFork(Total) { START -> aggregate & beside; } nodes: aggregate, beside }
+flow_and_graph! { Once(Total) { aggregate } nodes: aggregate }
+flow_and_graph! { OnceInFork(Total) { START -> aggregate & beside; } nodes: aggregate, beside }
 
 #[tokio::test(start_paused = true)]
 async fn c22_c54_a_failed_attempt_leaves_no_writes() {
     assert_eq!(
-        both!(Once, |launch| launch.run(()).await.unwrap()),
+        run_both!(Once, |launch| launch.run(()).await.unwrap()),
         Total { n: 3, xs: vec![3] }
     );
     assert_eq!(
-        both!(OnceInFork, |launch| launch.run(()).await.unwrap()),
+        run_both!(OnceInFork, |launch| launch.run(()).await.unwrap()),
         Total { n: 13, xs: vec![3] }
     );
 }
@@ -262,11 +264,11 @@ async fn panics(trace: Managed<Trace>) {
     panic!("a defect");
 }
 
-twin! { Panics(Log) { panics } nodes: panics }
+flow_and_graph! { Panics(Log) { panics } nodes: panics }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_not_retried() {
-    let (kind, calls) = both!(Panics, |launch| {
+    let (kind, calls) = run_both!(Panics, |launch| {
         let trace = Trace::default();
         (
             kind(launch.manage(trace.clone()).run(vec![]).await),
@@ -281,7 +283,7 @@ async fn a_panic_is_not_retried() {
 
 #[tokio::test(start_paused = true)]
 async fn a_recovered_panic_is_retried() {
-    let calls = both!(Panics, |launch| {
+    let calls = run_both!(Panics, |launch| {
         let trace = Trace::default();
         let recover = petalflow::middleware::recover(|_, _| {});
         expect_error(
@@ -302,11 +304,11 @@ async fn patient(trace: Managed<Trace>) -> petalflow::Result<()> {
     Err("not yet".into())
 }
 
-twin! { Patient(Log) { patient } nodes: patient }
+flow_and_graph! { Patient(Log) { patient } nodes: patient }
 
 #[tokio::test(start_paused = true)]
 async fn g049_a_cancelled_run_does_not_wait_for_the_next_attempt() {
-    let (kind, calls, elapsed) = both!(Patient, |launch| {
+    let (kind, calls, elapsed) = run_both!(Patient, |launch| {
         let (trace, token, begun) = (Trace::default(), CancelToken::new(), Instant::now());
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         tokio::time::sleep(10 * MS).await;

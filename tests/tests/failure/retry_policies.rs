@@ -8,7 +8,9 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use tokio::time::Instant;
 
-use crate::support::{Log, LogXs, Trace, both, codes, expect_error, kind, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, codes, expect_error, flow_and_graph, kind, list, run_both,
+};
 
 const MS: Duration = Duration::from_millis(1);
 const TEN: Duration = Duration::from_millis(10);
@@ -72,15 +74,15 @@ async fn plain(
     fail(&cx, &plan, &trace)
 }
 
-twin! { Annotated(Log) { picky } nodes: picky }
-twin! {
+flow_and_graph! { Annotated(Log) { picky } nodes: picky }
+flow_and_graph! {
     Said(Log) {
         plain;
         with plain { retry: [Retry::times(2).first(MS).on::<ValueError>(), Retry::times(3).first(TEN).on::<KeyError>()] };
     }
     nodes: plain = |b| b.node(plain {}).with("plain", Policy { retry: &RETRIES, ..Policy::NONE })
 }
-twin! {
+flow_and_graph! {
     // The list of the builder is made at run time; in `flow!` a number means attempts after any error.
     Last(Log) {
         plain;
@@ -92,7 +94,7 @@ twin! {
 /// The end of a run, how often the node was called, and the milliseconds waited.
 macro_rules! tried {
     ($flow:ident, $plan:expr) => {
-        both!($flow, |launch| {
+        run_both!($flow, |launch| {
             let (trace, begun) = (Trace::default(), Instant::now());
             let run = launch.manage(trace.clone()).manage(Plan($plan));
             let end = run.run(vec![]).await.map(|log| log.xs).map_err(|error| {
@@ -161,11 +163,11 @@ async fn stalls(trace: Managed<Trace>) {
     std::future::pending::<()>().await;
 }
 
-twin! { Stalls(Log) { stalls } nodes: stalls }
+flow_and_graph! { Stalls(Log) { stalls } nodes: stalls }
 
 #[tokio::test(start_paused = true)]
 async fn c52_a_timeout_is_covered_by_a_policy_without_a_condition() {
-    let (kind, calls) = both!(Stalls, |launch| {
+    let (kind, calls) = run_both!(Stalls, |launch| {
         let trace = Trace::default();
         (
             kind(launch.manage(trace.clone()).run(vec![]).await),

@@ -11,7 +11,7 @@ use petalflow::run::{RunErrorKind, TimeoutScope};
 use tokio::time::{Instant, sleep};
 
 use crate::support::{
-    Log, LogXs, Trace, appending, assert_log, both, expect_error, kind, list, twin,
+    Log, LogXs, Trace, appending, assert_log, expect_error, flow_and_graph, kind, list, run_both,
 };
 
 appending!(a b);
@@ -31,12 +31,12 @@ async fn stuck(trace: Managed<Trace>) -> LogXs {
     std::future::pending().await
 }
 
-twin! { Stuck(Log) { a -> stuck -> b; } nodes: a, stuck, b }
-twin! { StuckInFork(Log) { a -> stuck & b; } nodes: a, stuck, b }
+flow_and_graph! { Stuck(Log) { a -> stuck -> b; } nodes: a, stuck, b }
+flow_and_graph! { StuckInFork(Log) { a -> stuck & b; } nodes: a, stuck, b }
 
 #[tokio::test(start_paused = true)]
 async fn p083_a_node_that_takes_too_long_fails() {
-    let (kind, trace_lines, elapsed) = both!(Stuck, |launch| {
+    let (kind, trace_lines, elapsed) = run_both!(Stuck, |launch| {
         let (trace, begun) = (Trace::default(), Instant::now());
         (
             kind(launch.manage(trace.clone()).run(vec![]).await),
@@ -55,7 +55,7 @@ async fn p083_a_node_that_takes_too_long_fails() {
     );
     assert_eq!(trace_lines, ["dropped stuck"]);
     assert!(elapsed >= 50 * MS && elapsed < 60 * MS, "{elapsed:?}");
-    let error = node_failure(both!(StuckInFork, |launch| crate::support::kind(
+    let error = node_failure(run_both!(StuckInFork, |launch| crate::support::kind(
         launch.manage(Trace::default()).run(vec![]).await
     )));
     assert_eq!(error.kind, FailureKind::Timeout);
@@ -71,7 +71,7 @@ async fn slow_at_first(cx: Context) -> LogXs {
     LogXs(vec![format!("attempt {}", cx.attempt())])
 }
 
-twin! { SlowAtFirst(Log) { slow_at_first } nodes: slow_at_first }
+flow_and_graph! { SlowAtFirst(Log) { slow_at_first } nodes: slow_at_first }
 
 #[tokio::test(start_paused = true)]
 async fn each_attempt_has_its_own_time() {
@@ -81,7 +81,7 @@ async fn each_attempt_has_its_own_time() {
 /// Puts something among the writes, and then waits: only middleware can do so before the node has returned.
 #[tokio::test(start_paused = true)]
 async fn c54_p083_writes_before_the_timeout_are_dropped() {
-    let xs = both!(Once, |launch| {
+    let xs = run_both!(Once, |launch| {
         let early = from_fn(|call: petalflow::middleware::NodeCall<'_, Log>, next| {
             Box::pin(async move {
                 LogXs(list(["early"])).apply(call.effects)?;
@@ -101,7 +101,7 @@ async fn once() -> LogXs {
     LogXs(list(["once"]))
 }
 
-twin! { Once(Log) { once } nodes: once }
+flow_and_graph! { Once(Log) { once } nodes: once }
 
 /// Says ten times that it lives, 40 ms apart.
 async fn beat(cx: &Context, emit: bool) -> petalflow::Result<()> {
@@ -140,15 +140,15 @@ async fn lively_but_late(cx: Context) -> petalflow::Result<LogXs> {
     Ok(LogXs(list(["done"])))
 }
 
-twin! { Emits(Log) { emits } nodes: emits }
-twin! { Beats(Log) { beats } nodes: beats }
-twin! { TooQuiet(Log) { too_quiet } nodes: too_quiet }
-twin! { Late(Log) { lively_but_late } nodes: lively_but_late }
+flow_and_graph! { Emits(Log) { emits } nodes: emits }
+flow_and_graph! { Beats(Log) { beats } nodes: beats }
+flow_and_graph! { TooQuiet(Log) { too_quiet } nodes: too_quiet }
+flow_and_graph! { Late(Log) { lively_but_late } nodes: lively_but_late }
 
 #[tokio::test(start_paused = true)]
 async fn c55_heartbeats_refresh_the_idle_timeout() {
     assert_eq!(
-        both!(Emits, |launch| launch.run(vec![]).await.unwrap().xs),
+        run_both!(Emits, |launch| launch.run(vec![]).await.unwrap().xs),
         ["done"],
         "also if nobody listens"
     );
@@ -157,7 +157,7 @@ async fn c55_heartbeats_refresh_the_idle_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn c55_without_a_heartbeat_the_node_fails() {
-    let (kind, elapsed) = both!(TooQuiet, |launch| {
+    let (kind, elapsed) = run_both!(TooQuiet, |launch| {
         let begun = Instant::now();
         (kind(launch.run(vec![]).await), begun.elapsed())
     });
@@ -174,7 +174,7 @@ async fn c55_without_a_heartbeat_the_node_fails() {
 
 #[tokio::test(start_paused = true)]
 async fn c55_heartbeats_do_not_refresh_the_total_timeout() {
-    let (kind, elapsed) = both!(Late, |launch| {
+    let (kind, elapsed) = run_both!(Late, |launch| {
         let begun = Instant::now();
         (kind(launch.run(vec![]).await), begun.elapsed())
     });
@@ -188,32 +188,32 @@ async fn sixty(cx: Context) -> LogXs {
     LogXs(vec![format!("superstep {}", cx.superstep())])
 }
 
-twin! {
+flow_and_graph! {
     Three(Log) { node two = sixty; node three = sixty; sixty -> two -> three; }
     nodes: two = |b| b.node_as("two", sixty {}), three = |b| b.node_as("three", sixty {}), sixty
 }
-twin! {
+flow_and_graph! {
     Forks(Log) { node two = sixty; node three = sixty; sixty -> two & three; }
     nodes: two = |b| b.node_as("two", sixty {}), three = |b| b.node_as("three", sixty {}), sixty
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_superstep_has_its_own_time_and_nodes_share_it() {
-    let xs = both!(Three, |launch| launch
+    let xs = run_both!(Three, |launch| launch
         .superstep_timeout(100 * MS)
         .run(vec![])
         .await
         .unwrap()
         .xs);
     assert_eq!(xs.len(), 3, "180 ms in all, but no superstep took 100");
-    let xs = both!(Forks, |launch| launch
+    let xs = run_both!(Forks, |launch| launch
         .superstep_timeout(100 * MS)
         .run(vec![])
         .await
         .unwrap()
         .xs);
     assert_eq!(xs.len(), 3);
-    let (kind, xs, superstep) = both!(Forks, |launch| {
+    let (kind, xs, superstep) = run_both!(Forks, |launch| {
         let error = expect_error(launch.superstep_timeout(50 * MS).run(vec![]).await);
         (
             error.kind().clone(),
@@ -236,7 +236,7 @@ async fn a_superstep_has_its_own_time_and_nodes_share_it() {
 #[tokio::test(start_paused = true)]
 async fn g035_a_run_has_a_time_limit() {
     for (limit, done) in [(50 * MS, 0), (100 * MS, 1), (130 * MS, 2)] {
-        let (kind, xs, elapsed) = both!(Three, |launch| {
+        let (kind, xs, elapsed) = run_both!(Three, |launch| {
             let begun = Instant::now();
             let error = expect_error(launch.timeout(limit).run(vec![]).await);
             (
@@ -257,7 +257,7 @@ async fn g035_a_run_has_a_time_limit() {
         assert!(elapsed >= limit && elapsed < limit + 10 * MS, "{elapsed:?}");
     }
     assert_eq!(
-        both!(Three, |launch| launch
+        run_both!(Three, |launch| launch
             .timeout(190 * MS)
             .run(vec![])
             .await
@@ -277,11 +277,11 @@ async fn busy(cx: Context) -> (LogXs, bool) {
     (LogXs(vec![]), true)
 }
 
-twin! { Busy(Log) { busy -> match { true => busy, false => END }; } nodes: busy }
+flow_and_graph! { Busy(Log) { busy -> match { true => busy, false => END }; } nodes: busy }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_nodes_never_wait_observes_its_deadline() {
-    let (kind, superstep) = both!(Busy, |launch| {
+    let (kind, superstep) = run_both!(Busy, |launch| {
         let error = expect_error(launch.limit(10_000).timeout(500 * MS).run(vec![]).await);
         (error.kind().clone(), error.superstep())
     });
@@ -299,12 +299,12 @@ async fn handle(#[item] failure: &NodeError) -> LogXs {
     LogXs(vec![format!("{:?} of {}", failure.kind, failure.node)])
 }
 
-twin! { CaughtTimeout(Log) { stuck -> a; catch stuck -> handle; } nodes: stuck, a, handle }
+flow_and_graph! { CaughtTimeout(Log) { stuck -> a; catch stuck -> handle; } nodes: stuck, a, handle }
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_of_a_node_can_be_caught() {
     assert_eq!(
-        both!(CaughtTimeout, |launch| launch
+        run_both!(CaughtTimeout, |launch| launch
             .manage(Trace::default())
             .run(vec![])
             .await

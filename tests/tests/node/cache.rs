@@ -8,7 +8,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 
-use crate::support::{Log, LogXs, Trace, both, expect_finished, list, twin};
+use crate::support::{Log, LogXs, Trace, expect_finished, flow_and_graph, list, run_both};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -44,11 +44,11 @@ async fn show(text: &str, by: &str) -> PageLog {
     PageLog(vec![format!("{by}: {text}")])
 }
 
-twin!(Read(Page) { fetch -> show } nodes: fetch, show);
+flow_and_graph!(Read(Page) { fetch -> show } nodes: fetch, show);
 
 #[tokio::test(start_paused = true)]
 async fn c98_a_hit_is_marked_and_the_node_ran_once() {
-    both!(Read, |launch| {
+    run_both!(Read, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let cached = async |input| {
@@ -79,7 +79,7 @@ async fn c98_a_hit_is_marked_and_the_node_ran_once() {
 
 #[tokio::test]
 async fn without_a_cache_or_with_another_the_node_runs() {
-    both!(Read, |launch| {
+    run_both!(Read, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone());
         for _ in 0..2 {
@@ -95,7 +95,7 @@ async fn without_a_cache_or_with_another_the_node_runs() {
 
 #[tokio::test]
 async fn a_hit_on_a_thread_writes_like_a_run() {
-    both!(Read, |launch| {
+    run_both!(Read, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let thread = launch.store(&InMemoryStore::new()).thread("t");
@@ -135,7 +135,7 @@ async fn visit(#[item] page: &String, trace: Managed<Trace>) -> petalflow::Resul
     Ok(LogXs(vec![format!("visited {page}")]))
 }
 
-twin! {
+flow_and_graph! {
     Crawl(Log) {
         routes -> match { Each => each visit, Stop => END };
         with routes { cache: 1h };
@@ -153,7 +153,7 @@ const CACHED: petalflow::policy::Policy = petalflow::policy::Policy {
 
 #[tokio::test]
 async fn cached_writes_routes_and_items_are_restored_per_item() {
-    both!(Crawl, |launch| {
+    run_both!(Crawl, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let crawl = async |pages| launch.clone().run(pages).await.map(|log| log.xs);
@@ -198,12 +198,12 @@ async fn writes_untracked(given: &str, trace: Managed<Trace>) -> UntrackedN {
     UntrackedN(1)
 }
 
-twin!(Whole(Page) { whole } nodes: whole);
-twin!(Unkept(Untracked) { writes_untracked } nodes: writes_untracked);
+flow_and_graph!(Whole(Page) { whole } nodes: whole);
+flow_and_graph!(Unkept(Untracked) { writes_untracked } nodes: writes_untracked);
 
 #[tokio::test]
 async fn a_node_that_reads_the_whole_state_is_cached_by_the_whole_state() {
-    both!(Whole, |launch| {
+    run_both!(Whole, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         for by in ["ann", "ann", "bob"] {
@@ -216,7 +216,7 @@ async fn a_node_that_reads_the_whole_state_is_cached_by_the_whole_state() {
 
 #[tokio::test]
 async fn results_that_cannot_be_stored_are_not_cached() {
-    both!(Unkept, |launch| {
+    run_both!(Unkept, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         for _ in 0..2 {

@@ -10,7 +10,7 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
 use crate::support::{
-    Log, LogXs, Trace, assert_log, both, expect_error, expect_finished, kind, twin,
+    Log, LogXs, Trace, assert_log, expect_error, expect_finished, flow_and_graph, kind, run_both,
 };
 
 #[derive(Debug, Default)]
@@ -36,11 +36,11 @@ async fn needs_pool(pool: Managed<Pool>) -> LogXs {
 #[node(Log)]
 async fn needs_both(_pool: Managed<Pool>, _clock: Managed<Clock>) {}
 
-twin! { Needs(Log) { first -> needs_pool -> needs_both; } nodes: first, needs_pool, needs_both }
+flow_and_graph! { Needs(Log) { first -> needs_pool -> needs_both; } nodes: first, needs_pool, needs_both }
 
 #[tokio::test]
 async fn g075_all_missing_values_are_named_before_the_first_node_runs() {
-    let (kind, ran, text) = both!(Needs, |launch| {
+    let (kind, ran, text) = run_both!(Needs, |launch| {
         let trace = Trace::default();
         let error = expect_error(launch.manage(trace.clone()).run(vec![]).await);
         (error.kind().clone(), trace.all(), error.to_string())
@@ -62,7 +62,7 @@ async fn g075_all_missing_values_are_named_before_the_first_node_runs() {
 
 #[tokio::test]
 async fn g073_nodes_share_the_value_with_the_caller() {
-    let (xs, left) = both!(Needs, |launch| {
+    let (xs, left) = run_both!(Needs, |launch| {
         let pool = Arc::new(Pool::default());
         let launch = launch
             .manage(Trace::default())
@@ -84,7 +84,7 @@ async fn g073_nodes_share_the_value_with_the_caller() {
 
 #[tokio::test]
 async fn a_second_value_of_a_type_replaces_the_first() {
-    let xs = both!(Needs, |launch| {
+    let xs = run_both!(Needs, |launch| {
         let launch = launch
             .manage(Trace::default())
             .manage(Clock)
@@ -103,13 +103,13 @@ async fn asks(cx: Context) -> LogXs {
     )])
 }
 
-twin! { Asks(Log) { asks } nodes: asks }
+flow_and_graph! { Asks(Log) { asks } nodes: asks }
 
 #[tokio::test]
 async fn g076_an_optional_value_may_be_missing() {
     assert_log!(Asks, ["none"]);
     assert_eq!(
-        both!(Asks, |launch| launch
+        run_both!(Asks, |launch| launch
             .manage(Pool(AtomicU32::new(3)))
             .run(vec![])
             .await
@@ -161,13 +161,13 @@ impl Extract for Careless {
 #[node(Log)]
 async fn careless(_careless: Careless) {}
 
-twin! { Placed(Log) { placed } nodes: placed }
-twin! { Carelessly(Log) { careless } nodes: careless }
+flow_and_graph! { Placed(Log) { placed } nodes: placed }
+flow_and_graph! { Carelessly(Log) { careless } nodes: careless }
 
 #[tokio::test]
 async fn a_custom_extractor_provides_and_requires_values() {
     assert_eq!(
-        both!(Placed, |launch| launch
+        run_both!(Placed, |launch| launch
             .manage(Clock)
             .run(vec![])
             .await
@@ -176,13 +176,13 @@ async fn a_custom_extractor_provides_and_requires_values() {
         ["placed in superstep 1 with Clock"]
     );
     assert!(
-        matches!(both!(Placed, |launch| kind(launch.run(vec![]).await)), RunErrorKind::MissingManaged(names) if names.len() == 1)
+        matches!(run_both!(Placed, |launch| kind(launch.run(vec![]).await)), RunErrorKind::MissingManaged(names) if names.len() == 1)
     );
 }
 
 #[tokio::test]
 async fn the_error_of_an_extractor_fails_the_node() {
-    let text = both!(Carelessly, |launch| expect_error(launch.run(vec![]).await)
+    let text = run_both!(Carelessly, |launch| expect_error(launch.run(vec![]).await)
         .to_string());
     assert_eq!(text, "node `careless` failed in superstep 1: no clock");
 }
@@ -210,7 +210,7 @@ async fn takes_ticket(ticket: Managed<Ticket>) -> LogXs {
 
 flow! { Inside(Log) { takes_ticket } }
 
-twin! {
+flow_and_graph! {
     Tickets(Log) {
         node again = takes_ticket;
         node inner: Inside { in: || Vec::new(), out: |log: Log| log.xs.into_iter().next().map(|x| LogXs(vec![x])) };
@@ -230,7 +230,7 @@ fn counter() -> impl Fn() -> Ticket + Send + Sync + 'static {
 
 #[tokio::test]
 async fn g073_a_value_may_be_computed_for_each_use_or_each_run() {
-    both!(Tickets, |launch| {
+    run_both!(Tickets, |launch| {
         let each_use = launch
             .clone()
             .manage_with(ManagedProvider::each_use(counter()));
@@ -257,7 +257,7 @@ async fn g073_a_value_may_be_computed_for_each_use_or_each_run() {
 
 #[tokio::test(start_paused = true)]
 async fn g073_a_value_may_last_a_while_and_be_invalidated() {
-    both!(Tickets, |launch| {
+    run_both!(Tickets, |launch| {
         let hour = std::time::Duration::from_hours(1);
         let provider = ManagedProvider::lasting(hour, counter());
         let launch = launch.manage_with(provider.clone());
@@ -278,12 +278,12 @@ async fn reports(secret: Managed<Secret>) -> LogXs {
     LogXs(vec![format!("{} letters", secret.0.len())])
 }
 
-twin! { Tells(Log) { first -> reports; } nodes: first, reports }
+flow_and_graph! { Tells(Log) { first -> reports; } nodes: first, reports }
 
 #[tokio::test]
 async fn g074_checkpoints_never_hold_managed_values() {
     // agentmesh stores their names; here the nodes of the flow declare what they need, so no name is stored.
-    both!(Tells, |launch| {
+    run_both!(Tells, |launch| {
         let store = InMemoryStore::new();
         let launch = launch
             .manage(Trace::default())
@@ -302,7 +302,7 @@ async fn g074_checkpoints_never_hold_managed_values() {
 
 #[tokio::test]
 async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
-    both!(Tells, |launch| {
+    run_both!(Tells, |launch| {
         let made = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&made);
         let launch = launch
@@ -340,7 +340,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
 
 #[tokio::test]
 async fn g075_a_value_that_cannot_be_built_is_named_with_the_cause_and_no_node_runs() {
-    both!(Tells, |launch| {
+    run_both!(Tells, |launch| {
         let trace = Trace::default();
         let launch = launch
             .manage(trace.clone())
@@ -366,7 +366,7 @@ async fn g075_a_value_that_cannot_be_built_is_named_with_the_cause_and_no_node_r
 
 #[tokio::test]
 async fn g075_all_values_missing_at_a_resume_are_named_together() {
-    both!(Needs, |launch| {
+    run_both!(Needs, |launch| {
         let store = InMemoryStore::new();
         let made = launch.clone().manage(Trace::default());
         let made = made.manage_for_thread(async |_| Ok::<_, BoxError>(Pool::default()));

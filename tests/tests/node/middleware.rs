@@ -10,7 +10,7 @@ use petalflow::state::Update as _;
 use petalflow::{BoxError, Middleware, RunError, async_trait};
 
 use crate::support::{
-    Log, LogInput, LogXs, Trace, appending, both, expect_error, kind, list, twin,
+    Log, LogInput, LogXs, Trace, appending, expect_error, flow_and_graph, kind, list, run_both,
 };
 
 appending!(a b);
@@ -34,13 +34,13 @@ async fn node(trace: Managed<Trace>) -> LogXs {
     LogXs(list(["node"]))
 }
 
-twin! { One(Log) { node } nodes: node }
-twin! { Two(Log) { a -> b; } nodes: a, b }
-twin! { Fork(Log) { START -> a & b; } nodes: a, b }
+flow_and_graph! { One(Log) { node } nodes: node }
+flow_and_graph! { Two(Log) { a -> b; } nodes: a, b }
+flow_and_graph! { Fork(Log) { START -> a & b; } nodes: a, b }
 
 #[tokio::test]
 async fn c107_g044_g048_the_first_middleware_is_the_outermost() {
-    let trace_lines = both!(One, |launch| {
+    let trace_lines = run_both!(One, |launch| {
         let trace = Trace::default();
         let launch = launch
             .middleware(Say("m1", trace.clone()))
@@ -56,7 +56,7 @@ async fn c107_g044_g048_the_first_middleware_is_the_outermost() {
 
 #[tokio::test]
 async fn g046_middleware_sees_which_node_and_what_it_reads() {
-    let (trace_lines, xs) = both!(Two, |launch| {
+    let (trace_lines, xs) = run_both!(Two, |launch| {
         let trace = Trace::default();
         let sees = trace.clone();
         let look = from_fn(move |call: NodeCall<'_, Log>, next| {
@@ -79,7 +79,7 @@ async fn g046_middleware_sees_which_node_and_what_it_reads() {
 
 #[tokio::test]
 async fn middleware_may_replace_the_node_and_its_writes() {
-    let xs = both!(Fork, |launch| {
+    let xs = run_both!(Fork, |launch| {
         let instead = from_fn(|call: NodeCall<'_, Log>, _next| {
             Box::pin(async move { LogXs(vec![format!("not {}", call.node())]).apply(call.effects) })
         });
@@ -90,7 +90,7 @@ async fn middleware_may_replace_the_node_and_its_writes() {
 
 #[tokio::test]
 async fn middleware_may_fail_the_node() {
-    let refused = both!(Fork, |launch| {
+    let refused = run_both!(Fork, |launch| {
         let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
         expect_error(
             launch
@@ -105,7 +105,7 @@ async fn middleware_may_fail_the_node() {
 
 #[tokio::test]
 async fn middleware_sees_what_the_node_wrote() {
-    let written = both!(Two, |launch| {
+    let written = run_both!(Two, |launch| {
         let trace = Trace::default();
         let sees = Arc::new(trace.clone());
         let look = from_fn(move |mut call: NodeCall<'_, Log>, next| {
@@ -126,7 +126,7 @@ async fn middleware_sees_what_the_node_wrote() {
 
 #[tokio::test]
 async fn g047_middleware_applies_to_some_nodes_only() {
-    let trace_lines = both!(Two, |launch| {
+    let trace_lines = run_both!(Two, |launch| {
         let trace = Trace::default();
         launch
             .middleware(for_nodes(|node| node != "a", Say("m", trace.clone())))
@@ -143,11 +143,11 @@ async fn panics() -> LogXs {
     panic!("no paper")
 }
 
-twin! { Panics(Log) { a -> panics; } nodes: a, panics }
+flow_and_graph! { Panics(Log) { a -> panics; } nodes: a, panics }
 
 #[tokio::test]
 async fn g047_recovery_turns_a_panic_into_an_error_and_calls_its_hook() {
-    let (kind, trace_lines) = both!(Panics, |launch| {
+    let (kind, trace_lines) = run_both!(Panics, |launch| {
         let trace = Trace::default();
         let hook = trace.clone();
         let launch = launch.middleware(recover(move |node, message| {
@@ -167,7 +167,7 @@ async fn g047_recovery_turns_a_panic_into_an_error_and_calls_its_hook() {
 
 #[tokio::test]
 async fn a_panic_in_middleware_fails_the_node() {
-    let kind = both!(One, |launch| {
+    let kind = run_both!(One, |launch| {
         let panics = from_fn(|_: NodeCall<'_, Log>, _| panic!("in middleware"));
         kind(
             launch
@@ -227,7 +227,7 @@ impl RunMiddleware<Log> for Gatekeeper {
 
 #[tokio::test]
 async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() {
-    let trace_lines = both!(One, |launch| {
+    let trace_lines = run_both!(One, |launch| {
         let trace = Trace::default();
         let launch = launch
             .run_middleware(Around("r1", trace.clone()))
@@ -250,7 +250,7 @@ async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() 
 
 #[tokio::test]
 async fn g045_run_middleware_may_block_everything() {
-    let (xs, trace_lines) = both!(One, |launch| {
+    let (xs, trace_lines) = run_both!(One, |launch| {
         let trace = Trace::default();
         let launch = launch
             .run_middleware(Gatekeeper)
@@ -268,7 +268,7 @@ async fn g045_run_middleware_may_block_everything() {
 
 #[tokio::test]
 async fn g045_run_middleware_sees_the_error() {
-    let trace_lines = both!(Panics, |launch| {
+    let trace_lines = run_both!(Panics, |launch| {
         let trace = Trace::default();
         expect_error(
             launch

@@ -10,8 +10,8 @@ use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
 use tokio::time::sleep;
 
 use crate::support::{
-    Log, LogInput, LogXs, Trace, appending, assert_log, both, expect_error, expect_stopped, kind,
-    list, twin, with_token,
+    Log, LogInput, LogXs, Trace, appending, assert_log, expect_error, expect_stopped,
+    flow_and_graph, kind, list, run_both, with_token,
 };
 
 appending!(i quick after);
@@ -44,7 +44,7 @@ async fn s2(trace: Managed<Trace>, cx: Context) -> InnerXs {
 
 flow! { Shared(Inner) { s1 -> s2; } }
 
-twin! {
+flow_and_graph! {
     SharesAList(Log) {
         node delta: Shared { in: |xs: &[String]| InnerInput { xs: xs.to_vec() }, out: |inner: Inner| LogXs(inner.xs[2..].to_vec()) };
         i -> quick -> delta -> after;
@@ -60,7 +60,7 @@ async fn c82_c85_g052_g053_g054_peers_only_the_result_of_out_reaches_the_parent(
     // agentmesh filters keys by the prefix of their names, and a write elsewhere fails while it runs (even a Reply, G054). Here
     // the flow inside has a state of its own type: what it is not handed it cannot read, and what is not its own key does not
     // compile.
-    let (xs, trace_lines) = both!(SharesAList, |launch| {
+    let (xs, trace_lines) = run_both!(SharesAList, |launch| {
         let trace = Trace::default();
         (
             launch.manage(trace.clone()).run(vec![]).await.unwrap().xs,
@@ -78,7 +78,7 @@ async fn c82_c85_g052_g053_g054_peers_only_the_result_of_out_reaches_the_parent(
 #[tokio::test]
 async fn g077_a_subflow_takes_one_superstep_of_its_parent() {
     let limit = |limit| async move {
-        both!(SharesAList, |launch| launch
+        run_both!(SharesAList, |launch| launch
             .limit(limit)
             .manage(Trace::default())
             .run(vec![])
@@ -96,7 +96,7 @@ async fn g077_a_subflow_takes_one_superstep_of_its_parent() {
 async fn g078_after_a_subflow_its_targets_run() {
     // agentmesh's sub-graph command names no next node, so the parent stops there.
     assert_eq!(
-        both!(SharesAList, |launch| launch
+        run_both!(SharesAList, |launch| launch
             .manage(Trace::default())
             .run(vec![])
             .await
@@ -111,7 +111,7 @@ async fn g078_after_a_subflow_its_targets_run() {
 #[tokio::test]
 async fn the_values_a_subflow_needs_are_checked_before_the_first_node_runs() {
     assert!(
-        matches!(both!(SharesAList, |launch| kind(launch.run(vec![]).await)), RunErrorKind::MissingManaged(names) if names.len() == 1)
+        matches!(run_both!(SharesAList, |launch| kind(launch.run(vec![]).await)), RunErrorKind::MissingManaged(names) if names.len() == 1)
     );
 }
 
@@ -122,7 +122,7 @@ async fn fails() -> petalflow::Result<()> {
 
 flow! { Failing(Inner) { s1 -> fails; } }
 
-twin! {
+flow_and_graph! {
     Fails(Log) {
         node sub: Failing { in: |xs: &[String]| InnerInput { xs: xs.to_vec() }, out: |_inner: Inner| () };
         i -> sub -> after;
@@ -132,7 +132,7 @@ twin! {
 
 #[tokio::test]
 async fn g077_a_failure_inside_fails_the_node() {
-    let (kind, text, xs) = both!(Fails, |launch| {
+    let (kind, text, xs) = run_both!(Fails, |launch| {
         let error = expect_error(launch.run(vec![]).await);
         (
             error.kind().clone(),
@@ -159,7 +159,7 @@ async fn handle(#[item] failure: &NodeError) -> LogXs {
     LogXs(vec![format!("handled {}", failure.node)])
 }
 
-twin! {
+flow_and_graph! {
     Catches(Log) {
         node sub: Failing { in: |xs: &[String]| InnerInput { xs: xs.to_vec() }, out: |_inner: Inner| () };
         i -> sub -> after;
@@ -180,7 +180,7 @@ async fn again() -> (InnerRounds, bool) {
 
 flow! { Endless(Inner) { again -> match { true => again, false => END }; } }
 
-twin! {
+flow_and_graph! {
     OwnLimit(Log) {
         node sub: Endless { in: || InnerInput { xs: vec![] }, out: |_inner: Inner| () };
         i -> sub;
@@ -191,7 +191,7 @@ twin! {
 #[tokio::test]
 async fn the_limit_of_a_launch_applies_to_each_subflow() {
     let at = |limit: Option<u64>| async move {
-        both!(OwnLimit, |launch| {
+        run_both!(OwnLimit, |launch| {
             let launch = match limit {
                 Some(limit) => launch.limit(limit),
                 None => launch,
@@ -216,7 +216,7 @@ async fn many_times(rounds: &u32) -> (InnerRounds, bool) {
 
 flow! { FiveHundred(Inner) { many_times -> match { true => many_times, false => END }; } }
 
-twin! {
+flow_and_graph! {
     RaisedLimit(Log) {
         node sub: FiveHundred { in: || InnerInput { xs: vec![] }, out: |inner: Inner| LogXs(vec![inner.rounds.to_string()]) };
         i -> sub;
@@ -226,7 +226,7 @@ twin! {
 
 #[tokio::test]
 async fn a_raised_limit_lets_a_long_subflow_end() {
-    let xs = both!(RaisedLimit, |launch| launch
+    let xs = run_both!(RaisedLimit, |launch| launch
         .limit(500)
         .run(vec![])
         .await
@@ -244,7 +244,7 @@ async fn waits(trace: Managed<Trace>) {
 
 flow! { Waiting(Inner) { waits -> s1; } }
 
-twin! {
+flow_and_graph! {
     Waits(Log) {
         node sub: Waiting { in: || InnerInput { xs: vec![] }, out: |_inner: Inner| () };
         i -> sub & quick;
@@ -254,7 +254,7 @@ twin! {
 
 #[tokio::test(start_paused = true)]
 async fn cancelling_the_run_cancels_its_subflows() {
-    let run = both!(Waits, |launch| {
+    let run = run_both!(Waits, |launch| {
         let (trace, token) = (Trace::default(), CancelToken::new());
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         sleep(Duration::from_millis(10)).await;
@@ -268,7 +268,7 @@ async fn cancelling_the_run_cancels_its_subflows() {
 
 #[tokio::test(start_paused = true)]
 async fn a_time_limit_applies_to_subflows() {
-    let run = both!(Waits, |launch| {
+    let run = run_both!(Waits, |launch| {
         let trace = Trace::default();
         let kind = kind(
             launch
@@ -297,7 +297,7 @@ async fn drains(token: Managed<CancelToken>) {
 
 flow! { DrainInside(Inner) { drains -> s1; } }
 
-twin! {
+flow_and_graph! {
     Drains(Log) {
         node sub: DrainInside { in: || InnerInput { xs: vec![] }, out: |inner: Inner| LogXs(inner.xs) };
         i -> sub -> after;
@@ -307,7 +307,7 @@ twin! {
 
 #[tokio::test]
 async fn c61_a_drain_lets_a_subflow_finish_the_superstep_of_its_parent() {
-    let run = both!(Drains, |launch| expect_stopped(with_token(launch).await));
+    let run = run_both!(Drains, |launch| expect_stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -374,7 +374,7 @@ flow! {
     }
 }
 
-twin! {
+flow_and_graph! {
     Deep(Log) {
         node mid: Between { in: || MiddleInput {}, out: |middle: Middle| LogXs(middle.xs) };
         i -> mid;
@@ -384,7 +384,7 @@ twin! {
 
 #[tokio::test]
 async fn events_of_nested_flows_come_under_their_namespace() {
-    let (lines, xs) = both!(Deep, |launch| {
+    let (lines, xs) = run_both!(Deep, |launch| {
         let mut events = launch.manage(Trace::default()).run(vec![]).events();
         let (mut lines, mut xs) = (Vec::new(), Vec::new());
         while let Some(event) = events.next().await {
@@ -488,7 +488,7 @@ async fn a_subflow_may_be_the_target_of_each() {
 
 #[tokio::test]
 async fn c84_a_subflow_starts_from_defaults_each_time() {
-    let xs = both!(TwoRounds, |launch| launch.run(vec![]).await.unwrap().xs);
+    let xs = run_both!(TwoRounds, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(xs, ["1 rounds", "1 rounds", "1 rounds"]);
 }
 
@@ -504,7 +504,7 @@ async fn more(xs: &[String]) -> bool {
 
 flow! { OneRound(Inner) { one_round } }
 
-twin! {
+flow_and_graph! {
     TwoRounds(Log) {
         node sub: OneRound { in: || InnerInput { xs: vec![] }, out: |inner: Inner| LogXs(vec![format!("{} rounds", inner.rounds)]) };
         START -> sub -> more -> match { true => sub, false => END };

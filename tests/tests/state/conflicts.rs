@@ -5,7 +5,9 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::state::KeySet;
 
-use crate::support::{Log, LogXs, appending, both, codes, expect_error, list, refusal, twin};
+use crate::support::{
+    Log, LogXs, appending, codes, expect_error, flow_and_graph, list, refusal, run_both,
+};
 
 appending!(a c d);
 
@@ -107,11 +109,14 @@ fn a_route_in_a_list_can_deliver_several_items() {
     );
 }
 
-twin! { Ordered(Plain) { one -> two; } nodes: one, two }
+flow_and_graph! { Ordered(Plain) { one -> two; } nodes: one, two }
 
 #[tokio::test]
 async fn c07_sequential_writes_do_not_conflict() {
-    assert_eq!(both!(Ordered, |launch| launch.run(()).await.unwrap().v), 2);
+    assert_eq!(
+        run_both!(Ordered, |launch| launch.run(()).await.unwrap().v),
+        2
+    );
 }
 
 #[test]
@@ -149,11 +154,11 @@ async fn also_w() -> PlainW {
     PlainW(1)
 }
 
-twin! { Hidden(Plain) { also_w -> one & unsaid; } nodes: also_w, one, unsaid }
+flow_and_graph! { Hidden(Plain) { also_w -> one & unsaid; } nodes: also_w, one, unsaid }
 
 #[tokio::test]
 async fn c07_c08_a_conflict_at_run_time_fails_the_run_and_applies_nothing() {
-    let (kind, text, state) = both!(Hidden, |launch| {
+    let (kind, text, state) = run_both!(Hidden, |launch| {
         let error = expect_error(launch.run(()).await);
         (
             error.kind().clone(),
@@ -207,12 +212,12 @@ async fn clear_too() -> Overwrite<LogXs> {
     Overwrite(LogXs(list(["e"])))
 }
 
-twin! { Sequential(Log) { a -> clear; } nodes: a, clear }
+flow_and_graph! { Sequential(Log) { a -> clear; } nodes: a, clear }
 
 #[tokio::test]
 async fn c14_an_overwrite_replaces_what_was_appended() {
     assert_eq!(
-        both!(Sequential, |launch| launch
+        run_both!(Sequential, |launch| launch
             .run(list(["START"]))
             .await
             .unwrap()
@@ -221,14 +226,14 @@ async fn c14_an_overwrite_replaces_what_was_appended() {
     );
 }
 
-twin! { Parallel(Log) { a -> clear & c; clear & c -> d; } nodes: a, clear, c, d }
-twin! { Middle(Log) { START -> a & clear & c; } nodes: a, clear, c }
-twin! { Last(Log) { START -> a & c & clear; } nodes: a, clear, c }
+flow_and_graph! { Parallel(Log) { a -> clear & c; clear & c -> d; } nodes: a, clear, c, d }
+flow_and_graph! { Middle(Log) { START -> a & clear & c; } nodes: a, clear, c }
+flow_and_graph! { Last(Log) { START -> a & c & clear; } nodes: a, clear, c }
 
 #[tokio::test]
 async fn c15_an_overwrite_wins_at_every_position() {
     assert_eq!(
-        both!(Parallel, |launch| launch
+        run_both!(Parallel, |launch| launch
             .run(list(["START"]))
             .await
             .unwrap()
@@ -236,7 +241,7 @@ async fn c15_an_overwrite_wins_at_every_position() {
         ["b", "d"]
     );
     assert_eq!(
-        both!(Middle, |launch| launch
+        run_both!(Middle, |launch| launch
             .run(list(["START"]))
             .await
             .unwrap()
@@ -244,16 +249,16 @@ async fn c15_an_overwrite_wins_at_every_position() {
         ["b"]
     );
     assert_eq!(
-        both!(Last, |launch| launch.run(list(["START"])).await.unwrap().xs),
+        run_both!(Last, |launch| launch.run(list(["START"])).await.unwrap().xs),
         ["b"]
     );
 }
 
-twin! { TwoOverwrites(Log) { a -> clear & clear_too & c; } nodes: a, clear, clear_too, c }
+flow_and_graph! { TwoOverwrites(Log) { a -> clear & clear_too & c; } nodes: a, clear, clear_too, c }
 
 #[tokio::test]
 async fn c16_two_overwrites_of_one_key_in_one_superstep_are_an_error() {
-    let (kind, xs) = both!(TwoOverwrites, |launch| {
+    let (kind, xs) = run_both!(TwoOverwrites, |launch| {
         let error = expect_error(launch.run(vec![]).await);
         (
             error.kind().clone(),
@@ -289,12 +294,12 @@ async fn overwrite_and_append() -> (LogXs, Overwrite<LogXs>, LogXs) {
     )
 }
 
-twin! { Alone(Log) { overwrite_and_append } nodes: overwrite_and_append }
+flow_and_graph! { Alone(Log) { overwrite_and_append } nodes: overwrite_and_append }
 
 #[tokio::test]
 async fn c15_in_one_result_the_overwrite_wins_too() {
     assert_eq!(
-        both!(Alone, |launch| launch.run(list(["old"])).await.unwrap().xs),
+        run_both!(Alone, |launch| launch.run(list(["old"])).await.unwrap().xs),
         ["new"]
     );
 }

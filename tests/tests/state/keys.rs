@@ -3,7 +3,7 @@
 use petalflow::prelude::*;
 use petalflow::state::{KeyFlag, KeyMeta, Reducer, Update as _};
 
-use crate::support::{both, twin};
+use crate::support::{flow_and_graph, run_both};
 
 /// A key for each option.
 #[state]
@@ -82,11 +82,11 @@ fn the_metadata_of_the_keys() {
 #[node(Keys)]
 async fn nothing() {}
 
-twin! { Nothing(Keys) { nothing } nodes: nothing }
+flow_and_graph! { Nothing(Keys) { nothing } nodes: nothing }
 
 #[tokio::test]
 async fn c44_defaults_and_input() {
-    let keys = both!(Nothing, |launch| launch.run(input("x")).await.unwrap());
+    let keys = run_both!(Nothing, |launch| launch.run(input("x")).await.unwrap());
     assert_eq!(
         (
             keys.given.as_str(),
@@ -97,7 +97,7 @@ async fn c44_defaults_and_input() {
         ),
         ("x", 7, "unset", 5, -100)
     );
-    let keys = both!(Nothing, |launch| launch
+    let keys = run_both!(Nothing, |launch| launch
         .run(KeysInput {
             given: "x".into(),
             number: 8
@@ -111,14 +111,14 @@ async fn c44_defaults_and_input() {
 async fn c44_input_comes_as_data() {
     // LangGraph ignores a key that it does not know.
     let data = |text: &str| serde_json::from_str::<KeysInput>(text);
-    let keys = both!(Nothing, |launch| {
+    let keys = run_both!(Nothing, |launch| {
         launch
             .run(data(r#"{"given": "x", "number": 8}"#).unwrap())
             .await
             .unwrap()
     });
     assert_eq!((keys.given.as_str(), keys.number), ("x", 8));
-    let keys = both!(Nothing, |launch| launch
+    let keys = run_both!(Nothing, |launch| launch
         .run(data(r#"{"given": "x"}"#).unwrap())
         .await
         .unwrap());
@@ -167,12 +167,12 @@ struct Folds {
 #[node(Folds)]
 async fn fold_nothing() {}
 
-twin! { FoldNothing(Folds) { fold_nothing } nodes: fold_nothing }
+flow_and_graph! { FoldNothing(Folds) { fold_nothing } nodes: fold_nothing }
 
 #[tokio::test]
 async fn c44_keys_absent_from_the_data_are_not_written() {
     let start = |text: &str| serde_json::from_str::<FoldsInput>(text).unwrap();
-    let folds = both!(FoldNothing, |launch| launch.run(start("{}")).await.unwrap());
+    let folds = run_both!(FoldNothing, |launch| launch.run(start("{}")).await.unwrap());
     let expected = Folds {
         xs: vec![],
         from_one: vec![1],
@@ -184,7 +184,7 @@ async fn c44_keys_absent_from_the_data_are_not_written() {
     };
     assert_eq!(folds, expected);
     let text = r#"{"xs": [2], "from_one": [2], "n": 1, "high": 4, "winner": "w", "subtitle": "s", "type": {"a": 1}}"#;
-    let folds = both!(FoldNothing, |launch| launch.run(start(text)).await.unwrap());
+    let folds = run_both!(FoldNothing, |launch| launch.run(start(text)).await.unwrap());
     let expected = Folds {
         xs: vec![2],
         from_one: vec![1, 2],
@@ -212,20 +212,20 @@ async fn nine() -> KeysKept {
     KeysKept(9)
 }
 
-twin! { Zero(Keys) { zero } nodes: zero }
-twin! { OverwriteZero(Keys) { overwrite_zero } nodes: overwrite_zero }
-twin! { NineZero(Keys) { nine -> zero; } nodes: nine, zero }
+flow_and_graph! { Zero(Keys) { zero } nodes: zero }
+flow_and_graph! { OverwriteZero(Keys) { overwrite_zero } nodes: overwrite_zero }
+flow_and_graph! { NineZero(Keys) { nine -> zero; } nodes: nine, zero }
 
 #[tokio::test]
 async fn g007_skip_zero_ignores_zero_and_nothing_else() {
-    let keys = both!(Zero, |launch| launch.run(input("x")).await.unwrap());
+    let keys = run_both!(Zero, |launch| launch.run(input("x")).await.unwrap());
     assert_eq!(
         (keys.kept, keys.number),
         (5, 0),
         "only where the key says so"
     );
     assert_eq!(
-        both!(NineZero, |launch| launch
+        run_both!(NineZero, |launch| launch
             .run(input("x"))
             .await
             .unwrap()
@@ -233,7 +233,7 @@ async fn g007_skip_zero_ignores_zero_and_nothing_else() {
         9
     );
     assert_eq!(
-        both!(OverwriteZero, |launch| launch
+        run_both!(OverwriteZero, |launch| launch
             .run(input("x"))
             .await
             .unwrap()
@@ -253,17 +253,17 @@ async fn low_more() -> (KeysLow, KeysHigh, KeysWinner) {
     (KeysLow(8), KeysHigh(-8), KeysWinner(Some("second".into())))
 }
 
-twin! { Extremes(Keys) { low_positive -> low_more; } nodes: low_positive, low_more }
-twin! { ExtremesFork(Keys) { START -> low_more & low_positive; } nodes: low_more, low_positive }
+flow_and_graph! { Extremes(Keys) { low_positive -> low_more; } nodes: low_positive, low_more }
+flow_and_graph! { ExtremesFork(Keys) { START -> low_more & low_positive; } nodes: low_more, low_positive }
 
 #[tokio::test]
 async fn c21_the_minimum_does_not_begin_at_zero() {
-    let keys = both!(Extremes, |launch| launch.run(input("x")).await.unwrap());
+    let keys = run_both!(Extremes, |launch| launch.run(input("x")).await.unwrap());
     assert_eq!(
         (keys.low, keys.high, keys.winner.as_deref()),
         (5, -5, Some("first"))
     );
-    let keys = both!(ExtremesFork, |launch| launch.run(input("x")).await.unwrap());
+    let keys = run_both!(ExtremesFork, |launch| launch.run(input("x")).await.unwrap());
     assert_eq!(
         (keys.low, keys.high, keys.winner.as_deref()),
         (5, -5, Some("second")),
@@ -281,14 +281,14 @@ async fn look(flash: &u32) -> KeysScratch {
     KeysScratch(vec![*flash])
 }
 
-twin! {
+flow_and_graph! {
     Flash(Keys) { node look_again = look; flash_nine -> look -> look_again; }
     nodes: look_again = |b| b.node_as("look_again", look {}), flash_nine, look
 }
 
 #[tokio::test]
 async fn c13_an_ephemeral_key_falls_back_to_its_default() {
-    let keys = both!(Flash, |launch| launch.run(input("x")).await.unwrap());
+    let keys = run_both!(Flash, |launch| launch.run(input("x")).await.unwrap());
     assert_eq!((keys.scratch, keys.flash), (vec![1, 9, 1], 1));
 }
 
@@ -297,12 +297,12 @@ async fn option(given: &str) -> Option<KeysPlain> {
     given.parse().ok().map(KeysPlain)
 }
 
-twin! { Optional(Keys) { option } nodes: option }
+flow_and_graph! { Optional(Keys) { option } nodes: option }
 
 #[tokio::test]
 async fn an_option_may_write_or_not() {
     assert_eq!(
-        both!(Optional, |launch| launch
+        run_both!(Optional, |launch| launch
             .run(input("12"))
             .await
             .unwrap()
@@ -310,7 +310,7 @@ async fn an_option_may_write_or_not() {
         12
     );
     assert_eq!(
-        both!(Optional, |launch| launch
+        run_both!(Optional, |launch| launch
             .run(input("twelve"))
             .await
             .unwrap()
@@ -350,12 +350,12 @@ async fn reads_option(winner: Option<&str>) -> KeysNamed {
     KeysNamed(winner.unwrap_or("nobody").into())
 }
 
-twin! { ReadsOption(Keys) { low_positive -> reads_option; } nodes: low_positive, reads_option }
+flow_and_graph! { ReadsOption(Keys) { low_positive -> reads_option; } nodes: low_positive, reads_option }
 
 #[tokio::test]
 async fn an_option_is_read_by_reference() {
     assert_eq!(
-        both!(ReadsOption, |launch| launch
+        run_both!(ReadsOption, |launch| launch
             .run(input("x"))
             .await
             .unwrap()
@@ -370,12 +370,12 @@ async fn whole(state: &Keys) -> KeysNamed {
     KeysNamed(format!("{} {} {}", state.given, state.plain, state.kept))
 }
 
-twin! { Whole(Keys) { whole } nodes: whole }
+flow_and_graph! { Whole(Keys) { whole } nodes: whole }
 
 #[tokio::test]
 async fn g013_the_whole_state_may_be_read_at_any_time() {
     assert_eq!(
-        both!(Whole, |launch| launch.run(input("x")).await.unwrap().named),
+        run_both!(Whole, |launch| launch.run(input("x")).await.unwrap().named),
         "x 0 5"
     );
 }
@@ -411,11 +411,11 @@ async fn reads_them(
     )
 }
 
-twin! { ReadsThem(Unreserved) { reads_them } nodes: reads_them }
+flow_and_graph! { ReadsThem(Unreserved) { reads_them } nodes: reads_them }
 
 #[tokio::test]
 async fn g019_no_name_of_a_key_is_reserved() {
-    let state = both!(ReadsThem, |launch| launch.run(()).await.unwrap());
+    let state = run_both!(ReadsThem, |launch| launch.run(()).await.unwrap());
     assert_eq!(
         state,
         Unreserved {

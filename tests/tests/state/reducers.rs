@@ -6,7 +6,7 @@ use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::state::{Message, Remove, reduce};
 
-use crate::support::{both, expect_error, kind, twin};
+use crate::support::{expect_error, flow_and_graph, kind, run_both};
 
 fn fold<T>(reducer: fn(&mut T, T), mut current: T, written: T) -> T {
     reducer(&mut current, written);
@@ -182,18 +182,18 @@ async fn later(low: &i64, name: &str) -> (ManyTotal, ManyMap, ManyName) {
     )
 }
 
-twin! { Both(Many) { START -> five & seven; five & seven -> later; } nodes: five, seven, later }
+flow_and_graph! { Both(Many) { START -> five & seven; five & seven -> later; } nodes: five, seven, later }
 
 #[tokio::test]
 async fn c21_g010_concurrent_writes_fold_from_the_current_value_never_from_zero() {
-    let many = both!(Both, |launch| launch.run(1).await.unwrap());
+    let many = run_both!(Both, |launch| launch.run(1).await.unwrap());
     // agentmesh folds concurrent writes from Reducer.Zero() first: Min over 5 and 7 gives 0 there, Max over -5 and -7 too.
     assert_eq!((many.low, many.low_from_ten, many.high), (5, 5, -5));
 }
 
 #[tokio::test]
 async fn c12_g011_each_key_folds_by_its_own_reducer() {
-    let many = both!(Both, |launch| launch.run(1).await.unwrap());
+    let many = run_both!(Both, |launch| launch.run(1).await.unwrap());
     assert_eq!(many.total, 7);
     assert_eq!(many.name, "first");
     assert_eq!(
@@ -209,11 +209,11 @@ async fn c12_g011_each_key_folds_by_its_own_reducer() {
 #[node(Many)]
 async fn nothing() {}
 
-twin! { Idle(Many) { nothing } nodes: nothing }
+flow_and_graph! { Idle(Many) { nothing } nodes: nothing }
 
 #[tokio::test]
 async fn g002_g013_an_unwritten_key_holds_its_default() {
-    let many = both!(Idle, |launch| launch.run(3).await.unwrap());
+    let many = run_both!(Idle, |launch| launch.run(3).await.unwrap());
     let empty = Many {
         round: 3,
         total: 0,
@@ -254,11 +254,11 @@ async fn add_four(n: &u32) -> (SumsN, SumsSeen) {
     (SumsN(4), SumsSeen(vec![*n]))
 }
 
-twin! { SumUp(Sums) { one_to_three -> each add -> add_four; } nodes: one_to_three, add, add_four }
+flow_and_graph! { SumUp(Sums) { one_to_three -> each add -> add_four; } nodes: one_to_three, add, add_four }
 
 #[tokio::test]
 async fn c12_sums_add_up() {
-    let sums = both!(SumUp, |launch| launch.run(0).await.unwrap());
+    let sums = run_both!(SumUp, |launch| launch.run(0).await.unwrap());
     assert_eq!(
         sums,
         Sums {
@@ -271,7 +271,7 @@ async fn c12_sums_add_up() {
 #[tokio::test]
 async fn g043_input_goes_through_the_reducer() {
     assert_eq!(
-        both!(SumUp, |launch| launch.run(100).await.unwrap()),
+        run_both!(SumUp, |launch| launch.run(100).await.unwrap()),
         Sums {
             n: 110,
             seen: vec![106]
@@ -284,12 +284,12 @@ async fn watch(n: &u32, seen: &[u32]) -> (SumsN, SumsSeen, bool) {
     (SumsN(1), SumsSeen(vec![*n]), seen.is_empty())
 }
 
-twin! { Watch(Sums) { watch -> match { true => watch, false => END }; } nodes: watch }
+flow_and_graph! { Watch(Sums) { watch -> match { true => watch, false => END }; } nodes: watch }
 
 #[tokio::test]
 async fn c23_an_aggregate_is_visible_one_superstep_later() {
     assert_eq!(
-        both!(Watch, |launch| launch.run(0).await.unwrap()),
+        run_both!(Watch, |launch| launch.run(0).await.unwrap()),
         Sums {
             n: 2,
             seen: vec![0, 1]
@@ -340,14 +340,14 @@ async fn hear(messages: &[String]) -> TopicReceived {
     TopicReceived(vec![messages.to_vec()])
 }
 
-twin! {
+flow_and_graph! {
     Heard(Topic) { node hear_again = hear; say_ab -> say_cd & say_d; say_cd & say_d -> hear -> hear_again; }
     nodes: hear_again = |b| b.node_as("hear_again", hear {}), say_ab, say_cd, say_d, hear
 }
 
 #[tokio::test]
 async fn c13_an_ephemeral_key_lasts_one_superstep() {
-    let topic = both!(Heard, |launch| launch.run(()).await.unwrap());
+    let topic = run_both!(Heard, |launch| launch.run(()).await.unwrap());
     assert_eq!(
         topic.received,
         [texts(&["a", "b"]), texts(&["c", "d", "d"]), vec![]]
@@ -467,12 +467,12 @@ async fn forget_the_unknown() -> ChatLines {
     ChatLines(vec![removal("9")])
 }
 
-twin! { Answer(Chat) { answer } nodes: answer }
-twin! { Forget(Chat) { answer -> forget_the_unknown; } nodes: answer, forget_the_unknown }
+flow_and_graph! { Answer(Chat) { answer } nodes: answer }
+flow_and_graph! { Forget(Chat) { answer -> forget_the_unknown; } nodes: answer, forget_the_unknown }
 
 #[tokio::test]
 async fn g042_input_messages_are_folded_into_the_messages() {
-    let chat = both!(Answer, |launch| launch
+    let chat = run_both!(Answer, |launch| launch
         .run(vec![line("1", "helo"), line("1", "hello")])
         .await
         .unwrap());
@@ -484,7 +484,7 @@ async fn g042_input_messages_are_folded_into_the_messages() {
 
 #[tokio::test]
 async fn c24_the_removal_of_an_unknown_message_is_an_error_and_applies_nothing() {
-    let (kind, state) = both!(Forget, |launch| {
+    let (kind, state) = run_both!(Forget, |launch| {
         let error = expect_error(launch.run(vec![]).await);
         (
             error.kind().clone(),

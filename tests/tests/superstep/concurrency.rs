@@ -5,7 +5,7 @@ use std::time::Duration;
 use petalflow::prelude::*;
 use tokio::time::{Instant, sleep};
 
-use crate::support::{Gauge, Log, LogXs, Trace, both, twin};
+use crate::support::{Gauge, Log, LogXs, Trace, flow_and_graph, run_both};
 
 #[node(Log)]
 async fn ten() -> Each<u32> {
@@ -21,7 +21,7 @@ async fn busy(#[item] number: &u32, gauge: Managed<Gauge>, trace: Managed<Trace>
     LogXs(vec![number.to_string()])
 }
 
-twin! { Ten(Log) { ten -> each busy; } nodes: ten, busy }
+flow_and_graph! { Ten(Log) { ten -> each busy; } nodes: ten, busy }
 
 fn numbers() -> Vec<String> {
     (0..10).map(|number| number.to_string()).collect()
@@ -29,7 +29,7 @@ fn numbers() -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn c58_the_cap_is_reached_and_not_exceeded_and_order_is_kept() {
-    let (peak, left, begun, xs) = both!(Ten, |launch| {
+    let (peak, left, begun, xs) = run_both!(Ten, |launch| {
         let (gauge, trace) = (Gauge::default(), Trace::default());
         let xs = launch
             .max_concurrency(3)
@@ -49,7 +49,7 @@ async fn c58_the_cap_is_reached_and_not_exceeded_and_order_is_kept() {
 #[tokio::test(start_paused = true)]
 async fn c58_g001_peers_without_a_cap_all_tasks_run_concurrently() {
     // agentmesh runs 4 workers by default; weavegraph one per core.
-    let (peak, elapsed) = both!(Ten, |launch| {
+    let (peak, elapsed) = run_both!(Ten, |launch| {
         let (gauge, begun) = (Gauge::default(), Instant::now());
         launch
             .manage(gauge.clone())
@@ -76,12 +76,12 @@ macro_rules! busy_nodes {
 
 busy_nodes!(a b c d e);
 
-twin! { Five(Log) { START -> a & b & c & d & e; } nodes: a, b, c, d, e }
+flow_and_graph! { Five(Log) { START -> a & b & c & d & e; } nodes: a, b, c, d, e }
 
 #[tokio::test(start_paused = true)]
 async fn g032_two_at_a_time_are_never_three() {
     for (cap, waits) in [(1, 5), (2, 3), (5, 1), (100, 1)] {
-        let (peak, xs, elapsed) = both!(Five, |launch| {
+        let (peak, xs, elapsed) = run_both!(Five, |launch| {
             let (gauge, begun) = (Gauge::default(), Instant::now());
             let xs = launch
                 .max_concurrency(cap)

@@ -2,7 +2,7 @@
 
 use petalflow::prelude::*;
 
-use crate::support::{Log, LogXs, appending, assert_log, both, list, twin};
+use crate::support::{Log, LogXs, appending, assert_log, flow_and_graph, list, run_both};
 
 appending!(after other last);
 
@@ -42,7 +42,7 @@ async fn gather(xs: &[String]) -> PlanXs {
     PlanXs(vec![format!("gathered {}", xs.len())])
 }
 
-twin! {
+flow_and_graph! {
     TwoSenders(Plan) { START -> plan_left & plan_right; plan_right -> each work; plan_left -> each work; work -> gather; }
     nodes: plan_left, plan_right, work, gather
 }
@@ -53,7 +53,7 @@ fn plan(left: u32, right: u32) -> PlanInput {
 
 #[tokio::test]
 async fn items_run_in_the_order_of_their_senders_and_then_of_their_index() {
-    let xs = both!(TwoSenders, |launch| launch
+    let xs = run_both!(TwoSenders, |launch| launch
         .run(plan(2, 3))
         .await
         .unwrap()
@@ -74,7 +74,7 @@ async fn items_run_in_the_order_of_their_senders_and_then_of_their_index() {
 #[tokio::test]
 async fn an_empty_batch_fires_its_successor() {
     assert_eq!(
-        both!(TwoSenders, |launch| launch
+        run_both!(TwoSenders, |launch| launch
             .run(plan(0, 0))
             .await
             .unwrap()
@@ -86,7 +86,7 @@ async fn an_empty_batch_fires_its_successor() {
 #[tokio::test]
 async fn a_sender_without_items_adds_nothing_to_the_batch_of_another() {
     assert_eq!(
-        both!(TwoSenders, |launch| launch
+        run_both!(TwoSenders, |launch| launch
             .run(plan(1, 0))
             .await
             .unwrap()
@@ -94,7 +94,7 @@ async fn a_sender_without_items_adds_nothing_to_the_batch_of_another() {
         ["left 0 at 0", "gathered 1"]
     );
     assert_eq!(
-        both!(TwoSenders, |launch| launch
+        run_both!(TwoSenders, |launch| launch
             .run(plan(0, 1))
             .await
             .unwrap()
@@ -130,14 +130,14 @@ async fn sort(#[item] number: &u32) -> (LogXs, Way) {
     (LogXs(vec![number.to_string()]), way)
 }
 
-twin! { Sorted(Log) { some -> each sort; sort -> after | other | last; } nodes: some, sort, after, other, last }
-twin! { NoneSorted(Log) { none -> each sort; sort -> after | other | last; } nodes: none, sort, after, other, last }
+flow_and_graph! { Sorted(Log) { some -> each sort; sort -> after | other | last; } nodes: some, sort, after, other, last }
+flow_and_graph! { NoneSorted(Log) { none -> each sort; sort -> after | other | last; } nodes: none, sort, after, other, last }
 
 #[tokio::test]
 async fn items_with_routes_fire_the_union_of_their_targets() {
     assert_log!(Sorted, ["1", "2", "3", "after", "other"]);
     assert_eq!(
-        both!(NoneSorted, |launch| launch.run(vec![]).await.unwrap().xs),
+        run_both!(NoneSorted, |launch| launch.run(vec![]).await.unwrap().xs),
         [""; 0],
         "nobody chose"
     );
@@ -156,14 +156,14 @@ async fn part(#[item] part: &String) -> LogXs {
     LogXs(vec![part.clone()])
 }
 
-twin! { Nested(Log) { some -> each split -> each part -> after; } nodes: some, split, part, after }
-twin! { NestedEmpty(Log) { none -> each split -> each part -> after; } nodes: none, split, part, after }
+flow_and_graph! { Nested(Log) { some -> each split -> each part -> after; } nodes: some, split, part, after }
+flow_and_graph! { NestedEmpty(Log) { none -> each split -> each part -> after; } nodes: none, split, part, after }
 
 #[tokio::test]
 async fn items_may_send_items() {
     assert_log!(Nested, ["1", "2", "3", "2.0", "3.0", "3.1", "after"]);
     assert_eq!(
-        both!(NestedEmpty, |launch| launch.run(vec![]).await.unwrap().xs),
+        run_both!(NestedEmpty, |launch| launch.run(vec![]).await.unwrap().xs),
         ["after"],
         "no items of no items"
     );
@@ -174,8 +174,8 @@ async fn echo(#[item] number: &u32) -> LogXs {
     LogXs(vec![number.to_string()])
 }
 
-twin! { Join(Log) { START -> some & other; some -> each echo; echo & other -> after; } nodes: some, other, echo, after }
-twin! { JoinEmpty(Log) { START -> none & other; none -> each echo; echo & other -> after; } nodes: none, other, echo, after }
+flow_and_graph! { Join(Log) { START -> some & other; some -> each echo; echo & other -> after; } nodes: some, other, echo, after }
+flow_and_graph! { JoinEmpty(Log) { START -> none & other; none -> each echo; echo & other -> after; } nodes: none, other, echo, after }
 
 #[tokio::test]
 async fn a_batch_arrives_once_at_a_join() {
@@ -183,14 +183,14 @@ async fn a_batch_arrives_once_at_a_join() {
     assert_log!(JoinEmpty, ["other", "after"]);
 }
 
-twin! { Beside(Log) { some -> each echo & other; echo -> after; } nodes: some, echo, other, after }
+flow_and_graph! { Beside(Log) { some -> each echo & other; echo -> after; } nodes: some, echo, other, after }
 
 #[tokio::test]
 async fn each_and_a_plain_edge_fire_together() {
     assert_log!(Beside, ["1", "2", "3", "other", "after"]);
 }
 
-twin! {
+flow_and_graph! {
     LateItems(Log) { START -> some & other; some -> each echo; other -> last -> after; defer echo; }
     nodes: some, other, echo, last, after
 }
@@ -226,7 +226,7 @@ async fn answer(#[item] name: &String) -> LogXs {
     LogXs(vec![format!("hello {name}")])
 }
 
-twin! {
+flow_and_graph! {
     Calls(Log) {
         START -> call_a & call_b;
         call_a -> match { Name => answer, Hang => END };
@@ -263,7 +263,7 @@ async fn digs() -> Vec<Dig> {
     ]
 }
 
-twin! {
+flow_and_graph! {
     DigsAll(Log) { digs -> match { At => echo, All => each echo, Beside => echo, Rest => after }; }
     nodes: digs, echo, after
 }
@@ -276,7 +276,7 @@ async fn each_payload_of_a_route_in_a_list_is_delivered_in_order() {
 #[tokio::test]
 async fn a_loop_over_items_restarts_their_indexes() {
     assert_eq!(
-        both!(Again, |launch| launch.run(list(["x"])).await.unwrap().xs),
+        run_both!(Again, |launch| launch.run(list(["x"])).await.unwrap().xs),
         ["x", "0", "0", "1", "0", "1", "2", "3"]
     );
 }
@@ -298,7 +298,7 @@ async fn enough(xs: &[String]) -> bool {
     xs.len() > 6
 }
 
-twin! {
+flow_and_graph! {
     Again(Log) { START -> as_many; as_many -> each number -> enough; enough -> match { true => END, false => as_many }; }
     nodes: as_many, number, enough
 }

@@ -3,17 +3,17 @@
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{Log, appending, both, expect_error, kind, list, twin};
+use crate::support::{Log, appending, expect_error, flow_and_graph, kind, list, run_both};
 
 appending!(a b c);
 
-twin! { Chain(Log) { a -> b -> c; } nodes: a, b, c }
-twin! { Fork(Log) { START -> a & b; a & b -> c; } nodes: a, b, c }
+flow_and_graph! { Chain(Log) { a -> b -> c; } nodes: a, b, c }
+flow_and_graph! { Fork(Log) { START -> a & b; a & b -> c; } nodes: a, b, c }
 
 #[tokio::test]
 async fn c44_p055_an_empty_input_runs() {
     assert_eq!(
-        both!(Chain, |launch| launch
+        run_both!(Chain, |launch| launch
             .run(LogInput::default())
             .await
             .unwrap()
@@ -27,7 +27,7 @@ use crate::support::LogInput;
 #[tokio::test]
 async fn c45_n_supersteps_need_a_limit_of_n() {
     assert_eq!(
-        both!(Chain, |launch| launch
+        run_both!(Chain, |launch| launch
             .limit(3)
             .run(vec![])
             .await
@@ -36,7 +36,7 @@ async fn c45_n_supersteps_need_a_limit_of_n() {
         ["a", "b", "c"]
     );
     assert_eq!(
-        both!(Fork, |launch| launch.limit(2).run(vec![]).await.unwrap().xs),
+        run_both!(Fork, |launch| launch.limit(2).run(vec![]).await.unwrap().xs),
         ["a", "b", "c"]
     );
 }
@@ -44,7 +44,7 @@ async fn c45_n_supersteps_need_a_limit_of_n() {
 #[tokio::test]
 async fn c45_one_less_fails_before_the_node_runs() {
     // LangGraph raises although the node ran.
-    let (kind, xs, superstep) = both!(Chain, |launch| {
+    let (kind, xs, superstep) = run_both!(Chain, |launch| {
         let error = expect_error(launch.limit(2).run(vec![]).await);
         (
             error.kind().clone(),
@@ -60,7 +60,7 @@ async fn c45_one_less_fails_before_the_node_runs() {
         }
     );
     assert_eq!((xs, superstep), (list(["a", "b"]), 2));
-    let next = both!(Fork, |launch| kind_of(launch.limit(0).run(vec![]).await));
+    let next = run_both!(Fork, |launch| kind_of(launch.limit(0).run(vec![]).await));
     assert_eq!(
         next,
         RunErrorKind::Limit {
@@ -97,12 +97,12 @@ async fn count() -> (CounterN, bool) {
     (CounterN(1), true)
 }
 
-twin! { Endless(Counter) { count -> match { true => count, false => END }; } nodes: count }
+flow_and_graph! { Endless(Counter) { count -> match { true => count, false => END }; } nodes: count }
 
 #[tokio::test]
 async fn c45_g001_g031_an_endless_loop_stops_at_the_limit() {
     let at = |limit: Option<u64>| async move {
-        both!(Endless, |launch| {
+        run_both!(Endless, |launch| {
             let launch = if let Some(limit) = limit {
                 launch.limit(limit)
             } else {
@@ -145,12 +145,12 @@ async fn note(cx: Context) -> (CounterRemaining, bool) {
     )
 }
 
-twin! { UseUp(Counter) { note -> match { true => note, false => END }; } nodes: note }
+flow_and_graph! { UseUp(Counter) { note -> match { true => note, false => END }; } nodes: note }
 
 #[tokio::test]
 async fn c45_a_node_knows_how_many_supersteps_are_left() {
     assert_eq!(
-        both!(UseUp, |launch| launch
+        run_both!(UseUp, |launch| launch
             .limit(4)
             .run(())
             .await
@@ -182,12 +182,12 @@ async fn thousand(n: &u64) -> (CounterN, bool) {
     (CounterN(1), *n + 1 < 1_000)
 }
 
-twin! { Thousand(Counter) { thousand -> match { true => thousand, false => END }; } nodes: thousand }
+flow_and_graph! { Thousand(Counter) { thousand -> match { true => thousand, false => END }; } nodes: thousand }
 
 #[tokio::test]
 async fn c45_the_limit_has_no_maximum() {
     assert_eq!(
-        both!(Thousand, |launch| launch
+        run_both!(Thousand, |launch| launch
             .limit(1_000)
             .run(())
             .await
@@ -196,7 +196,7 @@ async fn c45_the_limit_has_no_maximum() {
         1_000
     );
     assert_eq!(
-        both!(Thousand, |launch| launch
+        run_both!(Thousand, |launch| launch
             .limit(u64::MAX)
             .run(())
             .await
@@ -205,7 +205,7 @@ async fn c45_the_limit_has_no_maximum() {
         1_000
     );
     assert!(matches!(
-        both!(Thousand, |launch| expect_error(
+        run_both!(Thousand, |launch| expect_error(
             launch.limit(999).run(()).await
         )
         .kind()

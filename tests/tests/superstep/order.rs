@@ -6,7 +6,7 @@ use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use tokio::time::sleep;
 
-use crate::support::{Log, LogXs, Trace, appending, assert_log, both, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, assert_log, flow_and_graph, list, run_both};
 
 appending!(one three_one z n10 n9 B join);
 
@@ -27,17 +27,17 @@ async fn c(cx: Context) -> LogXs {
     LogXs(vec![cx.node().into()])
 }
 
-twin! { Uneven(Log) { START -> c & a & b; } nodes: a, b, c }
+flow_and_graph! { Uneven(Log) { START -> c & a & b; } nodes: a, b, c }
 
 #[tokio::test(start_paused = true)]
 async fn c01_concurrent_writes_fold_in_declaration_order_not_in_completion_order() {
-    let xs = both!(Uneven, |launch| launch.run(vec![]).await.unwrap().xs);
+    let xs = run_both!(Uneven, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(xs, ["c", "a", "b"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn c01_events_have_the_order_of_completion() {
-    let done = both!(Uneven, |launch| {
+    let done = run_both!(Uneven, |launch| {
         let mut events = launch.run(vec![]).events();
         let mut done = Vec::new();
         while let Some(event) = events.next().await {
@@ -63,11 +63,11 @@ async fn peers_parallel_nodes_run_concurrently() {
     );
 }
 
-twin! { Unsorted(Log) { START -> a & B & n10 & n9; } nodes: a, B, n10, n9 }
+flow_and_graph! { Unsorted(Log) { START -> a & B & n10 & n9; } nodes: a, B, n10, n9 }
 
 #[tokio::test(start_paused = true)]
 async fn c02_the_order_is_that_of_the_declaration_not_of_the_names() {
-    let xs = both!(Unsorted, |launch| launch.run(vec![]).await.unwrap().xs);
+    let xs = run_both!(Unsorted, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(xs, ["a", "B", "n10", "n9"]);
 }
 
@@ -83,19 +83,19 @@ async fn worker(#[item] number: &u32) -> LogXs {
     LogXs(vec![number.to_string()])
 }
 
-twin! { SendsLast(Log) { twelve -> a & z & each worker; } nodes: twelve, a, z, worker }
-twin! { SendsFirst(Log) { twelve -> each worker & a & z; } nodes: twelve, a, z, worker }
+flow_and_graph! { SendsLast(Log) { twelve -> a & z & each worker; } nodes: twelve, a, z, worker }
+flow_and_graph! { SendsFirst(Log) { twelve -> each worker & a & z; } nodes: twelve, a, z, worker }
 
 #[tokio::test(start_paused = true)]
 async fn c03_items_fold_in_send_order_at_the_index_of_their_node() {
     let sent: Vec<String> = (0..12).map(|number| number.to_string()).collect();
-    let last = both!(SendsLast, |launch| launch.run(vec![]).await.unwrap().xs);
+    let last = run_both!(SendsLast, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(
         last,
         [list(["a", "z"]), sent.clone()].concat(),
         "10 and 11 are not sorted as text"
     );
-    let first = both!(SendsFirst, |launch| launch.run(vec![]).await.unwrap().xs);
+    let first = run_both!(SendsFirst, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(first, [sent, list(["a", "z"])].concat());
 }
 
@@ -114,11 +114,11 @@ async fn third() -> LogXs {
     LogXs(list(["3"]))
 }
 
-twin! { AfterSends(Log) { first -> each second -> third; } nodes: first, second, third }
+flow_and_graph! { AfterSends(Log) { first -> each second -> third; } nodes: first, second, third }
 
 #[tokio::test]
 async fn c04_a_node_after_the_items_runs_once() {
-    let xs = both!(AfterSends, |launch| launch
+    let xs = run_both!(AfterSends, |launch| launch
         .run(list(["0"]))
         .await
         .unwrap()
@@ -149,7 +149,7 @@ async fn resend(#[item] send: &Send) -> (LogXs, Each<Send>) {
     }
 }
 
-twin! {
+flow_and_graph! {
     Resend(Log) {
         START -> start;
         third -> END;
@@ -161,7 +161,7 @@ twin! {
 
 #[tokio::test]
 async fn c06_a_sent_task_may_itself_send() {
-    let xs = both!(Resend, |launch| launch.run(list(["0"])).await.unwrap().xs);
+    let xs = run_both!(Resend, |launch| launch.run(list(["0"])).await.unwrap().xs);
     // LangGraph, with its own names: ["0","1","3.1","2|Command(3)","2|Command(4)","3","2|3","2|4","3"].
     assert_eq!(
         xs,
@@ -207,13 +207,13 @@ async fn right_reader(value: &u32) -> PairRight {
     PairRight(*value + 1)
 }
 
-twin! { Isolated(Pair) { init -> left_reader & right_reader; } nodes: init, left_reader, right_reader }
+flow_and_graph! { Isolated(Pair) { init -> left_reader & right_reader; } nodes: init, left_reader, right_reader }
 
 #[tokio::test]
 async fn c17_g024_p073_all_nodes_of_a_superstep_read_one_snapshot() {
     // agentmesh lets both write one Replace key and silently stores one of the 11s; here that is refused (C07), so each has
     // a key of its own.
-    let pair = both!(Isolated, |launch| launch.run(()).await.unwrap());
+    let pair = run_both!(Isolated, |launch| launch.run(()).await.unwrap());
     assert_eq!(
         pair,
         Pair {
@@ -236,11 +236,11 @@ async fn read_beside(state: &Pair) -> PairLeft {
     PairLeft(state.value)
 }
 
-twin! { Buffered(Pair) { START -> write_42 & read_beside; write_42 & read_beside -> right_reader; } nodes: write_42, read_beside, right_reader }
+flow_and_graph! { Buffered(Pair) { START -> write_42 & read_beside; write_42 & read_beside -> right_reader; } nodes: write_42, read_beside, right_reader }
 
 #[tokio::test]
 async fn c18_g025_a_write_is_visible_only_after_the_barrier() {
-    let pair = both!(Buffered, |launch| launch.run(()).await.unwrap());
+    let pair = run_both!(Buffered, |launch| launch.run(()).await.unwrap());
     assert_eq!(
         pair,
         Pair {
@@ -266,7 +266,7 @@ async fn tag3() -> LogXs {
     LogXs(list(["tag3"]))
 }
 
-twin! { Tags(Log) { tag1 -> tag2 -> tag3; } nodes: tag1, tag2, tag3 }
+flow_and_graph! { Tags(Log) { tag1 -> tag2 -> tag3; } nodes: tag1, tag2, tag3 }
 
 #[tokio::test]
 async fn c20_g028_appends_keep_their_sequence_over_supersteps() {
@@ -286,11 +286,11 @@ async fn note(#[item] number: &u32) -> LogXs {
     LogXs(vec![number.to_string()])
 }
 
-twin! { Hundred(Log) { hundred -> each note; } nodes: hundred, note }
+flow_and_graph! { Hundred(Log) { hundred -> each note; } nodes: hundred, note }
 
 #[tokio::test]
 async fn g026_parallel_appends_all_survive() {
-    let xs = both!(Hundred, |launch| launch.run(vec![]).await.unwrap().xs);
+    let xs = run_both!(Hundred, |launch| launch.run(vec![]).await.unwrap().xs);
     let all: Vec<String> = (0..100).map(|number| number.to_string()).collect();
     assert_eq!(xs, all);
 }
@@ -303,7 +303,7 @@ async fn p077_peers_the_result_is_the_same_in_every_run() {
     }
 }
 
-twin! { Diamond(Log) { START -> c & z; c -> one; z -> one; } nodes: c, z, one }
+flow_and_graph! { Diamond(Log) { START -> c & z; c -> one; z -> one; } nodes: c, z, one }
 
 #[tokio::test]
 async fn g029_c33_two_senders_in_one_superstep_activate_a_node_once() {
@@ -316,7 +316,7 @@ async fn spoken(cx: Context, trace: Managed<Trace>) {
     trace.record(cx.node());
 }
 
-twin! {
+flow_and_graph! {
     Begin(Log) { node zeta = spoken; node beta = spoken; node alpha = spoken; START -> zeta & beta & alpha; }
     nodes: zeta = |b| b.node_as("zeta", spoken {}), beta = |b| b.node_as("beta", spoken {}), alpha = |b| b.node_as("alpha", spoken {})
 }
@@ -324,7 +324,7 @@ twin! {
 #[tokio::test]
 async fn g030_nodes_begin_in_a_fixed_order() {
     // agentmesh sorts the names before scheduling; here the order is that of the declaration.
-    let begun = both!(Begin, |launch| {
+    let begun = run_both!(Begin, |launch| {
         let trace = Trace::default();
         launch.manage(trace.clone()).run(vec![]).await.unwrap();
         trace.all()
@@ -332,7 +332,7 @@ async fn g030_nodes_begin_in_a_fixed_order() {
     assert_eq!(begun, ["zeta", "beta", "alpha"]);
 }
 
-twin! { JoinTwice(Log) { START -> one -> third & z; third & z -> join; } nodes: one, third, z, join }
+flow_and_graph! { JoinTwice(Log) { START -> one -> third & z; third & z -> join; } nodes: one, third, z, join }
 
 #[tokio::test]
 async fn p064_peers_a_fan_in_runs_once_not_once_per_branch() {
@@ -341,7 +341,7 @@ async fn p064_peers_a_fan_in_runs_once_not_once_per_branch() {
 
 #[tokio::test]
 async fn c10_several_writes_of_one_node_fold_in_their_order() {
-    let (doc, updates) = both!(Twice, |launch| {
+    let (doc, updates) = run_both!(Twice, |launch| {
         let mut events = launch.run(()).events();
         let (mut doc, mut updates) = (None, Vec::new());
         while let Some(event) = events.next().await {
@@ -380,4 +380,4 @@ async fn write_once() -> DocFoo {
     DocFoo("b".into())
 }
 
-twin! { Twice(Doc) { write_twice -> write_once; } nodes: write_twice, write_once }
+flow_and_graph! { Twice(Doc) { write_twice -> write_once; } nodes: write_twice, write_once }

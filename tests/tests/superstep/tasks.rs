@@ -13,7 +13,7 @@ use petalflow::policy::Policy;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{Log, LogXs, appending, both, expect_error, kind, list, twin};
+use crate::support::{Log, LogXs, appending, expect_error, flow_and_graph, kind, list, run_both};
 
 appending!(after);
 
@@ -61,14 +61,14 @@ async fn twice(cx: Context, ids: Managed<Ids>) -> bool {
     cx.superstep() < 4
 }
 
-twin! {
+flow_and_graph! {
     Named(Log) { third_time -> items; items -> each item; item -> twice -> match { true => items, false => END }; }
     nodes: third_time, items, item, twice
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_id_is_stable_over_attempts_and_different_between_tasks() {
-    let shape = both!(Named, |launch| {
+    let shape = run_both!(Named, |launch| {
         let launch = launch.manage(Ids::default());
         let ids = std::sync::Arc::new(Ids::default());
         let launch = launch.manage_shared(std::sync::Arc::clone(&ids));
@@ -132,12 +132,12 @@ async fn spawned(xs: &[String], threads: Managed<Threads>) -> petalflow::Result<
     Ok(LogXs(vec![format!("spawned after {}", xs.len())]))
 }
 
-twin! { Places(Log) { in_place -> blocks -> spawned -> after; } nodes: in_place, blocks, spawned, after }
-twin! { PlacesInFork(Log) { in_place -> blocks & spawned; blocks & spawned -> after; } nodes: in_place, blocks, spawned, after }
+flow_and_graph! { Places(Log) { in_place -> blocks -> spawned -> after; } nodes: in_place, blocks, spawned, after }
+flow_and_graph! { PlacesInFork(Log) { in_place -> blocks & spawned; blocks & spawned -> after; } nodes: in_place, blocks, spawned, after }
 
 #[tokio::test]
 async fn blocking_and_spawned_nodes_run_on_other_threads_with_their_keys() {
-    let (xs, places) = both!(Places, |launch| {
+    let (xs, places) = run_both!(Places, |launch| {
         let threads = std::sync::Arc::new(Threads::default());
         let xs = launch
             .manage_shared(std::sync::Arc::clone(&threads))
@@ -165,7 +165,7 @@ async fn blocking_and_spawned_nodes_run_on_other_threads_with_their_keys() {
         places,
         expected.map(|(name, here, own)| (name.to_string(), here, own))
     );
-    let xs = both!(PlacesInFork, |launch| launch
+    let xs = run_both!(PlacesInFork, |launch| launch
         .manage(Threads::default())
         .run(list(["x"]))
         .await
@@ -184,8 +184,8 @@ async fn spawn_panics(xs: &[String]) -> LogXs {
     panic!("spawned {}", xs.len())
 }
 
-twin! { BlockPanics(Log) { block_panics } nodes: block_panics }
-twin! { SpawnPanics(Log) { spawn_panics } nodes: spawn_panics }
+flow_and_graph! { BlockPanics(Log) { block_panics } nodes: block_panics }
+flow_and_graph! { SpawnPanics(Log) { spawn_panics } nodes: spawn_panics }
 
 #[tokio::test]
 async fn g034_a_panic_on_another_thread_fails_the_node() {
@@ -197,11 +197,15 @@ async fn g034_a_panic_on_another_thread_fails_the_node() {
         error.message
     };
     assert_eq!(
-        message(both!(BlockPanics, |launch| kind(launch.run(vec![]).await))),
+        message(run_both!(BlockPanics, |launch| kind(
+            launch.run(vec![]).await
+        ))),
         "panicked: blocked 0"
     );
     assert_eq!(
-        message(both!(SpawnPanics, |launch| kind(launch.run(vec![]).await))),
+        message(run_both!(SpawnPanics, |launch| kind(
+            launch.run(vec![]).await
+        ))),
         "panicked: spawned 0"
     );
 }
@@ -260,7 +264,7 @@ struct Texts {
     two: String,
 }
 
-twin! {
+flow_and_graph! {
     Shouts(Texts) {
         node loud: Shout<TextsOne> = Shout::new("!");
         node louder: Shout<TextsTwo> = Shout::new("!!");
@@ -278,7 +282,7 @@ fn texts() -> TextsInput {
 
 #[tokio::test]
 async fn a_node_value_serves_several_keys() {
-    let texts = both!(Shouts, |launch| launch.run(texts()).await.unwrap());
+    let texts = run_both!(Shouts, |launch| launch.run(texts()).await.unwrap());
     assert_eq!(
         texts,
         Texts {

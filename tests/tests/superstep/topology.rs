@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use petalflow::prelude::*;
 
-use crate::support::{Log, LogXs, Trace, appending, assert_log, both, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, assert_log, flow_and_graph, list, run_both};
 
 appending!(a b b2 c d e node1 node2);
 
-twin! { PlainEdges(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; } nodes: a, b, b2, d }
-twin! { Joined(Log) { START -> a & b; b -> b2; a & b2 -> d; } nodes: a, b, b2, d }
-twin! { Deferred(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; defer d; } nodes: a, b, b2, d }
+flow_and_graph! { PlainEdges(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; } nodes: a, b, b2, d }
+flow_and_graph! { Joined(Log) { START -> a & b; b -> b2; a & b2 -> d; } nodes: a, b, b2, d }
+flow_and_graph! { Deferred(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; defer d; } nodes: a, b, b2, d }
 
 #[tokio::test]
 async fn c25_a_plain_edge_fires_on_any_predecessor() {
@@ -67,7 +67,7 @@ async fn qa(docs: &[String], trace: Managed<Trace>) -> QueryAnswer {
     QueryAnswer(docs.join(","))
 }
 
-twin! {
+flow_and_graph! {
     Retrieve(Query) {
         rewrite -> analyzer & retriever_two;
         analyzer -> retriever_one;
@@ -76,7 +76,7 @@ twin! {
     nodes: rewrite, analyzer, retriever_one, retriever_two, qa
 }
 
-twin! {
+flow_and_graph! {
     RetrieveDeferred(Query) {
         rewrite -> analyzer & retriever_two;
         analyzer -> retriever_one;
@@ -97,7 +97,7 @@ fn expected_query() -> Query {
 
 #[tokio::test]
 async fn c26_a_join_waits_for_all_its_sides_over_supersteps() {
-    let (query, qa) = both!(Retrieve, |launch| {
+    let (query, qa) = run_both!(Retrieve, |launch| {
         let trace = Trace::default();
         let query = launch
             .manage(trace.clone())
@@ -111,7 +111,7 @@ async fn c26_a_join_waits_for_all_its_sides_over_supersteps() {
 
 #[tokio::test]
 async fn c29_a_deferred_node_runs_when_no_other_task_is_left() {
-    let (query, qa) = both!(RetrieveDeferred, |launch| {
+    let (query, qa) = run_both!(RetrieveDeferred, |launch| {
         let trace = Trace::default();
         let query = launch
             .manage(trace.clone())
@@ -123,14 +123,14 @@ async fn c29_a_deferred_node_runs_when_no_other_task_is_left() {
     assert_eq!((query, qa), (expected_query(), 1));
 }
 
-twin! { JoinToEnd(Log) { START -> a & b; a & b -> END; } nodes: a, b }
+flow_and_graph! { JoinToEnd(Log) { START -> a & b; a & b -> END; } nodes: a, b }
 
 #[tokio::test]
 async fn c30_a_join_may_lead_to_the_end() {
     assert_log!(JoinToEnd, ["a", "b"]);
 }
 
-twin! { JoinFork(Log) { START -> a & b; a & b -> c & d; c & d -> e; } nodes: a, b, c, d, e }
+flow_and_graph! { JoinFork(Log) { START -> a & b; a & b -> c & d; c & d -> e; } nodes: a, b, c, d, e }
 
 #[tokio::test]
 async fn a_join_may_lead_to_a_fork() {
@@ -163,14 +163,14 @@ async fn again(n: &u32) -> (RoundsN, bool) {
     (RoundsN(1), *n < 2)
 }
 
-twin! {
+flow_and_graph! {
     Round(Rounds) { START -> again -> match { true => left & right, false => END }; left & right -> both; both -> again; }
     nodes: again, left, right, both
 }
 
 #[tokio::test]
 async fn a_join_in_a_loop_starts_empty_each_round() {
-    let rounds = both!(Round, |launch| launch.run(()).await.unwrap());
+    let rounds = run_both!(Round, |launch| launch.run(()).await.unwrap());
     assert_eq!(
         rounds.xs,
         ["left", "right", "both", "left", "right", "both"]
@@ -190,7 +190,7 @@ async fn twice_b() -> (LogXs, Vec<Way>) {
     (LogXs(list(["a"])), vec![Way::B, Way::B])
 }
 
-twin! {
+flow_and_graph! {
     Duplicate(Log) { twice_b -> match { B => b, C => c, Stop => END }; b -> d; c -> d; }
     nodes: twice_b, b, c, d
 }
@@ -211,7 +211,7 @@ async fn b_and_stop() -> (LogXs, Vec<Way>) {
     )
 }
 
-twin! {
+flow_and_graph! {
     BAndEnd(Log) { b_and_stop -> match { B => b, C => c, Stop => END }; }
     nodes: b_and_stop, b, c
 }
@@ -221,7 +221,7 @@ async fn c35_end_among_the_targets_ends_only_its_own_path() {
     assert_log!(BAndEnd, ["a", "b"]);
 }
 
-twin! { EndBeside(Log) { node1 -> END; node1 -> node2; } nodes: node1, node2 }
+flow_and_graph! { EndBeside(Log) { node1 -> END; node1 -> node2; } nodes: node1, node2 }
 
 #[tokio::test]
 async fn c36_an_edge_to_end_beside_another_does_not_end_the_run() {
@@ -234,7 +234,7 @@ async fn nowhere() -> (LogXs, Vec<Way>) {
     (LogXs(list(["a"])), vec![])
 }
 
-twin! { Nowhere(Log) { nowhere -> match { B => b, C => c, Stop => END }; } nodes: nowhere, b, c }
+flow_and_graph! { Nowhere(Log) { nowhere -> match { B => b, C => c, Stop => END }; } nodes: nowhere, b, c }
 
 #[tokio::test]
 async fn g037_p067_no_target_just_ends_the_path() {
@@ -275,11 +275,11 @@ async fn one_and_three() -> Vec<Branch> {
         .collect()
 }
 
-twin! { Branches(Made) { one_and_three -> make1 | make2 | make3; } nodes: one_and_three, make1, make2, make3 }
+flow_and_graph! { Branches(Made) { one_and_three -> make1 | make2 | make3; } nodes: one_and_three, make1, make2, make3 }
 
 #[tokio::test]
 async fn c42_p066_many_branches() {
-    let map = both!(Branches, |launch| launch.run(()).await.unwrap().map);
+    let map = run_both!(Branches, |launch| launch.run(()).await.unwrap().map);
     assert_eq!(
         map,
         BTreeMap::from([("1".into(), "1".into()), ("3".into(), "3".into())])
@@ -300,11 +300,14 @@ async fn count_to_three(n: &u32) -> (CounterN, bool) {
     (CounterN(1), *n + 1 < 3)
 }
 
-twin! { SelfLoop(Counter) { count_to_three -> match { true => count_to_three, false => END }; } nodes: count_to_three }
+flow_and_graph! { SelfLoop(Counter) { count_to_three -> match { true => count_to_three, false => END }; } nodes: count_to_three }
 
 #[tokio::test]
 async fn c37_a_gated_self_loop() {
-    assert_eq!(both!(SelfLoop, |launch| launch.run(0).await.unwrap().n), 3);
+    assert_eq!(
+        run_both!(SelfLoop, |launch| launch.run(0).await.unwrap().n),
+        3
+    );
 }
 
 #[node(Counter)]
@@ -322,7 +325,7 @@ async fn add_hundred() -> CounterN {
     CounterN(100)
 }
 
-twin! { Linear(Counter) { add_one -> add_ten -> add_hundred; } nodes: add_one, add_ten, add_hundred }
+flow_and_graph! { Linear(Counter) { add_one -> add_ten -> add_hundred; } nodes: add_one, add_ten, add_hundred }
 
 #[derive(Route)]
 enum Size {
@@ -345,17 +348,20 @@ async fn large() -> CounterPath {
     CounterPath("large".into())
 }
 
-twin! { Conditional(Counter) { size -> small | large; } nodes: size, small, large }
+flow_and_graph! { Conditional(Counter) { size -> small | large; } nodes: size, small, large }
 
 #[tokio::test]
 async fn g016_linear_and_conditional_graphs_run() {
-    assert_eq!(both!(Linear, |launch| launch.run(0).await.unwrap().n), 111);
     assert_eq!(
-        both!(Conditional, |launch| launch.run(9).await.unwrap().path),
+        run_both!(Linear, |launch| launch.run(0).await.unwrap().n),
+        111
+    );
+    assert_eq!(
+        run_both!(Conditional, |launch| launch.run(9).await.unwrap().path),
         "small"
     );
     assert_eq!(
-        both!(Conditional, |launch| launch.run(10).await.unwrap().path),
+        run_both!(Conditional, |launch| launch.run(10).await.unwrap().path),
         "large"
     );
 }
@@ -388,7 +394,7 @@ async fn dig(#[item] name: &String, trace: Managed<Trace>) -> CounterN {
     CounterN(100)
 }
 
-twin! {
+flow_and_graph! {
     Payload(Counter) { look -> match { Nothing => END, One => take_one, Several => each dig }; dig -> large; }
     nodes: look, take_one, dig, large
 }
@@ -396,7 +402,7 @@ twin! {
 #[tokio::test]
 async fn a_route_delivers_its_payload() {
     let run = |n| async move {
-        both!(Payload, |launch| {
+        run_both!(Payload, |launch| {
             let trace = Trace::default();
             (
                 launch.manage(trace.clone()).run(n).await.unwrap(),
@@ -452,12 +458,12 @@ async fn command(n: &u32) -> petalflow::Result<(CounterN, Option<CounterPath>, T
     }
 }
 
-twin! { Command(Counter) { command -> match { Large => add_ten, Done => END }; } nodes: command, add_ten }
+flow_and_graph! { Command(Counter) { command -> match { Large => add_ten, Done => END }; } nodes: command, add_ten }
 
 #[tokio::test]
 async fn g015_the_return_value_decides_whether_a_node_writes_routes_ends_or_fails() {
     let run = |n| async move {
-        both!(Command, |launch| launch
+        run_both!(Command, |launch| launch
             .run(n)
             .await
             .map_err(|error| error.to_string()))
@@ -492,7 +498,7 @@ async fn until_three(xs: &[String]) -> (LogXs, Vec<Branch>) {
     (LogXs(vec!["again".into()]), branches)
 }
 
-twin! { Loops(Log) { START -> until_three; until_three -> match { Make1 => until_three, Make2 => until_three, Make3 => until_three }; } nodes: until_three }
+flow_and_graph! { Loops(Log) { START -> until_three; until_three -> match { Make1 => until_three, Make2 => until_three, Make3 => until_three }; } nodes: until_three }
 
 #[tokio::test]
 async fn pf010_a_loop_ends_when_a_node_picks_no_route() {

@@ -48,7 +48,7 @@ pub trait Compactor: Send + Sync + 'static {
     /// result.
     fn messages_to_keep(&self, messages: &[ChatMessage]) -> usize;
 
-    /// The messages that stand for those that are cut, which include what stands for earlier ones. Default: none.
+    /// The messages that replace those that are cut. Those that replaced earlier ones are cut too. Default: none.
     ///
     /// # Errors
     ///

@@ -12,6 +12,6 @@ pub struct CompactionEvent {
     pub cut: usize,
     /// The number of messages that stayed.
     pub kept: usize,
-    /// The number of messages that stand for those that were cut.
+    /// The number of messages that replace those that were cut.
     pub replacement: usize,
 }

@@ -1,6 +1,6 @@
 //! Compaction: what a model reads of a long conversation.
 //!
-//! A [`Compactor`] decides when the messages of an agent are too many, which of them stay, and what stands for the others.
+//! A [`Compactor`] decides when the messages of an agent are too many, which of them stay, and what replaces the others.
 //! The policies are [`LastMessages`], [`TokenWindow`], [`Summary`], [`Replaced`] (a function of your own), and your own
 //! types:
 //!

@@ -23,11 +23,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// The agent has the conversation: other agents transfer it to this agent, which may transfer it on.
+    /// The agent has the conversation: other agents transfer it to this agent, and this agent may transfer it to another.
     #[default]
     Chat,
     /// Another agent gives it a task. It works on the task, asks the user if necessary, and reports the result.
     Task,
-    /// Another agent asks it one question, and it answers.
+    /// It answers one question of another agent.
     SingleTurn,
 }

@@ -14,7 +14,7 @@ use petalflow_llm::{ChatMessage, LlmClient, LlmRequest};
 /// How often an answer goes back to the model because it is no such value.
 const REPAIRS: u32 = 2;
 
-/// Asks a model for a value of a type. An answer that is none goes back to the model, with the problem, at most twice.
+/// Asks a model for a value of a type. If the answer is no such value, the model receives the problem and answers again, at most twice.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ pub(super) struct SentResult {
 
 /// Takes the media out of a result: the blocks that [`Media::to_block`] writes, as MCP's tools do.
 ///
-/// Media of a type that the provider does not take remain a note: the model is told of them, and gets no data as text.
+/// Media of a type that the provider does not take become a note: the model reads that they exist, and gets no data as text.
 pub(super) fn split_result(result: &ToolResult, takes: impl Fn(&Media) -> bool) -> SentResult {
     let (mut content, mut media) = (result.content.clone(), Vec::new());
     Media::take_each(&mut content, &mut |medium| {
