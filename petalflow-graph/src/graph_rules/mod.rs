@@ -1,6 +1,6 @@
 //! The rules that depend only on the graph, not on the types of its nodes.
 //!
-//! [`CHECKS`] lists them. The rules that depend on the types of the nodes are in [`diagnose`](crate::diagnose).
+//! [`CHECKS`] lists them. The rules that depend on the types of the nodes are in `node_rules`.
 
 mod cx;
 mod cycles;

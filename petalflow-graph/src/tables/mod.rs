@@ -42,7 +42,7 @@ pub struct AnyRef<'a> {
 }
 
 impl Tables<'_> {
-    /// The number of key sets that [`diagnose`](crate::diagnose()) needs as scratch space.
+    /// The number of key sets that [`diagnose`](crate::diagnose) needs as scratch space.
     #[inline]
     pub const fn scratch(&self) -> usize {
         let paths = self.paths.end() as usize + 1;
