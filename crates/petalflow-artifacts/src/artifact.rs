@@ -34,6 +34,19 @@ pub struct Artifact {
 impl Artifact {
     /// The content as text.
     ///
+    /// ```
+    /// use petalflow_artifacts::Artifacts;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let files = Artifacts::in_memory().thread("ann")?;
+    /// files.write("photo", "image/jpeg", &[0xff, 0xd8]).await?;
+    /// let error = files.read("photo").await?.ok_or("missing")?.text().unwrap_err();
+    /// assert_eq!(error.to_string(), "artifact `photo` is not text: its bytes are not UTF-8");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// If the content is not UTF-8.

@@ -72,6 +72,15 @@ impl std::fmt::Debug for ArtifactError {
 
 impl ArtifactError {
     /// An error of a store.
+    ///
+    /// ```
+    /// use petalflow_artifacts::ArtifactError;
+    /// use std::error::Error as _;
+    ///
+    /// let error = ArtifactError::store("the bucket cannot be read", "timed out");
+    /// assert_eq!(error.to_string(), "the bucket cannot be read");
+    /// assert_eq!(error.source().unwrap().to_string(), "timed out");
+    /// ```
     pub fn store(what: impl Into<String>, source: impl Into<BoxError>) -> Self {
         ArtifactError::Store {
             what: what.into(),

@@ -47,6 +47,18 @@ impl Artifacts {
     }
 
     /// Sets the size above which an artifact is not written and not read. Default: 64 MiB.
+    ///
+    /// ```
+    /// use petalflow_artifacts::{ArtifactError, Artifacts};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let files = Artifacts::in_memory().max_bytes(4).thread("ann")?;
+    /// let error = files.write("note", "text/plain", b"hello").await.unwrap_err();
+    /// assert!(matches!(error, ArtifactError::TooLarge { bytes: 5, limit: 4, .. }));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
@@ -54,6 +66,19 @@ impl Artifacts {
     }
 
     /// The artifacts of a thread.
+    ///
+    /// ```
+    /// use petalflow_artifacts::Artifacts;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let artifacts = Artifacts::in_memory();
+    /// artifacts.thread("ann")?.write("note", "text/plain", b"hello").await?;
+    /// assert_eq!(artifacts.thread("ann")?.list().await?, ["note"]);
+    /// assert!(artifacts.user("ann")?.list().await?.is_empty(), "a user with the same id has other artifacts");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -133,11 +158,33 @@ pub struct ArtifactFolder {
 
 impl ArtifactFolder {
     /// Whose artifacts these are.
+    ///
+    /// ```
+    /// use petalflow_artifacts::{Artifacts, Owner};
+    ///
+    /// let files = Artifacts::in_memory().thread("ann")?;
+    /// assert_eq!(files.owner(), &Owner::Thread("ann".into()));
+    /// # Ok::<(), petalflow_artifacts::ArtifactError>(())
+    /// ```
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
 
     /// The artifacts of a user, in the same store.
+    ///
+    /// ```
+    /// use petalflow_artifacts::Artifacts;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let artifacts = Artifacts::in_memory();
+    /// let of_thread = artifacts.thread("chat-7")?;
+    /// of_thread.user("ann")?.write("style", "text/plain", b"short sentences").await?;
+    /// assert_eq!(artifacts.user("ann")?.list().await?, ["style"]);
+    /// assert!(of_thread.list().await?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -196,6 +243,21 @@ impl ArtifactFolder {
     }
 
     /// The version with this number; `None` if there is no such version.
+    ///
+    /// ```
+    /// use petalflow_artifacts::Artifacts;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let files = Artifacts::in_memory().thread("ann")?;
+    /// for text in ["first", "second"] {
+    ///     files.write("note", "text/plain", text.as_bytes()).await?;
+    /// }
+    /// assert_eq!(files.read_version("note", 1).await?.ok_or("missing")?.text()?, "first");
+    /// assert_eq!(files.read_version("note", 3).await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -23,6 +23,24 @@ pub struct Place {
 ///
 /// The versions of an artifact are numbered from 1, without gaps. The bytes of a version are opaque to a store.
 ///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow_artifacts::{ArtifactStore, InStore, Owner, Place};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let store = InStore::new(InMemoryStore::new());
+/// let place = Place { owner: Owner::User("ann".into()), name: "style".into() };
+/// assert!(store.add(&place, 1, b"short".to_vec()).await?);
+/// assert!(!store.add(&place, 1, b"long".to_vec()).await?, "version 1 exists");
+/// assert_eq!(store.newest(&place).await?, Some(1));
+/// assert_eq!(store.get(&place, 1, 100).await?, Some(b"short".to_vec()));
+/// assert_eq!(store.names(&place.owner).await?, ["style"]);
+/// assert!(store.delete(&place).await?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # The contract
 ///
 /// * Each call takes effect completely or not at all, also if the process dies during the call.
