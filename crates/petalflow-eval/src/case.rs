@@ -134,6 +134,14 @@ impl CaseTurn {
     }
 
     /// Adds an expected call with any arguments.
+    ///
+    /// ```
+    /// use petalflow_eval::CaseTurn;
+    ///
+    /// let turn = CaseTurn::new("Will it rain?").any_call("weather");
+    /// let calls = turn.calls.unwrap();
+    /// assert_eq!((calls[0].name.as_str(), &calls[0].arguments), ("weather", &None));
+    /// ```
     #[must_use]
     pub fn any_call(self, name: impl Into<String>) -> Self {
         self.expected_call(name, None)
@@ -149,6 +157,13 @@ impl CaseTurn {
     }
 
     /// Expects that no tool is called.
+    ///
+    /// ```
+    /// use petalflow_eval::CaseTurn;
+    ///
+    /// let turn = CaseTurn::new("Thank you!").no_calls();
+    /// assert_eq!(turn.calls, Some(vec![]));
+    /// ```
     #[must_use]
     pub fn no_calls(mut self) -> Self {
         self.calls = Some(Vec::new());

@@ -15,6 +15,29 @@ use super::report::{Repetition, Report};
 use super::{Case, Score, Scorer, Turn, TurnScore};
 
 /// An evaluation: cases, the scorers of their turns, and how they run. See the [crate](crate).
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("france").turn("What is the capital of France?", |turn| turn.output("Paris"));
+/// let report = Evaluation::new([case])
+///     .name("capitals")
+///     .repeat(2)
+///     .concurrency(1)
+///     .scorer_at_least(scorer::contains(), 0.5)
+///     .run(|run| {
+///         let answer = if run.repetition() == 1 { "It is Paris." } else { "It is Lyon." };
+///         Ok(Agent::new(ScriptedModel::new([answer])))
+///     })
+///     .await;
+/// assert_eq!(report.cases[0].scorers[0].mean, 0.5);
+/// assert!(report.passed());
+/// # }
+/// ```
 pub struct Evaluation {
     name: String,
     cases: Vec<Case>,
@@ -31,6 +54,22 @@ struct Threshold {
 }
 
 /// One run of a case.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, CaseRun, Evaluation, scorer};
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let agent = |run: CaseRun<'_>| {
+///     let answer = format!("{}, run {}", run.case().name, run.repetition());
+///     Ok(Agent::new(ScriptedModel::new([answer])))
+/// };
+/// let case = Case::new("greeting").turn("Who are you?", |turn| turn.output("^greeting, run [12]$"));
+/// Evaluation::new([case]).repeat(2).scorer(scorer::matches()).run(agent).await.assert_passed();
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct CaseRun<'a> {
     case: &'a Case,
@@ -145,6 +184,22 @@ impl Evaluation {
     }
 
     /// Sets the part of the cases that must pass for the report to pass. Default: 1, which is all.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_eval::{Case, Evaluation, scorer};
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let france = Case::new("france").turn("What is the capital of France?", |turn| turn.output("Paris"));
+    /// let spain = Case::new("spain").turn("What is the capital of Spain?", |turn| turn.output("Madrid"));
+    /// let evaluation = Evaluation::new([france, spain]).scorer(scorer::exact()).pass_rate(0.5);
+    /// let report = evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["Paris"])))).await;
+    /// assert!(report.cases[0].passed && !report.cases[1].passed);
+    /// assert!(report.passed());
+    /// # }
+    /// ```
     #[must_use]
     pub fn pass_rate(mut self, at_least: f64) -> Self {
         self.pass_rate = at_least;

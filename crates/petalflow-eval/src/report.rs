@@ -48,6 +48,20 @@ pub struct Report {
 }
 
 /// The report of a case.
+///
+/// ```
+/// use petalflow_eval::{Case, Evaluation, scorer};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("spain").turn("What is the capital of Spain?", |turn| turn.output("Madrid"));
+/// let evaluation = Evaluation::new([case]).scorer(scorer::exact());
+/// let report = evaluation.run(|_| Err("there is no model".into())).await;
+/// let spain = &report.cases[0];
+/// assert!(!spain.passed && spain.scores.is_empty());
+/// assert_eq!(spain.errors, ["repetition 1: there is no model"]);
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CaseReport {
@@ -68,6 +82,24 @@ pub struct CaseReport {
 }
 
 /// The result of a scorer for a case.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("capitals")
+///     .turn("What is the capital of France?", |turn| turn.output("Paris"))
+///     .turn("And of Spain?", |turn| turn.output("Madrid"));
+/// let evaluation = Evaluation::new([case]).scorer_at_least(scorer::exact(), 0.9);
+/// let report = evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["Paris", "Lisbon"])))).await;
+/// let exact = &report.cases[0].scorers[0];
+/// assert_eq!((exact.mean, exact.lowest, exact.threshold), (0.5, 0.0, 0.9));
+/// assert!(!exact.passed);
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScorerReport {
@@ -84,6 +116,22 @@ pub struct ScorerReport {
 }
 
 /// The score of a turn.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("france").turn("What is the capital of France?", |turn| turn.output("Paris"));
+/// let evaluation = Evaluation::new([case]).scorer(scorer::contains());
+/// let report = evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["Lyon"])))).await;
+/// let score = &report.cases[0].scores[0];
+/// assert_eq!((score.turn, score.repetition, score.value), (1, 1, 0.0));
+/// assert_eq!((&*score.answer, &*score.reason), ("Lyon", "the answer does not contain `Paris`"));
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TurnScore {

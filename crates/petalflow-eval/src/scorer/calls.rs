@@ -9,6 +9,16 @@ use super::{Score, Scorer};
 use crate::{ExpectedCall, Turn};
 
 /// A scorer of the calls of a turn, made by [`calls_in_order`], [`calls_in_any_order`] or [`exact_calls`].
+///
+/// ```
+/// use petalflow_eval::Scorer as _;
+/// use petalflow_eval::scorer::{self, Calls};
+///
+/// fn of_calls(is_strict: bool) -> Calls {
+///     if is_strict { scorer::exact_calls() } else { scorer::calls_in_any_order() }
+/// }
+/// assert_eq!(of_calls(true).name(), "exact calls");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Calls {
     name: &'static str,
@@ -18,6 +28,26 @@ pub struct Calls {
 
 /// Checks that the expected calls were made in this order. Other calls may be between them. The score is the part of the
 /// expected calls that were made.
+///
+/// ```
+/// use petalflow::tool::FuncTool;
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// # use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("order").turn("Order a book.", |turn| turn.any_call("find").any_call("order"));
+/// let report = Evaluation::new([case]).scorer(scorer::calls_in_order()).run(|_| {
+///     # let model = ScriptedModel::new([Reply::call("order", json!({})), Reply::call("find", json!({})), "Done.".into()]);
+///     // The model calls `order` before `find`.
+///     let tool = |name| FuncTool::new(name, "A tool of a shop.", |_: Value| async { Ok("done") });
+///     Ok(Agent::new(model).tool(tool("find")).tool(tool("order")))
+/// });
+/// assert_eq!(report.await.cases[0].scores[0].value, 0.5);
+/// # }
+/// ```
 pub fn calls_in_order() -> Calls {
     Calls {
         name: "calls in order",
@@ -28,6 +58,26 @@ pub fn calls_in_order() -> Calls {
 
 /// Checks that the expected calls were made, in any order. Other calls may be there. The score is the part of the expected
 /// calls that were made.
+///
+/// ```
+/// use petalflow::tool::FuncTool;
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// # use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("trip").turn("Plan a trip.", |turn| turn.any_call("weather").any_call("trains"));
+/// let report = Evaluation::new([case]).scorer(scorer::calls_in_any_order()).run(|_| {
+///     # let model = ScriptedModel::new([Reply::call("trains", json!({})), Reply::call("weather", json!({})), "Done.".into()]);
+///     // The model calls `trains` before `weather`.
+///     let tool = |name| FuncTool::new(name, "A tool for trips.", |_: Value| async { Ok("done") });
+///     Ok(Agent::new(model).tool(tool("weather")).tool(tool("trains")))
+/// });
+/// report.await.assert_passed();
+/// # }
+/// ```
 pub fn calls_in_any_order() -> Calls {
     Calls {
         name: "calls in any order",
@@ -37,6 +87,26 @@ pub fn calls_in_any_order() -> Calls {
 }
 
 /// Checks that the expected calls were made in this order, and no others. The score is 0 or 1.
+///
+/// ```
+/// use petalflow::tool::FuncTool;
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// # use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("weather").turn("Will it rain?", |turn| turn.any_call("weather"));
+/// let report = Evaluation::new([case]).scorer(scorer::exact_calls()).run(|_| {
+///     # let model = ScriptedModel::new([Reply::call("weather", json!({})), Reply::call("weather", json!({})), "No.".into()]);
+///     // The model calls `weather` twice.
+///     let weather = FuncTool::new("weather", "The weather.", |_: Value| async { Ok("sunny") });
+///     Ok(Agent::new(model).tool(weather))
+/// });
+/// assert!(!report.await.passed());
+/// # }
+/// ```
 pub fn exact_calls() -> Calls {
     Calls {
         name: "exact calls",

@@ -16,6 +16,23 @@ const INSTRUCTIONS: &str = "You judge the answer of an assistant by a rubric. Th
      to 1 (it is fully met). Answer with JSON only: {\"reason\": \"..\", \"score\": 0.0}";
 
 /// A model as a judge, made by [`judged`].
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::scorer::{self, Judge};
+/// use petalflow_eval::{Case, Evaluation};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let model = ScriptedModel::new([r#"{ "reason": "it is rude", "score": 0.2 }"#]);
+/// let polite: Judge = scorer::judged(model).rubric("The answer is polite.");
+/// let case = Case::new("greeting").turn("Hello", |turn| turn);
+/// let evaluation = Evaluation::new([case]).scorer_at_least(polite, 0.8);
+/// let report = evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["What?"])))).await;
+/// assert_eq!(report.cases[0].scores[0].reason, "it is rude");
+/// # }
+/// ```
 pub struct Judge {
     model: Arc<dyn LlmClient>,
     request: LlmRequest,
@@ -63,6 +80,19 @@ impl Judge {
     }
 
     /// Edits the request: the model, the temperature, the instructions.
+    ///
+    /// ```
+    /// use petalflow_eval::scorer;
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// # let model = ScriptedModel::new(["{}"]);
+    /// let judge = scorer::judged(model).request(|request| {
+    ///     assert_eq!(request.temperature, Some(0.0));
+    ///     request.model = Some("a-larger-model".into());
+    ///     request.temperature = None;
+    /// });
+    /// # let _ = judge;
+    /// ```
     #[must_use]
     pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
         edit(&mut self.request);

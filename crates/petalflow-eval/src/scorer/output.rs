@@ -8,6 +8,16 @@ use crate::Turn;
 use petalflow::{BoxError, async_trait};
 
 /// A scorer of the text of an answer, made by [`exact`], [`contains`], [`matches()`] or [`json_fields`].
+///
+/// ```
+/// use petalflow_eval::Scorer as _;
+/// use petalflow_eval::scorer::{self, Output};
+///
+/// fn of_answer(is_strict: bool) -> Output {
+///     if is_strict { scorer::exact() } else { scorer::contains() }
+/// }
+/// assert_eq!(of_answer(false).name(), "contains");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     name: &'static str,
@@ -26,6 +36,19 @@ impl Scorer for Output {
 }
 
 /// Compares the answer with `output`, without the spaces around both.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("france").turn("The capital of France, in one word?", |turn| turn.output("Paris"));
+/// let evaluation = Evaluation::new([case]).scorer(scorer::exact());
+/// evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["Paris\n"])))).await.assert_passed();
+/// # }
+/// ```
 pub fn exact() -> Output {
     let score = |turn: &Turn<'_>| {
         let wanted = turn.expected.output.as_deref().map(str::trim);
@@ -42,6 +65,19 @@ pub fn exact() -> Output {
 }
 
 /// Checks that the answer contains `output`. Upper case and lower case are equal.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("shop").turn("When do you open?", |turn| turn.output("at nine"));
+/// let evaluation = Evaluation::new([case]).scorer(scorer::contains());
+/// evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["At nine, every day."])))).await.assert_passed();
+/// # }
+/// ```
 pub fn contains() -> Output {
     let score = |turn: &Turn<'_>| {
         let wanted = turn.expected.output.as_deref();
@@ -57,6 +93,19 @@ pub fn contains() -> Output {
 }
 
 /// Checks that the regular expression in `output` matches a part of the answer. An invalid expression is an error.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("order").turn("Order a book.", |turn| turn.output(r"order \d{4}"));
+/// let evaluation = Evaluation::new([case]).scorer(scorer::matches());
+/// evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["This is order 4711."])))).await.assert_passed();
+/// # }
+/// ```
 pub fn matches() -> Output {
     let score = |turn: &Turn<'_>| {
         let Some(pattern) = &turn.expected.output else {
@@ -75,6 +124,22 @@ pub fn matches() -> Output {
 
 /// Checks that the answer is JSON with the fields of `json`, also within objects. The score is the part of the fields
 /// that are equal.
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::{Case, Evaluation, scorer};
+/// # use petalflow_llm::ScriptedModel;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let case = Case::new("spain").turn("Spain as JSON?", |turn| turn.json(json!({ "capital": "Madrid", "continent": "Europe" })));
+/// let answer = r#"{ "capital": "Madrid", "continent": "Asia", "language": "Spanish" }"#;
+/// let evaluation = Evaluation::new([case]).scorer(scorer::json_fields());
+/// let report = evaluation.run(|_| Ok(Agent::new(ScriptedModel::new([answer])))).await;
+/// assert_eq!(report.cases[0].scores[0].value, 0.5);
+/// # }
+/// ```
 pub fn json_fields() -> Output {
     let score = |turn: &Turn<'_>| {
         let Some(wanted) = &turn.expected.json else {

@@ -12,6 +12,24 @@ type Embed =
     dyn Fn(Vec<String>) -> BoxFuture<'static, Result<Vec<Vec<f32>>, BoxError>> + Send + Sync;
 
 /// A scorer by embeddings, made by [`similar`].
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_eval::scorer::{self, Similar};
+/// use petalflow_eval::{Case, Evaluation};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // In your program: `ProviderModel::embed`.
+/// let similar: Similar = scorer::similar(|texts: Vec<String>| async move {
+///     Ok(texts.iter().map(|text| vec![text.matches("rain").count() as f32, 1.0]).collect())
+/// });
+/// let case = Case::new("weather").turn("How is the weather?", |turn| turn.output("It rains."));
+/// let evaluation = Evaluation::new([case]).scorer_at_least(similar, 0.9);
+/// evaluation.run(|_| Ok(Agent::new(ScriptedModel::new(["There is rain."])))).await.assert_passed();
+/// # }
+/// ```
 pub struct Similar(Box<Embed>);
 
 /// Compares the answer with `output` by the cosine of their embeddings. `embed` returns a vector for each text.
