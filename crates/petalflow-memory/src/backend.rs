@@ -56,6 +56,19 @@ pub trait MemoryBackend: Send + Sync + 'static {
     async fn query(&self, query: Query) -> Result<Page, MemoryError>;
 
     /// Returns the vector search of this backend, if it has one.
+    ///
+    /// ```
+    /// use petalflow::BoxError;
+    /// use petalflow_memory::{InMemory, MemoryBackend, VectorIndex};
+    ///
+    /// async fn embed(texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError> {
+    ///     // Ask an embedding model here.
+    ///     Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+    /// }
+    ///
+    /// assert!(InMemory::new().vectors().is_none());
+    /// assert!(VectorIndex::new(InMemory::new(), embed).vectors().is_some());
+    /// ```
     fn vectors(&self) -> Option<&dyn VectorMemory> {
         None
     }

@@ -80,11 +80,27 @@ impl Filter {
     }
 
     /// The field equals this value.
+    ///
+    /// ```
+    /// use petalflow_memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// let filter = Filter::eq("home.city", "Oslo");
+    /// assert!(filter.matches(&json!({ "home": { "city": "Oslo" } })) && !filter.matches(&json!({ "city": "Oslo" })));
+    /// ```
     pub fn eq(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::one_of(path, [value])
     }
 
     /// The field equals one of these values.
+    ///
+    /// ```
+    /// use petalflow_memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// let nordic = Filter::one_of("city", ["Oslo", "Bergen"]);
+    /// assert!(nordic.matches(&json!({ "city": "Oslo" })) && !nordic.matches(&json!({ "city": "Rome" })));
+    /// ```
     pub fn one_of<V: Into<Value>>(
         path: impl Into<String>,
         values: impl IntoIterator<Item = V>,
@@ -94,6 +110,14 @@ impl Filter {
     }
 
     /// The field exists, even if it is `null`.
+    ///
+    /// ```
+    /// use petalflow_memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// let answered = Filter::exists("answer");
+    /// assert!(answered.matches(&json!({ "answer": null })) && !answered.matches(&json!({})));
+    /// ```
     pub fn exists(path: impl Into<String>) -> Self {
         Self::field(path, Comparison::There)
     }
@@ -138,11 +162,27 @@ impl Filter {
     }
 
     /// The field is greater than or equal to this value.
+    ///
+    /// ```
+    /// use petalflow_memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// let filter = Filter::ge("age", 90);
+    /// assert!(filter.matches(&json!({ "age": 90 })) && !filter.matches(&json!({ "age": 89 })));
+    /// ```
     pub fn ge(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::field(path, Comparison::Ge(value.into()))
     }
 
     /// The field is a list that contains this value, or a text that contains this text.
+    ///
+    /// ```
+    /// use petalflow_memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// assert!(Filter::contains("likes", "tulips").matches(&json!({ "likes": ["roses", "tulips"] })));
+    /// assert!(Filter::contains("text", "tulip").matches(&json!({ "text": "two tulips" })));
+    /// ```
     pub fn contains(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::field(path, Comparison::Contains(value.into()))
     }

@@ -62,6 +62,19 @@ impl Memory {
     }
 
     /// Returns a handle to a namespace under this one.
+    ///
+    /// ```
+    /// use petalflow_memory::{InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let users = Memory::new(InMemory::new()).within("users");
+    /// users.within("ann").put("city", "Oslo").await?;
+    /// assert!(users.get("city").await?.is_none(), "`get` reads this namespace only");
+    /// assert_eq!(users.list().await?[0].namespace.names(), ["users", "ann"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn within(&self, namespace: impl Into<Namespace>) -> Self {
         Memory {
@@ -110,6 +123,19 @@ impl Memory {
 
     /// Returns the value with this key, converted to a Rust type.
     ///
+    /// ```
+    /// use petalflow_memory::{InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("visits", 3).await?;
+    /// assert_eq!(memory.get_as::<u32>("visits").await?, Some(3));
+    /// assert_eq!(memory.get_as::<u32>("orders").await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`MemoryError::Type`] if the value is of another type. Also fails if the backend fails.
@@ -125,6 +151,19 @@ impl Memory {
     }
 
     /// Stores a value and replaces the previous one.
+    ///
+    /// ```
+    /// use petalflow_memory::{InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("city", "Oslo").await?;
+    /// memory.put("city", "Rome").await?;
+    /// assert_eq!(memory.get("city").await?.unwrap().value, "Rome");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -206,6 +245,21 @@ impl Memory {
     }
 
     /// Returns the entries in this namespace and under it that match a filter, in the order of namespace and key.
+    ///
+    /// ```
+    /// use petalflow_memory::{Filter, InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let users = Memory::new(InMemory::new()).within("users");
+    /// for (name, age) in [("ann", 41), ("bo", 17)] {
+    ///     users.within(name).put("age", age).await?;
+    /// }
+    /// // The empty path is the value itself.
+    /// assert_eq!(users.find(Filter::ge("", 18)).await?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -22,6 +22,13 @@ pub struct Namespace(Vec<String>);
 
 impl Namespace {
     /// The empty path. It is a prefix of every path.
+    ///
+    /// ```
+    /// use petalflow_memory::Namespace;
+    ///
+    /// assert!(Namespace::ROOT.names().is_empty());
+    /// assert!(Namespace::from(["users", "ann"]).starts_with(&Namespace::ROOT));
+    /// ```
     pub const ROOT: Namespace = Namespace(Vec::new());
 
     /// Returns the names, outermost first.

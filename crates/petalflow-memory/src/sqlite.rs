@@ -55,6 +55,21 @@ impl fmt::Debug for SqliteMemory {
 impl SqliteMemory {
     /// Opens the database at this path. Creates it if there is none. Its folder must exist and be on a local disk.
     ///
+    /// ```
+    /// use petalflow_memory::{Memory, SqliteMemory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("memory.db");
+    /// Memory::new(SqliteMemory::open(&path).await?).put("city", "Oslo").await?;
+    ///
+    /// let again = Memory::new(SqliteMemory::open(&path).await?);
+    /// assert_eq!(again.get("city").await?.unwrap().value, "Oslo");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Unavailable`](MemoryError::Unavailable) if it cannot be opened or written now. [`Other`](MemoryError::Other)

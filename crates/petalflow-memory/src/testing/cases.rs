@@ -1,4 +1,13 @@
 //! The test cases of the [`MemoryBackend`] contract.
+//!
+//! [`memory_contract!`](crate::testing::memory_contract) runs all of them. To run one, such as the one that fails:
+//!
+//! ```
+//! use petalflow_memory::InMemory;
+//! use petalflow_memory::testing::{MemoryUnderTest, cases, run};
+//!
+//! run(async || Ok(MemoryUnderTest::new(InMemory::new())), cases::entries_are_listed_in_order);
+//! ```
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

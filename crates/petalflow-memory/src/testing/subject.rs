@@ -9,6 +9,21 @@ use petalflow_testing::contract::{self, CaseResult, Handles, UnderTest};
 use crate::MemoryBackend;
 
 /// The handles that a case receives: a backend, and a second handle to the same data.
+///
+/// ```
+/// use petalflow::BoxError;
+/// use petalflow_memory::InMemory;
+/// use petalflow_memory::testing::{Memories, MemoryUnderTest, run};
+///
+/// /// A case of your own: both handles see an entry.
+/// async fn is_shared(memories: &Memories) -> Result<(), BoxError> {
+///     memories.store.put(&"users".into(), "ann", 41.into(), None).await?;
+///     assert!(memories.other.get(&"users".into(), "ann").await?.is_some());
+///     Ok(())
+/// }
+///
+/// run(async || Ok(MemoryUnderTest::new(InMemory::new())), is_shared);
+/// ```
 pub type Memories = Handles<dyn MemoryBackend>;
 
 /// A fresh, empty backend for one test of [`memory_contract!`](crate::testing::memory_contract).
@@ -38,6 +53,18 @@ impl MemoryUnderTest {
     }
 
     /// Keeps a value, such as a temporary folder, until the test ends. It is dropped after the backends.
+    ///
+    /// ```
+    /// use petalflow_memory::SqliteMemory;
+    /// use petalflow_memory::testing::{MemoryUnderTest, cases, run};
+    ///
+    /// let setup = async || {
+    ///     let folder = tempfile::tempdir()?;
+    ///     let memory = SqliteMemory::open(folder.path().join("memory.db")).await?;
+    ///     Ok(MemoryUnderTest::new(memory).with_guard(folder))
+    /// };
+    /// run(setup, cases::a_missing_entry_is_none);
+    /// ```
     #[must_use]
     pub fn with_guard(self, guard: impl Any) -> Self {
         MemoryUnderTest(self.0.with_guard(guard))
@@ -50,6 +77,13 @@ impl MemoryUnderTest {
 }
 
 /// Runs one case on its own runtime.
+///
+/// ```
+/// use petalflow_memory::InMemory;
+/// use petalflow_memory::testing::{MemoryUnderTest, cases, run};
+///
+/// run(async || Ok(MemoryUnderTest::new(InMemory::new())), cases::a_missing_entry_is_none);
+/// ```
 ///
 /// # Panics
 ///
