@@ -53,6 +53,29 @@ struct State {
 
 impl CircuitBreaker {
     /// Rejects calls for `pause` after this many consecutive failures.
+    ///
+    /// ```
+    /// use petalflow::tool::{FuncTool, Tool, ToolContext};
+    /// use petalflow_layers::CircuitBreaker;
+    /// use serde_json::{Value, json};
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use std::time::Duration;
+    ///
+    /// static WORKS: AtomicBool = AtomicBool::new(false);
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let clock = FuncTool::new("clock", "What time it is.", |_: Value| async {
+    ///     if WORKS.load(Ordering::SeqCst) { Ok("12:00") } else { Err("out of order".into()) }
+    /// });
+    /// let (tool, cx) = (clock.layer(CircuitBreaker::new(1, Duration::from_secs(30))), ToolContext::new("1"));
+    /// assert!(tool.call(json!({}), &cx).await.is_err());
+    /// WORKS.store(true, Ordering::SeqCst);
+    /// assert!(tool.call(json!({}), &cx).await.is_err(), "it is not called in the pause");
+    /// tokio::time::advance(Duration::from_secs(30)).await;
+    /// assert_eq!(tool.call(json!({}), &cx).await.unwrap(), "12:00");
+    /// # }
+    /// ```
     pub fn new(failures: u32, pause: Duration) -> Self {
         CircuitBreaker {
             failures: failures.max(1),
