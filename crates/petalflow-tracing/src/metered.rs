@@ -15,6 +15,21 @@ use petalflow_llm::{
 };
 
 /// A client that counts its calls in [`Totals`].
+///
+/// ```
+/// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
+/// use petalflow_tracing::{Metered, Totals};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let totals = Totals::new();
+/// let model: Metered<ScriptedModel> = totals.meter(ScriptedModel::new(["Paris"]));
+/// let answer = model.complete(&LlmRequest::prompt("What is the capital of France?")).await?;
+/// assert_eq!(answer.text(), "Paris");
+/// assert_eq!(totals.total().calls, 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Metered<C> {
     client: C,
     totals: Totals,

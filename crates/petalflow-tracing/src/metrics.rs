@@ -118,11 +118,52 @@ impl MetricsSnapshot {
     }
 
     /// The nodes that wait for a person, sorted.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    /// use petalflow_tracing::{MeasureLaunch, Metrics};
+    /// # use petalflow::interrupt::Ask;
+    /// # #[state]
+    /// # struct Refund { approved: bool }
+    /// # #[derive(serde::Serialize, Ask)]
+    /// # #[ask(answer = bool)]
+    /// # struct Approve;
+    /// # #[node(Refund)]
+    /// # async fn approve(cx: Context) -> petalflow::Result<RefundApproved> {
+    /// #     Ok(RefundApproved(cx.ask(Approve).await?))
+    /// # }
+    /// # flow!(Decide(Refund) { approve });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let metrics = Metrics::new();
+    /// let store = InMemoryStore::new();
+    /// let thread = Decide::new().measured(&metrics).store(&store).thread("order-7");
+    /// // The node `approve` asks a person.
+    /// let _question = thread.run(()).await?;
+    /// assert_eq!(metrics.snapshot().paused(), ["approve"]);
+    ///
+    /// let refund = thread.answer::<Approve>(true).await?.into_finished()?;
+    /// assert!(refund.approved && metrics.snapshot().paused().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn paused(&self) -> Vec<&str> {
         self.names(|node| node.paused)
     }
 
     /// The nodes whose run continues after a person has answered, and that have not started again, sorted.
+    ///
+    /// ```
+    /// use petalflow_tracing::MetricsSnapshot;
+    ///
+    /// /// Whether no node runs or is about to run.
+    /// fn is_idle(now: &MetricsSnapshot) -> bool {
+    ///     now.active().is_empty() && now.resuming().is_empty()
+    /// }
+    /// assert!(is_idle(&MetricsSnapshot::default()));
+    /// ```
     pub fn resuming(&self) -> Vec<&str> {
         self.names(|node| node.resuming)
     }
@@ -324,6 +365,24 @@ impl<S: State> RunMiddleware<S> for Metrics {
 }
 
 /// Extends [`Launch`] with the method [`measured`](Self::measured).
+///
+/// ```
+/// use petalflow_tracing::{MeasureLaunch, Metrics};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> petalflow::Result<EssayDraft> { Err("no idea".into()) }
+/// # flow!(Write(Essay) { write });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let metrics = Metrics::new();
+/// // The only node, `write`, fails.
+/// assert!(Write::new().measured(&metrics).run(()).await.is_err());
+/// assert_eq!(metrics.snapshot().failed(), ["write"]);
+/// # }
+/// ```
 pub trait MeasureLaunch {
     /// Counts the runs and the attempts of nodes. See [`Metrics`].
     #[must_use = "nothing runs before `run`"]

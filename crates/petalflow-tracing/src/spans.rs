@@ -73,6 +73,24 @@ impl Spans {
 }
 
 /// Extends [`Launch`] with the method [`traced`](Self::traced).
+///
+/// ```
+/// use petalflow_tracing::{Spans, TraceLaunch};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+/// # flow!(Write(Essay) { write });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// // Spans `invoke_workflow Write`, `superstep 1` and `node write`.
+/// let essay = Write::new().traced(Spans::new()).run(()).await?;
+/// assert_eq!(essay.draft, "petals");
+/// # Ok(())
+/// # }
+/// ```
 pub trait TraceLaunch {
     /// Makes a span for each run, each superstep and each attempt of a node. See [`Spans`].
     #[must_use = "nothing runs before `run`"]
