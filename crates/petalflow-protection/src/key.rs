@@ -54,6 +54,14 @@ pub struct SecretKey {
 
 impl SecretKey {
     /// The longest id, in bytes.
+    ///
+    /// ```
+    /// use petalflow_protection::SecretKey;
+    ///
+    /// let key = SecretKey::from_bytes([7; 32]);
+    /// assert!(key.clone().with_id(&"k".repeat(SecretKey::LONGEST_ID)).is_ok());
+    /// assert!(key.with_id(&"k".repeat(SecretKey::LONGEST_ID + 1)).is_err());
+    /// ```
     pub const LONGEST_ID: usize = 64;
 
     /// Makes a key of these bytes, which should be random. The 32 letters of a password are not random.

@@ -50,6 +50,27 @@ pub struct ProtectedStore {
 
 impl ProtectedStore {
     /// Protects a store. It must be empty, or all of it must have been written with the same protection.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    /// use petalflow_protection::{Encryption, ProtectedStore, SecretKey};
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let database = InMemoryStore::new();
+    /// let open = |key| ProtectedStore::new(database.clone(), Encryption::new(SecretKey::from_bytes(key)));
+    /// Write::new().store(&open([7; 32])).thread("ann").run(()).await?;
+    /// let with_another_key = Write::new().store(&open([8; 32])).thread("ann").snapshot().await;
+    /// assert!(with_another_key.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(store: impl Store, protection: impl Protection) -> Self {
         ProtectedStore {
             store: Arc::new(store),
