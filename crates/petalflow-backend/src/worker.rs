@@ -8,6 +8,27 @@ use petalflow::{Flow, Launch, RunError};
 use crate::{Backend, BackendError, Mailbox, TaskReport};
 
 /// One of several processes that run the tasks of a run together. See the [crate](crate) for an example.
+///
+/// ```
+/// use petalflow_backend::{InMemoryBackend, Share, Worker};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+/// # flow!(Write(Essay) { write });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let backend = InMemoryBackend::new();
+/// Worker::new(Write::new(), backend.clone()).run("essay-1", ()).await?;
+///
+/// // A worker that starts later, and runs no task itself, reaches the same state.
+/// let follower = Worker::new(Write::new(), backend).share(Share::NONE);
+/// assert_eq!(follower.run("essay-1", ()).await?.draft, "petals");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Worker<F: Flow, B> {
     launch: Launch<F>,
@@ -38,6 +59,12 @@ impl Share {
     };
 
     /// No task: the worker only follows the run.
+    ///
+    /// ```
+    /// use petalflow_backend::Share;
+    ///
+    /// assert!((0..100).all(|task| !Share::NONE.contains(task)));
+    /// ```
     pub const NONE: Self = Share {
         index: usize::MAX,
         workers: usize::MAX,
