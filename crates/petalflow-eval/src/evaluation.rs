@@ -24,16 +24,12 @@ use super::{Case, Score, Scorer, Turn, TurnScore};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let case = Case::new("france").turn("What is the capital of France?", |turn| turn.output("Paris"));
-/// let report = Evaluation::new([case])
-///     .name("capitals")
-///     .repeat(2)
-///     .concurrency(1)
-///     .scorer_at_least(scorer::contains(), 0.5)
-///     .run(|run| {
-///         let answer = if run.repetition() == 1 { "It is Paris." } else { "It is Lyon." };
-///         Ok(Agent::new(ScriptedModel::new([answer])))
-///     })
-///     .await;
+/// let evaluation = Evaluation::new([case]).name("capitals").repeat(2).concurrency(1);
+/// let report = evaluation.scorer_at_least(scorer::contains(), 0.5).run(|run| {
+///     let answer = if run.repetition() == 1 { "It is Paris." } else { "It is Lyon." };
+///     Ok(Agent::new(ScriptedModel::new([answer])))
+/// });
+/// let report = report.await;
 /// assert_eq!(report.cases[0].scorers[0].mean, 0.5);
 /// assert!(report.passed());
 /// # }

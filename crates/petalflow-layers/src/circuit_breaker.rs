@@ -58,19 +58,18 @@ impl CircuitBreaker {
     /// use petalflow::tool::{FuncTool, Tool, ToolContext};
     /// use petalflow_layers::CircuitBreaker;
     /// use serde_json::{Value, json};
-    /// use std::sync::atomic::{AtomicBool, Ordering};
-    /// use std::time::Duration;
+    /// # use std::sync::atomic::{AtomicU32, Ordering};
+    /// # use std::time::Duration;
     ///
-    /// static WORKS: AtomicBool = AtomicBool::new(false);
+    /// static CALLS: AtomicU32 = AtomicU32::new(0);
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() {
-    /// let clock = FuncTool::new("clock", "What time it is.", |_: Value| async {
-    ///     if WORKS.load(Ordering::SeqCst) { Ok("12:00") } else { Err("out of order".into()) }
+    /// let fails_once = FuncTool::new("clock", "What time it is.", |_: Value| async {
+    ///     if CALLS.fetch_add(1, Ordering::SeqCst) == 0 { Err("out of order".into()) } else { Ok("12:00") }
     /// });
-    /// let (tool, cx) = (clock.layer(CircuitBreaker::new(1, Duration::from_secs(30))), ToolContext::new("1"));
+    /// let (tool, cx) = (fails_once.layer(CircuitBreaker::new(1, Duration::from_secs(30))), ToolContext::new("1"));
     /// assert!(tool.call(json!({}), &cx).await.is_err());
-    /// WORKS.store(true, Ordering::SeqCst);
     /// assert!(tool.call(json!({}), &cx).await.is_err(), "it is not called in the pause");
     /// tokio::time::advance(Duration::from_secs(30)).await;
     /// assert_eq!(tool.call(json!({}), &cx).await.unwrap(), "12:00");
