@@ -11,6 +11,31 @@ use crate::schema::{Codes, Schema, check};
 use crate::tree::{Node, Tree};
 
 /// A value of a text, as it stands there: the names of objects have their order, and nothing is copied.
+///
+/// ```
+/// # #[derive(Clone, Copy, Debug, PartialEq)]
+/// # struct Wrong;
+/// # impl petalflow_source::Code for Wrong {
+/// #     const SYNTAX: Self = Wrong;
+/// #     const TOO_LARGE: Self = Wrong;
+/// #     const WRONG_VALUE: Self = Wrong;
+/// #     const DUPLICATE_NAME: Self = Wrong;
+/// #     fn as_str(&self) -> &'static str { "W-1" }
+/// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+/// # }
+/// use petalflow_source::{Diagnostics, Source};
+///
+/// let source = Source::new("menu.yaml", "soup: [small, large]\nbread: [small]");
+/// let (_, found): (_, Diagnostics<Wrong>) = source.inspect_content(|menu, _| {
+///     // The order is that of the text.
+///     let dishes: Vec<_> = menu.entries()?.map(|(name, _)| name).collect();
+///     assert_eq!(dishes, ["soup", "bread"]);
+///     let first = menu.get("soup")?.items()?.next()?;
+///     assert_eq!(first.to_value(), "small");
+///     Some(())
+/// });
+/// assert!(found.is_empty());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'t> {
     tree: &'t Tree<'t>,
@@ -119,6 +144,28 @@ impl<'t> Content<'t> {
 
     /// Reads what is right of a document, with empty values in place of what is missing. `None` if the type cannot be read
     /// from that.
+    ///
+    /// ```
+    /// # #[derive(Clone, Copy, Debug, PartialEq)]
+    /// # struct Wrong;
+    /// # impl petalflow_source::Code for Wrong {
+    /// #     const SYNTAX: Self = Wrong;
+    /// #     const TOO_LARGE: Self = Wrong;
+    /// #     const WRONG_VALUE: Self = Wrong;
+    /// #     const DUPLICATE_NAME: Self = Wrong;
+    /// #     fn as_str(&self) -> &'static str { "W-1" }
+    /// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+    /// # }
+    /// use petalflow_source::schema::{Codes, Schema};
+    /// use petalflow_source::{Diagnostics, Source};
+    ///
+    /// let schema = Schema::new(serde_json::json!({ "type": "array", "items": { "type": "integer" } }));
+    /// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong };
+    /// let source = Source::new("sizes.json", "[1, true]");
+    /// let (sizes, _): (Option<Vec<i32>>, Diagnostics<Wrong>) =
+    ///     source.inspect_content(|content, _| content.repaired(&schema, codes));
+    /// assert_eq!(sizes.unwrap(), [1, 0]);
+    /// ```
     pub fn repaired<C: Code, T: DeserializeOwned>(
         self,
         schema: &Schema,
@@ -131,6 +178,28 @@ impl<'t> Content<'t> {
     }
 
     /// Reads a value in which the schema finds nothing wrong, and which it does not change. `None` for all others.
+    ///
+    /// ```
+    /// # #[derive(Clone, Copy, Debug, PartialEq)]
+    /// # struct Wrong;
+    /// # impl petalflow_source::Code for Wrong {
+    /// #     const SYNTAX: Self = Wrong;
+    /// #     const TOO_LARGE: Self = Wrong;
+    /// #     const WRONG_VALUE: Self = Wrong;
+    /// #     const DUPLICATE_NAME: Self = Wrong;
+    /// #     fn as_str(&self) -> &'static str { "W-1" }
+    /// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+    /// # }
+    /// use petalflow_source::schema::Schema;
+    /// use petalflow_source::{Diagnostics, Source};
+    ///
+    /// let schema = Schema::new(serde_json::json!({ "type": "array", "items": { "type": "integer" } }));
+    /// let read = |text| -> (Option<Vec<i32>>, Diagnostics<Wrong>) {
+    ///     Source::new("sizes.json", text).inspect_content(|content, _| content.read_valid(&schema))
+    /// };
+    /// assert_eq!(read("[1, 2]").0, Some(vec![1, 2]));
+    /// assert_eq!(read("[1, true]").0, None);
+    /// ```
     pub fn read_valid<T: DeserializeOwned>(self, schema: &Schema) -> Option<T> {
         // The first of two names counts, and a type would use the last.
         let repeats = || self.may_repeat && self.tree.has_duplicates();

@@ -51,6 +51,12 @@ fn as_text<C: Code, S: Serializer>(code: &C, serializer: S) -> Result<S::Ok, S::
 }
 
 /// Whether a document can be used in spite of a [`Diagnostic`].
+///
+/// ```
+/// use petalflow_source::Severity;
+///
+/// assert_eq!(Severity::Warning.to_string(), "warning");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -70,6 +76,14 @@ impl fmt::Display for Severity {
 }
 
 /// A line and a column in a text, both from 1. Columns count characters.
+///
+/// ```
+/// use petalflow_source::Position;
+///
+/// let name = Position { line: 2, column: 1 };
+/// let value = Position { line: 2, column: 7 };
+/// assert!(name < value);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Position {
     /// The line.
@@ -79,6 +93,30 @@ pub struct Position {
 }
 
 /// Something that is wrong with a document.
+///
+/// ```
+/// # #[derive(Clone, Copy, Debug, PartialEq)]
+/// # struct Wrong;
+/// # impl petalflow_source::Code for Wrong {
+/// #     const SYNTAX: Self = Wrong;
+/// #     const TOO_LARGE: Self = Wrong;
+/// #     const WRONG_VALUE: Self = Wrong;
+/// #     const DUPLICATE_NAME: Self = Wrong;
+/// #     fn as_str(&self) -> &'static str { "W-1" }
+/// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+/// # }
+/// use petalflow_source::{Diagnostic, Position, Severity};
+///
+/// let diagnostic = Diagnostic {
+///     code: Wrong,
+///     severity: Severity::Error,
+///     message: "a price is not negative".into(),
+///     pointer: "/price".into(),
+///     file: Some("menu.yaml".into()),
+///     position: Some(Position { line: 2, column: 8 }),
+/// };
+/// assert_eq!(diagnostic.to_string(), "menu.yaml:2:8: error[W-1]: a price is not negative");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(bound = "")]
 pub struct Diagnostic<C: Code> {
@@ -124,6 +162,28 @@ impl<C: Code> fmt::Display for Diagnostic<C> {
 /// All that is wrong with a document, in the order of the text.
 ///
 /// As text it is one line for each.
+///
+/// ```
+/// # #[derive(Clone, Copy, Debug, PartialEq)]
+/// # struct Wrong;
+/// # impl petalflow_source::Code for Wrong {
+/// #     const SYNTAX: Self = Wrong;
+/// #     const TOO_LARGE: Self = Wrong;
+/// #     const WRONG_VALUE: Self = Wrong;
+/// #     const DUPLICATE_NAME: Self = Wrong;
+/// #     fn as_str(&self) -> &'static str { "W-1" }
+/// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+/// # }
+/// use petalflow_source::{Diagnostics, Source};
+///
+/// let source = Source::new("menu.yaml", "dish: soup\ndish: bread");
+/// let (_, found): (_, Diagnostics<Wrong>) = source.inspect(|_, _| Some(()));
+/// assert!(found.has_errors());
+/// assert_eq!(found.len(), 1);
+/// let first = found.errors().next().unwrap();
+/// assert_eq!(first.message, "`dish` is there twice, first in line 1");
+/// assert_eq!(found.warnings().count(), 0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent, bound = "")]
 pub struct Diagnostics<C: Code>(Vec<Diagnostic<C>>);

@@ -1,6 +1,13 @@
 //! Names and texts of documents in messages.
 
 /// `; did you mean X`, if one of the names is similar.
+///
+/// ```
+/// use petalflow_source::names::suggestion;
+///
+/// assert_eq!(suggestion("sice", ["size", "count"]), "; did you mean `size`?");
+/// assert_eq!(suggestion("price", ["size", "count"]), "");
+/// ```
 pub fn suggestion<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     similar(name, names).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }
@@ -45,6 +52,13 @@ fn letters(name: &str) -> String {
 }
 
 /// A text of a document in a message: its beginning, without control characters.
+///
+/// ```
+/// use petalflow_source::names::shown;
+///
+/// assert_eq!(shown("two\nlines"), "two lines");
+/// assert!(shown(&"long ".repeat(100)).ends_with('…'));
+/// ```
 pub fn shown(text: &str) -> String {
     let mut short: String = text
         .chars()

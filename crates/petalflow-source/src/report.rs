@@ -5,6 +5,28 @@ use crate::pointer::Pointer;
 use crate::tree::MAX_FINDINGS;
 
 /// Something that is wrong at a pointer.
+///
+/// ```
+/// # #[derive(Clone, Copy, Debug, PartialEq)]
+/// # struct Wrong;
+/// # impl petalflow_source::Code for Wrong {
+/// #     const SYNTAX: Self = Wrong;
+/// #     const TOO_LARGE: Self = Wrong;
+/// #     const WRONG_VALUE: Self = Wrong;
+/// #     const DUPLICATE_NAME: Self = Wrong;
+/// #     fn as_str(&self) -> &'static str { "W-1" }
+/// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+/// # }
+/// use petalflow_source::{Finding, Pointer};
+///
+/// let finding = Finding {
+///     code: Wrong,
+///     pointer: Pointer::root().name("price"),
+///     message: "a price is not negative".into(),
+///     at_name: false,
+/// };
+/// assert_eq!(finding.into_diagnostic().to_string(), "error[W-1]: a price is not negative");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<C> {
     /// Its kind.
@@ -86,6 +108,26 @@ impl<C: Code> Report<C> {
     }
 
     /// Returns whether there is a finding at this pointer.
+    ///
+    /// ```
+    /// # #[derive(Clone, Copy, Debug, PartialEq)]
+    /// # struct Wrong;
+    /// # impl petalflow_source::Code for Wrong {
+    /// #     const SYNTAX: Self = Wrong;
+    /// #     const TOO_LARGE: Self = Wrong;
+    /// #     const WRONG_VALUE: Self = Wrong;
+    /// #     const DUPLICATE_NAME: Self = Wrong;
+    /// #     fn as_str(&self) -> &'static str { "W-1" }
+    /// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+    /// # }
+    /// use petalflow_source::{Pointer, Report};
+    ///
+    /// let mut report = Report(Vec::new());
+    /// report.add(Wrong, Pointer::root().name("price"), "a price is not negative");
+    /// assert!(report.has(Wrong));
+    /// assert!(report.is_wrong("/price"));
+    /// assert!(!report.is_wrong("/dish"));
+    /// ```
     pub fn is_wrong(&self, pointer: &str) -> bool {
         let mut findings = self.0.iter();
         findings.any(|finding| finding.pointer.as_str() == pointer)

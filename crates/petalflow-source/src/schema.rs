@@ -59,6 +59,29 @@ impl Schema {
 
 /// Checks a value. The result has only what is right, with empty values in place of required ones that are missing, so
 /// that it can be read as the type of the schema and other rules can check the rest.
+///
+/// ```
+/// # #[derive(Clone, Copy, Debug, PartialEq)]
+/// # struct Wrong;
+/// # impl petalflow_source::Code for Wrong {
+/// #     const SYNTAX: Self = Wrong;
+/// #     const TOO_LARGE: Self = Wrong;
+/// #     const WRONG_VALUE: Self = Wrong;
+/// #     const DUPLICATE_NAME: Self = Wrong;
+/// #     fn as_str(&self) -> &'static str { "W-1" }
+/// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+/// # }
+/// use petalflow_source::schema::{Codes, check};
+/// use petalflow_source::{Pointer, Report};
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "dish": { "type": "string" } }, "required": ["dish"] });
+/// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong };
+/// let mut report = Report(Vec::new());
+/// let checked = check(&schema, &json!({}), &Pointer::root(), codes, &mut report);
+/// assert_eq!(checked, json!({ "dish": "" }));
+/// assert!(report.has(Wrong));
+/// ```
 pub fn check<C: Code>(
     schema: &Value,
     value: &Value,

@@ -24,6 +24,17 @@ pub enum Format {
 ///
 /// The time and the memory that it takes are limited for any text: 2 MiB, 250,000 values with those that aliases repeat,
 /// 64 levels.
+///
+/// ```
+/// use petalflow_source::{Format, Source};
+///
+/// let source = Source::new("menu.yaml", "dish: soup");
+/// assert_eq!(source.name(), "menu.yaml");
+///
+/// // A text without a file: the name is for messages, and the format is explicit.
+/// let source = Source::new("request", "dish: soup").format(Format::Yaml).named("body");
+/// assert_eq!(source.name(), "body");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
@@ -48,6 +59,15 @@ impl Source {
     }
 
     /// Reads a file.
+    ///
+    /// ```
+    /// use petalflow_source::Source;
+    ///
+    /// let source = Source::read("Cargo.toml")?;
+    /// assert_eq!(source.name(), "Cargo.toml");
+    /// assert!(Source::read("missing.yaml").is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -98,6 +118,29 @@ impl Source {
     ///
     /// `check` adds what is wrong to the report and returns what could be read. It is not called for a text that is not
     /// JSON or YAML. Names that occur twice are reported here; their first value counts.
+    ///
+    /// ```
+    /// # #[derive(Clone, Copy, Debug, PartialEq)]
+    /// # struct Wrong;
+    /// # impl petalflow_source::Code for Wrong {
+    /// #     const SYNTAX: Self = Wrong;
+    /// #     const TOO_LARGE: Self = Wrong;
+    /// #     const WRONG_VALUE: Self = Wrong;
+    /// #     const DUPLICATE_NAME: Self = Wrong;
+    /// #     fn as_str(&self) -> &'static str { "W-1" }
+    /// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+    /// # }
+    /// use petalflow_source::{Diagnostics, Report, Source};
+    ///
+    /// let read = |text| -> (Option<String>, Diagnostics<Wrong>) {
+    ///     Source::new("menu.json", text)
+    ///         .inspect(|menu, _: &mut Report<Wrong>| menu["dish"].as_str().map(str::to_owned))
+    /// };
+    /// let (dish, found) = read(r#"{ "dish": "soup" }"#);
+    /// assert_eq!(dish.unwrap(), "soup");
+    /// assert!(found.is_empty());
+    /// assert!(read("{ dish }").1.has_errors());
+    /// ```
     pub fn inspect<C: Code, T>(
         &self,
         check: impl FnOnce(&Value, &mut Report<C>) -> Option<T>,
