@@ -7,6 +7,19 @@ use petalflow_conversation_document::Action;
 use serde_json::{Map, Value};
 
 /// A call of an action's handler.
+///
+/// ```
+/// use petalflow_conversation::ActionCall;
+/// use petalflow::BoxError;
+///
+/// async fn play(call: ActionCall) -> Result<(), BoxError> {
+///     let file = call.action.extra.get("file").ok_or("the action has no `file`")?;
+///     println!("{} at {}", file, call.node);
+///     Ok(())
+/// }
+/// # fn is_handler(_: impl petalflow_conversation::ActionHandler) {}
+/// # is_handler(play);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ActionCall {

@@ -13,6 +13,26 @@ use crate::settings::Settings;
 use crate::{ActionHandler, BuildErrors, ConversationFlow};
 
 /// Builds a [`ConversationFlow`].
+///
+/// ```
+/// use petalflow_conversation::ConversationFlow;
+/// # use petalflow_conversation_document::Conversation;
+/// use petalflow_conversation_document::ContextStrategy;
+/// use petalflow_llm::ScriptedModel;
+/// use std::time::Duration;
+/// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#)?;
+/// # let document = Conversation::from_config(&document).unwrap();
+///
+/// let flow = ConversationFlow::builder(document)
+///     .model(ScriptedModel::new(["Hello."]))
+///     .context_strategy(ContextStrategy::Reset)
+///     .summary_timeout(Duration::from_secs(10))
+///     .max_model_calls(8)
+///     .streaming()
+///     .build();
+/// assert!(flow.is_ok());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[must_use = "a builder does nothing before `build`"]
 pub struct ConversationBuilder {
     document: Conversation,
@@ -52,6 +72,25 @@ impl ConversationBuilder {
     /// of the tool. The tool reads and sets the values of the conversation with
     /// [`ToolContext::state`](petalflow::tool::ToolContext::state) and
     /// [`set_state`](petalflow::tool::ToolContext::set_state).
+    ///
+    /// ```
+    /// use petalflow::tool::FuncTool;
+    /// use petalflow_conversation::ConversationFlow;
+    /// # use petalflow_conversation_document::Conversation;
+    /// use petalflow_llm::ScriptedModel;
+    /// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [],
+    /// #     "functions": [{ "name": "book" }] } } }"#)?;
+    /// # let document = Conversation::from_config(&document).unwrap();
+    ///
+    /// let book = FuncTool::new("book", "Books a table.", |_: serde_json::Value| async { Ok("booked") });
+    /// let flow = ConversationFlow::builder(document)
+    ///     .model(ScriptedModel::new(["Hello."]))
+    ///     .tool(book)
+    ///     .cancel_on_interruption("book")
+    ///     .build();
+    /// assert!(flow.is_ok());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn tool(mut self, tool: impl Tool) -> Self {
         self.settings.tools.push(Arc::new(tool));
         self
@@ -91,6 +130,28 @@ impl ConversationBuilder {
     }
 
     /// Adds the code of actions: those of type `function` with this `handler`, and those of this type.
+    ///
+    /// ```
+    /// use petalflow_conversation::{ActionCall, ConversationFlow};
+    /// # use petalflow_conversation_document::Conversation;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [],
+    /// #     "pre_actions": [{ "type": "beep" }] } } }"#)?;
+    /// # let document = Conversation::from_config(&document).unwrap();
+    /// let flow = ConversationFlow::builder(document)
+    ///     .model(ScriptedModel::new(["Hello."]))
+    ///     .action("beep", |call: ActionCall| async move {
+    ///         assert_eq!(call.action.kind, "beep");
+    ///         Ok(())
+    ///     })
+    ///     .build()?;
+    /// assert_eq!(flow.run(()).await?.answer(), "Hello.");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn action(mut self, name: impl Into<String>, handler: impl ActionHandler) -> Self {
         self.settings.actions.push((name.into(), Arc::new(handler)));
         self

@@ -8,6 +8,18 @@ use petalflow_conversation_document::decision::DecisionError;
 use petalflow_llm::LlmError;
 
 /// Something that keeps a [`ConversationFlow`](crate::ConversationFlow) from being built.
+///
+/// ```
+/// use petalflow_conversation::{BuildError, ConversationFlow};
+/// # use petalflow_conversation_document::Conversation;
+/// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#)?;
+/// # let document = Conversation::from_config(&document).unwrap();
+///
+/// let errors = ConversationFlow::builder(document).build().unwrap_err();
+/// assert_eq!(errors.0, [BuildError::NoModel]);
+/// assert_eq!(errors.to_string(), "the conversation has no model: add `.model(..)`");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -66,6 +78,13 @@ pub enum BuildError {
 /// All that keeps a [`ConversationFlow`](crate::ConversationFlow) from being built.
 ///
 /// As text it is one line for each.
+///
+/// ```
+/// use petalflow_conversation::{BuildError, BuildErrors};
+///
+/// let errors = BuildErrors(vec![BuildError::NoModel, BuildError::UnusedHandler("book".into())]);
+/// assert_eq!(errors.to_string().lines().count(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildErrors(pub Vec<BuildError>);
 
@@ -84,6 +103,13 @@ impl fmt::Display for BuildErrors {
 impl std::error::Error for BuildErrors {}
 
 /// Why a turn of a conversation fails.
+///
+/// ```
+/// use petalflow_conversation::ConversationError;
+///
+/// let error = ConversationError::Ended("end".into());
+/// assert_eq!(error.to_string(), "the conversation has ended at node `end`: begin a new one");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversationError {

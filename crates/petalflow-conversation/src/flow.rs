@@ -249,6 +249,26 @@ flow! {
 /// A conversation flow that can run: a document, the code of its functions and actions, and a model.
 ///
 /// Clones share it.
+///
+/// ```
+/// use petalflow_conversation::ConversationFlow;
+/// # use petalflow_conversation_document::Conversation;
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#)?;
+/// # let document = Conversation::from_config(&document).unwrap();
+/// let flow = ConversationFlow::builder(document)
+///     .model(ScriptedModel::new(["Hello.", "I am well."]))
+///     .build()?;
+/// let state = flow.run(()).await?;
+/// assert_eq!(state.answer(), "Hello.");
+/// let state = flow.run(state.next_input("How are you?")).await?;
+/// assert_eq!(state.answer(), "I am well.");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct ConversationFlow(pub(crate) Arc<Program>);
 

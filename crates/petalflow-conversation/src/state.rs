@@ -13,6 +13,24 @@ use serde_json::{Map, Value};
 use crate::step::Outcome;
 
 /// The state of a conversation.
+///
+/// ```
+/// use petalflow_conversation::ConversationFlow;
+/// # use petalflow_conversation_document::Conversation;
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let document = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#)?;
+/// # let document = Conversation::from_config(&document).unwrap();
+/// # let flow = ConversationFlow::builder(document).model(ScriptedModel::new(["Hello."])).build()?;
+/// let state = flow.run(()).await?;
+/// assert_eq!(state.answer(), "Hello.");
+/// assert_eq!(state.position.node.as_deref(), Some("a"));
+/// assert!(!state.has_ended());
+/// # Ok(())
+/// # }
+/// ```
 #[state]
 #[derive(Clone, Debug)]
 pub struct ConversationState {
@@ -41,6 +59,15 @@ pub struct ConversationState {
 }
 
 /// Where a conversation is.
+///
+/// ```
+/// use petalflow_conversation::{ConversationStateInput, Position};
+///
+/// // Continues a conversation of another program at the node `menu`.
+/// let mut input = ConversationStateInput::user_message("A pizza, please.");
+/// input.position = Position { node: Some("menu".into()), ..Position::default() };
+/// assert!(!input.position.has_ended);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Position {
