@@ -17,6 +17,26 @@ use crate::settings::{Listener, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
 /// The settings of a [`Server`]. The [crate](crate) has an example.
+///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::{TriggerAuth, WebhookTriggerConfig, WebhookTriggerNode};
+/// use petalflow_server::{Limits, Server};
+///
+/// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+/// # let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
+/// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+/// let server = Server::builder(&InMemoryStore::new())
+///     .flow("orders", &flow)
+///     .threads(auth)
+///     .limits(Limits { max_runs: 10, ..Limits::default() })
+///     .idempotency_header("X-GitHub-Delivery")
+///     .event_log(100)
+///     .build()?;
+/// assert_eq!(server.paths().len(), 1);
+/// # Ok::<(), petalflow::BoxError>(())
+/// ```
 pub struct ServerBuilder {
     store: Arc<dyn Store>,
     stop: CancelToken,
@@ -79,6 +99,25 @@ impl ServerBuilder {
     ///
     /// To let people answer questions over HTTP, give the services a
     /// [`ThreadHandler`](petalflow_envelope::kinds::ThreadHandler), and call [`threads`](Self::threads).
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_envelope::documents::{Catalog, Services, Source};
+    /// use petalflow_server::Server;
+    ///
+    /// let source = Source::new("orders.graph.yaml", "
+    /// id: orders
+    /// version: '1.0'
+    /// kind: graph
+    /// nodes:
+    ///   - { id: incoming, type: webhook_trigger, config: { auth: { type: none } } }
+    /// edges: []
+    /// ");
+    /// let graph = source.check(&Catalog::default())?.graph(&Catalog::default());
+    /// let server = Server::builder(&InMemoryStore::new()).document(&graph, &Services::new()).build()?;
+    /// assert_eq!(server.paths(), ["/workflows/orders/webhooks/incoming"]);
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
     #[must_use]
     pub fn document(mut self, graph: impl Into<ReadGraph>, services: &Services) -> Self {
         let read = graph.into();

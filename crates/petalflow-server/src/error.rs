@@ -3,6 +3,13 @@
 use petalflow_envelope::documents::LoadError;
 
 /// A mistake in the settings of a server.
+///
+/// ```
+/// use petalflow_server::SetupError;
+///
+/// let error = SetupError::Duplicate { workflow: "orders".into(), trigger: "incoming".into() };
+/// assert_eq!(error.to_string(), "there are two triggers `incoming` of graph `orders`: rename one");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {

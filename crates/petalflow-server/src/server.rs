@@ -99,6 +99,22 @@ impl Server {
     /// [`serve`](Self::serve) calls it. Call it at the start of a server of your own, and from time to time, because another
     /// machine may have failed. A thread that is running, here or in another process, is not changed.
     ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_server::Server;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+    /// # let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// assert_eq!(server.recover().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// If the threads cannot be listed. A thread that cannot be continued is a [`Notice`].
@@ -180,6 +196,23 @@ impl Server {
 
     /// Refuses further requests with 503, stops the runs at their next barriers, and waits for them. After `grace`, nodes that
     /// still run are dropped. The next process continues the threads. [`serve`](Self::serve) calls it.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_server::Server;
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+    /// # let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// server.drain(Duration::from_secs(30)).await;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Cancel safety
     ///
