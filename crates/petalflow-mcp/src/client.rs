@@ -63,6 +63,14 @@ impl McpClient {
     /// only, because others may be secrets. On Windows these are `APPDATA`, `HOMEDRIVE`, `HOMEPATH`, `LOCALAPPDATA`,
     /// `PATH`, `PATHEXT`, `PROCESSOR_ARCHITECTURE`, `PROGRAMFILES`, `SYSTEMDRIVE`, `SYSTEMROOT`, `TEMP`, `USERNAME` and
     /// `USERPROFILE`. [`inherit_env`](Self::inherit_env) adds others, and [`command`](Self::command) sets values.
+    ///
+    /// ```
+    /// use petalflow_mcp::McpClient;
+    ///
+    /// // The program starts when the tools are first requested.
+    /// let files = McpClient::stdio("npx", ["-y", "@modelcontextprotocol/server-filesystem", "."]);
+    /// assert!(format!("{files:?}").contains("npx"));
+    /// ```
     pub fn stdio<A>(program: impl Into<String>, arguments: A) -> Self
     where
         A: IntoIterator<Item: Into<String>>,
@@ -154,12 +162,58 @@ impl McpClient {
 
     /// Adds a prefix to the tool names, to distinguish the tools of several servers. Each character that providers do
     /// not accept becomes `_`, with or without a prefix. Accepted are letters, digits, `_` and `-`.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_mcp::{self as mcp, McpClient};
+    ///
+    /// # /// Adds two numbers.
+    /// # #[tool]
+    /// # fn add(a: i64, b: i64) -> i64 {
+    /// #     a + b
+    /// # }
+    /// #
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let server = McpClient::over("sums", || async {
+    /// #     let (ours, theirs) = tokio::io::duplex(4096);
+    /// #     tokio::spawn(mcp::serve(tools![add]).over(theirs));
+    /// #     Ok(ours)
+    /// # });
+    /// let server = server.prefix("sums_");
+    /// assert!(server.tools().await?.get("sums_add").is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn prefix(self, prefix: impl Into<String>) -> Self {
         self.with(|options| options.prefix = prefix.into())
     }
 
     /// Selects tools by the names that the server uses. Tools for which the function returns `false` are left out.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_mcp::{self as mcp, McpClient};
+    ///
+    /// # /// Adds two numbers.
+    /// # #[tool]
+    /// # fn add(a: i64, b: i64) -> i64 {
+    /// #     a + b
+    /// # }
+    /// #
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let server = McpClient::over("sums", || async {
+    /// #     let (ours, theirs) = tokio::io::duplex(4096);
+    /// #     tokio::spawn(mcp::serve(tools![add]).over(theirs));
+    /// #     Ok(ours)
+    /// # });
+    /// let server = server.filter(|tool| tool != "add");
+    /// assert!(server.tools().await?.get("add").is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn filter(self, wanted: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.with(|options| options.filter = Some(Arc::new(wanted)))
@@ -286,6 +340,30 @@ impl McpClient {
     }
 
     /// Returns the current tools.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_mcp::{self as mcp, McpClient};
+    ///
+    /// # /// Adds two numbers.
+    /// # #[tool]
+    /// # fn add(a: i64, b: i64) -> i64 {
+    /// #     a + b
+    /// # }
+    /// #
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let server = McpClient::over("sums", || async {
+    ///     let (ours, theirs) = tokio::io::duplex(4096);
+    ///     tokio::spawn(mcp::serve(tools![add]).over(theirs));
+    ///     Ok(ours)
+    /// });
+    /// let tools = server.tools().await?;
+    /// assert_eq!(tools.iter().count(), 1);
+    /// assert_eq!(tools.get("add").unwrap().spec().description, "Adds two numbers.");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -190,6 +190,28 @@ impl McpServer {
 
     /// Serves one client over any byte stream until the client disconnects.
     ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_mcp::{self as mcp, McpClient};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let server = McpClient::over("sums", || async {
+    ///     let (ours, theirs) = tokio::io::duplex(4096);
+    ///     tokio::spawn(mcp::serve(tools![add]).over(theirs));
+    ///     Ok(ours)
+    /// });
+    /// assert!(server.tools().await?.get("add").is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Fails if the client does not speak MCP.
