@@ -87,7 +87,8 @@ pub enum GuardianAction {
 /// * Lengths are characters, not bytes.
 /// * A schema is a JSON Schema, with all of its keywords. PetalFlow has a few of them, and its types `boolean` and
 ///   `integer` never match.
-/// * A `pii` check blocks unless `block_pii` is false. x///   otherwise. Here a finding that does not block is in `warnings` of the result.
+/// * A `pii` check blocks unless `block_pii` is false. PetalFlow's check can only fail if it is true, and says nothing
+///   otherwise. Here a finding that does not block is in `warnings` of the result.
 /// * A card number must have a correct check digit, and the numbers of an IP address must be at most 255.
 /// * `redirect` is a route. PetalFlow sets a variable that nothing reads.
 /// * A text is compared with a text, and a number with a number. The number `1` is not the text `1`.
