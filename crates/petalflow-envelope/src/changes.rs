@@ -375,6 +375,12 @@ impl Output<Envelope> for Branch {
 impl WriteOutput<Envelope> for Branch {}
 
 /// The branches that wait for their merge, in the order of their nodes. As a write: branches to add and to remove.
+///
+/// ```
+/// use petalflow_envelope::{Branches, Envelope};
+///
+/// assert_eq!(Envelope::new().branches, Branches::default());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Branches {

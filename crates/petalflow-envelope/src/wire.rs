@@ -49,6 +49,16 @@ pub struct WireEnvelope {
 }
 
 /// A message in a [`WireEnvelope`].
+///
+/// ```
+/// use petalflow_envelope::{Envelope, WireEnvelope};
+/// use petalflow_llm::ChatMessage;
+///
+/// let mut envelope = Envelope::new();
+/// envelope.append_message(ChatMessage::user("Hello."));
+/// let wire = WireEnvelope::from(&envelope);
+/// assert_eq!((wire.messages[0].role.as_str(), wire.messages[0].content.as_str()), ("user", "Hello."));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireMessage {
@@ -66,6 +76,14 @@ pub struct WireMessage {
 }
 
 /// An artifact in a [`WireEnvelope`].
+///
+/// ```
+/// use petalflow_envelope::{Artifact, Envelope, WireEnvelope};
+///
+/// let mut envelope = Envelope::new();
+/// envelope.append_artifact(Artifact::new("chunk"));
+/// assert_eq!(WireEnvelope::from(&envelope).artifacts[0].kind, "chunk");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireArtifact {
@@ -96,6 +114,14 @@ pub struct WireArtifact {
 }
 
 /// An error record in a [`WireEnvelope`].
+///
+/// ```
+/// use petalflow_envelope::{Envelope, NodeFailure, WireEnvelope};
+///
+/// let mut envelope = Envelope::new();
+/// envelope.append_error(NodeFailure::new("fetch", "no page"));
+/// assert_eq!(WireEnvelope::from(&envelope).errors[0].node_id, "fetch");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireFailure {
@@ -121,6 +147,14 @@ pub struct WireFailure {
 }
 
 /// A trace in a [`WireEnvelope`].
+///
+/// ```
+/// use petalflow_envelope::WireTrace;
+///
+/// let trace: WireTrace = serde_json::from_str(r#"{ "run_id": "run-7" }"#)?;
+/// assert_eq!(trace.run_id, "run-7");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireTrace {
@@ -139,6 +173,16 @@ pub struct WireTrace {
 }
 
 /// An error in a [`WireEnvelope`]: a field, and what is wrong with it.
+///
+/// ```
+/// use petalflow_envelope::{Envelope, WireEnvelope};
+/// use serde_json::json;
+///
+/// let wire: WireEnvelope = serde_json::from_value(json!({ "messages": [{ "role": "robot" }] }))?;
+/// let error = Envelope::try_from(wire).unwrap_err();
+/// assert!(error.to_string().contains("role"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` of the envelope {problem}")]
 pub struct WireError {

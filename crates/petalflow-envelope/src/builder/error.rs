@@ -96,6 +96,17 @@ pub enum GraphError {
 }
 
 /// An end of an edge.
+///
+/// ```
+/// use petalflow_envelope::builder::{EdgeEnd, EnvelopeGraph, GraphError};
+/// use petalflow_envelope::kinds::NoopNode;
+///
+/// let mut graph = EnvelopeGraph::new("one");
+/// graph.add_node("only", NoopNode)?;
+/// let error = graph.add_edge("only", "missing").unwrap_err();
+/// assert!(matches!(error, GraphError::InvalidEdge { end: EdgeEnd::To, .. }));
+/// # Ok::<(), petalflow_envelope::builder::GraphError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeEnd {
     /// Its beginning.

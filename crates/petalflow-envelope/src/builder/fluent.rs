@@ -77,6 +77,19 @@ impl EnvelopeBuilder {
     }
 
     /// Adds an edge between two nodes that exist. The current nodes stay.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::NoopNode;
+    ///
+    /// let graph = EnvelopeBuilder::new("retry")
+    ///     .add_node("write", NoopNode)
+    ///     .edge("check", NoopNode)
+    ///     .connect("check", "write")
+    ///     .into_graph()?;
+    /// assert_eq!(graph.successors("check"), ["write"]);
+    /// # Ok::<(), petalflow_envelope::builder::BuildErrors>(())
+    /// ```
     pub fn connect(mut self, from: &str, to: &str) -> Self {
         let added = self.graph.add_edge(from, to);
         self.errors.extend(added.err());
@@ -84,6 +97,20 @@ impl EnvelopeBuilder {
     }
 
     /// Adds nodes with an edge from each current node to each of them, and continues from all of them.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::NoopNode;
+    ///
+    /// let graph = EnvelopeBuilder::new("fork")
+    ///     .add_node("start", NoopNode)
+    ///     .fan_out([("left", NoopNode), ("right", NoopNode)])
+    ///     .edge("last", NoopNode)
+    ///     .into_graph()?;
+    /// assert_eq!(graph.successors("start"), ["left", "right"]);
+    /// assert_eq!(graph.predecessors("last"), ["left", "right"]);
+    /// # Ok::<(), petalflow_envelope::builder::BuildErrors>(())
+    /// ```
     pub fn fan_out<I, N>(self, nodes: impl IntoIterator<Item = (I, N)>) -> Self
     where
         I: Into<String>,
@@ -148,6 +175,19 @@ impl EnvelopeBuilder {
 
     /// Adds a merge with an edge from each current node, and continues from it. It waits for each edge that can still fire, so
     /// it needs no number of inputs.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::{MergeConfig, MergeNode, NoopNode};
+    ///
+    /// let graph = EnvelopeBuilder::new("diamond")
+    ///     .add_node("start", NoopNode)
+    ///     .fan_out([("left", NoopNode), ("right", NoopNode)])
+    ///     .merge("join", MergeNode::new(MergeConfig::default()))
+    ///     .into_graph()?;
+    /// assert_eq!(graph.predecessors("join"), ["left", "right"]);
+    /// # Ok::<(), petalflow_envelope::builder::BuildErrors>(())
+    /// ```
     pub fn merge(mut self, id: impl Into<String>, node: impl EnvelopeNode) -> Self {
         let node = self.insert(id.into(), node);
         self.connect_current("merge", node);
@@ -170,6 +210,21 @@ impl EnvelopeBuilder {
     }
 
     /// Continues from this node.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::NoopNode;
+    ///
+    /// let graph = EnvelopeBuilder::new("two paths")
+    ///     .add_node("start", NoopNode)
+    ///     .edge("left", NoopNode)
+    ///     .terminal()
+    ///     .branch("start")
+    ///     .edge("right", NoopNode)
+    ///     .into_graph()?;
+    /// assert_eq!(graph.successors("start"), ["left", "right"]);
+    /// # Ok::<(), petalflow_envelope::builder::BuildErrors>(())
+    /// ```
     pub fn branch(self, id: &str) -> Self {
         self.branches([id])
     }
@@ -228,6 +283,14 @@ impl EnvelopeBuilder {
     }
 
     /// [`build`](Self::build), for graphs that are written in the program.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::NoopNode;
+    ///
+    /// let flow = EnvelopeBuilder::new("one").add_node("only", NoopNode).must_build();
+    /// assert!(flow.trigger().is_none());
+    /// ```
     ///
     /// # Panics
     ///

@@ -100,6 +100,22 @@ impl EnvelopeGraph {
     /// Adds an edge that fires if the router `from` chooses `target`, which is not the id of a node. Adding an edge again
     /// changes nothing.
     ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeGraph;
+    /// use petalflow_envelope::kinds::{NoopNode, RuleRouter, RuleRouterConfig};
+    /// use serde_json::json;
+    ///
+    /// let config: RuleRouterConfig = serde_json::from_value(json!({
+    ///     "rules": [{ "target": "money", "conditions": [{ "var_path": "topic", "op": "eq", "value": "bill" }] }],
+    /// }))?;
+    /// let mut graph = EnvelopeGraph::new("triage");
+    /// graph.add_node("triage", RuleRouter::new(config))?;
+    /// graph.add_node("billing", NoopNode)?;
+    /// graph.add_edge_on("triage", "money", "billing")?;
+    /// assert_eq!(graph.successors("triage"), ["billing"]);
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`GraphError::InvalidEdge`].
@@ -208,6 +224,19 @@ impl EnvelopeGraph {
 
     /// Checks that there are nodes and an entry. Cycles and nodes that cannot be reached are allowed.
     ///
+    /// ```
+    /// use petalflow_envelope::builder::{EnvelopeGraph, GraphError};
+    /// use petalflow_envelope::kinds::NoopNode;
+    ///
+    /// let mut graph = EnvelopeGraph::new("one");
+    /// assert_eq!(graph.validate(), Err(GraphError::EmptyGraph));
+    /// graph.add_node("only", NoopNode)?;
+    /// graph.set_entry("only")?;
+    /// assert_eq!(graph.entry(), Some("only"));
+    /// assert_eq!(graph.validate(), Ok(()));
+    /// # Ok::<(), petalflow_envelope::builder::GraphError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`GraphError::EmptyGraph`] or [`GraphError::NoEntryNode`].
@@ -248,6 +277,22 @@ impl EnvelopeGraph {
     }
 
     /// The nodes that can be reached from this one, which comes first. Each comes before the nodes that are reached from it.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeGraph;
+    /// use petalflow_envelope::kinds::NoopNode;
+    ///
+    /// let mut graph = EnvelopeGraph::new("chain");
+    /// for id in ["read", "rank", "write"] {
+    ///     graph.add_node(id, NoopNode)?;
+    /// }
+    /// graph.add_edge("read", "rank")?;
+    /// graph.add_edge("rank", "write")?;
+    /// assert_eq!(graph.reachable("rank"), ["rank", "write"]);
+    /// assert_eq!(graph.successors("read"), ["rank"]);
+    /// assert_eq!(graph.predecessors("write"), ["rank"]);
+    /// # Ok::<(), petalflow_envelope::builder::GraphError>(())
+    /// ```
     pub fn reachable(&self, from: &str) -> Vec<&str> {
         let from = self.find(from);
         let nodes = from.map_or_else(Vec::new, |from| self.reached_from(from));

@@ -1,6 +1,23 @@
 //! The error of the loader.
 
 /// All that prevents a graph from being loaded.
+///
+/// ```
+/// use petalflow_envelope::documents::{Catalog, Services, Source, load};
+///
+/// let source = Source::new("ask.graph.yaml", "
+/// id: ask
+/// version: '1.0'
+/// kind: graph
+/// nodes:
+///   - { id: answer, type: func }
+/// edges: []
+/// ");
+/// let graph = source.check(&Catalog::default())?.graph(&Catalog::default());
+/// let error = load(&graph, &Services::new()).unwrap_err();
+/// assert!(error.problems()[0].contains("answer"));
+/// # Ok::<(), petalflow::BoxError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("graph `{graph}` cannot be loaded:\n  {}", problems.join("\n  "))]
 pub struct LoadError {

@@ -127,6 +127,19 @@ impl Services {
     }
 
     /// Where the nodes of type `cache` store results. The default is the memory of this process.
+    ///
+    /// ```
+    /// use petalflow_envelope::documents::Services;
+    /// use petalflow_envelope::kinds::MemoryCacheStore;
+    /// use std::sync::Arc;
+    ///
+    /// // Several graphs share the results.
+    /// let store = Arc::new(MemoryCacheStore::new());
+    /// let drafts = Services::new().cache(Arc::clone(&store));
+    /// let reviews = Services::new().cache(Arc::clone(&store));
+    /// assert_eq!(Arc::strong_count(&store), 3);
+    /// # let _ = (drafts, reviews);
+    /// ```
     #[must_use]
     pub fn cache(mut self, store: impl CacheStore) -> Self {
         self.cache = Shared(Arc::new(store));

@@ -15,6 +15,13 @@ use crate::{Envelope, NodeKind};
 use petalflow::{BoxError, Context};
 
 /// A node ran more often than the options of the run allow: [`RunError::get_ref`](petalflow::RunError::get_ref) returns it.
+///
+/// ```
+/// use petalflow_envelope::run::MaxHopsExceeded;
+///
+/// let error = MaxHopsExceeded { node: "again".into(), max_hops: 2 };
+/// assert!(error.to_string().starts_with("node `again` would run more than 2 times"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("node `{node}` would run more than {max_hops} times: raise `max_hops`, or end its cycle")]
 pub struct MaxHopsExceeded {
@@ -25,6 +32,14 @@ pub struct MaxHopsExceeded {
 }
 
 /// A node took longer than the options of the run allow.
+///
+/// ```
+/// use petalflow_envelope::run::NodeTimeout;
+/// use std::time::Duration;
+///
+/// let error = NodeTimeout { node: "fetch".into(), timeout: Duration::from_secs(30) };
+/// assert_eq!(error.to_string(), "node `fetch` took longer than 30s");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("node `{node}` took longer than {timeout:?}")]
 pub struct NodeTimeout {

@@ -85,6 +85,13 @@ struct Shared {
 }
 
 /// No run waits for the response.
+///
+/// ```
+/// use petalflow_envelope::run::{ChannelController, StepResponse};
+///
+/// let error = ChannelController::new().respond(3, StepResponse::Skip).unwrap_err();
+/// assert_eq!(error.number, 3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no run waits at the pause with number {number}: see `pending`")]
 pub struct NoSuchRequest {

@@ -18,6 +18,22 @@ use petalflow::interrupt::Interrupt;
 use petalflow::run::RunErrorKind;
 
 /// Why a run has no result.
+///
+/// ```
+/// use petalflow_envelope::ConfigError;
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::FuncNode;
+/// use petalflow_envelope::run::RunOptions;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let fetch = FuncNode::new(|_| async { Err(ConfigError::new("url", "it is empty").into()) });
+/// let flow = EnvelopeBuilder::new("one").add_node("fetch", fetch).build()?;
+/// let error = flow.run_with(None, &RunOptions::new()).await.unwrap_err();
+/// assert_eq!(error.downcast_ref::<ConfigError>().unwrap().field, "url");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvelopeRunError {
@@ -47,6 +63,20 @@ impl EnvelopeRunError {
 impl EnvelopeFlow {
     /// Runs the graph with these options. Without an envelope it runs with an empty one. The run gets a new identifier, in
     /// `trace.run_id`.
+    ///
+    /// ```
+    /// use petalflow_envelope::builder::EnvelopeBuilder;
+    /// use petalflow_envelope::kinds::NoopNode;
+    /// use petalflow_envelope::run::RunOptions;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let flow = EnvelopeBuilder::new("one").add_node("only", NoopNode).build()?;
+    /// let envelope = flow.run_with(None, &RunOptions::new().concurrency(2)).await?;
+    /// assert!(!envelope.trace.run_id.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

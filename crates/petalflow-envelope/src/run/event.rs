@@ -173,6 +173,18 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
 }
 
 /// An event of a run.
+///
+/// ```
+/// use petalflow_envelope::run::{RunEvent, RunEventKind};
+/// use serde_json::json;
+///
+/// let event: RunEvent = serde_json::from_value(json!({
+///     "seq": 2, "kind": "node.started", "run_id": "run-7", "node": "fetch", "at_ms": 0,
+/// }))?;
+/// assert_eq!(event.kind, RunEventKind::NodeStarted);
+/// assert_eq!(event.node.as_deref(), Some("fetch"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunEvent {
     /// The number of the event in its run, from 1.
@@ -214,6 +226,23 @@ const CHANNEL_SIZE: usize = 100;
 
 /// The receiving end of the channel of [`RunOptions::channel`](super::RunOptions::channel). It holds 100 events. If it is
 /// full, further events are dropped and counted.
+///
+/// ```
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::NoopNode;
+/// use petalflow_envelope::run::{RunEventKind, RunOptions};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = EnvelopeBuilder::new("one").add_node("only", NoopNode).build()?;
+/// let (options, mut events) = RunOptions::new().channel();
+/// flow.run_with(None, &options).await?;
+/// assert_eq!(events.next().await.unwrap().kind, RunEventKind::RunStarted);
+/// assert_eq!(events.try_next().unwrap().kind, RunEventKind::NodeStarted);
+/// assert_eq!(events.dropped_events(), 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct EventReceiver {
     events: mpsc::Receiver<RunEvent>,

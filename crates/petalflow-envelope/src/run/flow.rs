@@ -10,6 +10,22 @@ use crate::kinds::WebhookTriggerNode;
 use crate::{Envelope, NodeKind};
 
 /// A graph over envelopes that was built and checked. Clones share it.
+///
+/// ```
+/// use petalflow_envelope::Envelope;
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::NoopNode;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = EnvelopeBuilder::new("one").add_node("only", NoopNode).build()?;
+/// let envelope = flow.run(Envelope::new().with_var("n", 7)).await?;
+/// assert_eq!(envelope.get_var("n"), Some(&7.into()));
+/// // With settings of the engine.
+/// assert!(flow.launch().limit(10).run(Envelope::new()).await.is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct EnvelopeFlow {
     graph: Graph<Envelope>,

@@ -17,6 +17,29 @@ const MAX_HOPS: u32 = 100;
 ///
 /// By default a node runs at most 100 times, the first failure ends the run, one node runs at a time, and there is no
 /// timeout.
+///
+/// ```
+/// use petalflow::run::CancelToken;
+/// use petalflow_envelope::Envelope;
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::NoopNode;
+/// use petalflow_envelope::run::RunOptions;
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = EnvelopeBuilder::new("one").add_node("only", NoopNode).build()?;
+/// let token = CancelToken::new();
+/// let options = RunOptions::new()
+///     .max_hops(3)
+///     .concurrency(2)
+///     .continue_on_error(true)
+///     .node_timeout(Duration::from_secs(30))
+///     .cancel_with(&token);
+/// assert!(flow.run_with(Envelope::new(), &options).await.is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct RunOptions {
     pub(super) max_hops: u32,

@@ -9,6 +9,13 @@ use crate::{Envelope, NodeKind};
 use petalflow::async_trait;
 
 /// A point at which a run can pause.
+///
+/// ```
+/// use petalflow_envelope::run::StepPoint;
+///
+/// assert_eq!(serde_json::to_value(StepPoint::Before)?, "before");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepPoint {
@@ -22,6 +29,22 @@ pub enum StepPoint {
 ///
 /// A pause is part of the task of its node: nodes of the same superstep that do not pause continue. The controller gets one
 /// request at a time, in the order of the nodes.
+///
+/// ```
+/// use petalflow::async_trait;
+/// use petalflow_envelope::run::{StepController, StepPoint, StepRequest, StepResponse};
+///
+/// struct SkipPublish;
+///
+/// #[async_trait]
+/// impl StepController for SkipPublish {
+///     async fn step(&self, request: StepRequest) -> StepResponse {
+///         if request.node == "publish" { StepResponse::Skip } else { StepResponse::proceed() }
+///     }
+/// }
+/// assert!(SkipPublish.pauses_at("publish", StepPoint::Before));
+/// assert!(!SkipPublish.pauses_at("publish", StepPoint::After));
+/// ```
 #[async_trait]
 pub trait StepController: Send + Sync + 'static {
     /// Whether the run pauses here. By default before each node.
@@ -45,6 +68,25 @@ pub trait StepController: Send + Sync + 'static {
 }
 
 /// A pause of a run.
+///
+/// ```
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::NoopNode;
+/// use petalflow_envelope::run::{FuncController, RunOptions, StepResponse};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = EnvelopeBuilder::new("pair").add_node("read", NoopNode).edge("write", NoopNode).build()?;
+/// let controller = FuncController::new(|request| async move {
+///     if request.number == 1 {
+///         assert_eq!(request.graph.successors, ["write"]);
+///     }
+///     StepResponse::proceed()
+/// });
+/// flow.run_with(None, &RunOptions::new().step(controller)).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StepRequest {
@@ -74,6 +116,17 @@ pub struct StepGraph {
 }
 
 /// How a run continues.
+///
+/// ```
+/// use petalflow_envelope::run::StepResponse;
+/// use serde_json::{Map, json};
+///
+/// let change = StepResponse::Continue {
+///     set_vars: Map::from_iter([("approved".to_owned(), json!(true))]),
+///     delete_vars: vec!["draft".into()],
+/// };
+/// assert_ne!(change, StepResponse::proceed());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepResponse {
     /// Runs to the next pause. Before a node, variables can be changed. The node sees the change, and writes it with its own
@@ -106,6 +159,21 @@ impl StepResponse {
 }
 
 /// The error of a run that a controller ended: [`RunError::get_ref`](petalflow::RunError::get_ref) returns it.
+///
+/// ```
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::NoopNode;
+/// use petalflow_envelope::run::{FuncController, RunOptions, StepAborted, StepResponse};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = EnvelopeBuilder::new("one").add_node("only", NoopNode).build()?;
+/// let controller = FuncController::new(|_| async { StepResponse::Abort { reason: "wrong input".into() } });
+/// let error = flow.run_with(None, &RunOptions::new().step(controller)).await.unwrap_err();
+/// assert_eq!(error.downcast_ref::<StepAborted>().unwrap().reason, "wrong input");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run was ended at node `{node}`: {reason}")]
 pub struct StepAborted {
