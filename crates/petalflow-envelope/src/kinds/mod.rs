@@ -112,6 +112,14 @@ impl Call<'_> {
 
 /// A node over an envelope, as a trait object. All node kinds implement it. [`MapNode`], [`CacheNode`] and [`BranchNode`]
 /// contain one. A closure is one in a [`FuncNode`].
+///
+/// ```
+/// use petalflow_envelope::NodeKind;
+/// use petalflow_envelope::kinds::{EnvelopeNode, NoopNode};
+///
+/// assert_eq!(NoopNode.kind(), NodeKind::Noop);
+/// assert!(NoopNode.router().is_none());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node over an envelope",
     label = "not a node",

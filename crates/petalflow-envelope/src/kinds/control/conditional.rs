@@ -14,6 +14,19 @@ use crate::{Changes, ConfigError, NodeKind, RouteDecision};
 use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`ConditionalNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::{ConditionalConfig, EvaluationOrder};
+/// use serde_json::json;
+///
+/// let config: ConditionalConfig = serde_json::from_value(json!({
+///     "conditions": [{ "name": "large", "expression": "total > 100" }],
+///     "default": "small",
+/// }))?;
+/// assert_eq!(config.conditions[0].name, "large");
+/// assert_eq!(config.evaluation_order, EvaluationOrder::FirstMatch);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConditionalConfig {
@@ -38,6 +51,16 @@ fn yes() -> bool {
 }
 
 /// A condition of a [`ConditionalNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::ConditionConfig;
+/// use serde_json::json;
+///
+/// let config: ConditionConfig = serde_json::from_value(json!({ "name": "large", "expression": "total > 100" }))?;
+/// assert_eq!(config.expression, "total > 100");
+/// assert!(config.description.is_empty());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConditionConfig {
@@ -51,6 +74,13 @@ pub struct ConditionConfig {
 }
 
 /// Which conditions are chosen.
+///
+/// ```
+/// use petalflow_envelope::kinds::EvaluationOrder;
+///
+/// assert_eq!(serde_json::to_value(EvaluationOrder::FirstMatch)?, "first_match");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EvaluationOrder {

@@ -13,6 +13,17 @@ use crate::{Changes, ConfigError, Envelope, NodeKind, RouteDecision};
 use petalflow::{BoxError, Route, async_trait};
 
 /// The settings of a [`GateNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::{GateConfig, GateAction};
+/// use serde_json::json;
+///
+/// let config: GateConfig = serde_json::from_value(json!({
+///     "condition_var": "approved", "fail_message": "nobody approved it",
+/// }))?;
+/// assert_eq!(config.on_fail, GateAction::Block);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GateConfig {
@@ -34,6 +45,14 @@ pub struct GateConfig {
 }
 
 /// What a gate does if it is closed.
+///
+/// ```
+/// use petalflow_envelope::kinds::{GateAction, GateConfig, GateNode};
+///
+/// // A gate that redirects needs a target.
+/// let config = GateConfig { on_fail: GateAction::Redirect, ..GateConfig::default() };
+/// assert_eq!(GateNode::new(config).unwrap_err().field, "redirect_node_id");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateAction {

@@ -14,6 +14,16 @@ use crate::{Branch, Changes, Envelope, NodeKind};
 use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`MergeNode`]: how branches are merged.
+///
+/// ```
+/// use petalflow_envelope::kinds::{Conflict, MergeConfig};
+/// use serde_json::json;
+///
+/// let config: MergeConfig = serde_json::from_value(json!({ "strategy": "best_score", "score_var": "score" }))?;
+/// assert_eq!(config, MergeConfig::BestScore { score_var: "score".into(), higher_is_better: true });
+/// assert!(matches!(MergeConfig::default(), MergeConfig::JsonMerge { conflict: Conflict::Last, .. }));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "strategy", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MergeConfig {
@@ -79,6 +89,13 @@ impl Default for MergeConfig {
 }
 
 /// What happens if several branches set a variable to different values. An unknown name is [`Last`](Self::Last).
+///
+/// ```
+/// use petalflow_envelope::kinds::Conflict;
+///
+/// assert_eq!(Conflict::from("error".to_owned()), Conflict::Error);
+/// assert_eq!(Conflict::from("newest".to_owned()), Conflict::Last);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", rename_all = "snake_case")]
 pub enum Conflict {

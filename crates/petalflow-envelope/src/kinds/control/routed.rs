@@ -14,6 +14,18 @@ use petalflow::{BoxError, Context, Route, async_trait, node};
 ///
 /// As a node of a flow it stores its decision in a variable and has plain edges. To route by its decision, put it into
 /// [`Routed`].
+///
+/// ```
+/// use petalflow_envelope::kinds::{Decide, RuleRouter, RuleRouterConfig};
+/// use serde_json::json;
+///
+/// let config: RuleRouterConfig = serde_json::from_value(json!({
+///     "rules": [{ "target": "billing", "conditions": [{ "var_path": "topic", "op": "eq", "value": "money" }] }],
+///     "default_target": "support",
+/// }))?;
+/// assert_eq!(RuleRouter::new(config).targets(), ["billing", "support"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[async_trait]
 pub trait Decide: Send + Sync + 'static {
     /// All targets that it can choose.

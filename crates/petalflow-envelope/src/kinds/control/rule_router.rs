@@ -13,6 +13,18 @@ use crate::{Changes, Envelope, NodeKind, RouteDecision};
 use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`RuleRouter`].
+///
+/// ```
+/// use petalflow_envelope::kinds::RuleRouterConfig;
+/// use serde_json::json;
+///
+/// let config: RuleRouterConfig = serde_json::from_value(json!({
+///     "rules": [{ "target": "billing", "conditions": [{ "var_path": "topic", "op": "eq", "value": "money" }] }],
+///     "default_target": "support",
+/// }))?;
+/// assert_eq!(config.rules[0].target, "billing");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RuleRouterConfig {
@@ -29,6 +41,17 @@ pub struct RuleRouterConfig {
 }
 
 /// A rule of a [`RuleRouter`].
+///
+/// ```
+/// use petalflow_envelope::kinds::RouteRule;
+/// use serde_json::json;
+///
+/// let config: RouteRule = serde_json::from_value(json!({
+///     "target": "billing", "conditions": [{ "var_path": "topic", "op": "eq", "value": "money" }],
+/// }))?;
+/// assert_eq!(config.conditions.len(), 1);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteRule {
@@ -43,6 +66,17 @@ pub struct RouteRule {
 }
 
 /// A condition of a [`RouteRule`].
+///
+/// ```
+/// use petalflow_envelope::kinds::RouteCondition;
+/// use serde_json::json;
+///
+/// let config: RouteCondition = serde_json::from_value(json!({
+///     "var_path": "topic", "op": "eq", "value": "money",
+/// }))?;
+/// assert_eq!(config.var_path, "topic");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteCondition {
@@ -59,6 +93,14 @@ pub struct RouteCondition {
 }
 
 /// A comparison of a [`RouteCondition`].
+///
+/// ```
+/// use petalflow_envelope::kinds::RouteOp;
+///
+/// let op: RouteOp = serde_json::from_str(r#""eq""#)?;
+/// assert_eq!(serde_json::to_value(op)?, "eq");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteOp {

@@ -15,6 +15,19 @@ use crate::{Changes, ConfigError, Envelope, NodeKind};
 use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`FilterNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::{FilterConfig, FilterTarget};
+/// use serde_json::json;
+///
+/// let config: FilterConfig = serde_json::from_value(json!({
+///     "target": "messages",
+///     "filters": [{ "type": "match", "field": "role", "value": "user" }],
+///     "output_var": "questions",
+/// }))?;
+/// assert_eq!(config.target, FilterTarget::Messages);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FilterConfig {
@@ -34,6 +47,12 @@ pub struct FilterConfig {
 }
 
 /// What a filter filters.
+///
+/// ```
+/// use petalflow_envelope::kinds::{FilterConfig, FilterTarget};
+///
+/// assert_eq!(FilterConfig::default().target, FilterTarget::Artifacts);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FilterTarget {
@@ -48,6 +67,15 @@ pub enum FilterTarget {
 
 /// An operation of a filter. Fields are paths of names separated by dots. A field of an artifact or a message that does not
 /// exist is looked up in its `meta`.
+///
+/// ```
+/// use petalflow_envelope::kinds::{DuplicateKept, FilterOp};
+/// use serde_json::json;
+///
+/// let op: FilterOp = serde_json::from_value(json!({ "type": "dedupe", "field": "url" }))?;
+/// assert_eq!(op, FilterOp::Dedupe { field: "url".into(), keep: DuplicateKept::First, score_field: None });
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FilterOp {
@@ -124,6 +152,12 @@ pub enum FilterOp {
 }
 
 /// The order of scores.
+///
+/// ```
+/// use petalflow_envelope::kinds::SortOrder;
+///
+/// assert_eq!(SortOrder::default(), SortOrder::Desc);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SortOrder {
@@ -135,6 +169,13 @@ pub enum SortOrder {
 }
 
 /// Which one of several equal items is kept.
+///
+/// ```
+/// use petalflow_envelope::kinds::DuplicateKept;
+///
+/// assert_eq!(serde_json::to_value(DuplicateKept::HighestScore)?, "highest_score");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DuplicateKept {

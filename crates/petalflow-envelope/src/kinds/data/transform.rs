@@ -16,6 +16,20 @@ use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`TransformNode`]: a transformation, its input, and the variable for its result. Fields and variables
 /// are paths of names separated by dots.
+///
+/// ```
+/// use petalflow_envelope::kinds::{TransformConfig, TransformNode};
+/// use serde_json::json;
+///
+/// let config: TransformConfig = serde_json::from_value(json!({
+///     "transform": "rename",
+///     "input_var": "user",
+///     "mapping": { "mail": "email" },
+///     "output_var": "user",
+/// }))?;
+/// assert!(TransformNode::new(config).is_ok());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "transform", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TransformConfig {
@@ -115,6 +129,12 @@ fn dot() -> String {
 }
 
 /// Whether objects in objects are merged.
+///
+/// ```
+/// use petalflow_envelope::kinds::DeepOrShallow;
+///
+/// assert_eq!(DeepOrShallow::default(), DeepOrShallow::Shallow);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeepOrShallow {
@@ -126,6 +146,12 @@ pub enum DeepOrShallow {
 }
 
 /// The form of the text of a value.
+///
+/// ```
+/// use petalflow_envelope::kinds::StringifyFormat;
+///
+/// assert_eq!(StringifyFormat::default(), StringifyFormat::Json);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StringifyFormat {
@@ -137,6 +163,12 @@ pub enum StringifyFormat {
 }
 
 /// The form of a text that is parsed.
+///
+/// ```
+/// use petalflow_envelope::kinds::ParseFormat;
+///
+/// assert_eq!(ParseFormat::default(), ParseFormat::Json);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ParseFormat {

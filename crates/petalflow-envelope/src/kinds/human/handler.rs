@@ -10,6 +10,21 @@ use petalflow::{BoxError, Context, async_trait};
 /// Implementations: [`AutoHandler`](super::AutoHandler), [`FuncHandler`](super::FuncHandler),
 /// [`ChannelHandler`](super::ChannelHandler), [`QueuedHandler`](super::QueuedHandler),
 /// [`ThreadHandler`](super::ThreadHandler).
+///
+/// ```
+/// use petalflow::{BoxError, Context, async_trait};
+/// use petalflow_envelope::kinds::{HumanConfig, HumanHandler, HumanNode, HumanRequest, HumanResponse};
+///
+/// struct ApproveAll;
+///
+/// #[async_trait]
+/// impl HumanHandler for ApproveAll {
+///     async fn request(&self, request: HumanRequest, _: &Context) -> Result<Option<HumanResponse>, BoxError> {
+///         Ok(Some(HumanResponse { request_id: request.id, approved: true, ..HumanResponse::default() }))
+///     }
+/// }
+/// assert!(HumanNode::new(HumanConfig::default()).map(|node| node.handler(ApproveAll)).is_ok());
+/// ```
 #[async_trait]
 pub trait HumanHandler: Send + Sync + 'static {
     /// Asks, and returns the response, or `None` if the time is over. The node drops the future after its timeout.

@@ -28,6 +28,22 @@ pub use request::{HumanOption, HumanRequest, HumanResponse, RequestType};
 pub use thread_handler::{HumanQuestion, ThreadHandler};
 
 /// The settings of a [`HumanNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::{HumanConfig, HumanNode};
+/// use serde_json::json;
+///
+/// let config: HumanConfig = serde_json::from_value(json!({
+///     "mode": "choice",
+///     "prompt": "Which one?",
+///     "options": [{ "id": "a" }, { "id": "b" }],
+///     "timeout": "5m",
+///     "on_timeout": "default",
+///     "default_option": "a",
+/// }))?;
+/// assert!(HumanNode::new(config).is_ok());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HumanConfig {
@@ -62,6 +78,12 @@ pub struct HumanConfig {
 }
 
 /// What happens if a person does not answer in time.
+///
+/// ```
+/// use petalflow_envelope::kinds::TimeoutAction;
+///
+/// assert_eq!(TimeoutAction::default(), TimeoutAction::Fail);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeoutAction {

@@ -9,6 +9,12 @@ use serde_json::{Map, Value};
 use crate::Period;
 
 /// What a person is asked for.
+///
+/// ```
+/// use petalflow_envelope::kinds::RequestType;
+///
+/// assert_eq!(RequestType::default(), RequestType::Approval);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestType {
@@ -26,6 +32,13 @@ pub enum RequestType {
 }
 
 /// An option of a choice.
+///
+/// ```
+/// use petalflow_envelope::kinds::HumanOption;
+///
+/// let option = HumanOption { id: "later".into(), label: "Ask me later".into(), ..HumanOption::default() };
+/// assert!(option.description.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HumanOption {
@@ -40,6 +53,13 @@ pub struct HumanOption {
 }
 
 /// A question of a [`HumanNode`](super::HumanNode).
+///
+/// ```
+/// use petalflow_envelope::kinds::{HumanRequest, RequestType};
+///
+/// let request = HumanRequest { prompt: "Publish?".into(), node: "review".into(), ..HumanRequest::default() };
+/// assert_eq!(request.kind, RequestType::Approval);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HumanRequest {
     /// The identifier, which no other request has.

@@ -20,6 +20,18 @@ use petalflow_llm::nodes::{ask_model, model_of_node};
 use petalflow_llm::{LlmClient, LlmRequest, LlmResponse};
 
 /// The settings of an [`LlmRouter`].
+///
+/// ```
+/// use petalflow_envelope::kinds::LlmRouterConfig;
+/// use serde_json::json;
+///
+/// let config: LlmRouterConfig = serde_json::from_value(json!({
+///     "input_vars": ["question"],
+///     "allowed_targets": { "money": "billing", "other": "support" },
+/// }))?;
+/// assert_eq!(config.allowed_targets["money"], "billing");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LlmRouterConfig {

@@ -18,6 +18,19 @@ use petalflow::{BoxError, Context, async_trait};
 use petalflow_llm::nodes::NodeOutput;
 
 /// The settings of a [`ToolNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::ToolConfig;
+/// use serde_json::json;
+///
+/// let config: ToolConfig = serde_json::from_value(json!({
+///     "tool_name": "search",
+///     "static_args": { "limit": 5 },
+///     "args_template": { "query": "question" },
+/// }))?;
+/// assert_eq!(config.args_template["query"], "question");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolConfig {

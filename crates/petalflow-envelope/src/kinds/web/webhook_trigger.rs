@@ -21,6 +21,17 @@ const REQUEST: &str = "__webhook_request";
 const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 /// The settings of a [`WebhookTriggerNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::WebhookTriggerConfig;
+/// use serde_json::json;
+///
+/// let config: WebhookTriggerConfig = serde_json::from_value(json!({
+///     "methods": ["POST", "PUT"], "max_body_bytes": 4096,
+/// }))?;
+/// assert_eq!(config.body_var, "webhook_body");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WebhookTriggerConfig {
@@ -61,6 +72,15 @@ impl Default for WebhookTriggerConfig {
 }
 
 /// How a request proves that it is allowed.
+///
+/// ```
+/// use petalflow_envelope::kinds::TriggerAuth;
+/// use serde_json::json;
+///
+/// let auth: TriggerAuth = serde_json::from_value(json!({ "type": "header_token", "token": "env:HOOK_TOKEN" }))?;
+/// assert!(matches!(auth, TriggerAuth::HeaderToken { header, .. } if header == "X-PetalFlow-Webhook-Token"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TriggerAuth {
@@ -172,6 +192,14 @@ pub struct WebhookRequest {
 }
 
 /// Why a request is refused.
+///
+/// ```
+/// use petalflow_envelope::kinds::Refusal;
+///
+/// let refusal = Refusal::TooLarge { limit: 1024 };
+/// assert_eq!(refusal.status(), 413);
+/// assert_eq!(refusal.to_string(), "the body is larger than 1024 bytes");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -312,6 +340,15 @@ impl WebhookTriggerNode {
     }
 
     /// Checks the method and the token of a request. A server calls it before it reads the body.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::{WebhookRequest, WebhookTriggerConfig, WebhookTriggerNode};
+    ///
+    /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+    /// let request = WebhookRequest { method: "GET".into(), ..WebhookRequest::default() };
+    /// assert_eq!(trigger.authorize(&request).unwrap_err().status(), 405);
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -7,6 +7,18 @@ use serde_json::{Map, Value};
 use super::pii::PiiType;
 
 /// A check of a guardian. Which fields it needs depends on its type.
+///
+/// ```
+/// use petalflow_envelope::kinds::{CheckConfig, CheckType};
+/// use serde_json::json;
+///
+/// let config: CheckConfig = serde_json::from_value(json!({
+///     "name": "adult", "type": "range", "field": "age", "min": 18,
+/// }))?;
+/// assert_eq!(config.kind, CheckType::Range);
+/// assert_eq!((config.min, config.max), (Some(18.0), None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckConfig {
@@ -59,6 +71,13 @@ pub struct CheckConfig {
 }
 
 /// The type of a check.
+///
+/// ```
+/// use petalflow_envelope::kinds::CheckType;
+///
+/// assert_eq!(serde_json::to_value(CheckType::MaxLength)?, "max_length");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckType {
@@ -84,6 +103,17 @@ pub enum CheckType {
 }
 
 /// The type of a value.
+///
+/// ```
+/// use petalflow_envelope::kinds::{CheckConfig, ValueType};
+/// use serde_json::json;
+///
+/// let check: CheckConfig = serde_json::from_value(json!({
+///     "type": "type", "field": "tags", "expected_type": "array",
+/// }))?;
+/// assert_eq!(check.expected_type, Some(ValueType::Array));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueType {

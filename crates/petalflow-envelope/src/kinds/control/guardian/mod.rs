@@ -22,6 +22,20 @@ pub use check_config::{CheckConfig, CheckType, ValueType};
 pub use pii::PiiType;
 
 /// The settings of a [`GuardianNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::{GuardianConfig, GuardianAction};
+/// use serde_json::json;
+///
+/// let config: GuardianConfig = serde_json::from_value(json!({
+///     "input_var": "answer",
+///     "checks": [{ "name": "short", "type": "max_length", "max_length": 280 }],
+///     "on_fail": "skip",
+/// }))?;
+/// assert_eq!(config.on_fail, GuardianAction::Skip);
+/// assert!(!config.stop_on_first_failure);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GuardianConfig {
@@ -46,6 +60,12 @@ pub struct GuardianConfig {
 }
 
 /// What a guardian does if a check fails.
+///
+/// ```
+/// use petalflow_envelope::kinds::GuardianAction;
+///
+/// assert_eq!(GuardianAction::default(), GuardianAction::Fail);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GuardianAction {

@@ -76,6 +76,14 @@ impl PiiType {
     }
 
     /// Whether a text contains such data.
+    ///
+    /// ```
+    /// use petalflow_envelope::kinds::PiiType;
+    ///
+    /// let text = "Write to ann@example.com.";
+    /// let found: Vec<_> = PiiType::ALL.into_iter().filter(|kind| kind.is_in(text)).collect();
+    /// assert_eq!(found, [PiiType::Email]);
+    /// ```
     pub fn is_in(self, text: &str) -> bool {
         let patterns = &*PATTERNS;
         match self {

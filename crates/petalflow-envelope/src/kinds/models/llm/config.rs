@@ -11,6 +11,19 @@ use crate::kinds::RetryConfig;
 use crate::template::MissingVariable;
 
 /// The settings of an [`LlmNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::LlmConfig;
+/// use serde_json::json;
+///
+/// let config: LlmConfig = serde_json::from_value(json!({
+///     "model": "gpt-4o-mini",
+///     "prompt_template": "Summarize: {{ text }}",
+///     "max_tokens": 200,
+/// }))?;
+/// assert_eq!(config.max_tokens, Some(200));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LlmConfig {
@@ -55,6 +68,14 @@ pub struct LlmConfig {
 }
 
 /// Limits on the usage of an answer. Zero means no limit.
+///
+/// ```
+/// use petalflow_envelope::kinds::{BudgetConfig, LlmConfig};
+///
+/// let budget = BudgetConfig { total: 5_000, cost: 0.05, ..BudgetConfig::default() };
+/// let config = LlmConfig { budget, ..LlmConfig::default() };
+/// assert_eq!(config.budget.input, 0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BudgetConfig {

@@ -23,6 +23,16 @@ use address::{PublicOnly, is_public_host};
 use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`WebhookCallNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::WebhookCallConfig;
+/// use serde_json::json;
+///
+/// let config: WebhookCallConfig = serde_json::from_value(json!({ "url": "https://example.com/hook" }))?;
+/// assert_eq!(config.method, "POST");
+/// assert!(!config.allow_private);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are the settings of documents"
