@@ -12,6 +12,20 @@ use crate::parameters::Parameters;
 /// A conversation flow that was checked.
 ///
 /// It has what any of the forms of documents can say.
+///
+/// ```
+/// use petalflow_conversation_document::{Source, check};
+///
+/// let source = Source::new("greeting.flow.yaml", "
+/// initial_node: start
+/// nodes:
+///   start: { task_messages: [{ role: developer, content: Greet the caller. }] }
+/// ");
+/// let conversation = check(&source)?.conversation;
+/// assert_eq!(conversation.initial_node, "start");
+/// assert_eq!(conversation.nodes["start"].task_messages[0].role, "developer");
+/// # Ok::<(), petalflow_conversation_document::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Conversation {
     /// What the flow is called.
@@ -25,6 +39,13 @@ pub struct Conversation {
 }
 
 /// A step of the conversation.
+///
+/// ```
+/// use petalflow_conversation_document::{Message, Node};
+///
+/// let node = Node { task_messages: vec![Message::new("developer", "Greet the caller.")], ..Node::default() };
+/// assert!(node.respond_immediately);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Node {
     /// The title, where it is not the name.
@@ -64,6 +85,20 @@ impl Default for Node {
 }
 
 /// What entering a node does with the messages before it.
+///
+/// ```
+/// # use petalflow_conversation_document::Conversation;
+/// # let config = serde_json::from_str(r#"{ "initial_node": "start", "nodes": {
+/// #     "start": { "task_messages": [{ "role": "developer", "content": "Ask for a name." }],
+/// #         "functions": [{ "name": "save", "transition_to": "end" }, { "name": "repeat" }] },
+/// #     "end": { "task_messages": [], "context_strategy": "reset" } } }"#)?;
+/// use petalflow_conversation_document::ContextStrategy;
+///
+/// let conversation = Conversation::from_config(&config).unwrap();
+/// assert_eq!(conversation.nodes["end"].context_strategy, Some(ContextStrategy::Reset));
+/// assert_eq!(conversation.nodes["start"].context_strategy, None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextStrategy {
@@ -79,6 +114,19 @@ pub enum ContextStrategy {
 }
 
 /// A function that a node offers to the model.
+///
+/// ```
+/// use petalflow_conversation_document::{Function, Handler, Next};
+///
+/// let goodbye = Function {
+///     name: "goodbye".into(),
+///     description: Some("The caller is done.".into()),
+///     parameters: None,
+///     handler: Handler::Nothing,
+///     next: Next::Node("end".into()),
+/// };
+/// assert_eq!(goodbye.next.targets(), ["end"]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Function {
     /// Its name, for the model.
@@ -94,6 +142,20 @@ pub struct Function {
 }
 
 /// The code of a function.
+///
+/// ```
+/// # use petalflow_conversation_document::Conversation;
+/// # let config = serde_json::from_str(r#"{ "initial_node": "start", "nodes": {
+/// #     "start": { "task_messages": [{ "role": "developer", "content": "Ask for a name." }],
+/// #         "functions": [{ "name": "save", "transition_to": "end" }, { "name": "repeat" }] },
+/// #     "end": { "task_messages": [], "context_strategy": "reset" } } }"#)?;
+/// use petalflow_conversation_document::Handler;
+///
+/// let conversation = Conversation::from_config(&config).unwrap();
+/// let save = conversation.functions("start").next().unwrap();
+/// assert_eq!(save.handler, Handler::Named("save".into()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handler {
@@ -104,6 +166,20 @@ pub enum Handler {
 }
 
 /// The node that follows a function.
+///
+/// ```
+/// # use petalflow_conversation_document::Conversation;
+/// # let config = serde_json::from_str(r#"{ "initial_node": "start", "nodes": {
+/// #     "start": { "task_messages": [{ "role": "developer", "content": "Ask for a name." }],
+/// #         "functions": [{ "name": "save", "transition_to": "end" }, { "name": "repeat" }] },
+/// #     "end": { "task_messages": [], "context_strategy": "reset" } } }"#)?;
+/// use petalflow_conversation_document::Next;
+///
+/// let conversation = Conversation::from_config(&config).unwrap();
+/// let next: Vec<_> = conversation.functions("start").map(|function| &function.next).collect();
+/// assert_eq!(next, [&Next::Node("end".into()), &Next::Stay]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Next {
@@ -118,6 +194,15 @@ pub enum Next {
 }
 
 /// Conditions on a result.
+///
+/// ```
+/// use petalflow_conversation_document::decision::Operator;
+/// use petalflow_conversation_document::{Condition, Decision, Next};
+///
+/// let adult = Condition { operator: Operator::Greater, value: "17".into(), node: "adult".into() };
+/// let decision = Decision { action: "result = age".into(), conditions: vec![adult], default: "minor".into() };
+/// assert_eq!(Next::Decision(decision).targets(), ["adult", "minor"]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decision {
     /// Code in Python that computed the result. It is never run.
@@ -129,6 +214,14 @@ pub struct Decision {
 }
 
 /// A condition on a result.
+///
+/// ```
+/// use petalflow_conversation_document::Condition;
+/// use petalflow_conversation_document::decision::Operator;
+///
+/// let condition = Condition { operator: Operator::In, value: "['child', 'teen']".into(), node: "minor".into() };
+/// assert_eq!(condition.operator.as_str(), "in");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Condition {
     /// The comparison.

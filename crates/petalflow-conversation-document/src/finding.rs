@@ -8,6 +8,13 @@ use serde::Serialize;
 use crate::names::Hints;
 
 /// What is wrong, as a code that does not change.
+///
+/// ```
+/// use petalflow_conversation_document::{Code, Severity};
+///
+/// assert_eq!(Code::UnknownNode.severity(), Severity::Error);
+/// assert_eq!(Code::UnreachableNode.severity(), Severity::Warning);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Code {
@@ -133,12 +140,38 @@ impl Serialize for Code {
 }
 
 /// What is wrong with a text, with file, line and column.
+///
+/// ```
+/// use petalflow_conversation_document::{Code, Diagnostic, Source, check};
+///
+/// let errors = check(&Source::new("a.json", "{")).unwrap_err();
+/// let first: &Diagnostic = errors.iter().next().unwrap();
+/// assert_eq!(first.code, Code::Syntax);
+/// ```
 pub type Diagnostic = petalflow_source::Diagnostic<Code>;
 
 /// All that is wrong with a text, in its order. As text it is one line for each.
+///
+/// ```
+/// use petalflow_conversation_document::{Diagnostics, Source, check};
+///
+/// let errors: Diagnostics = check(&Source::new("a.json", "{}")).unwrap_err();
+/// assert!(errors.has_errors());
+/// ```
 pub type Diagnostics = petalflow_source::Diagnostics<Code>;
 
 /// Something that is wrong with a document.
+///
+/// ```
+/// use petalflow_conversation_document::Code;
+/// use petalflow_conversation_document::config::FlowConfig;
+///
+/// let config: FlowConfig = serde_json::from_str(r#"{ "initial_node": "b", "nodes": { "a": { "task_messages": [] } } }"#)?;
+/// let finding = &config.findings()[0];
+/// assert_eq!(finding.pointer, "/initial_node");
+/// assert_ne!(finding.code, Code::Syntax);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Its kind.

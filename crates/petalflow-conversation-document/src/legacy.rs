@@ -35,6 +35,15 @@ pub struct StaticFlow {
 }
 
 /// A step of the conversation.
+///
+/// ```
+/// use petalflow_conversation_document::legacy::Node;
+/// use serde_json::json;
+///
+/// let node: Node = serde_json::from_value(json!({ "task_messages": [{ "role": "system", "content": "Hello." }] }))?;
+/// assert!(node.messages.is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// What the model should do, in the oldest form.
@@ -61,6 +70,17 @@ pub struct Node {
 }
 
 /// A function in the form of OpenAI's tools.
+///
+/// ```
+/// use petalflow_conversation_document::legacy::Tool;
+/// use serde_json::json;
+///
+/// let tool: Tool = serde_json::from_value(json!({
+///     "type": "function", "function": { "name": "find", "transition_to": "results" },
+/// }))?;
+/// assert_eq!(tool.function.transition_to.as_deref(), Some("results"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// Always `function`.
@@ -82,6 +102,15 @@ pub enum ToolKind {
 }
 
 /// A function that a node offers to the model.
+///
+/// ```
+/// use petalflow_conversation_document::legacy::Function;
+/// use serde_json::json;
+///
+/// let function: Function = serde_json::from_value(json!({ "name": "find", "description": "Finds films." }))?;
+/// assert!(function.transition_to.is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Function {
     /// Its name.
@@ -104,6 +133,17 @@ pub struct Function {
 }
 
 /// The schema of the arguments of a function.
+///
+/// ```
+/// use petalflow_conversation_document::legacy::Parameters;
+/// use serde_json::json;
+///
+/// let parameters: Parameters = serde_json::from_value(json!({
+///     "type": "object", "properties": { "title": { "type": "string" } },
+/// }))?;
+/// assert_eq!(parameters.properties["title"]["type"], "string");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parameters {
     /// The parameters by name, each with its schema.

@@ -4,6 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A message that a node adds to the conversation.
+///
+/// ```
+/// use petalflow_conversation_document::Message;
+///
+/// let message: Message = serde_json::from_str(r#"{ "role": "developer", "content": "Greet {{ name }}." }"#)?;
+/// assert_eq!(message, Message::new("developer", "Greet {{ name }}."));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Message {

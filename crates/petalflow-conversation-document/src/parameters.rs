@@ -5,6 +5,17 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// The schema of the arguments of a function.
+///
+/// ```
+/// use petalflow_conversation_document::Parameters;
+/// use serde_json::json;
+///
+/// let mut parameters = Parameters::default();
+/// parameters.properties.insert("size".into(), serde_json::from_value(json!({ "type": "string" }))?);
+/// parameters.required.push("size".into());
+/// assert_eq!(parameters.schema()["properties"]["size"]["type"], "string");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Parameters {
     /// The parameters by name, each with its JSON Schema.

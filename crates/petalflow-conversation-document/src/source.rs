@@ -15,6 +15,15 @@ use crate::finding::{self, Code, Diagnostics, Finding};
 use crate::legacy::StaticFlow;
 
 /// A document of any form.
+///
+/// ```
+/// use petalflow_conversation_document::{Document, Source, check};
+///
+/// let text = r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#;
+/// let checked = check(&Source::new("a.json", text))?;
+/// assert!(matches!(checked.document, Document::Config(_)));
+/// # Ok::<(), petalflow_conversation_document::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Document {
     /// The declarative form.
@@ -26,6 +35,16 @@ pub enum Document {
 }
 
 /// A document without errors.
+///
+/// ```
+/// use petalflow_conversation_document::{Source, check};
+///
+/// let text = r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] }, "b": { "task_messages": [] } } }"#;
+/// let checked = check(&Source::new("a.json", text))?;
+/// assert_eq!(checked.conversation.nodes.len(), 2);
+/// assert!(checked.warnings.is_empty());
+/// # Ok::<(), petalflow_conversation_document::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The document.

@@ -31,6 +31,13 @@ enum Part {
 }
 
 /// Why a text cannot be read as a template.
+///
+/// ```
+/// use petalflow_conversation_document::Template;
+///
+/// let error = "Hello, {{ 1 }}!".parse::<Template>().unwrap_err();
+/// assert_eq!((error.inside.as_str(), error.position), (" 1 ", 7));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{{{{{inside}}}}}` is no placeholder: write the name of a key, such as `{{{{ name }}}}` or `{{{{ order.size }}}}`; for the text \
@@ -44,6 +51,16 @@ pub struct TemplateError {
 }
 
 /// Why a placeholder cannot be filled.
+///
+/// ```
+/// use petalflow_conversation_document::Template;
+/// use serde_json::Map;
+///
+/// let template: Template = "Hello, {{ caller.name }}!".parse()?;
+/// let error = template.fill(&Map::new()).unwrap_err();
+/// assert_eq!((error.path.as_str(), error.missing.as_str()), ("caller.name", "caller"));
+/// # Ok::<(), petalflow_conversation_document::TemplateError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the placeholder `{{{{ {path} }}}}` cannot be filled: the state has no `{missing}`")]
 pub struct MissingKey {

@@ -8,6 +8,15 @@ use serde::Serialize;
 use crate::finding::Code;
 
 /// A parameter that cannot be checked.
+///
+/// ```
+/// use petalflow_conversation_document::{ArgumentChecker, Parameters};
+/// use serde_json::json;
+///
+/// let schema = json!({ "properties": { "count": { "type": "integer", "minimum": 5, "maximum": 1 } } });
+/// let errors = ArgumentChecker::new(&Parameters::of_schema(&schema)).unwrap_err();
+/// assert_eq!(errors[0].parameter, "count");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParameterError {
     /// The value in the schema.

@@ -38,6 +38,19 @@ pub struct FlowConfig {
 }
 
 /// A step of the conversation.
+///
+/// ```
+/// use petalflow_conversation_document::config::Node;
+/// use serde_json::json;
+///
+/// let node: Node = serde_json::from_value(json!({
+///     "task_messages": [{ "role": "developer", "content": "Ask for a name." }],
+///     "functions": [{ "name": "save_name", "transition_to": "menu" }],
+/// }))?;
+/// assert_eq!(node.functions[0].name, "save_name");
+/// assert!(node.respond_immediately);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -76,6 +89,13 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// What entering a node does with the messages before it.
+///
+/// ```
+/// use petalflow_conversation_document::config::ContextStrategy;
+///
+/// assert_eq!(serde_json::to_value(ContextStrategy::Reset)?, "reset");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextStrategy {
@@ -86,6 +106,15 @@ pub enum ContextStrategy {
 }
 
 /// A function that a node offers to the model.
+///
+/// ```
+/// use petalflow_conversation_document::config::{Function, Transition};
+/// use serde_json::json;
+///
+/// let function: Function = serde_json::from_value(json!({ "name": "save_name", "transition_to": "menu" }))?;
+/// assert_eq!(function.transition_to, Some(Transition::Node("menu".into())));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Function {
@@ -103,6 +132,15 @@ pub struct Function {
 }
 
 /// The node that follows a function.
+///
+/// ```
+/// use petalflow_conversation_document::config::Transition;
+/// use serde_json::json;
+///
+/// let transition: Transition = serde_json::from_value(json!({ "field": "free", "cases": { "true": "confirm" } }))?;
+/// assert!(matches!(transition, Transition::Branch(_)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Transition {
@@ -139,6 +177,17 @@ impl<'de> Deserialize<'de> for Transition {
 }
 
 /// Nodes by the value of a field of a function's result.
+///
+/// ```
+/// use petalflow_conversation_document::config::Branch;
+/// use serde_json::json;
+///
+/// let branch: Branch = serde_json::from_value(json!({
+///     "field": "free", "cases": { "true": "confirm", "false": "sorry" },
+/// }))?;
+/// assert_eq!(branch.cases["true"], "confirm");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Branch {

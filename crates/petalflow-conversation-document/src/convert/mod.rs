@@ -15,6 +15,18 @@ use serde::Serialize;
 use petalflow_source::Pointer;
 
 /// A document in another form, and what that form cannot say.
+///
+/// ```
+/// # use petalflow_conversation_document::Conversation;
+/// # let config = serde_json::from_str(r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#)?;
+/// let conversation = Conversation::from_config(&config).unwrap();
+/// let converted = conversation.to_editor();
+/// assert_eq!(converted.document.nodes[0].id, "a");
+/// for lost in &converted.dropped {
+///     eprintln!("{lost}");
+/// }
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converted<T> {
     /// The document.
@@ -24,6 +36,13 @@ pub struct Converted<T> {
 }
 
 /// Something that the new form of a document cannot say.
+///
+/// ```
+/// use petalflow_conversation_document::{Dropped, Pointer};
+///
+/// let dropped = Dropped { pointer: Pointer::root().name("name"), message: "the form has no name".into() };
+/// assert_eq!(dropped.to_string(), "/name: the form has no name");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     /// The value in the [`Conversation`](crate::Conversation), or in the document if only that has it.

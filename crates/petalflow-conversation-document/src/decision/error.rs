@@ -3,6 +3,17 @@
 use super::operator::Operator;
 
 /// Why a result cannot be compared. Python raises a `TypeError` in these cases.
+///
+/// ```
+/// use petalflow_conversation_document::decision::{Decision, DecisionError, Operator};
+/// use serde_json::json;
+///
+/// let mut decision = Decision::new("other");
+/// decision.when(Operator::Greater, "17", "adult")?;
+/// let error = decision.choose(&json!("forty")).unwrap_err();
+/// assert!(matches!(error, DecisionError::Unordered { left: "str", right: "int", .. }));
+/// # Ok::<(), petalflow_conversation_document::decision::LiteralError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecisionError {

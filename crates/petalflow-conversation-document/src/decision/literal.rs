@@ -14,6 +14,13 @@ use super::value::Value;
 const MAX_DEPTH: usize = 32;
 
 /// Why the text of a condition's value is not a literal of Python.
+///
+/// ```
+/// use petalflow_conversation_document::decision::{Decision, LiteralError, Operator};
+///
+/// let error = Decision::new("other").when(Operator::Equal, "adult", "a").unwrap_err();
+/// assert_eq!(error, LiteralError::Name("adult".into()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiteralError {

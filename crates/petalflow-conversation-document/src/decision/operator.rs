@@ -4,6 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A comparison of a result with the value of a condition.
+///
+/// ```
+/// use petalflow_conversation_document::decision::Operator;
+///
+/// let operator: Operator = serde_json::from_str(r#""not in""#)?;
+/// assert_eq!(operator, Operator::NotIn);
+/// assert!(Operator::ALL.contains(&operator));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Operator {
     /// `<`

@@ -23,6 +23,21 @@ pub use edit::{function_name_problem, node_id};
 pub const SCHEMA_ID: &str = "https://flows.pipecat.ai/schema/flow.json";
 
 /// A conversation flow as the editor stores it.
+///
+/// ```
+/// use petalflow_conversation_document::editor::{EditorDocument, NodeType, SCHEMA_ID};
+/// use serde_json::json;
+///
+/// let document: EditorDocument = serde_json::from_value(json!({
+///     "$id": SCHEMA_ID,
+///     "meta": { "name": "Greeting", "version": "1.0.0" },
+///     "nodes": [{ "id": "start", "type": "initial", "position": { "x": 0, "y": 0 }, "data": { "label": "Start" } }],
+///     "edges": [],
+/// }))?;
+/// assert_eq!(document.nodes[0].kind, NodeType::Initial);
+/// assert_eq!(document.nodes[0].data.label.as_deref(), Some("Start"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EditorDocument {
     /// The schema of the document.
@@ -44,6 +59,15 @@ pub struct EditorDocument {
 }
 
 /// What a flow is called.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Meta;
+/// use serde_json::json;
+///
+/// let meta: Meta = serde_json::from_value(json!({ "name": "Greeting", "version": "1.0.0", "author": "Ann" }))?;
+/// assert_eq!(meta.extra["author"], "Ann");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Meta {
     /// The name of the flow.
@@ -92,6 +116,15 @@ pub enum NodeType {
 }
 
 /// A place on the canvas, in pixels. The numbers are kept as they are written.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Point;
+/// use serde_json::json;
+///
+/// let point: Point = serde_json::from_value(json!({ "x": 120, "y": 40.5 }))?;
+/// assert_eq!(point.y.as_f64(), Some(40.5));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// From the left.
@@ -139,6 +172,15 @@ pub struct NodeData {
 }
 
 /// A message of a node.
+///
+/// ```
+/// use petalflow_conversation_document::editor::{Message, Role};
+/// use serde_json::json;
+///
+/// let message: Message = serde_json::from_value(json!({ "role": "system", "content": "Greet the caller." }))?;
+/// assert_eq!(message.role, Role::System);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     /// Who says it.
@@ -183,6 +225,21 @@ impl Role {
 }
 
 /// A function that a node offers to the model.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Function;
+/// use serde_json::json;
+///
+/// let function: Function = serde_json::from_value(json!({
+///     "name": "save_name",
+///     "description": "Saves the name.",
+///     "properties": { "name": { "type": "string" } },
+///     "required": ["name"],
+///     "next_node_id": "menu",
+/// }))?;
+/// assert_eq!(function.properties.unwrap()["name"].kind, "string");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Function {
     /// Its name.
@@ -208,6 +265,15 @@ pub struct Function {
 }
 
 /// A parameter of a function. Fields that are not named here, such as `items`, are passed on to the model.
+///
+/// ```
+/// use petalflow_conversation_document::editor::{Choice, Property};
+/// use serde_json::json;
+///
+/// let property: Property = serde_json::from_value(json!({ "type": "string", "enum": ["small", "large"] }))?;
+/// assert_eq!(property.choices.unwrap()[0], Choice::Text("small".into()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Property {
     /// Its type in JSON Schema.
@@ -246,6 +312,19 @@ pub enum Choice {
 }
 
 /// How the result of a function chooses the node that follows.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Decision;
+/// use serde_json::json;
+///
+/// let decision: Decision = serde_json::from_value(json!({
+///     "action": "result = age",
+///     "conditions": [{ "operator": ">", "value": "17", "next_node_id": "adult" }],
+///     "default_next_node_id": "minor",
+/// }))?;
+/// assert_eq!(decision.conditions[0].next_node_id, "adult");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Decision {
     /// Code in Python that computes `result`. It is never run: the handler of the function returns the result.
@@ -280,6 +359,17 @@ pub struct Condition {
 }
 
 /// What entering a node does with the messages before it.
+///
+/// ```
+/// use petalflow_conversation_document::editor::{ContextStrategy, Strategy};
+/// use serde_json::json;
+///
+/// let context_strategy: ContextStrategy = serde_json::from_value(json!({
+///     "strategy": "RESET_WITH_SUMMARY", "summary_prompt": "In short.",
+/// }))?;
+/// assert_eq!(context_strategy.strategy, Strategy::ResetWithSummary);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextStrategy {
     /// What it does.
@@ -305,6 +395,15 @@ pub enum Strategy {
 }
 
 /// A line between two nodes in the picture.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Edge;
+/// use serde_json::json;
+///
+/// let edge: Edge = serde_json::from_value(json!({ "id": "e1", "source": "start", "target": "menu" }))?;
+/// assert_eq!((edge.source.as_str(), edge.target.as_str()), ("start", "menu"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Edge {
     /// Its name.
