@@ -94,6 +94,13 @@ pub struct Tool {
 }
 
 /// The kind of a tool.
+///
+/// ```
+/// use petalflow_conversation_document::legacy::ToolKind;
+///
+/// assert_eq!(serde_json::to_value(ToolKind::Function)?, "function");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {

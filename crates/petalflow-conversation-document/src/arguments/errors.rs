@@ -38,6 +38,17 @@ impl fmt::Display for ParameterError {
 impl std::error::Error for ParameterError {}
 
 /// What does not fit in the arguments of a call. Its text is for the model.
+///
+/// ```
+/// use petalflow_conversation_document::{ArgumentChecker, Parameters};
+/// use serde_json::json;
+///
+/// let schema = json!({ "properties": { "count": { "type": "integer" } }, "required": ["count"] });
+/// let checker = ArgumentChecker::new(&Parameters::of_schema(&schema)).unwrap();
+/// let errors = checker.check(json!({})).unwrap_err();
+/// assert_eq!(errors.problems().count(), 1);
+/// assert!(errors.to_string().contains("`count`"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentErrors(pub(super) Vec<String>);
 

@@ -6,6 +6,19 @@ use super::{EditorDocument, Function, Node, NodeData, NodeType};
 use crate::action::Action;
 
 /// A line that the editor draws because a function or a decision names a node.
+///
+/// ```
+/// use petalflow_conversation_document::editor::EditorDocument;
+/// # let text = r#"{ "meta": { "name": "a", "version": "1" }, "edges": [], "nodes": [{ "id": "a", "type": "node",
+/// #     "position": { "x": 0, "y": 0 }, "data": { "functions": [
+/// #     { "name": "again", "description": "Again.", "next_node_id": "a" }] } }] }"#;
+///
+/// let document: EditorDocument = serde_json::from_str(text)?;
+/// let edge = &document.derived_edges()[0];
+/// assert_eq!((edge.source.as_str(), edge.target.as_str()), ("a", "a"));
+/// assert!(!edge.of_decision);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DerivedEdge {
     /// Its name.

@@ -84,6 +84,20 @@ pub struct Meta {
 }
 
 /// A step of the conversation.
+///
+/// ```
+/// use petalflow_conversation_document::editor::{Node, NodeType};
+/// use serde_json::json;
+///
+/// let node: Node = serde_json::from_value(json!({
+///     "id": "start",
+///     "type": "initial",
+///     "position": { "x": 0, "y": 0 },
+///     "data": { "label": "Start" },
+/// }))?;
+/// assert_eq!(node.kind, NodeType::Initial);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The name by which functions refer to it.
@@ -102,6 +116,14 @@ pub struct Node {
 }
 
 /// How the editor shows a node.
+///
+/// ```
+/// use petalflow_conversation_document::editor::NodeType;
+///
+/// let kind: NodeType = serde_json::from_str(r#""llm_task""#)?;
+/// assert_eq!(kind, NodeType::LlmTask);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeType {
@@ -139,6 +161,19 @@ pub struct Point {
 }
 
 /// What happens at a node.
+///
+/// ```
+/// use petalflow_conversation_document::editor::NodeData;
+/// use serde_json::json;
+///
+/// let data: NodeData = serde_json::from_value(json!({
+///     "label": "Start",
+///     "task_messages": [{ "role": "system", "content": "Greet the caller." }],
+/// }))?;
+/// assert_eq!(data.task_messages.unwrap().len(), 1);
+/// assert_eq!(data.respond_immediately, None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeData {
     /// The title in the editor.
@@ -302,6 +337,15 @@ pub struct Property {
 }
 
 /// A value that a parameter can have.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Choice;
+///
+/// let choices: Vec<Choice> = serde_json::from_str(r#"["small", 2]"#)?;
+/// assert_eq!(choices[0], Choice::Text("small".into()));
+/// assert_eq!(choices[1], Choice::Number(2.into()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Choice {
@@ -344,6 +388,19 @@ pub struct Decision {
 }
 
 /// A condition on a result.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Condition;
+/// use serde_json::json;
+///
+/// let condition: Condition = serde_json::from_value(json!({
+///     "operator": ">",
+///     "value": "17",
+///     "next_node_id": "adult",
+/// }))?;
+/// assert_eq!(condition.operator.as_str(), ">");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
     /// The comparison.
@@ -383,6 +440,13 @@ pub struct ContextStrategy {
 }
 
 /// What entering a node does with the messages before it.
+///
+/// ```
+/// use petalflow_conversation_document::editor::Strategy;
+///
+/// assert_eq!(serde_json::to_value(Strategy::ResetWithSummary)?, "RESET_WITH_SUMMARY");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Strategy {
