@@ -78,6 +78,27 @@ impl<C: Code> Report<C> {
     }
 
     /// Adds something that is wrong with the name of a value, as [`add`](Self::add) does.
+    ///
+    /// ```
+    /// # #[derive(Clone, Copy, Debug, PartialEq)]
+    /// # struct Wrong;
+    /// # impl petalflow_source::Code for Wrong {
+    /// #     const SYNTAX: Self = Wrong;
+    /// #     const TOO_LARGE: Self = Wrong;
+    /// #     const WRONG_VALUE: Self = Wrong;
+    /// #     const DUPLICATE_NAME: Self = Wrong;
+    /// #     fn as_str(&self) -> &'static str { "W-1" }
+    /// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+    /// # }
+    /// use petalflow_source::{Diagnostics, Pointer, Report, Source};
+    ///
+    /// let source = Source::new("menu.yaml", "prise: 3\n");
+    /// let (_, found): (_, Diagnostics<Wrong>) = source.inspect(|_, report: &mut Report<Wrong>| {
+    ///     report.add_at_name(Wrong, Pointer::root().name("prise"), "there is no field `prise`");
+    ///     Some(())
+    /// });
+    /// assert_eq!(found.to_string(), "menu.yaml:1:1: error[W-1]: there is no field `prise`");
+    /// ```
     pub fn add_at_name(&mut self, code: C, pointer: Pointer, message: impl Into<String>) {
         self.push(Finding {
             code,

@@ -16,6 +16,23 @@ use crate::report::Report;
 use crate::shape::Shapes;
 
 /// The codes of a kind of document.
+///
+/// ```
+/// # #[derive(Clone, Copy, Debug, PartialEq)]
+/// # struct Wrong;
+/// # impl petalflow_source::Code for Wrong {
+/// #     const SYNTAX: Self = Wrong;
+/// #     const TOO_LARGE: Self = Wrong;
+/// #     const WRONG_VALUE: Self = Wrong;
+/// #     const DUPLICATE_NAME: Self = Wrong;
+/// #     fn as_str(&self) -> &'static str { "W-1" }
+/// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+/// # }
+/// use petalflow_source::schema::Codes;
+///
+/// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong };
+/// assert_eq!((codes.wrong)("/price"), codes.unknown);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Codes<C> {
     /// What a name of an object is called in messages, such as `field`.

@@ -12,6 +12,13 @@ use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
 use crate::{json, names, quick, yaml};
 
 /// The syntax of a document.
+///
+/// ```
+/// use petalflow_source::{Format, Source};
+///
+/// let source = Source::new("request", "dish: soup").format(Format::Yaml);
+/// assert_eq!(source.name(), "request");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// JSON. Comments are not allowed.
