@@ -23,6 +23,20 @@ use crate::settings::Settings;
 const PAGE: usize = 256;
 
 /// A server for webhooks. Clones are handles. The [crate](crate) has an example.
+///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+/// use petalflow_server::Server;
+///
+/// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+/// let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
+/// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+/// // In a server of your own: `server.router()`.
+/// assert_eq!(server.clone().paths(), server.paths());
+/// # Ok::<(), petalflow::BoxError>(())
+/// ```
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
