@@ -130,6 +130,15 @@ impl<T: Serialize> VarKey<T> {
 impl Envelope {
     /// Returns the variable of a key. `None` if it is missing.
     ///
+    /// ```
+    /// use petalflow_envelope::{Envelope, VarKey};
+    ///
+    /// const AGE: VarKey<u8> = VarKey::new("age");
+    /// assert_eq!(Envelope::new().with_var("age", 7).get(&AGE), Ok(Some(7)));
+    /// assert_eq!(Envelope::new().get(&AGE), Ok(None));
+    /// assert!(Envelope::new().with_var("age", "old").get(&AGE).is_err());
+    /// ```
+    ///
     /// # Errors
     ///
     /// The variable has another type. `null` is another type, unless that of the key is an `Option`.

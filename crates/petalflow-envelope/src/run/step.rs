@@ -105,6 +105,13 @@ pub struct StepRequest {
 }
 
 /// The place of a node in its graph.
+///
+/// ```
+/// use petalflow_envelope::run::StepGraph;
+///
+/// let graph = StepGraph { successors: vec!["write".into()], ..StepGraph::default() };
+/// assert!(graph.predecessors.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepGraph {
     /// The nodes after it.

@@ -66,6 +66,16 @@ pub enum GateAction {
 }
 
 /// The routes of a gate or a guardian that redirects.
+///
+/// ```
+/// use petalflow_envelope::kinds::{Decide, GateConfig, GateNode, Passage, Routed};
+///
+/// let gate = GateNode::new(GateConfig::default())?;
+/// assert_eq!(gate.targets(), ["Pass", "Redirect"]);
+/// let gate: Routed<_, Passage> = Routed::new(gate)?;
+/// # let _ = gate;
+/// # Ok::<(), petalflow_envelope::ConfigError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Route)]
 pub enum Passage {
     /// The path continues.

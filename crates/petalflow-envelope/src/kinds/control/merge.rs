@@ -126,6 +126,25 @@ type Function = dyn Fn(&Envelope, &[Branch]) -> Result<Changes, BoxError> + Send
 /// Each branch is compared with the envelope at the fork, which is also the envelope of the merge. Only what a branch
 /// changed is merged. PetalFlow merges whole envelopes. There, a variable that was set before the fork is a conflict of all
 /// branches, and an artifact that was there before the fork is there once per branch afterwards.
+///
+/// ```
+/// use petalflow_envelope::builder::EnvelopeBuilder;
+/// use petalflow_envelope::kinds::{FuncNode, MergeConfig, MergeNode, NoopNode};
+/// use petalflow_envelope::{Changes, Envelope};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let set = |name| FuncNode::new(move |_| async move { Ok(Changes::new().var(name, 1)) });
+/// let flow = EnvelopeBuilder::new("diamond")
+///     .add_node("start", NoopNode)
+///     .fan_out([("left", set("left")), ("right", set("right"))])
+///     .merge("join", MergeNode::new(MergeConfig::default()))
+///     .build()?;
+/// let envelope = flow.run(Envelope::new()).await?;
+/// assert_eq!((envelope.get_var("left"), envelope.get_var("right")), (Some(&1.into()), Some(&1.into())));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct MergeNode {
     inputs: Vec<String>,

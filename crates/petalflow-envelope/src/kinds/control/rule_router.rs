@@ -128,6 +128,25 @@ pub enum RouteOp {
 /// PetalFlow compares values of different types by their printed text: the text `10` is less than the number `9`, `true`
 /// equals the text `true`, and the list of `a` and `b` contains `a b`. Here values of different types are not equal and have
 /// no order, and a list contains its items.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow_envelope::Envelope;
+/// use petalflow_envelope::kinds::{RuleRouter, RuleRouterConfig};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let config: RuleRouterConfig = serde_json::from_value(json!({
+///     "rules": [{ "target": "billing", "conditions": [{ "var_path": "topic", "op": "eq", "value": "money" }] }],
+///     "default_target": "support",
+/// }))?;
+/// let flow = Graph::<Envelope>::builder("triage").node_as("triage", RuleRouter::new(config)).build()?;
+/// let envelope = flow.run(Envelope::new().with_var("topic", "money")).await?;
+/// assert_eq!(envelope.get_var_nested("triage_decision.targets"), Some(&json!(["billing"])));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct RuleRouter {
     config: RuleRouterConfig,

@@ -19,6 +19,16 @@ use crate::{Changes, ConfigError, NodeKind, Period};
 use petalflow::{BoxError, async_trait};
 
 /// The settings of a [`CacheNode`].
+///
+/// ```
+/// use petalflow_envelope::kinds::CacheConfig;
+/// use serde_json::json;
+///
+/// let config: CacheConfig = serde_json::from_value(json!({ "cache_key": "{{ city }}", "ttl": "1h" }))?;
+/// assert_eq!(config.ttl.0.as_secs(), 3600);
+/// assert!(!config.include_input);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {

@@ -10,6 +10,20 @@ use crate::Changes;
 use petalflow::{BoxError, async_trait};
 
 /// An entry of a cache.
+///
+/// ```
+/// use petalflow_envelope::Changes;
+/// use petalflow_envelope::kinds::{CacheEntry, CacheStore, MemoryCacheStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let entry = CacheEntry { changes: Changes::new().var("n", 7), stored_ms: 0, expires_ms: None };
+/// let store = MemoryCacheStore::new();
+/// store.set("measure:petal", entry.clone()).await?;
+/// assert_eq!(store.get("measure:petal").await?, Some(entry));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheEntry {
     /// The changes of the node.

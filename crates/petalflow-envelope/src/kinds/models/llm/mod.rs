@@ -191,6 +191,22 @@ impl LlmNode {
     }
 
     /// Sets the prompt template.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_envelope::Envelope;
+    /// use petalflow_envelope::kinds::LlmNode;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let node = LlmNode::new().model(ScriptedModel::new(["A flower."])).template("Describe {{ what }}.");
+    /// let flow = Graph::<Envelope>::builder("describe").node_as("describe", node).build()?;
+    /// let envelope = flow.run(Envelope::new().with_var("what", "a petal")).await?;
+    /// assert_eq!(envelope.get_var_string("describe_output"), "A flower.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn template(mut self, text: impl Into<String>) -> Self {
         self.template = Some(text.into());
