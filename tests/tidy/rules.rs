@@ -78,6 +78,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-documents-macros",
             "petalflow-expression",
             "petalflow-llm",
+            "petalflow-source",
         ],
         &[],
     ),

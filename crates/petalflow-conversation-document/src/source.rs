@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use petalflow_source::names::similar;
-use petalflow_source::schema::Schema;
+use petalflow_source::schema::{Schema, without_examples};
 use petalflow_source::{Codes, Content, Pointer, Report, Severity, Source};
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -201,5 +201,5 @@ pub fn static_schema() -> Value {
 }
 
 fn of<T: JsonSchema>() -> Value {
-    schemars::schema_for!(T).to_value()
+    without_examples(schemars::schema_for!(T).to_value())
 }

@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use petalflow_source::schema::Schema;
+#[cfg(feature = "schema")]
+use petalflow_source::schema::without_examples;
 use serde_json::Value;
 
 /// The JSON Schema of graph definitions, as stored in `schemas/graph-workflow/v1.json`.
@@ -37,7 +39,7 @@ pub fn agent_schema() -> Value {
 
 #[cfg(feature = "schema")]
 fn of<T: schemars::JsonSchema>(name: &str, title: &str) -> Value {
-    let mut schema = schemars::schema_for!(T).to_value();
+    let mut schema = without_examples(schemars::schema_for!(T).to_value());
     if let Value::Object(schema) = &mut schema {
         schema.insert(
             "$id".into(),

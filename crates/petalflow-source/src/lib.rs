@@ -5,6 +5,7 @@
 //! usually those of a [JSON Schema](schema::check) that is made from the types.
 
 mod content;
+mod descriptions;
 mod diagnostic;
 mod folders;
 mod json;

@@ -15,6 +15,8 @@ use crate::pointer::Pointer;
 use crate::report::Report;
 use crate::shape::Shapes;
 
+pub use crate::descriptions::without_examples;
+
 /// The codes of a kind of document.
 ///
 /// ```

@@ -1,5 +1,6 @@
 //! The JSON Schemas of the settings of nodes.
 
+use petalflow_source::schema::without_examples;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
@@ -62,9 +63,8 @@ pub fn settings_schemas() -> Value {
 
 /// A schema with its own definitions.
 fn of<T: JsonSchema>() -> Value {
-    let mut schema = SchemaGenerator::default()
-        .into_root_schema_for::<T>()
-        .to_value();
+    let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+    let mut schema = without_examples(schema.to_value());
     if let Value::Object(schema) = &mut schema {
         schema.remove("$schema");
     }
