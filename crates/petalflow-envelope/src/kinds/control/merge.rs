@@ -121,7 +121,7 @@ impl From<String> for Conflict {
 type Function = dyn Fn(&Envelope, &[Branch]) -> Result<Changes, BoxError> + Send + Sync;
 
 /// A node that merges the [branches](Branch) that are open, in the order of their nodes. See [`Branch`] and
-/// [`BranchNode`](super::BranchNode) for examples.
+/// [`BranchNode`](crate::kinds::BranchNode) for examples.
 ///
 /// Each branch is compared with the envelope at the fork, which is also the envelope of the merge. Only what a branch
 /// changed is merged. PetalFlow merges whole envelopes. There, a variable that was set before the fork is a conflict of all

@@ -64,7 +64,7 @@ pub struct LlmRouterConfig {
 }
 
 /// A node that lets a model choose a target. The decision is a [`RouteDecision`] in the variable `<node>_decision`. See
-/// [`Routed`](super::Routed) for routes.
+/// [`Routed`](crate::kinds::Routed) for routes.
 ///
 /// ```
 /// use petalflow::prelude::*;

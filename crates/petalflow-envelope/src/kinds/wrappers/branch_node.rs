@@ -8,7 +8,7 @@ use crate::{Branch, Changes, NodeKind};
 use petalflow::{BoxError, async_trait};
 
 /// A node as a branch: its changes are stored as a [`Branch`] with the name of the node, and only the
-/// [`MergeNode`](super::MergeNode) after it applies them. Other nodes do not see them before.
+/// [`MergeNode`](crate::kinds::MergeNode) after it applies them. Other nodes do not see them before.
 ///
 /// ```
 /// use petalflow::prelude::*;
