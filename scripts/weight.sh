@@ -81,8 +81,8 @@ echo "packages: $(wc -l <<<"$packages") (at most 22), syn: $(grep -c '^syn ' <<<
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 
-# One job, because two jobs share the parts of a core and then take more CPU time. In turn, because machines are noisy.
-build_cpu() { (cd "$work/$1" && rm -rf target && cpu cargo build --release --jobs 1); }
+# In turn, and the median of three, because machines are noisy.
+build_cpu() { (cd "$work/$1" && rm -rf target && cpu cargo build --release); }
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 by_hand=()
 minimal=()

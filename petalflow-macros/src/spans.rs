@@ -1,8 +1,8 @@
-//! Other spans for tokens.
+//! Gives tokens other spans.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 
-/// The same tokens, each with the span that the function gives it, also within groups.
+/// The same tokens with other spans. The function returns the span of each token, also of those within groups.
 pub(crate) fn with_spans(tokens: TokenStream, span_of: &dyn Fn(&TokenTree) -> Span) -> TokenStream {
     let tokens = tokens.into_iter().map(|mut token| {
         let span = span_of(&token);

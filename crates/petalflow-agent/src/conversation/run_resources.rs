@@ -48,7 +48,7 @@ impl RunResources {
         std::mem::take(&mut *lock(&self.finished_calls))
     }
 
-    /// Removes finished calls from the meter of a conversation that is not itself that of a called agent.
+    /// Removes finished calls from the meter of this conversation. A called agent has none, because it uses that of its caller.
     pub(crate) fn remove_finished_calls(&self) {
         let finished = self.take_finished_calls();
         if let Some(meter) = self.meter.get() {
