@@ -1,6 +1,8 @@
 //! The edges of a graph by their source, and functions on them.
 
-use crate::graph::{Edge, Graph, Source, Target};
+use crate::graph::{Edge, Graph, Source, Target, Via};
+use crate::idx::NodeIdx;
+use crate::lists::lists;
 use crate::sorted::SortedMap;
 
 /// The edges by their source.
@@ -15,8 +17,8 @@ impl<'a> EdgesBySource<'a> {
     pub(crate) fn of(graph: &'a Graph) -> Self {
         let mut edges = EdgesBySource {
             start: Vec::new(),
-            nodes: vec![Vec::new(); graph.nodes.len()],
-            joins: vec![Vec::new(); graph.joins as usize],
+            nodes: lists(graph.nodes.len()),
+            joins: lists(graph.joins as usize),
         };
         for edge in &*graph.edges {
             match edge.from {
@@ -38,6 +40,40 @@ impl<'a> EdgesBySource<'a> {
     }
 }
 
+/// The edges by their target.
+pub(crate) struct EdgesByTarget<'a> {
+    pub(crate) nodes: Vec<Vec<&'a Edge>>,
+    pub(crate) joins: Vec<Vec<&'a Edge>>,
+}
+
+impl<'a> EdgesByTarget<'a> {
+    #[inline]
+    pub(crate) fn of(graph: &'a Graph) -> Self {
+        let mut edges = EdgesByTarget {
+            nodes: lists(graph.nodes.len()),
+            joins: lists(graph.joins as usize),
+        };
+        for edge in &*graph.edges {
+            match edge.to {
+                Target::Node(node) => edges.nodes[node.index()].push(edge),
+                Target::Join(join) => edges.joins[join.index()].push(edge),
+                Target::End => {}
+            }
+        }
+        edges
+    }
+
+    /// The edges to this node or join.
+    #[inline]
+    pub(crate) fn to(&self, target: Source) -> &[&'a Edge] {
+        match target {
+            Source::Start => &[],
+            Source::Node(node) => &self.nodes[node.index()],
+            Source::Join(join) => &self.joins[join.index()],
+        }
+    }
+}
+
 /// The routes among these edges: the edges of each name, in the order the names first appear.
 #[inline]
 pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
@@ -45,10 +81,10 @@ pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
     let mut by_name = SortedMap::new();
     for edge in edges {
         if let Some(name) = edge.via.route() {
-            let at = *by_name.get_or(name, || {
+            let at = *by_name.get_or_insert(name, routes.len());
+            if at == routes.len() {
                 routes.push((name, Vec::new()));
-                routes.len() - 1
-            });
+            }
             routes[at].1.push(edge);
         }
     }
@@ -70,5 +106,43 @@ pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
 /// Whether the source of these edges chooses a route: one of them fires only if its route is chosen.
 #[inline]
 pub(crate) fn choose(edges: &[&Edge]) -> bool {
-    edges.iter().any(|edge| edge.via.route().is_some())
+    for edge in edges {
+        if edge.via.route().is_some() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether one of these edges fires if the source fails.
+#[inline]
+pub(crate) fn catch(edges: &[&Edge]) -> bool {
+    for edge in edges {
+        if edge.via == Via::Catch {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether all of these edges lead to END.
+#[inline]
+pub(crate) fn only_end(edges: &[&Edge]) -> bool {
+    for edge in edges {
+        if edge.to != Target::End {
+            return false;
+        }
+    }
+    true
+}
+
+/// The first node among these sources.
+#[inline]
+pub(crate) fn first_node(sources: &[Source]) -> Option<NodeIdx> {
+    for source in sources {
+        if let Source::Node(node) = *source {
+            return Some(node);
+        }
+    }
+    None
 }

@@ -37,6 +37,7 @@ mod graph;
 mod graph_rules;
 mod idx;
 mod keys;
+mod lists;
 pub mod messages;
 mod node_rules;
 #[cfg(feature = "analysis")]

@@ -13,33 +13,46 @@ const MAX_LENGTH: usize = 64;
 /// ```
 #[inline]
 pub fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut best = None;
+    let mut best = Best::NONE;
     for candidate in known {
+        best.compare(name, candidate);
+    }
+    best.known
+}
+
+/// The most similar of the names that have been compared.
+struct Best<'a> {
+    distance: usize,
+    known: Option<&'a str>,
+}
+
+impl<'a> Best<'a> {
+    const NONE: Self = Best {
+        distance: usize::MAX,
+        known: None,
+    };
+
+    #[inline]
+    const fn compare(&mut self, name: &str, candidate: &'a str) {
         if let Some(distance) = distance(name, candidate)
-            && best.is_none_or(|(least, _)| distance < least)
+            && distance < self.distance
         {
-            best = Some((distance, candidate));
+            self.distance = distance;
+            self.known = Some(candidate);
         }
     }
-    best.map(|(_, candidate)| candidate)
 }
 
 /// [`similar`] for constant evaluation: the most similar of the known names.
 #[inline]
 pub(crate) const fn similar_in<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let mut best = None;
-    let mut least = usize::MAX;
+    let mut best = Best::NONE;
     let mut i = 0;
     while i < known.len() {
-        if let Some(distance) = distance(name, known[i])
-            && distance < least
-        {
-            least = distance;
-            best = Some(known[i]);
-        }
+        best.compare(name, known[i]);
         i += 1;
     }
-    best
+    best.known
 }
 
 /// Whether two strings are equal (`==` for constant evaluation).

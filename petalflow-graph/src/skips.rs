@@ -44,7 +44,7 @@ impl SkippableJoin {
     /// The joins of all merges of a graph.
     #[inline]
     pub fn all(graph: &Graph) -> Vec<Self> {
-        if !graph.nodes().iter().any(|node| node.merge) {
+        if !has_merge(graph) {
             return Vec::new();
         }
         let into = Into::of(graph);
@@ -177,6 +177,16 @@ impl Into {
         }
         nodes
     }
+}
+
+#[inline]
+pub(crate) fn has_merge(graph: &Graph) -> bool {
+    for node in graph.nodes() {
+        if node.merge {
+            return true;
+        }
+    }
+    false
 }
 
 /// For each join of a merge, the merge.

@@ -4,26 +4,52 @@
 //! lines of code for LLVM, and two dozen of them were a quarter of the macros. A type of this module has a tenth of that code. Most
 //! insertions are near the end of the vector, or the vector is short.
 
-/// Sorts, without an order among equal values. It is a heap sort, because the sort of the standard library is 1,300 lines of code
-/// for LLVM for each type.
-#[inline]
-pub(crate) fn sort<T: Ord>(values: &mut [T]) {
-    for root in (0..values.len() / 2).rev() {
-        sink(values, root);
+use std::cmp::Ordering;
+
+/// A slice, for functions that are compiled once for all types of elements.
+trait Heap {
+    fn is_less(&self, a: usize, b: usize) -> bool;
+    fn swap(&mut self, a: usize, b: usize);
+}
+
+impl<T: Ord> Heap for &mut [T] {
+    #[inline]
+    fn is_less(&self, a: usize, b: usize) -> bool {
+        self[a] < self[b]
     }
-    for end in (1..values.len()).rev() {
-        values.swap(0, end);
-        sink(&mut values[..end], 0);
+
+    #[inline]
+    fn swap(&mut self, a: usize, b: usize) {
+        <[T]>::swap(self, a, b);
     }
 }
 
-/// Moves a value of a heap below the greater ones.
+/// Sorts, without an order among equal values. It is a heap sort, because the sort of the standard library is 1,300 lines of code
+/// for LLVM for each type.
 #[inline]
-fn sink<T: Ord>(heap: &mut [T], mut at: usize) {
+pub(crate) fn sort<T: Ord>(mut values: &mut [T]) {
+    let len = values.len();
+    sort_heap(&mut values, len);
+}
+
+#[inline]
+fn sort_heap(heap: &mut dyn Heap, len: usize) {
+    for root in (0..len / 2).rev() {
+        sink(heap, root, len);
+    }
+    for end in (1..len).rev() {
+        heap.swap(0, end);
+        sink(heap, 0, end);
+    }
+}
+
+/// Moves a value of a heap of this length below the greater ones.
+#[inline]
+fn sink(heap: &mut dyn Heap, mut at: usize, len: usize) {
     loop {
         let mut greatest = at;
-        for child in [2 * at + 1, 2 * at + 2] {
-            if child < heap.len() && heap[child] > heap[greatest] {
+        for child in 2 * at + 1..len.min(2 * at + 3) {
+            if heap.is_less(greatest, child) {
                 greatest = child;
             }
         }
@@ -33,6 +59,40 @@ fn sink<T: Ord>(heap: &mut [T], mut at: usize) {
         heap.swap(at, greatest);
         at = greatest;
     }
+}
+
+/// The index of an element among sorted ones, or else the index at which it belongs. `order` compares the element at an index with
+/// the wanted one. A parameter of the type `dyn Fn`, so that the function is compiled once.
+#[inline]
+fn search(len: usize, order: &dyn Fn(usize) -> Ordering) -> Result<usize, usize> {
+    let (mut begin, mut end) = (0, len);
+    while begin < end {
+        let middle = usize::midpoint(begin, end);
+        match order(middle) {
+            Ordering::Less => begin = middle + 1,
+            Ordering::Equal => return Ok(middle),
+            Ordering::Greater => end = middle,
+        }
+    }
+    Err(begin)
+}
+
+/// Adds an element to a sorted set. Returns whether it is new.
+#[inline]
+pub(crate) fn insert<T: Ord>(set: &mut Vec<T>, element: T) -> bool {
+    match search(set.len(), &|index| set[index].cmp(&element)) {
+        Ok(_) => false,
+        Err(index) => {
+            set.insert(index, element);
+            true
+        }
+    }
+}
+
+/// Whether a sorted set contains the element.
+#[inline]
+pub(crate) fn contains<T: Ord>(set: &[T], element: &T) -> bool {
+    search(set.len(), &|index| set[index].cmp(element)).is_ok()
 }
 
 /// An ordered set.
@@ -56,19 +116,13 @@ impl<T: Ord> SortedSet<T> {
     /// Adds the value. Returns whether the value is new.
     #[inline]
     pub fn insert(&mut self, value: T) -> bool {
-        match self.0.binary_search(&value) {
-            Ok(_) => false,
-            Err(index) => {
-                self.0.insert(index, value);
-                true
-            }
-        }
+        insert(&mut self.0, value)
     }
 
     /// Whether the set contains the value.
     #[inline]
     pub fn contains(&self, value: &T) -> bool {
-        self.0.binary_search(value).is_ok()
+        contains(&self.0, value)
     }
 }
 
@@ -149,8 +203,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     where
         K: std::borrow::Borrow<Q>,
     {
-        self.0
-            .binary_search_by(|(known, _)| known.borrow().cmp(key))
+        search(self.0.len(), &|index| self.0[index].0.borrow().cmp(key))
     }
 
     /// The value of the key.
@@ -159,8 +212,10 @@ impl<K: Ord, V> SortedMap<K, V> {
     where
         K: std::borrow::Borrow<Q>,
     {
-        let index = self.position(key).ok()?;
-        self.0.get(index).map(|(_, value)| value)
+        match self.position(key) {
+            Ok(index) => Some(&self.0[index].1),
+            Err(_) => None,
+        }
     }
 
     /// Whether the key has a value.
@@ -187,10 +242,26 @@ impl<K: Ord, V> SortedMap<K, V> {
     /// The value of the key. If there is none, `new` makes it.
     #[inline]
     pub fn get_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
-        let index = self.position(&key).unwrap_or_else(|index| {
-            self.0.insert(index, (key, new()));
-            index
-        });
+        let index = match self.position(&key) {
+            Ok(index) => index,
+            Err(index) => {
+                self.0.insert(index, (key, new()));
+                index
+            }
+        };
+        &mut self.0[index].1
+    }
+
+    /// The value of the key. If there is none, it is set to `value`.
+    #[inline]
+    pub fn get_or_insert(&mut self, key: K, value: V) -> &mut V {
+        let index = match self.position(&key) {
+            Ok(index) => index,
+            Err(index) => {
+                self.0.insert(index, (key, value));
+                index
+            }
+        };
         &mut self.0[index].1
     }
 
@@ -249,14 +320,6 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
     }
 }
 
-/// Adds an element to a sorted set.
-#[inline]
-pub(crate) fn insert<T: Copy + Ord>(set: &mut Vec<T>, element: T) {
-    if let Err(at) = set.binary_search(&element) {
-        set.insert(at, element);
-    }
-}
-
 /// The union of two sorted sets.
 #[inline]
 pub(crate) fn union<T: Copy + Ord>(a: &[T], b: &[T]) -> Vec<T> {
@@ -276,8 +339,17 @@ pub(crate) fn union<T: Copy + Ord>(a: &[T], b: &[T]) -> Vec<T> {
 /// Whether every element of the sorted set `a` is in the sorted set `b`.
 #[inline]
 pub(crate) fn subset<T: Copy + Ord>(a: &[T], b: &[T]) -> bool {
-    let mut rest = b.iter();
-    a.iter().all(|x| rest.any(|y| x == y))
+    let mut from = 0;
+    for element in a {
+        while from < b.len() && b[from] != *element {
+            from += 1;
+        }
+        if from == b.len() {
+            return false;
+        }
+        from += 1;
+    }
+    true
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::superstep::{Routes, Shape, diverges};
 use crate::edges::batches;
 use crate::graph::Graph;
 use crate::idx::NodeIdx;
+use crate::sorted::contains;
 
 /// The possible runs of a graph.
 #[derive(Clone, Debug)]
@@ -54,7 +55,9 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
         if more.is_empty() {
             return exploration;
         }
-        more.iter().for_each(|&node| several[node.index()] = true);
+        for node in more {
+            several[node.index()] = true;
+        }
     }
 }
 
@@ -66,10 +69,13 @@ pub(crate) fn delivered_several(
     several: &[bool],
     routes: Routes,
 ) -> Vec<NodeIdx> {
-    let more = |node: NodeIdx| !several[node.index()] && pairs.contains(node, node);
-    NodeIdx::all(graph.nodes.len())
-        .filter(|&node| more(node) && diverges(graph, node, routes))
-        .collect()
+    let mut more = Vec::new();
+    for node in graph.node_indices() {
+        if !several[node.index()] && pairs.contains(node, node) && diverges(graph, node, routes) {
+            more.push(node);
+        }
+    }
+    more
 }
 
 #[inline]
@@ -93,11 +99,14 @@ fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration 
         }
     }
     let waits = |to: NodeIdx, from: NodeIdx| {
-        space.states.iter().any(|state| {
-            state.pending.binary_search(&to).is_ok() && state.frontier.binary_search(&from).is_ok()
-        })
+        for state in &space.states {
+            if contains(&state.pending, &to) && contains(&state.frontier, &from) {
+                return true;
+            }
+        }
+        false
     };
-    pairs.insert_repeated(graph, &reached, routes, waits);
+    pairs.insert_repeated(graph, &reached, routes, &waits);
     let stuck = join_deadlock::found(graph, &shape, &space);
     let endless = if graph.joins == 0 {
         Vec::new()

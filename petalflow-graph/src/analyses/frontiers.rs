@@ -2,7 +2,8 @@
 
 use super::state_space::StateSpace;
 use crate::components::postorder;
-use crate::idx::to_u32;
+use crate::idx::{NodeIdx, to_u32};
+use crate::lists::lists;
 use crate::sorted::sort;
 use crate::tables::{FrontiersRef, Transition};
 
@@ -24,20 +25,21 @@ impl Frontiers {
     #[inline]
     pub(crate) fn of(space: &StateSpace, nodes: usize) -> Option<Self> {
         let states = space.states.len();
-        let cells: usize = space.states.iter().map(|state| state.frontier.len()).sum();
-        let lost: usize = space
-            .transitions
-            .iter()
-            .map(|transition| transition.lost.len())
-            .sum();
+        let (mut cells, mut lost) = (0, 0);
+        for state in &space.states {
+            cells += state.frontier.len();
+        }
+        for transition in &space.transitions {
+            lost += transition.lost.len();
+        }
         let limit = 8 * nodes + 256;
         if states > limit || cells.max(space.transitions.len()).max(lost) > 4 * limit {
             return None;
         }
         let order = reverse_postorder(space);
         let mut number = vec![0; states];
-        for (position, &state) in order.iter().enumerate() {
-            number[state] = to_u32(position);
+        for (position, state) in order.iter().enumerate() {
+            number[*state] = to_u32(position);
         }
         let mut frontiers = Frontiers {
             offsets: vec![0],
@@ -45,28 +47,20 @@ impl Frontiers {
             transitions: Vec::new(),
             lost: Vec::new(),
         };
-        for &state in &order {
-            let nodes = &space.states[state].frontier;
-            frontiers
-                .nodes
-                .extend(nodes.iter().map(|node| node.as_u32()));
+        for state in order {
+            append(&mut frontiers.nodes, &space.states[state].frontier);
             frontiers.offsets.push(to_u32(frontiers.nodes.len()));
         }
-        let mut transitions: Vec<_> = space
-            .transitions
-            .iter()
-            .map(|transition| {
-                (
-                    number[transition.from as usize],
-                    number[transition.to as usize],
-                    &transition.lost,
-                )
-            })
-            .collect();
+        let mut transitions = Vec::with_capacity(space.transitions.len());
+        for transition in &space.transitions {
+            let from = number[transition.from as usize];
+            let to = number[transition.to as usize];
+            transitions.push((from, to, &transition.lost));
+        }
         sort(&mut transitions);
         for (from, to, lost) in transitions {
             let begin = to_u32(frontiers.lost.len());
-            frontiers.lost.extend(lost.iter().map(|node| node.as_u32()));
+            append(&mut frontiers.lost, lost);
             let end = to_u32(frontiers.lost.len());
             frontiers
                 .transitions
@@ -88,8 +82,15 @@ impl Frontiers {
 }
 
 #[inline]
+fn append(numbers: &mut Vec<u32>, nodes: &[NodeIdx]) {
+    for node in nodes {
+        numbers.push(node.as_u32());
+    }
+}
+
+#[inline]
 fn reverse_postorder(space: &StateSpace) -> Vec<usize> {
-    let mut next = vec![Vec::new(); space.states.len()];
+    let mut next = lists(space.states.len());
     for transition in &space.transitions {
         next[transition.from as usize].push(transition.to as usize);
     }

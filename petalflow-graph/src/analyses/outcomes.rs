@@ -3,9 +3,9 @@
 use crate::edges::routes;
 use crate::graph::{Edge, Source, Target, Via};
 use crate::idx::{JoinIdx, to_u32};
-use crate::sorted::{SortedMap, sort};
+use crate::sorted::{SortedMap, sort, union};
 
-/// The activations of a task, as sorted tokens; see [`TokensOf::token`].
+/// The activations of a task, as sorted tokens; see [`TokensOf::add_token`].
 pub(crate) type Tokens = Vec<u32>;
 
 /// A node with more choices is not explored.
@@ -46,19 +46,17 @@ impl TokensOf {
         pick: Pick,
         several: bool,
     ) -> Option<Vec<Outcome>> {
-        let fixed: Vec<&Edge> = edges
-            .iter()
-            .copied()
-            .filter(|edge| matches!(edge.via, Via::Plain | Via::Each))
-            .collect();
-        let caught: Vec<&Edge> = edges
-            .iter()
-            .copied()
-            .filter(|edge| edge.via == Via::Catch)
-            .collect();
+        let (mut fixed, mut caught) = (Vec::new(), Vec::new());
+        for edge in edges {
+            match edge.via {
+                Via::Plain | Via::Each => fixed.push(*edge),
+                Via::Catch => caught.push(*edge),
+                Via::Route(_) | Via::RouteEach(_) => {}
+            }
+        }
         let mut outcomes = Vec::new();
         for mut choice in choices(&routes(edges), pick)? {
-            choice.extend(&fixed);
+            choice.extend_from_slice(&fixed);
             for tokens in self.with_or_without_items(&choice)? {
                 outcomes.push(Outcome {
                     tokens,
@@ -70,14 +68,12 @@ impl TokensOf {
             let caught = self.with_items(&caught);
             if several {
                 // Some tasks fail and others do not.
-                let mixed: Vec<Outcome> = outcomes
-                    .iter()
-                    .map(|outcome| Outcome {
-                        tokens: sorted([&outcome.tokens[..], &caught].concat()),
+                for at in 0..outcomes.len() {
+                    outcomes.push(Outcome {
+                        tokens: union(&outcomes[at].tokens, &caught),
                         failed: false,
-                    })
-                    .collect();
-                outcomes.extend(mixed);
+                    });
+                }
             }
             outcomes.push(Outcome {
                 tokens: caught,
@@ -90,26 +86,24 @@ impl TokensOf {
     /// The activations if each list, independently of the others, is empty or not.
     #[inline]
     fn with_or_without_items(&self, edges: &[&Edge]) -> Option<Vec<Tokens>> {
-        let lists: Vec<&Edge> = edges
-            .iter()
-            .copied()
-            .filter(|edge| edge.sends_list())
-            .collect();
+        let (mut sure, mut lists) = (Vec::new(), Vec::new());
+        for edge in edges {
+            if edge.sends_list() {
+                lists.push(*edge);
+            } else {
+                sure.push(*edge);
+            }
+        }
         let lists_count = to_u32(lists.len());
         if lists_count > MAX_CHOICES {
             return None;
         }
-        let sure: Vec<&Edge> = edges
-            .iter()
-            .copied()
-            .filter(|edge| !edge.sends_list())
-            .collect();
         let sure = self.with_items(&sure);
         let mut all = Vec::new();
         for empty in 0..1u32 << lists_count {
             let mut tokens = sure.clone();
             for (i, edge) in lists.iter().enumerate() {
-                tokens.extend(self.token(edge, empty >> i & 1 == 1));
+                self.add_token(edge, empty >> i & 1 == 1, &mut tokens);
             }
             all.push(sorted(tokens));
         }
@@ -118,32 +112,34 @@ impl TokensOf {
 
     #[inline]
     pub(crate) fn with_items(&self, edges: &[&Edge]) -> Tokens {
-        sorted(
-            edges
-                .iter()
-                .filter_map(|edge| self.token(edge, false))
-                .collect(),
-        )
+        let mut tokens = Vec::new();
+        for edge in edges {
+            self.add_token(edge, false, &mut tokens);
+        }
+        sorted(tokens)
     }
 
     #[inline]
     pub(crate) fn without_items(&self, edges: &[&Edge]) -> Tokens {
-        sorted(
-            edges
-                .iter()
-                .filter(|edge| edge.via != Via::Catch)
-                .filter_map(|edge| self.token(edge, edge.sends_list()))
-                .collect(),
-        )
+        let mut tokens = Vec::new();
+        for edge in edges {
+            if edge.via != Via::Catch {
+                self.add_token(edge, edge.sends_list(), &mut tokens);
+            }
+        }
+        sorted(tokens)
     }
 
+    /// Adds the activation of an edge. `empty` is whether it sends an empty list.
     #[inline]
-    fn token(&self, edge: &Edge, empty: bool) -> Option<u32> {
+    fn add_token(&self, edge: &Edge, empty: bool, tokens: &mut Tokens) {
         match edge.to {
-            Target::Node(node) if empty => Some(self.nodes + node.as_u32()),
-            Target::Node(node) => Some(node.as_u32()),
-            Target::Join(join) => Some(2 * self.nodes + self.sides[&(join, edge.from)]),
-            Target::End => None,
+            Target::Node(node) if empty => tokens.push(self.nodes + node.as_u32()),
+            Target::Node(node) => tokens.push(node.as_u32()),
+            Target::Join(join) => {
+                tokens.push(2 * self.nodes + self.sides[&(join, edge.from)]);
+            }
+            Target::End => {}
         }
     }
 }
@@ -155,15 +151,20 @@ fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&
         return Some(vec![Vec::new()]);
     }
     let count = to_u32(routes.len());
+    let mut subsets = Vec::new();
     let first = match pick {
-        Pick::One => return Some(routes.iter().map(|(_, edges)| edges.clone()).collect()),
+        Pick::One => {
+            for (_, edges) in routes {
+                subsets.push(edges.clone());
+            }
+            return Some(subsets);
+        }
         Pick::Some => 1,
         Pick::Any => 0,
     };
     if count > MAX_CHOICES {
         return None;
     }
-    let mut subsets = Vec::new();
     for mask in first..1u32 << count {
         let mut subset = Vec::new();
         for (i, (_, edges)) in routes.iter().enumerate() {

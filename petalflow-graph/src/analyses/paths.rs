@@ -4,6 +4,7 @@ use crate::components::postorder;
 use crate::edges::batches;
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
+use crate::lists::lists;
 use crate::skips::merges;
 use crate::sorted::{SortedMap, sort};
 use crate::tables::{PathEdge, PathsRef, kind};
@@ -41,48 +42,57 @@ impl Paths {
             }
             Target::End => end,
         };
-        let mut next = vec![Vec::new(); end as usize + 1];
-        let passes = |edge: &&Edge| !matches!(edge.from, Source::Join(join) if merges[join.index()].is_some());
-        for edge in graph.edges.iter().filter(passes) {
-            next[from(edge.from) as usize].push(to(edge.to) as usize);
+        let mut passing: Vec<&Edge> = Vec::with_capacity(graph.edges.len());
+        let mut next = lists(end as usize + 1);
+        for edge in &*graph.edges {
+            if !matches!(edge.from, Source::Join(join) if merges[join.index()].is_some()) {
+                next[from(edge.from) as usize].push(to(edge.to) as usize);
+                passing.push(edge);
+            }
+        }
+        let mut ends = Vec::new();
+        for node in graph.node_indices() {
+            if next[node.index()].is_empty() {
+                ends.push(Edge {
+                    from: Source::Node(node),
+                    via: Via::Plain,
+                    to: Target::End,
+                });
+            }
+        }
+        for edge in &ends {
+            passing.push(edge);
         }
         let order = postorder(&next, start as usize);
         // Vertices that START does not reach come last. Nothing is reported about them.
         let mut rank = vec![u32::MAX; next.len()];
-        for (position, &vertex) in order.iter().rev().enumerate() {
-            rank[vertex] = to_u32(position);
+        for (position, vertex) in order.iter().enumerate() {
+            rank[*vertex] = to_u32(order.len() - 1 - position);
         }
         let mut groups = SortedMap::new();
         let batches = batches(graph);
-        let ends = graph
-            .node_indices()
-            .filter(|node| next[node.index()].is_empty())
-            .map(|node| Edge {
-                from: Source::Node(node),
-                via: Via::Plain,
-                to: Target::End,
-            });
         let mut edges: Vec<PathEdge> = Vec::with_capacity(graph.edges.len());
-        for edge in graph.edges.iter().filter(passes).cloned().chain(ends) {
+        for edge in passing {
             let (from, to) = (from(edge.from), to(edge.to));
             let mut group = 0;
             if let Some(name) = edge.via.route() {
                 let fresh = to_u32(groups.len());
-                group = *groups.get_or((from, name.to_string()), || fresh);
+                group = *groups.get_or_insert((from, name), fresh);
             }
             let mut kind = kind_of(&edge.via);
             if batches.get(from as usize) == Some(&true) {
                 kind |= kind::FROM_BATCH;
             }
-            if is_late(graph, &edge) {
+            if is_late(graph, edge) {
                 kind |= kind::LATE;
             }
             if rank[to as usize] <= rank[from as usize] {
                 kind |= kind::BACK;
             }
-            edges.push(PathEdge::new(from, to, kind, group));
+            if rank[from as usize] != u32::MAX {
+                edges.push(PathEdge::new(from, to, kind, group));
+            }
         }
-        edges.retain(|edge| rank[edge.from as usize] != u32::MAX);
         let mut backward = edges.clone();
         sort_edges(&mut edges, &|edge| (rank[edge.to as usize], edge.from, 0));
         sort_edges(&mut backward, &|edge| {
@@ -112,10 +122,16 @@ impl Paths {
 /// Sorts edges by a key. Edges with the same key retain their order.
 #[inline]
 fn sort_edges(edges: &mut Vec<PathEdge>, key: &dyn Fn(&PathEdge) -> (u32, u32, u32)) {
-    let keys = edges.iter().enumerate();
-    let mut keys: Vec<_> = keys.map(|(index, edge)| (key(edge), index)).collect();
+    let mut keys = Vec::with_capacity(edges.len());
+    for (index, edge) in edges.iter().enumerate() {
+        keys.push((key(edge), index));
+    }
     sort(&mut keys);
-    *edges = keys.iter().map(|&(_, index)| edges[index]).collect();
+    let mut sorted = Vec::with_capacity(edges.len());
+    for (_, index) in keys {
+        sorted.push(edges[index]);
+    }
+    *edges = sorted;
 }
 
 /// The kind of an edge, without flags.

@@ -1,45 +1,53 @@
 //! PF010: every cycle can be left.
 
 use super::cx::Cx;
-use crate::analyses::nontermination::{EdgeCycles, Picks, successors};
+use crate::analyses::nontermination::{EdgeCycles, Picks, is_marked, mark, successors};
 use crate::components::{components, cycle_through};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::idx::NodeIdx;
+use crate::lists::lists;
 use crate::rule::Rule;
-use crate::sorted::SortedSet;
+use crate::sorted::contains;
 
 /// PF010: one diagnostic per cycle. Cycles that a node can leave by picking no route are checked when its type is known; see [`Tables::endless`](crate::Tables::endless).
 #[inline]
 pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let cycles = EdgeCycles::of(cx.graph, &cx.edges, &cx.reach);
-    let mut reported = SortedSet::new();
+    let mut reported = vec![false; cx.graph.nodes.len()];
     let (parts, next) = cycles.without_end(Picks::Any);
-    for part in parts {
-        diagnostics.push(end_unreachable(cx, &cycle_through(&part, &next, part[0])));
-        reported.extend(part);
+    for part in &parts {
+        diagnostics.push(end_unreachable(cx, &cycle_through(part, &next, part[0])));
     }
+    mark(&mut reported, &parts);
     for part in cycles.parts(Picks::Any) {
-        if part.iter().any(|node| reported.contains(node)) {
+        if is_marked(&reported, &part) {
             continue;
         }
         diagnostics.push(edges_always_fire(cx, &cycles.cycle(&part)));
-        reported.extend(part);
+        mark(&mut reported, &[part]);
     }
     for set in &cx.exploration.endless {
-        if set.iter().any(|node| reported.contains(&node.index())) {
+        let mut nodes = Vec::new();
+        for node in set {
+            nodes.push(node.index());
+        }
+        if is_marked(&reported, &nodes) {
             continue;
         }
-        let mut next = vec![Vec::new(); cx.graph.nodes.len()];
+        let mut next = lists(cx.graph.nodes.len());
         for node in set {
-            next[node.index()] = successors(&cx.edges, *node);
-            next[node.index()].retain(|to| set.binary_search(&NodeIdx::from_usize(*to)).is_ok());
+            for to in successors(&cx.edges, *node) {
+                if contains(set, &NodeIdx::from_usize(to)) {
+                    next[node.index()].push(to);
+                }
+            }
         }
-        let cycle = components(&next)
-            .into_iter()
-            .find(|part| part.len() > 1 || next[part[0]].contains(&part[0]));
-        if let Some(part) = cycle {
-            diagnostics.push(edges_always_fire(cx, &cycle_through(&part, &next, part[0])));
-            reported.extend(set.iter().map(|node| node.index()));
+        for part in components(&next) {
+            if part.len() > 1 || next[part[0]].contains(&part[0]) {
+                diagnostics.push(edges_always_fire(cx, &cycle_through(&part, &next, part[0])));
+                mark(&mut reported, &[nodes]);
+                break;
+            }
         }
     }
 }

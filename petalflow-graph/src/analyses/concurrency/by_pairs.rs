@@ -3,8 +3,9 @@
 use super::Pairs;
 use crate::analyses::superstep::Routes;
 use crate::edges::{EdgesBySource, choose, routes};
-use crate::graph::{Graph, Source, Target, Via};
+use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::NodeIdx;
+use crate::skips::has_merge;
 use crate::sorted::sort;
 
 /// An upper bound of the pairs, and the nodes that can run.
@@ -26,7 +27,7 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
             doubles.push((a, b));
         }
     };
-    singles.extend(&follow.start.all);
+    singles.extend_from_slice(&follow.start.all);
     for &(a, b) in &follow.start.together {
         add(&mut pairs, &mut doubles, a, b);
     }
@@ -37,7 +38,7 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
                 continue;
             }
             let next = &follow.nodes[node.index()];
-            singles.extend(&next.all);
+            singles.extend_from_slice(&next.all);
             for &(a, b) in &next.together {
                 add(&mut pairs, &mut doubles, a, b);
             }
@@ -59,10 +60,10 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
             break;
         }
     }
-    if graph.nodes.iter().any(|node| node.merge) {
+    if has_merge(graph) {
         pairs = Pairs::all(graph.nodes.len());
     } else {
-        pairs.insert_repeated(graph, &reached, all_routes, |_, _| true);
+        pairs.insert_repeated(graph, &reached, all_routes, &|_, _| true);
     }
     (pairs, reached)
 }
@@ -82,57 +83,55 @@ impl Follow {
     #[inline]
     fn of(graph: &Graph, all_routes: Routes, several: &[bool]) -> Self {
         let edges = EdgesBySource::of(graph);
-        let next = |source: Source, together: bool, several: bool| {
-            let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
-            for edge in edges.from(source) {
-                match edge.via {
-                    Via::Plain | Via::Each => {
-                        fixed.push(alternatives(&edges, edge.to, edge.via.is_each()));
-                    }
-                    Via::Catch => caught.push(alternatives(&edges, edge.to, false)),
-                    Via::Route(_) | Via::RouteEach(_) => {}
-                }
-            }
-            for (_, route) in routes(edges.from(source)) {
-                choices.push(
-                    route
-                        .iter()
-                        .map(|edge| alternatives(&edges, edge.to, edge.via.is_each()))
-                        .collect::<Vec<_>>(),
-                );
-            }
-            if together {
-                choices = vec![choices.concat()];
-            }
-            if choices.is_empty() {
-                choices.push(Vec::new());
-            }
-            for choice in &mut choices {
-                choice.extend(fixed.iter().cloned());
-            }
-            if several {
-                // Some tasks fail and others do not.
-                choices
-                    .iter_mut()
-                    .for_each(|choice| choice.extend(caught.iter().cloned()));
-            }
-            choices.push(caught);
-            Next::of(&choices)
+        let mut follow = Follow {
+            start: Next::after(&edges, Source::Start, false, false),
+            nodes: Vec::new(),
         };
-        let together = |node: NodeIdx| {
-            all_routes == Routes::Any || graph.node(node).many || several[node.index()]
-        };
-        Follow {
-            start: next(Source::Start, false, false),
-            nodes: graph
-                .node_indices()
-                .map(|node| next(Source::Node(node), together(node), several[node.index()]))
-                .collect(),
+        for node in graph.node_indices() {
+            let several = several[node.index()];
+            let together = all_routes == Routes::Any || graph.node(node).many || several;
+            let next = Next::after(&edges, Source::Node(node), together, several);
+            follow.nodes.push(next);
         }
+        follow
     }
 }
 
 impl Next {
+    /// `together` is whether the source picks several routes, `several` whether several tasks of it can run in one superstep.
+    #[inline]
+    fn after(edges: &EdgesBySource<'_>, source: Source, together: bool, several: bool) -> Self {
+        let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
+        for edge in edges.from(source) {
+            match edge.via {
+                Via::Plain | Via::Each => fixed.push(alternatives(edges, edge)),
+                Via::Catch => caught.push(alternatives(edges, edge)),
+                Via::Route(_) | Via::RouteEach(_) => {}
+            }
+        }
+        for (_, route) in routes(edges.from(source)) {
+            if !together || choices.is_empty() {
+                choices.push(Vec::new());
+            }
+            let choice = choices.len() - 1;
+            for edge in route {
+                choices[choice].push(alternatives(edges, edge));
+            }
+        }
+        if choices.is_empty() {
+            choices.push(Vec::new());
+        }
+        for choice in &mut choices {
+            choice.extend_from_slice(&fixed);
+            if several {
+                // Some tasks fail and others do not.
+                choice.extend_from_slice(&caught);
+            }
+        }
+        choices.push(caught);
+        Next::of(&choices)
+    }
+
     /// The activations of edges that fire together. Each edge takes one of its alternatives.
     #[inline]
     fn of(choices: &[Vec<Alternatives>]) -> Self {
@@ -142,15 +141,17 @@ impl Next {
         };
         for edges in choices {
             for (i, alternatives) in edges.iter().enumerate() {
-                let others = edges[i + 1..].concat().concat();
+                let mut others = Vec::new();
+                for alternatives in &edges[i + 1..] {
+                    for nodes in alternatives {
+                        others.extend_from_slice(nodes);
+                    }
+                }
                 for nodes in alternatives {
-                    next.all.extend(nodes);
-                    for &a in nodes {
-                        for &b in nodes.iter().chain(&others) {
-                            if a != b {
-                                next.together.push((a, b));
-                            }
-                        }
+                    next.all.extend_from_slice(nodes);
+                    for a in nodes {
+                        next.pair(*a, nodes);
+                        next.pair(*a, &others);
                     }
                 }
             }
@@ -159,23 +160,32 @@ impl Next {
         next.all.dedup();
         next
     }
+
+    #[inline]
+    fn pair(&mut self, node: NodeIdx, others: &[NodeIdx]) {
+        for other in others {
+            if node != *other {
+                self.together.push((node, *other));
+            }
+        }
+    }
 }
 
 /// The alternatives of one edge, each with the nodes that it activates.
 type Alternatives = Vec<Vec<NodeIdx>>;
 
 #[inline]
-fn alternatives(edges: &EdgesBySource<'_>, to: Target, each: bool) -> Alternatives {
+fn alternatives(edges: &EdgesBySource<'_>, edge: &Edge) -> Alternatives {
     let mut alternatives = Vec::new();
-    if let Target::Node(node) = to {
+    if let Target::Node(node) = edge.to {
         alternatives.push(vec![node]);
-        if each {
+        if edge.via.is_each() {
             alternatives.push(Vec::new());
             pass_empty_list(edges, node, &mut alternatives[1]);
         }
     } else {
         alternatives.push(Vec::new());
-        pass_join(edges, to, &mut alternatives[0], &mut vec![to]);
+        pass_join(edges, edge.to, &mut alternatives[0], &mut vec![edge.to]);
     }
     alternatives
 }
@@ -191,8 +201,9 @@ fn pass_empty_list(edges: &EdgesBySource<'_>, node: NodeIdx, nodes: &mut Vec<Nod
         if choose(out) {
             continue;
         }
-        for edge in out.iter().filter(|edge| edge.via != Via::Catch) {
+        for edge in out {
             match edge.to {
+                _ if edge.via == Via::Catch => {}
                 Target::Node(to) if edge.via == Via::Each => {
                     if !empty.contains(&to) {
                         empty.push(to);

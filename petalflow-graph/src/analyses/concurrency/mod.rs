@@ -6,6 +6,7 @@ use super::superstep::Routes;
 use crate::edges::batches;
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
+use crate::lists::lists;
 use crate::tables::PairsRef;
 
 pub(crate) use by_pairs::by_pairs;
@@ -63,9 +64,16 @@ impl Pairs {
         for a in NodeIdx::all(self.nodes) {
             let begin = table.ranges.len();
             // Most rows are empty, and a row has few words.
-            if self.rows[a.index()].iter().any(|&word| word != 0) {
-                let partners = NodeIdx::all(self.nodes).skip(a.index());
-                for b in partners.filter(|&b| self.contains(a, b)) {
+            let mut is_empty = true;
+            for word in &self.rows[a.index()] {
+                is_empty &= *word == 0;
+            }
+            if !is_empty {
+                for b in a.index()..self.nodes {
+                    let b = NodeIdx::from_usize(b);
+                    if !self.contains(a, b) {
+                        continue;
+                    }
                     match table.ranges[begin..].last_mut() {
                         Some((_, last)) if *last + 1 == b.as_u32() => *last = b.as_u32(),
                         _ => table.ranges.push((b.as_u32(), b.as_u32())),
@@ -92,17 +100,17 @@ impl Pairs {
             return;
         }
         let mut row = vec![0u64; self.nodes.div_ceil(64)];
-        for node in frontier.iter().map(|node| node.index()) {
-            row[node / 64] |= 1 << (node % 64);
+        for node in frontier {
+            row[node.index() / 64] |= 1 << (node.index() % 64);
         }
-        for node in frontier.iter().map(|node| node.index()) {
-            let own = 1 << (node % 64);
-            let had = self.rows[node][node / 64] & own;
-            for (all, more) in self.rows[node].iter_mut().zip(&row) {
-                *all |= more;
+        for node in frontier {
+            let (word, own) = (node.index() / 64, 1 << (node.index() % 64));
+            let all = &mut self.rows[node.index()];
+            let had = all[word] & own;
+            for (i, more) in row.iter().enumerate() {
+                all[i] |= more;
             }
-            let word = &mut self.rows[node][node / 64];
-            *word = *word & !own | had;
+            all[word] = all[word] & !own | had;
         }
     }
 
@@ -114,10 +122,9 @@ impl Pairs {
         graph: &Graph,
         reached: &[bool],
         all_routes: Routes,
-        waits: impl Fn(NodeIdx, NodeIdx) -> bool,
+        waits: &dyn Fn(NodeIdx, NodeIdx) -> bool,
     ) {
-        let mut deliveries: Vec<Vec<(NodeIdx, &Via)>> = vec![Vec::new(); self.nodes];
-        let many = |node: NodeIdx| all_routes == Routes::Any || graph.nodes[node.index()].many;
+        let mut deliveries: Vec<Vec<Delivery>> = lists(self.nodes);
         let mut queue = Vec::new();
         for (node, batch) in batches(graph).into_iter().enumerate() {
             if batch && reached[node] {
@@ -129,37 +136,63 @@ impl Pairs {
                 (edge.from, &edge.via, edge.to)
                 && reached[from.index()]
             {
-                deliveries[to.index()].push((from, &edge.via));
+                let caught = edge.via == Via::Catch;
+                deliveries[to.index()].push(Delivery { from, caught });
             }
         }
-        // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several: `diagnose` knows.
-        let repeats =
-            |from: NodeIdx, via: &Via| graph.nodes[from.index()].many && *via != Via::Catch;
-        for (to, from) in deliveries.iter().enumerate() {
-            let twice = from.iter().enumerate().any(|(i, &(a, via))| {
-                repeats(a, via)
-                    || from[i + 1..].iter().any(|&(b, other)| {
-                        if a == b {
-                            many(a) && *via != Via::Catch && *other != Via::Catch
-                        } else {
-                            self.contains(a, b)
-                        }
-                    })
-            });
-            let collects = |&(from, _): &(NodeIdx, &Via)| waits(NodeIdx::from_usize(to), from);
-            if twice || graph.nodes[to].deferred && from.iter().any(collects) {
-                queue.push(NodeIdx::from_usize(to));
+        for to in NodeIdx::all(self.nodes) {
+            let deliveries = &deliveries[to.index()];
+            let mut waiting = false;
+            if graph.nodes[to.index()].deferred {
+                for delivery in deliveries {
+                    waiting = waiting || waits(to, delivery.from);
+                }
+            }
+            if waiting || self.repeats(graph, deliveries, all_routes) {
+                queue.push(to);
             }
         }
         // Several tasks of a sender can each deliver an item.
         while let Some(node) = queue.pop() {
             if self.insert(node, node) {
-                let next = NodeIdx::all(self.nodes)
-                    .filter(|to| deliveries[to.index()].iter().any(|&(from, _)| from == node));
-                queue.extend(next);
+                for to in NodeIdx::all(self.nodes) {
+                    if deliveries[to.index()].iter().any(|it| it.from == node) {
+                        queue.push(to);
+                    }
+                }
             }
         }
     }
+
+    /// Whether two of these deliveries can arrive in one superstep.
+    #[inline]
+    fn repeats(&self, graph: &Graph, deliveries: &[Delivery], all_routes: Routes) -> bool {
+        for (i, &Delivery { from, caught }) in deliveries.iter().enumerate() {
+            // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several: `diagnose`
+            // knows.
+            let many = graph.nodes[from.index()].many;
+            if many && !caught {
+                return true;
+            }
+            for other in &deliveries[i + 1..] {
+                let both = if from == other.from {
+                    (many || all_routes == Routes::Any) && !caught && !other.caught
+                } else {
+                    self.contains(from, other.from)
+                };
+                if both {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// A payload of a route, or a caught failure, that a node can send to another one.
+struct Delivery {
+    from: NodeIdx,
+    caught: bool,
 }
 
 /// [`Pairs`] in the form of constants.

@@ -10,7 +10,8 @@ use crate::components::{components, cycle_through, sinks};
 use crate::edges::{EdgesBySource, batches, choose, routes};
 use crate::graph::{Edge, Graph, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
-use crate::sorted::{SortedSet, sort};
+use crate::lists::lists;
+use crate::sorted::sort;
 use crate::tables::EndlessRow;
 
 /// The maximum number of sets per part that are distinguished by the routing nodes that they depend on.
@@ -52,23 +53,22 @@ pub(crate) struct EdgeCycles<'a> {
 impl<'a> EdgeCycles<'a> {
     #[inline]
     pub(crate) fn of(graph: &'a Graph, edges: &'a EdgesBySource<'a>, reach: &'a Reach) -> Self {
-        let nodes = 0..graph.nodes.len();
-        let batches = batches(graph);
-        EdgeCycles {
+        let mut cycles = EdgeCycles {
             graph,
             edges,
             reach,
-            outcomes: nodes.clone().map(|node| outcomes(edges, node)).collect(),
-            without_items: nodes
-                .map(|node| {
-                    if batches[node] {
-                        without_items(edges, node)
-                    } else {
-                        WithoutItems::default()
-                    }
-                })
-                .collect(),
+            outcomes: Vec::new(),
+            without_items: Vec::new(),
+        };
+        for (node, batch) in batches(graph).into_iter().enumerate() {
+            cycles.outcomes.push(outcomes(&edges.nodes[node]));
+            cycles.without_items.push(if batch {
+                without_items(edges, node)
+            } else {
+                WithoutItems::default()
+            });
         }
+        cycles
     }
 
     /// The strongly connected sets that are endless by themselves, each ascending, sorted by their first node. A node that only
@@ -84,7 +84,10 @@ impl<'a> EdgeCycles<'a> {
     #[inline]
     fn parts_within(&self, mut set: Vec<bool>, picks: Picks, parts: &mut Vec<Vec<usize>>) {
         self.shrink(&mut set, picks);
-        let size = set.iter().filter(|&&within| within).count();
+        let mut size = 0;
+        for within in &set {
+            size += usize::from(*within);
+        }
         if size == 0 {
             return;
         }
@@ -120,15 +123,23 @@ impl<'a> EdgeCycles<'a> {
 
     #[inline]
     fn stays_within(&self, node: usize, set: &[bool], picks: Picks) -> bool {
-        let is_within = |activation: &Activation| match *activation {
-            Activation::Node(to) => set[to],
-            Activation::List(to) => self.list_stays_within(to, set),
-        };
-        let picks_none = self.chooses(node) && (picks == Picks::Any || self.graph.nodes[node].many);
-        !picks_none
-            && self.outcomes[node]
-                .iter()
-                .all(|outcome| outcome.iter().any(is_within))
+        if self.chooses(node) && (picks == Picks::Any || self.graph.nodes[node].many) {
+            return false;
+        }
+        for outcome in &self.outcomes[node] {
+            let mut stays = false;
+            for activation in outcome {
+                stays = stays
+                    || match *activation {
+                        Activation::Node(to) => set[to],
+                        Activation::List(to) => self.list_stays_within(to, set),
+                    };
+            }
+            if !stays {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether a list for the node activates a node of the set, with items or without. Each node that an empty list passes
@@ -142,8 +153,10 @@ impl<'a> EdgeCycles<'a> {
                 continue;
             }
             let WithoutItems { activated, emptied } = &self.without_items[node];
-            if activated.iter().any(|&to| set[to]) {
-                return true;
+            for to in activated {
+                if set[*to] {
+                    return true;
+                }
             }
             for to in emptied {
                 if !empty.contains(to) {
@@ -162,9 +175,12 @@ impl<'a> EdgeCycles<'a> {
     /// The edges within a set.
     #[inline]
     fn edges_within(&self, set: &[bool]) -> Vec<Vec<usize>> {
-        let mut next = vec![Vec::new(); set.len()];
+        let mut next = lists(set.len());
         for (node, next) in next.iter_mut().enumerate() {
-            for outcome in self.outcomes[node].iter().filter(|_| set[node]) {
+            if !set[node] {
+                continue;
+            }
+            for outcome in &self.outcomes[node] {
                 for &(Activation::Node(to) | Activation::List(to)) in outcome {
                     if set[to] {
                         next.push(to);
@@ -178,7 +194,9 @@ impl<'a> EdgeCycles<'a> {
     #[inline]
     fn set_of(&self, nodes: &[usize]) -> Vec<bool> {
         let mut set = vec![false; self.graph.nodes.len()];
-        nodes.iter().for_each(|&node| set[node] = true);
+        for node in nodes {
+            set[*node] = true;
+        }
         set
     }
 
@@ -192,42 +210,45 @@ impl<'a> EdgeCycles<'a> {
     #[inline]
     pub(crate) fn without_end(&self, picks: Picks) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let next = without_end(self.graph, self.edges, self.reach, picks);
-        let sinks = sinks(&next)
-            .into_iter()
-            .filter(|component| !next[component[0]].is_empty());
-        (sinks.collect(), next)
+        let mut parts = Vec::new();
+        for component in sinks(&next) {
+            if !next[component[0]].is_empty() {
+                parts.push(component);
+            }
+        }
+        (parts, next)
     }
 
     /// The parts that are endless only if their routing nodes pick exactly one route each.
     #[inline]
     fn by_choice(&self) -> Vec<EndlessRow> {
-        let mut reported: SortedSet<usize> = SortedSet::new();
-        for part in [self.without_end(Picks::Any).0, self.parts(Picks::Any)].concat() {
-            reported.extend(part);
-        }
+        let mut reported = vec![false; self.graph.nodes.len()];
+        mark(&mut reported, &self.without_end(Picks::Any).0);
+        mark(&mut reported, &self.parts(Picks::Any));
         let (mut rows, mut part) = (Vec::new(), 0);
-        let found = [
-            self.without_end(Picks::Declared).0,
-            self.parts(Picks::Declared),
-        ];
-        for nodes in found.concat() {
+        let mut found = self.without_end(Picks::Declared).0;
+        found.extend(self.parts(Picks::Declared));
+        for nodes in found {
             // A set that never ends, whatever its nodes pick, is reported without their types.
-            if !nodes.iter().any(|node| reported.contains(node)) {
+            if !is_marked(&reported, &nodes) {
                 let mut sets = Vec::new();
                 self.sets(&nodes, &mut sets);
-                for (set, nodes) in (0..).zip(&sets) {
-                    let routing = nodes.iter().filter(|&&node| self.chooses(node));
-                    rows.extend(routing.map(|&node| EndlessRow {
-                        part,
-                        set,
-                        report_at: NodeIdx::from_usize(nodes[0]),
-                        node: NodeIdx::from_usize(node),
-                        arms: to_u32(routes(&self.edges.nodes[node]).len()),
-                    }));
+                for (set, nodes) in sets.iter().enumerate() {
+                    for node in nodes {
+                        if self.chooses(*node) {
+                            rows.push(EndlessRow {
+                                part,
+                                set: to_u32(set),
+                                report_at: NodeIdx::from_usize(nodes[0]),
+                                node: NodeIdx::from_usize(*node),
+                                arms: to_u32(routes(&self.edges.nodes[*node]).len()),
+                            });
+                        }
+                    }
                 }
                 part += 1;
             }
-            reported.extend(nodes);
+            mark(&mut reported, &[nodes]);
         }
         rows
     }
@@ -239,44 +260,79 @@ impl<'a> EdgeCycles<'a> {
             return;
         }
         sets.push(nodes.to_vec());
-        for &many in nodes.iter().filter(|&&node| self.chooses(node)) {
-            let mut without = self.set_of(nodes);
-            without[many] = false;
-            let mut parts = Vec::new();
-            self.parts_within(without, Picks::Declared, &mut parts);
-            parts.iter().for_each(|part| self.sets(part, sets));
+        for node in nodes {
+            if self.chooses(*node) {
+                let mut without = self.set_of(nodes);
+                without[*node] = false;
+                let mut parts = Vec::new();
+                self.parts_within(without, Picks::Declared, &mut parts);
+                for part in &parts {
+                    self.sets(part, sets);
+                }
+            }
         }
     }
 }
 
+/// Marks the nodes of these sets.
 #[inline]
-fn outcomes(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Activation>> {
-    let out = &edges.nodes[node];
-    let activations = |of: &[&Edge]| -> Vec<Activation> {
-        of.iter()
-            .filter_map(|edge| match edge.to {
-                Target::Node(to) if edge.via.is_each() => Some(Activation::List(to.index())),
-                Target::Node(to) => Some(Activation::Node(to.index())),
-                Target::Join(_) | Target::End => None,
-            })
-            .collect()
-    };
-    let of = |is: fn(&Edge) -> bool| -> Vec<&Edge> {
-        out.iter().copied().filter(|edge| is(edge)).collect()
-    };
-    let sure = of(|edge| matches!(edge.via, Via::Plain | Via::Each));
-    let mut outcomes: Vec<Vec<Activation>> = routes(out)
-        .into_iter()
-        .map(|(_, route)| activations(&[&route[..], &sure].concat()))
-        .collect();
+pub(crate) fn mark(marked: &mut [bool], sets: &[Vec<usize>]) {
+    for set in sets {
+        for node in set {
+            marked[*node] = true;
+        }
+    }
+}
+
+/// Whether a node of the set is marked.
+#[inline]
+pub(crate) fn is_marked(marked: &[bool], set: &[usize]) -> bool {
+    for node in set {
+        if marked[*node] {
+            return true;
+        }
+    }
+    false
+}
+
+#[inline]
+fn outcomes(edges: &[&Edge]) -> Vec<Vec<Activation>> {
+    let (mut sure, mut caught) = (Vec::new(), Vec::new());
+    for edge in edges {
+        match edge.via {
+            Via::Plain | Via::Each => sure.push(*edge),
+            Via::Catch => caught.push(*edge),
+            Via::Route(_) | Via::RouteEach(_) => {}
+        }
+    }
+    let mut outcomes = Vec::new();
+    for (_, mut route) in routes(edges) {
+        route.extend_from_slice(&sure);
+        outcomes.push(activations(&route));
+    }
     if outcomes.is_empty() {
         outcomes.push(activations(&sure));
     }
-    let caught = of(|edge| edge.via == Via::Catch);
     if !caught.is_empty() {
         outcomes.push(activations(&caught));
     }
     outcomes
+}
+
+/// The activations of edges that fire together.
+#[inline]
+fn activations(edges: &[&Edge]) -> Vec<Activation> {
+    let mut activations = Vec::new();
+    for edge in edges {
+        match edge.to {
+            Target::Node(to) if edge.via.is_each() => {
+                activations.push(Activation::List(to.index()));
+            }
+            Target::Node(to) => activations.push(Activation::Node(to.index())),
+            Target::Join(_) | Target::End => {}
+        }
+    }
+    activations
 }
 
 /// The effect of an empty list for this node. A node that chooses then chooses nothing.

@@ -1,10 +1,11 @@
 //! The nodes from which END can be reached.
 
 use crate::analyses::Reach;
-use crate::edges::{EdgesBySource, choose};
-use crate::graph::{Graph, Source, Target, Via};
+use crate::edges::{EdgesBySource, EdgesByTarget, choose};
+use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::sorted::{SortedMap, SortedSet};
+use crate::lists::lists;
+use crate::sorted::insert;
 
 /// The number of routes that a node may pick.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,45 +25,41 @@ pub(super) fn without_end(
     picks: Picks,
 ) -> Vec<Vec<usize>> {
     let ends = reaches_end(graph, edges, picks);
-    graph
-        .node_indices()
-        .map(|node| {
-            if reach.nodes[node.index()] && !ends.contains(&Source::Node(node)) {
-                successors(edges, node)
-            } else {
-                Vec::new()
-            }
-        })
-        .collect()
-}
-
-#[inline]
-fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> SortedSet<Source> {
-    let mut into: SortedMap<Source, Vec<Source>> = SortedMap::new();
-    let nodes = graph
-        .node_indices()
-        .filter(|&node| may_activate_nothing(graph, edges, node, picks));
-    let mut queue: Vec<Source> = nodes.map(Source::Node).collect();
-    queue.extend(
-        JoinIdx::all(edges.joins.len())
-            .filter(|join| edges.joins[join.index()].is_empty())
-            .map(Source::Join),
-    );
-    for edge in &*graph.edges {
-        match edge.to {
-            Target::Node(node) => into
-                .get_or(Source::Node(node), Default::default)
-                .push(edge.from),
-            Target::Join(join) => into
-                .get_or(Source::Join(join), Default::default)
-                .push(edge.from),
-            Target::End => queue.push(edge.from),
+    let mut next = lists(graph.nodes.len());
+    for node in graph.node_indices() {
+        if reach.nodes[node.index()] && !ends[node.index()] {
+            next[node.index()] = successors(edges, node);
         }
     }
-    let mut ends = SortedSet::new();
+    next
+}
+
+/// Whether a path leads to END, by [`Graph::vertex`].
+#[inline]
+fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Vec<bool> {
+    let into = EdgesByTarget::of(graph);
+    let mut queue = Vec::new();
+    for node in graph.node_indices() {
+        if may_activate_nothing(graph, edges, node, picks) {
+            queue.push(Source::Node(node));
+        }
+    }
+    for join in JoinIdx::all(edges.joins.len()) {
+        if edges.joins[join.index()].is_empty() {
+            queue.push(Source::Join(join));
+        }
+    }
+    for edge in &*graph.edges {
+        if edge.to == Target::End {
+            queue.push(edge.from);
+        }
+    }
+    let mut ends = graph.no_vertices();
     while let Some(source) = queue.pop() {
-        if ends.insert(source) {
-            queue.extend_from_slice(into.get(&source).map_or(&[], Vec::as_slice));
+        if !std::mem::replace(&mut ends[graph.vertex(source)], true) {
+            for edge in into.to(source) {
+                queue.push(edge.from);
+            }
         }
     }
     ends
@@ -79,27 +76,39 @@ fn may_activate_nothing(
 ) -> bool {
     let many = picks == Picks::Any || graph.node(node).many;
     let out = &edges.nodes[node.index()];
-    let picks_none = many && choose(out);
-    let empty = out.iter().any(|edge| match edge.to {
-        Target::Node(to) if edge.via.is_each() => edges.nodes[to.index()]
-            .iter()
-            .all(|edge| edge.via != Via::Plain),
-        _ => false,
-    });
-    picks_none || empty || out.iter().all(|edge| edge.via == Via::Catch)
+    let mut may_end = many && choose(out);
+    let mut only_catch = true;
+    for edge in out {
+        only_catch &= edge.via == Via::Catch;
+        if let (true, Target::Node(to)) = (edge.via.is_each(), edge.to) {
+            may_end |= !plain(&edges.nodes[to.index()]);
+        }
+    }
+    may_end || only_catch
+}
+
+/// Whether one of these edges is plain.
+#[inline]
+fn plain(edges: &[&Edge]) -> bool {
+    for edge in edges {
+        if edge.via == Via::Plain {
+            return true;
+        }
+    }
+    false
 }
 
 /// The nodes that a node leads to, also through joins.
 #[inline]
 pub(crate) fn successors(edges: &EdgesBySource<'_>, node: NodeIdx) -> Vec<usize> {
     let mut nodes = Vec::new();
-    let mut seen = SortedSet::new();
+    let mut seen = Vec::new();
     let mut queue = vec![Source::Node(node)];
     while let Some(source) = queue.pop() {
         for edge in edges.from(source) {
             match edge.to {
                 Target::Node(to) => nodes.push(to.index()),
-                Target::Join(join) if seen.insert(join) => queue.push(Source::Join(join)),
+                Target::Join(join) if insert(&mut seen, join) => queue.push(Source::Join(join)),
                 Target::Join(_) | Target::End => {}
             }
         }

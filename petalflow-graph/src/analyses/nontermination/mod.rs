@@ -4,6 +4,6 @@ mod cycles;
 mod end;
 mod states;
 
-pub(crate) use cycles::{EdgeCycles, endless_by_choice};
+pub(crate) use cycles::{EdgeCycles, endless_by_choice, is_marked, mark};
 pub(crate) use end::{Picks, successors};
 pub(crate) use states::inescapable_sets;

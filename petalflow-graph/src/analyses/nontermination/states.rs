@@ -4,17 +4,18 @@ use crate::analyses::state_space::StateSpace;
 use crate::components::sinks;
 use crate::graph::{Graph, Source, Via};
 use crate::idx::NodeIdx;
-use crate::sorted::SortedSet;
+use crate::lists::lists;
+use crate::sorted::insert;
 
 /// The nodes of each set of states that a run cannot leave, if that does not depend on what the nodes choose.
 #[inline]
 pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<NodeIdx>> {
     let ends = can_end(space);
-    if ends.iter().all(|&ends| ends) {
+    if !ends.contains(&false) {
         return Vec::new();
     }
     // If the run cannot end from a state, it cannot end from the following states either.
-    let mut next = vec![Vec::new(); space.states.len()];
+    let mut next = lists(space.states.len());
     for transition in &space.transitions {
         if !ends[transition.from as usize] {
             next[transition.from as usize].push(transition.to as usize);
@@ -29,37 +30,43 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
             open[node.index()] = true;
         }
     }
-    let mut sets = SortedSet::new();
+    let mut sets = Vec::new();
     for states in sinks(&next) {
         if ends[states[0]] {
             continue;
         }
-        let mut nodes: SortedSet<NodeIdx> = SortedSet::new();
+        let (mut nodes, mut is_open) = (Vec::new(), false);
         for state in states {
-            nodes.extend(space.states[state].frontier.iter().copied());
+            for node in &space.states[state].frontier {
+                is_open |= open[node.index()];
+                insert(&mut nodes, *node);
+            }
         }
-        if !nodes.iter().any(|&node| open[node.index()]) {
-            sets.insert(nodes.into_iter().collect());
+        if !is_open {
+            insert(&mut sets, nodes);
         }
     }
-    sets.into_iter().collect()
+    sets
 }
 
 /// The states from which an end can be reached.
 #[inline]
 fn can_end(space: &StateSpace) -> Vec<bool> {
-    let mut before = vec![Vec::new(); space.states.len()];
+    let mut before = lists(space.states.len());
     for transition in &space.transitions {
         before[transition.to as usize].push(transition.from as usize);
     }
-    // The first state is START.
-    let mut queue: Vec<usize> = (1..space.states.len())
-        .filter(|&state| space.states[state].frontier.is_empty())
-        .collect();
+    let mut queue = Vec::new();
+    for (index, state) in space.states.iter().enumerate() {
+        // The first state is START.
+        if index > 0 && state.frontier.is_empty() {
+            queue.push(index);
+        }
+    }
     let mut ends = vec![false; space.states.len()];
     while let Some(state) = queue.pop() {
         if !std::mem::replace(&mut ends[state], true) {
-            queue.extend(&before[state]);
+            queue.extend_from_slice(&before[state]);
         }
     }
     ends
