@@ -218,6 +218,15 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
+    /// The value of the key, to change it.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        match self.position(key) {
+            Ok(index) => Some(&mut self.0[index].1),
+            Err(_) => None,
+        }
+    }
+
     /// Whether the key has a value.
     #[inline]
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool

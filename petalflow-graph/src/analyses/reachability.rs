@@ -3,8 +3,9 @@
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target};
 use crate::idx::NodeIdx;
+use crate::lists::lists;
 use crate::skips::merges;
-use crate::sorted::SortedSet;
+use crate::sorted::insert;
 
 /// The nodes and joins that START can reach. A join is reachable if all of its sides are; that of a merge, if one is.
 pub(crate) struct Reach {
@@ -12,8 +13,8 @@ pub(crate) struct Reach {
     pub(crate) joins: Vec<bool>,
     /// The sources of the edges to each node.
     pub(crate) into_node: Vec<Vec<Source>>,
-    /// The sides of each join.
-    pub(crate) into_join: Vec<SortedSet<Source>>,
+    /// The sides of each join, ascending.
+    pub(crate) into_join: Vec<Vec<Source>>,
 }
 
 impl Reach {
@@ -23,18 +24,20 @@ impl Reach {
         let mut reach = Reach {
             nodes: vec![false; graph.nodes.len()],
             joins: vec![false; graph.joins as usize],
-            into_node: vec![Vec::new(); graph.nodes.len()],
-            into_join: vec![SortedSet::new(); graph.joins as usize],
+            into_node: lists(graph.nodes.len()),
+            into_join: lists(graph.joins as usize),
         };
         for edge in &*graph.edges {
             match edge.to {
                 Target::Node(node) => reach.into_node[node.index()].push(edge.from),
-                Target::Join(join) => drop(reach.into_join[join.index()].insert(edge.from)),
+                Target::Join(join) => {
+                    insert(&mut reach.into_join[join.index()], edge.from);
+                }
                 Target::End => {}
             }
         }
         let merges = merges(graph);
-        let mut arrived = vec![SortedSet::new(); graph.joins as usize];
+        let mut arrived = lists(graph.joins as usize);
         let mut queue = vec![Source::Start];
         while let Some(source) = queue.pop() {
             for edge in edges.from(source) {
@@ -47,7 +50,7 @@ impl Reach {
                     Target::Join(join) => {
                         let arrived = &mut arrived[join.index()];
                         let sides = reach.into_join[join.index()].len();
-                        if arrived.insert(source)
+                        if insert(arrived, source)
                             && (arrived.len() == sides || merges[join.index()].is_some())
                             && !reach.joins[join.index()]
                         {
@@ -73,11 +76,11 @@ impl Reach {
 
     /// The sources of the edges to this node or join.
     #[inline]
-    pub(crate) fn predecessors(&self, source: Source) -> Vec<Source> {
+    pub(crate) fn predecessors(&self, source: Source) -> &[Source] {
         match source {
-            Source::Start => Vec::new(),
-            Source::Node(node) => self.into_node[node.index()].clone(),
-            Source::Join(join) => self.into_join[join.index()].iter().copied().collect(),
+            Source::Start => &[],
+            Source::Node(node) => &self.into_node[node.index()],
+            Source::Join(join) => &self.into_join[join.index()],
         }
     }
 

@@ -61,13 +61,13 @@ impl StateSpace {
                     space.states.push(state.clone());
                     to_u32(space.states.len() - 1)
                 });
-                space
-                    .transitions
-                    .extend(losses.into_iter().map(|lost| Transition {
+                for lost in losses {
+                    space.transitions.push(Transition {
                         from: to_u32(from),
                         to,
                         lost,
-                    }));
+                    });
+                }
             }
             if space.states.len() > MAX_STATES || space.transitions.len() > MAX_TRANSITIONS {
                 return None;
@@ -91,10 +91,11 @@ impl Work {
 /// The states with which a run can begin. No node has failed before.
 #[inline]
 fn start_states(shape: &Shape, state: &State) -> Vec<(State, Losses)> {
-    let outcomes = shape.starts.iter();
-    outcomes
-        .map(|outcome| (shape.close(&outcome.tokens, state), vec![Vec::new()]))
-        .collect()
+    let mut states = Vec::new();
+    for outcome in &shape.starts {
+        states.push((shape.close(&outcome.tokens, state), vec![Vec::new()]));
+    }
+    states
 }
 
 /// The states that can follow, each with the sets of nodes that may have failed on the transition.
@@ -104,24 +105,25 @@ fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec
         return Some(Vec::new());
     }
     // Nodes with one outcome come first, so that the others are combined with few sets.
-    let (sure, open): (Vec<NodeIdx>, Vec<NodeIdx>) = state
-        .frontier
-        .iter()
-        .partition(|&&node| outcomes(shape, node).len() == 1);
-    let mut common: Vec<u32> = Vec::new();
-    for node in sure {
-        common.extend_from_slice(&outcomes(shape, node)[0].tokens);
+    let mut open = Vec::new();
+    let mut common = Vec::new();
+    for node in &state.frontier {
+        match outcomes(shape, *node) {
+            [only] => common.extend_from_slice(&only.tokens),
+            _ => open.push(*node),
+        }
     }
     sort(&mut common);
     common.dedup();
     work.spend(common.len())?;
-    let mut partial = SortedMap::from_iter([(common, vec![Vec::new()])]);
+    let mut partial: SortedMap<Vec<u32>, Losses> = SortedMap::new();
+    partial.insert(common, vec![Vec::new()]);
     for node in open {
-        let mut next: SortedMap<Vec<u32>, Losses> = SortedMap::new();
+        let mut next = SortedMap::new();
         for (tokens, losses) in partial.iter() {
             for outcome in outcomes(shape, node) {
                 work.spend(tokens.len() + outcome.tokens.len() + losses.len())?;
-                let known = next.get_or(union(tokens, &outcome.tokens), Default::default);
+                let known = next.get_or_insert(union(tokens, &outcome.tokens), Losses::new());
                 for lost in losses {
                     add_loss(known, lost, outcome.failed.then_some(node));
                 }
@@ -157,17 +159,19 @@ fn outcomes(shape: &Shape, node: NodeIdx) -> &[Outcome] {
 #[inline]
 fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
     let lost = union(lost, failed.as_slice());
-    if losses.iter().any(|known| subset(&lost, known)) {
-        return;
+    for known in &*losses {
+        if subset(&lost, known) {
+            return;
+        }
     }
     losses.retain(|known| !subset(known, &lost));
     losses.push(lost);
     if losses.len() > MAX_LOST {
         // The union leaves fewer sure writes than each set, which is sound.
-        *losses = vec![
-            losses
-                .iter()
-                .fold(Vec::new(), |all, lost| union(&all, lost)),
-        ];
+        let mut all = Vec::new();
+        for lost in &*losses {
+            all = union(&all, lost);
+        }
+        *losses = vec![all];
     }
 }

@@ -5,7 +5,7 @@ use crate::edges::{EdgesBySource, choose};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx, to_u32};
 use crate::skips::SkippableJoin;
-use crate::sorted::{SortedMap, SortedSet, insert, sort};
+use crate::sorted::{SortedMap, contains, insert, sort};
 
 /// How the routes of a node are picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +73,11 @@ impl Shape {
         let mut sides = SortedMap::new();
         for edge in &*graph.edges {
             if let Target::Join(join) = edge.to {
-                sides.get_or((join, edge.from), || {
+                let new = to_u32(shape.sides.len());
+                if *sides.get_or_insert((join, edge.from), new) == new {
                     shape.sides.push((join, edge.from));
                     shape.widths[join.index()] += 1;
-                    to_u32(shape.sides.len() - 1)
-                });
+                }
             }
         }
         let tokens = TokensOf {
@@ -105,11 +105,9 @@ impl Shape {
                 without_items,
             });
         }
-        shape.outs = edges
-            .joins
-            .iter()
-            .map(|edges| tokens.with_items(edges))
-            .collect();
+        for out in &edges.joins {
+            shape.outs.push(tokens.with_items(out));
+        }
         let starts = tokens.outcomes(&edges.start, Pick::One, false);
         shape.complete &= starts.is_some();
         shape.starts = starts.unwrap_or_default();
@@ -138,22 +136,22 @@ impl Shape {
             pending: before.pending.clone(),
         };
         let mut counts = SortedMap::new();
-        for &side in &next.arrived {
-            *counts.get_or(self.sides[side as usize].0, || 0) += 1;
+        for side in &next.arrived {
+            *counts.get_or_insert(self.sides[*side as usize].0, 0) += 1;
         }
-        let mut fired = SortedSet::new();
-        let mut seen = SortedSet::new();
+        let (mut fired, mut seen) = (Vec::new(), Vec::new());
         let mut queue = tokens.to_vec();
         loop {
             let Some(token) = queue.pop() else {
-                let skipped = self.next_skipped(&next, &fired);
-                let Some(join) = skipped.filter(|join| fired.insert(*join)) else {
-                    break;
-                };
-                queue.extend(&self.outs[join.index()]);
-                continue;
+                match self.next_skipped(&next, &fired) {
+                    Some(join) if insert(&mut fired, join) => {
+                        queue.extend_from_slice(&self.outs[join.index()]);
+                        continue;
+                    }
+                    _ => break,
+                }
             };
-            if !seen.insert(token) {
+            if !insert(&mut seen, token) {
                 continue;
             }
             match self.token(token) {
@@ -163,27 +161,25 @@ impl Shape {
                 Token::Node(node) => next.frontier.push(node),
                 Token::EmptyList(node) => {
                     // If another sender sends items, the node runs, and its own edges fire.
-                    if tokens.binary_search(&node.as_u32()).is_err()
-                        && before.pending.binary_search(&node).is_err()
-                    {
-                        queue.extend(&self.nodes[node.index()].without_items);
+                    if !contains(tokens, &node.as_u32()) && !contains(&before.pending, &node) {
+                        queue.extend_from_slice(&self.nodes[node.index()].without_items);
                     }
                 }
                 Token::Side(side) => {
                     let (join, _) = self.sides[side as usize];
-                    if next.arrived.binary_search(&side).is_err() {
-                        insert(&mut next.arrived, side);
-                        *counts.get_or(join, || 0) += 1;
+                    let count = counts.get_or_insert(join, 0);
+                    if insert(&mut next.arrived, side) {
+                        *count += 1;
                     }
-                    if counts[&join] == self.widths[join.index()] && fired.insert(join) {
-                        queue.extend(&self.outs[join.index()]);
+                    if *count == self.widths[join.index()] && insert(&mut fired, join) {
+                        queue.extend_from_slice(&self.outs[join.index()]);
                     }
                 }
             }
         }
         if !fired.is_empty() {
             next.arrived
-                .retain(|&side| !fired.contains(&self.sides[side as usize].0));
+                .retain(|&side| !contains(&fired, &self.sides[side as usize].0));
         }
         sort(&mut next.frontier);
         if next.frontier.is_empty() {
@@ -194,23 +190,22 @@ impl Shape {
 
     /// The join that fires without its missing sides.
     #[inline]
-    fn next_skipped(&self, next: &State, fired: &SortedSet<JoinIdx>) -> Option<JoinIdx> {
+    fn next_skipped(&self, next: &State, fired: &[JoinIdx]) -> Option<JoinIdx> {
         if self.skippable.is_empty() || next.arrived.is_empty() {
             return None;
         }
         let mut sides: SortedMap<JoinIdx, Vec<bool>> = SortedMap::new();
-        let begun = next.arrived.iter();
-        let begun: SortedSet<JoinIdx> = begun.map(|&side| self.sides[side as usize].0).collect();
-        for (side, (join, _)) in (0u32..).zip(&self.sides) {
-            if !begun.contains(join) {
-                continue;
+        for side in &next.arrived {
+            sides.get_or_insert(self.sides[*side as usize].0, Vec::new());
+        }
+        for (side, (join, _)) in self.sides.iter().enumerate() {
+            if let Some(sides) = sides.get_mut(join) {
+                sides.push(contains(&next.arrived, &to_u32(side)));
             }
-            let arrived = next.arrived.binary_search(&side).is_ok();
-            sides.get_or(*join, Vec::new).push(arrived);
         }
         let waiting = |join: JoinIdx| {
             let sides = sides.get(&join)?;
-            (!fired.contains(&join)).then_some(&sides[..])
+            (!contains(fired, &join)).then_some(&sides[..])
         };
         let active = next.frontier.iter().chain(&next.pending).copied();
         SkippableJoin::next(&self.skippable, waiting, active)
@@ -230,9 +225,15 @@ enum Token {
 pub(crate) fn diverges(graph: &Graph, node: NodeIdx, routes: Routes) -> bool {
     let many = routes == Routes::Any || graph.nodes[node.index()].many;
     let mut first = None;
-    graph.edges.iter().any(|edge| match edge.via.route() {
-        _ if edge.from != Source::Node(node) => false,
-        Some(route) => !many && *first.get_or_insert(route) != route,
-        None => edge.via == Via::Catch,
-    })
+    for edge in &*graph.edges {
+        let diverges = match edge.via.route() {
+            _ if edge.from != Source::Node(node) => false,
+            Some(route) => !many && *first.get_or_insert(route) != route,
+            None => edge.via == Via::Catch,
+        };
+        if diverges {
+            return true;
+        }
+    }
+    false
 }

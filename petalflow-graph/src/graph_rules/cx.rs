@@ -5,7 +5,7 @@ use crate::analyses::{Exploration, Reach};
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source};
 use crate::idx::NodeIdx;
-use crate::similar::similar;
+use crate::similar::similar_in;
 
 /// The input of the rules.
 pub(super) struct Cx<'a> {
@@ -44,26 +44,32 @@ impl<'a> Cx<'a> {
 
     /// The name of another node that fits, if a typing mistake can have made two nodes of one. Short names are similar by chance.
     #[inline]
-    pub(super) fn similar(&self, node: NodeIdx, fits: impl Fn(NodeIdx) -> bool) -> Option<&str> {
-        let others = self
-            .graph
-            .node_indices()
-            .filter(|other| *other != node && fits(*other));
-        let names = others.map(|other| self.name(other));
+    pub(super) fn similar(&self, node: NodeIdx, fits: &dyn Fn(NodeIdx) -> bool) -> Option<&str> {
         let long = |name: &str| name.len() > 3;
-        similar(self.name(node), names.filter(|name| long(name))).filter(|_| long(self.name(node)))
+        let mut names = Vec::new();
+        for other in self.graph.node_indices() {
+            if other != node && long(self.name(other)) && fits(other) {
+                names.push(self.name(other));
+            }
+        }
+        if long(self.name(node)) {
+            similar_in(self.name(node), &names)
+        } else {
+            None
+        }
     }
 
     /// The names along a cycle, as `a -> b -> a`. Joins are left out.
     #[inline]
     pub(super) fn show_cycle(&self, cycle: &[usize]) -> String {
-        let nodes = cycle
-            .iter()
-            .chain(cycle.first())
-            .filter_map(|&vertex| self.graph.nodes.get(vertex));
-        nodes
-            .map(|node| &*node.name)
-            .collect::<Vec<_>>()
-            .join(" -> ")
+        let mut closed = cycle.to_vec();
+        closed.push(cycle[0]);
+        let mut names = Vec::new();
+        for vertex in closed {
+            if let Some(node) = self.graph.nodes.get(vertex) {
+                names.push(&*node.name);
+            }
+        }
+        names.join(" -> ")
     }
 }

@@ -6,22 +6,29 @@ use crate::analyses::Stuck;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::graph::{Source, Target};
 use crate::rule::Rule;
-use crate::sorted::SortedSet;
 
 /// PF011: one diagnostic per join that can wait forever, except those that only wait for another such join.
 #[inline]
 pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let stuck = &cx.exploration.stuck;
-    let after: Vec<SortedSet<Source>> = stuck
-        .iter()
-        .map(|stuck| downstream(cx, Source::Join(stuck.join)))
-        .collect();
-    let waits =
-        |i: usize, j: usize| i != j && stuck[i].missing.iter().any(|side| after[j].contains(side));
+    let mut after = Vec::new();
+    for stuck in stuck {
+        after.push(downstream(cx, Source::Join(stuck.join)));
+    }
+    // Whether the join `i` waits for a side that comes after the join `j`.
+    let waits = |i: usize, j: usize| {
+        let mut waits = false;
+        for side in &stuck[i].missing {
+            waits |= i != j && after[j][cx.graph.vertex(*side)];
+        }
+        waits
+    };
     for (i, join) in stuck.iter().enumerate() {
         // An unreachable side is reported separately, and so is a join that this join waits for.
-        let explained = !cx.reach.joins[join.join.index()]
-            || (0..stuck.len()).any(|j| waits(i, j) && !waits(j, i));
+        let mut explained = !cx.reach.joins[join.join.index()];
+        for j in 0..stuck.len() {
+            explained = explained || waits(i, j) && !waits(j, i);
+        }
         if !explained {
             diagnostics.push(Diagnostic::new(
                 Rule::StuckJoin,
@@ -35,17 +42,17 @@ pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 #[inline]
 fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     let join = names::join(cx.graph, stuck.join);
-    let after: Vec<String> = cx.edges.joins[stuck.join.index()]
-        .iter()
-        .map(|edge| names::target(cx.graph, edge.to))
-        .filter(|name| name != "END")
-        .collect();
-    let missing = stuck
-        .missing
-        .iter()
-        .map(|side| format!("`{}`", cx.source(*side)))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut after = None;
+    for edge in &cx.edges.joins[stuck.join.index()] {
+        if edge.to != Target::End {
+            after = after.or(Some(edge.to));
+        }
+    }
+    let mut missing = Vec::new();
+    for side in &stuck.missing {
+        missing.push(format!("`{}`", cx.source(*side)));
+    }
+    let missing = missing.join(", ");
     let why = match (stuck.skipped_by, stuck.by_failure) {
         _ if !cx.exploration.exact => "the graph is too large to explore exactly, and its edges do not show that all sides arrive equally often".to_owned(),
         (Some(node), false) => format!("`{}` may choose a route that does not lead to {missing}", cx.name(node)),
@@ -53,13 +60,14 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
         (Some(node), true) => format!("if `{}` fails, {missing} may not run", cx.name(node)),
         (None, _) => format!("the other sides can arrive more often than {missing}"),
     };
-    let fix = match after.first() {
-        Some(node) => {
-            let sides = join
-                .split(" & ")
-                .map(|side| format!("`{side} -> {node}`"))
-                .collect::<Vec<_>>()
-                .join(", ");
+    let fix = match after {
+        Some(target) => {
+            let node = names::target(cx.graph, target);
+            let mut sides = Vec::new();
+            for side in join.split(" & ") {
+                sides.push(format!("`{side} -> {node}`"));
+            }
+            let sides = sides.join(", ");
             format!(
                 "to run `{node}` once after the sides that do run, use plain edges {sides} and `defer {node}`"
             )
@@ -69,18 +77,16 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     format!("the join `{join}` can wait forever: {why}; {fix}")
 }
 
+/// The nodes and joins after this source, by [`Graph::vertex`](crate::Graph).
 #[inline]
-fn downstream(cx: &Cx<'_>, from: Source) -> SortedSet<Source> {
-    let mut seen = SortedSet::new();
+fn downstream(cx: &Cx<'_>, from: Source) -> Vec<bool> {
+    let mut seen = cx.graph.no_vertices();
     let mut queue = vec![from];
     while let Some(source) = queue.pop() {
         for edge in cx.edges.from(source) {
-            let to = match edge.to {
-                Target::Node(node) => Source::Node(node),
-                Target::Join(join) => Source::Join(join),
-                Target::End => continue,
-            };
-            if seen.insert(to) {
+            if let Some(to) = edge.to.source()
+                && !std::mem::replace(&mut seen[cx.graph.vertex(to)], true)
+            {
                 queue.push(to);
             }
         }

@@ -4,8 +4,10 @@ use super::cx::Cx;
 use super::names;
 use crate::components::{cycle_through_reversed, sinks};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::graph::{Source, Target};
+use crate::edges::{first_node, only_end};
+use crate::graph::Source;
 use crate::idx::{JoinIdx, NodeIdx};
+use crate::lists::lists;
 use crate::messages;
 use crate::rule::Rule;
 
@@ -13,35 +15,32 @@ use crate::rule::Rule;
 /// unreachable.
 #[inline]
 pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let nodes = cx.graph.nodes.len();
-    let vertex = |source: Source| match source {
-        Source::Node(node) => node.index(),
-        Source::Join(join) => nodes + join.index(),
-        Source::Start => unreachable!("START is reachable"),
-    };
-    let sources: Vec<Source> = cx
-        .graph
-        .node_indices()
-        .map(Source::Node)
-        .chain(JoinIdx::all(cx.graph.joins as usize).map(Source::Join))
-        .collect();
+    let mut sources = Vec::new();
+    for node in cx.graph.node_indices() {
+        sources.push(Source::Node(node));
+    }
+    for join in JoinIdx::all(cx.graph.joins as usize) {
+        sources.push(Source::Join(join));
+    }
     // The edges lead from each unreachable vertex to the vertices that it waits for. The roots are the components that wait for
     // no other component.
-    let mut waits = vec![Vec::new(); sources.len()];
-    for &source in sources.iter().filter(|&&source| !cx.reach.reaches(source)) {
-        let missing = cx
-            .reach
-            .predecessors(source)
-            .into_iter()
-            .filter(|&from| !cx.reach.reaches(from));
-        waits[vertex(source)] = missing.map(vertex).collect();
+    let mut waits = lists(sources.len());
+    for (vertex, source) in sources.iter().enumerate() {
+        if cx.reach.reaches(*source) {
+            continue;
+        }
+        for from in cx.reach.predecessors(*source) {
+            if !cx.reach.reaches(*from) {
+                waits[vertex].push(cx.graph.vertex(*from));
+            }
+        }
     }
     for root in sinks(&waits) {
-        let members: Vec<Source> = root.iter().map(|&vertex| sources[vertex]).collect();
-        let Some(first) = members.iter().find_map(|&source| match source {
-            Source::Node(node) => Some(node),
-            _ => None,
-        }) else {
+        let mut members = Vec::new();
+        for vertex in &root {
+            members.push(sources[*vertex]);
+        }
+        let Some(first) = first_node(&members) else {
             continue;
         };
         if cx.reach.reaches(Source::Node(first)) || cx.is_unused(first) {
@@ -59,21 +58,23 @@ fn unreachable(
     root: &[usize],
     waits: &[Vec<usize>],
 ) -> Diagnostic {
-    let waiting = members.iter().find_map(|&source| match source {
-        Source::Join(join) => Some(join),
-        _ => None,
-    });
+    let mut waiting = None;
+    for member in members {
+        if let (None, Source::Join(join)) = (waiting, *member) {
+            waiting = Some(join);
+        }
+    }
     if let Some(join) = waiting {
-        let never = cx.reach.into_join[join.index()]
-            .iter()
-            .find(|side| !cx.reach.reaches(**side) && members.contains(side));
-        let to = cx.edges.joins[join.index()]
-            .iter()
-            .find_map(|edge| match edge.to {
-                Target::Node(node) => Some(node),
-                _ => None,
-            });
-        if let (Some(&never), Some(node)) = (never, to) {
+        let (mut never, mut to) = (None, None);
+        for side in &cx.reach.into_join[join.index()] {
+            if !cx.reach.reaches(*side) && members.contains(side) {
+                never = never.or(Some(*side));
+            }
+        }
+        for edge in &cx.edges.joins[join.index()] {
+            to = to.or(edge.to.node());
+        }
+        if let (Some(never), Some(node)) = (never, to) {
             let join = names::join(cx.graph, join);
             let (name, never) = (cx.name(node), cx.source(never));
             let text = format!(
@@ -86,10 +87,9 @@ fn unreachable(
     let text = if cx.reach.into_node[first.index()].is_empty() {
         // A misspelled name makes two nodes: one where its edges begin, and one where they end.
         let ends_there = |node| {
-            cx.reach.reaches(Source::Node(node))
-                && (cx.edges.from(Source::Node(node)).iter()).all(|edge| edge.to == Target::End)
+            cx.reach.reaches(Source::Node(node)) && only_end(cx.edges.from(Source::Node(node)))
         };
-        messages::unreachable_node(name, cx.similar(first, ends_there)).to_string()
+        messages::unreachable_node(name, cx.similar(first, &ends_there)).to_string()
     } else {
         let cycle = cx.show_cycle(&cycle_through_reversed(root, waits, first.index()));
         format!(

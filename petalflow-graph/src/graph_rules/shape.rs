@@ -3,12 +3,12 @@
 use super::cx::Cx;
 use super::names;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::edges::choose;
-use crate::graph::{Graph, Source, Target, Via};
+use crate::edges::{choose, only_end};
+use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::messages;
 use crate::rule::Rule;
-use crate::sorted::{SortedMap, SortedSet, sort};
+use crate::sorted::{SortedMap, sort};
 
 /// PF001: START has an edge.
 #[inline]
@@ -22,13 +22,18 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
                 diagnostics.push(misspelt);
                 return;
             }
-            let sources: Vec<_> = sources.into_iter().map(|node| cx.name(node)).collect();
-            let first = sources.first().copied().unwrap_or_else(|| {
-                let mentioned =
-                    NodeIdx::all(cx.graph.nodes.len()).find(|&node| !cx.is_unused(node));
-                mentioned.map_or("first", |node| cx.name(node))
-            });
-            messages::no_start(&sources, first)
+            let mut names = Vec::new();
+            for source in sources {
+                names.push(cx.name(source));
+            }
+            let mut first = names.first().copied();
+            for node in cx.graph.node_indices() {
+                if !cx.is_unused(node) {
+                    first = first.or(Some(cx.name(node)));
+                }
+            }
+            let first = first.unwrap_or("first");
+            messages::no_start(&names, first)
         };
         diagnostics.push(Diagnostic::new(
             Rule::NoStart,
@@ -41,28 +46,25 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
 /// The nodes that have an edge, but none from another node.
 #[inline]
 fn sources(graph: &Graph) -> Vec<NodeIdx> {
-    let index = |source: Source| match source {
-        Source::Node(node) => Some(node.index()),
-        _ => None,
-    };
-    let (mut sources, mut into) = (
-        vec![false; graph.nodes.len()],
-        vec![false; graph.nodes.len()],
-    );
+    let mut has_edge = vec![false; graph.nodes.len()];
+    let mut follows_another = vec![false; graph.nodes.len()];
     for edge in &*graph.edges {
-        if let Some(from) = index(edge.from) {
-            sources[from] = true;
+        if let Source::Node(from) = edge.from {
+            has_edge[from.index()] = true;
         }
         if let Target::Node(to) = edge.to
             && edge.from != Source::Node(to)
         {
-            into[to.index()] = true;
+            follows_another[to.index()] = true;
         }
     }
-    graph
-        .node_indices()
-        .filter(|node| sources[node.index()] && !into[node.index()])
-        .collect()
+    let mut sources = Vec::new();
+    for node in graph.node_indices() {
+        if has_edge[node.index()] && !follows_another[node.index()] {
+            sources.push(node);
+        }
+    }
+    sources
 }
 
 /// If one of several possible first nodes has a name similar to that of a node where a path ends, a misspelled name has probably
@@ -71,30 +73,27 @@ fn misspelt(cx: &Cx<'_>, sources: &[NodeIdx]) -> Option<Diagnostic> {
     if sources.len() < 2 {
         return None;
     }
-    let ends_there = |node| {
-        let led_to = cx
-            .graph
-            .edges
-            .iter()
-            .any(|edge| edge.to == Target::Node(node));
-        let out = cx.edges.from(Source::Node(node));
-        led_to && out.iter().all(|edge| edge.to == Target::End)
+    let ends_there = |node: NodeIdx| {
+        !cx.reach.into_node[node.index()].is_empty() && only_end(&cx.edges.nodes[node.index()])
     };
-    sources.iter().find_map(|&node| {
-        let similar = cx.similar(node, ends_there)?;
-        let text = messages::no_start_but_similar(cx.name(node), similar);
-        Some(Diagnostic::new(
-            Rule::NoStart,
-            Location::Node(node),
-            text.as_str(),
-        ))
-    })
+    for node in sources {
+        if let Some(similar) = cx.similar(*node, &ends_there) {
+            let text = messages::no_start_but_similar(cx.name(*node), similar);
+            let at = Location::Node(*node);
+            return Some(Diagnostic::new(Rule::NoStart, at, text.as_str()));
+        }
+    }
+    None
 }
 
 /// PF003: no two nodes have one name.
 #[inline]
 pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for (second, first) in repeated_nodes(cx) {
+    let repeated = repeated_nodes(cx);
+    for second in cx.graph.node_indices() {
+        let Some(first) = repeated[second.index()] else {
+            continue;
+        };
         let text = messages::declared_twice(cx.name(second));
         diagnostics.push(
             Diagnostic::new(Rule::DuplicateNode, Location::Node(second), text.as_str())
@@ -107,12 +106,17 @@ pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
 #[inline]
 pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let nodes = &*cx.graph.nodes;
-    if nodes.iter().all(|node| node.stored.is_none()) {
+    let mut any_stored = false;
+    for node in nodes {
+        any_stored |= node.stored.is_some();
+    }
+    if !any_stored {
         return;
     }
     let mut taken = SortedMap::new();
-    for (node_idx, node) in NodeIdx::all(nodes.len()).zip(nodes) {
-        let first = *taken.get_or(node.stored_name(), || node_idx);
+    for node_idx in cx.graph.node_indices() {
+        let node = cx.graph.node(node_idx);
+        let first = NodeIdx::from_usize(*taken.get_or_insert(node.stored_name(), node_idx.index()));
         let other = &nodes[first.index()];
         // `node_names_are_unique` reports two nodes of one name.
         if first == node_idx || other.name == node.name {
@@ -133,21 +137,19 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnos
     }
 }
 
-/// The nodes whose name an earlier node has, with that node.
+/// For each node the first node of its name, if that is another one.
 #[inline]
-fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<NodeIdx, NodeIdx> {
-    let named = cx.graph.node_indices().map(|node| (cx.name(node), node));
-    let mut named: Vec<(&str, NodeIdx)> = named.collect();
+fn repeated_nodes(cx: &Cx<'_>) -> Vec<Option<NodeIdx>> {
+    let mut named = Vec::with_capacity(cx.graph.nodes.len());
+    for node in cx.graph.node_indices() {
+        named.push((cx.name(node), node));
+    }
     sort(&mut named);
-    let mut repeated = SortedMap::new();
-    let mut first = named.first().copied();
+    let mut repeated = vec![None; named.len()];
+    let mut first = None;
     for (name, node) in named {
         match first {
-            Some((known, first)) if known == name => {
-                if first != node {
-                    repeated.insert(node, first);
-                }
-            }
+            Some((known, first)) if known == name => repeated[node.index()] = Some(first),
             _ => first = Some((name, node)),
         }
     }
@@ -158,21 +160,19 @@ fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<NodeIdx, NodeIdx> {
 #[inline]
 pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // Two joins with the same sides are one join that is written twice.
-    let mut sides: SortedMap<JoinIdx, SortedSet<Source>> = SortedMap::new();
-    for edge in &*cx.graph.edges {
-        if let Target::Join(join) = edge.to {
-            sides.get_or(join, Default::default).insert(edge.from);
-        }
+    let (mut first_join, mut same_join) = (SortedMap::new(), Vec::new());
+    for join in JoinIdx::all(cx.graph.joins as usize) {
+        let sides = &cx.reach.into_join[join.index()];
+        same_join.push(if sides.is_empty() {
+            join
+        } else {
+            *first_join.get_or_insert(sides, join)
+        });
     }
-    let mut first_join: SortedMap<&SortedSet<Source>, JoinIdx> = SortedMap::new();
-    let same_join: SortedMap<JoinIdx, JoinIdx> = sides
-        .iter()
-        .map(|(&join, sides)| (join, *first_join.get_or(sides, || join)))
-        .collect();
-    let mut first: SortedMap<_, usize> = SortedMap::new();
+    let mut first = SortedMap::new();
     for (at, edge) in cx.graph.edges.iter().enumerate() {
         let from = match edge.from {
-            Source::Join(join) => Source::Join(same_join.get(&join).copied().unwrap_or(join)),
+            Source::Join(join) => Source::Join(same_join[join.index()]),
             from => from,
         };
         let via = match &edge.via {
@@ -182,7 +182,7 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Via::RouteEach(name) => (3, &**name),
             Via::Catch => (4, ""),
         };
-        let first = *first.get_or((from, via, edge.to), || at);
+        let first = *first.get_or_insert((from, via, edge.to), at);
         if first != at {
             let text =
                 messages::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
@@ -199,13 +199,16 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// PF008: every node has an edge.
 #[inline]
 pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    if !cx.graph.node_indices().any(|node| cx.is_unused(node)) {
-        return;
-    }
-    let repeated = repeated_nodes(cx);
+    let mut repeated = Vec::new();
     for node in cx.graph.node_indices() {
-        if cx.is_unused(node) && !repeated.contains_key(&node) {
-            let similar = cx.similar(node, |other| !cx.is_unused(other));
+        if !cx.is_unused(node) {
+            continue;
+        }
+        if repeated.is_empty() {
+            repeated = repeated_nodes(cx);
+        }
+        if repeated[node.index()].is_none() {
+            let similar = cx.similar(node, &|other| !cx.is_unused(other));
             diagnostics.push(Diagnostic::new(
                 Rule::UnusedNode,
                 Location::Node(node),
@@ -218,18 +221,15 @@ pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// PF014: a node that chooses a route has no plain edges.
 #[inline]
 pub(super) fn routes_have_no_plain_edges_beside(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for (node_idx, edges) in cx.graph.node_indices().zip(&cx.edges.nodes) {
-        let plain = |from, via: &Via| {
-            from == Source::Node(node_idx) && matches!(via, Via::Plain | Via::Each)
+    for node in cx.graph.node_indices() {
+        if !choose(&cx.edges.nodes[node.index()]) {
+            continue;
+        }
+        let plain = |edge: &Edge| {
+            edge.from == Source::Node(node) && matches!(edge.via, Via::Plain | Via::Each)
         };
-        if choose(edges)
-            && let Some(at) = cx
-                .graph
-                .edges
-                .iter()
-                .position(|edge| plain(edge.from, &edge.via))
-        {
-            let text = messages::plain_beside_route(cx.name(node_idx));
+        if let Some(at) = cx.graph.edges.iter().position(plain) {
+            let text = messages::plain_beside_route(cx.name(node));
             diagnostics.push(Diagnostic::new(
                 Rule::PlainBesideRoute,
                 Location::Edge(at),
@@ -242,7 +242,8 @@ pub(super) fn routes_have_no_plain_edges_beside(cx: &Cx<'_>, diagnostics: &mut V
 /// PF026: no node catches its own failure, and no failure is caught twice.
 #[inline]
 pub(super) fn catches_can_work(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let mut first: SortedMap<Source, (usize, Target)> = SortedMap::new();
+    // For each node the first edge that catches its failure.
+    let mut first = vec![usize::MAX; cx.graph.nodes.len()];
     for (at, edge) in cx.graph.edges.iter().enumerate() {
         let (Via::Catch, Source::Node(node)) = (&edge.via, edge.from) else {
             continue;
@@ -254,9 +255,10 @@ pub(super) fn catches_can_work(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 messages::catches_itself(cx.name(node)).as_str(),
             ));
         }
-        let (earlier, to) = *first.get_or(edge.from, || (at, edge.to));
+        let earlier = first[node.index()].min(at);
+        first[node.index()] = earlier;
         // The same edge again is reported as written twice.
-        if earlier != at && to != edge.to {
+        if cx.graph.edges[earlier].to != edge.to {
             let diagnostic = Diagnostic::new(
                 Rule::Catch,
                 Location::Edge(at),
