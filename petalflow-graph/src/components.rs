@@ -2,9 +2,7 @@
 //!
 //! A graph is given by its adjacency lists: `next[v]` has the vertices to which `v` has an edge.
 
-use std::collections::VecDeque;
-
-use crate::sorted::{SortedMap, SortedSet, sort};
+use crate::sorted::{SortedMap, contains, sort};
 
 /// The strongly connected components, each ascending, sorted by their first vertex.
 ///
@@ -67,19 +65,21 @@ pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
             component_of[vertex] = i;
         }
     }
-    let mut sinks = components;
-    let mut i = 0;
-    sinks.retain(|component| {
-        i += 1;
-        component
-            .iter()
-            .all(|&vertex| next[vertex].iter().all(|&to| component_of[to] == i - 1))
-    });
-    sort(&mut sinks);
+    let mut sinks = Vec::new();
+    'components: for (i, component) in components.into_iter().enumerate() {
+        for vertex in &component {
+            for to in &next[*vertex] {
+                if component_of[*to] != i {
+                    continue 'components;
+                }
+            }
+        }
+        sinks.push(component);
+    }
     sinks
 }
 
-/// A shortest cycle through `first`, which is a vertex of the component. `first` alone if there is no cycle.
+/// A shortest cycle through `first`, which is a vertex of the ascending component. `first` alone if there is no cycle.
 #[inline]
 pub(crate) fn cycle_through(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<usize> {
     let mut cycle = search_cycle(component, next, first);
@@ -102,11 +102,15 @@ pub(crate) fn cycle_through_reversed(
 /// The vertices of a shortest cycle against the direction of the search: `first` is the last of them.
 #[inline]
 fn search_cycle(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<usize> {
-    let within: SortedSet<usize> = component.iter().copied().collect();
     let mut found_from = SortedMap::new();
-    let mut queue = VecDeque::from([first]);
-    while let Some(at) = queue.pop_front() {
-        for &to in next[at].iter().filter(|to| within.contains(to)) {
+    let mut queue = vec![first];
+    let mut head = 0;
+    while let Some(&at) = queue.get(head) {
+        head += 1;
+        for &to in &next[at] {
+            if !contains(component, &to) {
+                continue;
+            }
             if to == first {
                 let mut cycle = vec![at];
                 while let Some(&previous) = found_from.get(&cycle[cycle.len() - 1]) {
@@ -116,7 +120,7 @@ fn search_cycle(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<u
             }
             if !found_from.contains_key(&to) {
                 found_from.insert(to, at);
-                queue.push_back(to);
+                queue.push(to);
             }
         }
     }

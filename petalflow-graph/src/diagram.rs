@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via, When};
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::sorted::SortedSet;
+use crate::sorted::{insert, sort};
 
 /// The graph as a Mermaid flowchart. The lines are sorted, so that the same graph gives the same text.
 ///
@@ -130,22 +130,24 @@ fn shape(graph: &Graph, index: usize) -> Shape {
 /// The edges without repetitions, from START first, then in the order of the nodes. A node without an edge leads to END.
 #[inline]
 pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
-    let leads: SortedSet<Source> = graph
-        .edges
-        .iter()
-        .filter(|edge| edge.via != Via::Catch)
-        .map(|edge| edge.from)
-        .collect();
-    let sinks = NodeIdx::all(graph.nodes.len())
-        .map(Source::Node)
-        .filter(|node| !leads.contains(node));
-    let implied = sinks.map(|from| Edge {
-        from,
-        via: Via::Plain,
-        to: Target::End,
-    });
-    let mut edges: Vec<Edge> = graph.edges.iter().cloned().chain(implied).collect();
-    let key = |edge: &Edge| {
+    let mut edges = graph.edges.to_vec();
+    let mut leads = vec![false; graph.nodes.len()];
+    for edge in &edges {
+        if let (Source::Node(node), false) = (edge.from, edge.via == Via::Catch) {
+            leads[node.index()] = true;
+        }
+    }
+    for node in graph.node_indices() {
+        if !leads[node.index()] {
+            edges.push(Edge {
+                from: Source::Node(node),
+                via: Via::Plain,
+                to: Target::End,
+            });
+        }
+    }
+    let mut keys = Vec::with_capacity(edges.len());
+    for (index, edge) in edges.iter().enumerate() {
         let via = match edge.via {
             Via::Plain => 0,
             Via::Each => 1,
@@ -153,11 +155,16 @@ pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
             Via::RouteEach(_) => 3,
             Via::Catch => 4,
         };
-        (edge.from, via, label(&edge.via), edge.to)
-    };
-    edges.sort_by_cached_key(key);
-    edges.dedup();
-    edges
+        keys.push((edge.from, via, label(&edge.via), edge.to, index));
+    }
+    sort(&mut keys);
+    let mut sorted: Vec<Edge> = Vec::with_capacity(edges.len());
+    for (_, _, _, _, index) in keys {
+        if sorted.last() != Some(&edges[index]) {
+            sorted.push(edges[index].clone());
+        }
+    }
+    sorted
 }
 
 #[inline]
@@ -189,31 +196,23 @@ fn ends(ids: &[String], edge: &Edge) -> (String, String) {
 /// An identifier per node: its name, with underscores for characters that Mermaid does not allow.
 #[inline]
 fn ids(graph: &Graph) -> Vec<String> {
-    let mut taken = SortedSet::from(["START".to_owned(), "END".to_owned()]);
-    let ids = graph.nodes.iter().map(|node| {
-        let plain: String = node
-            .name
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .collect();
-        let reserved = RESERVED.iter().any(|word| plain.eq_ignore_ascii_case(word));
-        let mut id = if reserved || plain.is_empty() {
-            format!("{plain}_")
-        } else {
-            plain
-        };
-        while !taken.insert(id.clone()) {
+    let mut taken = vec!["END".to_owned(), "START".to_owned()];
+    let mut ids = Vec::with_capacity(graph.nodes.len());
+    for node in &*graph.nodes {
+        let mut id = String::new();
+        for c in node.name.chars() {
+            let is_allowed = c.is_ascii_alphanumeric() || c == '_';
+            id.push(if is_allowed { c } else { '_' });
+        }
+        if id.is_empty() || RESERVED.iter().any(|word| id.eq_ignore_ascii_case(word)) {
             id.push('_');
         }
-        id
-    });
-    ids.collect()
+        while !insert(&mut taken, id.clone()) {
+            id.push('_');
+        }
+        ids.push(id);
+    }
+    ids
 }
 
 /// The keywords of Mermaid, in upper or lower case.

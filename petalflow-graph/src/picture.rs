@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use crate::diagram::{edges, label, marked};
 use crate::graph::{Edge, Graph, Source, Target, Via};
+use crate::lists::lists;
+use crate::sorted::sort;
 
 /// The distance between two layers, and the height of a node.
 const LAYER: usize = 64;
@@ -119,7 +121,9 @@ impl Drawing {
             };
             vertices.push(vertex(marked(node).into_owned(), look));
         }
-        vertices.extend((0..joins).map(|_| vertex("&".to_owned(), Look::Join)));
+        for _ in 0..joins {
+            vertices.push(vertex("&".to_owned(), Look::Join));
+        }
         vertices.push(vertex("START".to_owned(), Look::End));
         vertices.push(vertex("END".to_owned(), Look::End));
         let ends = |edge: &Edge| {
@@ -169,28 +173,29 @@ impl Drawing {
         let count = self.vertices.len();
         // 0: not seen, 1: on the path, 2: done.
         let mut state = vec![0; count];
-        for root in std::iter::once(start).chain(0..count) {
+        for index in 0..=count {
+            let root = if index == 0 { start } else { index - 1 };
             if state[root] != 0 || root == end {
                 continue;
             }
             state[root] = 1;
             let mut stack = vec![(root, 0)];
             while let Some((at, next)) = stack.last_mut() {
-                let (at, from) = (*at, *next);
-                let found = (from..self.lines.len()).find(|&i| self.lines[i].path[0] == at);
-                let Some(found) = found else {
+                let at = *at;
+                let Some(line) = self.lines.get_mut(*next) else {
                     state[at] = 2;
                     stack.pop();
                     continue;
                 };
-                *next = found + 1;
-                let to = self.lines[found].path[1];
+                *next += 1;
+                let to = line.path[1];
                 match state[to] {
+                    _ if line.path[0] != at => {}
                     0 => {
                         state[to] = 1;
                         stack.push((to, 0));
                     }
-                    1 => self.lines[found].back = true,
+                    1 => line.back = true,
                     _ => {}
                 }
             }
@@ -202,7 +207,10 @@ impl Drawing {
         let mut changed = true;
         while changed {
             changed = false;
-            for line in self.lines.iter().filter(|line| !line.back) {
+            for line in &self.lines {
+                if line.back {
+                    continue;
+                }
                 let (from, to) = (line.path[0], line.path[1]);
                 let below = self.vertices[from].layer + 1;
                 if self.vertices[to].layer < below {
@@ -211,8 +219,15 @@ impl Drawing {
                 }
             }
         }
-        let last = self.vertices.iter().map(|vertex| vertex.layer).max();
-        self.vertices[end].layer = last.unwrap_or(0);
+        self.vertices[end].layer = self.last_layer();
+    }
+
+    fn last_layer(&self) -> usize {
+        let mut last = 0;
+        for vertex in &self.vertices {
+            last = last.max(vertex.layer);
+        }
+        last
     }
 
     /// Adds a bend in each layer that an edge crosses.
@@ -220,7 +235,10 @@ impl Drawing {
         let Drawing {
             vertices, lines, ..
         } = self;
-        for line in lines.iter_mut().filter(|line| !line.back) {
+        for line in lines {
+            if line.back {
+                continue;
+            }
             let (from, to) = (line.path[0], line.path[1]);
             let mut path = vec![from];
             for layer in vertices[from].layer + 1..vertices[to].layer {
@@ -242,55 +260,67 @@ impl Drawing {
 
     /// Orders each layer by the middle of the neighbors, several times down and up.
     fn order(&mut self) {
-        let last = self.vertices.iter().map(|vertex| vertex.layer).max();
-        self.layers = vec![Vec::new(); last.unwrap_or(0) + 1];
+        self.layers = lists(self.last_layer() + 1);
         for (index, vertex) in self.vertices.iter().enumerate() {
             self.layers[vertex.layer].push(index);
         }
         let mut position = vec![0; self.vertices.len()];
-        let mut neighbors = vec![[Vec::new(), Vec::new()]; self.vertices.len()];
-        for line in self.lines.iter().filter(|line| !line.back) {
-            for step in line.path.windows(2) {
-                neighbors[step[1]][0].push(step[0]);
-                neighbors[step[0]][1].push(step[1]);
+        let (mut above, mut below) = (lists(position.len()), lists(position.len()));
+        for line in &self.lines {
+            if line.back {
+                continue;
+            }
+            for step in 1..line.path.len() {
+                let (from, to) = (line.path[step - 1], line.path[step]);
+                above[to].push(from);
+                below[from].push(to);
             }
         }
         for round in 0..8 {
             for layer in &self.layers {
-                for (at, &vertex) in layer.iter().enumerate() {
-                    position[vertex] = at * 1000 / layer.len();
-                }
+                number(layer, &mut position);
             }
-            let side = round % 2;
+            let is_down = round % 2 == 0;
+            let neighbors = if is_down { &above } else { &below };
             let count = self.layers.len();
             for at in 0..count {
-                let at = if side == 0 { at } else { count - 1 - at };
-                let middle = |vertex: &usize| {
-                    let near = &neighbors[*vertex][side];
-                    let sum: usize = near.iter().map(|&near| position[near]).sum();
-                    sum.checked_div(near.len()).unwrap_or(position[*vertex])
-                };
-                let layer = &mut self.layers[at];
-                layer.sort_by_key(middle);
-                for (place, &vertex) in layer.iter().enumerate() {
-                    position[vertex] = place * 1000 / layer.len();
+                let layer = &mut self.layers[if is_down { at } else { count - 1 - at }];
+                let mut middles = Vec::with_capacity(layer.len());
+                for (place, vertex) in layer.iter().enumerate() {
+                    let near = &neighbors[*vertex];
+                    let mut sum = 0;
+                    for near in near {
+                        sum += position[*near];
+                    }
+                    let middle = sum.checked_div(near.len());
+                    // With the place, so that vertices with the same middle retain their order.
+                    middles.push((middle.unwrap_or(position[*vertex]), place, *vertex));
                 }
+                sort(&mut middles);
+                for (place, (_, _, vertex)) in middles.iter().enumerate() {
+                    layer[place] = *vertex;
+                }
+                number(layer, &mut position);
             }
         }
     }
 
     /// Places the vertices of each layer side by side, around one axis.
     fn place(&mut self) {
-        let width = |drawing: &Self, layer: &[usize]| {
-            let widths = layer.iter().map(|&vertex| drawing.vertices[vertex].room());
-            widths.sum::<usize>() + GAP * layer.len().saturating_sub(1)
-        };
-        let widths: Vec<usize> = self.layers.iter().map(|layer| width(self, layer)).collect();
-        let axis = widths.iter().max().copied().unwrap_or(0) / 2 + GAP / 2;
-        for (layer, width) in self.layers.clone().into_iter().zip(widths) {
-            let mut x = axis - width / 2;
+        let (mut widths, mut widest) = (Vec::new(), 0);
+        for layer in &self.layers {
+            let mut width = GAP * layer.len().saturating_sub(1);
             for vertex in layer {
-                let vertex = &mut self.vertices[vertex];
+                width += self.vertices[*vertex].room();
+            }
+            widths.push(width);
+            widest = widest.max(width);
+        }
+        let axis = widest / 2 + GAP / 2;
+        for (layer, width) in widths.iter().enumerate() {
+            let mut x = axis - width / 2;
+            for vertex in &self.layers[layer] {
+                let vertex = &mut self.vertices[*vertex];
                 let room = vertex.room();
                 vertex.x = x + room / 2;
                 x += room + GAP;
@@ -300,14 +330,23 @@ impl Drawing {
 
     /// The right end of all vertices.
     fn right(&self) -> usize {
-        self.vertices.iter().map(Vertex::right).max().unwrap_or(0)
+        let mut right = 0;
+        for vertex in &self.vertices {
+            right = right.max(vertex.right());
+        }
+        right
     }
 
     fn size(&self) -> (usize, usize) {
-        let back = self.lines.iter().filter(|line| line.back);
-        let labels = back.clone().map(|line| line.text.chars().count() * 8).max();
-        let margins = back.count() * MARGIN + labels.map_or(0, |width| width + GAP);
-        (self.right() + GAP / 2 + margins, self.layers.len() * LAYER)
+        let (mut margins, mut widest) = (0, 0);
+        for line in &self.lines {
+            if line.back {
+                margins += MARGIN;
+                widest = widest.max(line.text.chars().count() * 8 + GAP);
+            }
+        }
+        let width = self.right() + GAP / 2 + margins + widest;
+        (width, self.layers.len() * LAYER)
     }
 
     fn edges(&self, svg: &mut String) {
@@ -406,6 +445,13 @@ impl Drawing {
                 escaped(&vertex.text)
             );
         }
+    }
+}
+
+/// Sets the positions of the vertices of a layer, in thousandths of its length.
+fn number(layer: &[usize], position: &mut [usize]) {
+    for (place, vertex) in layer.iter().enumerate() {
+        position[*vertex] = place * 1000 / layer.len();
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::graph::{Graph, Source, Target};
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::sorted::SortedSet;
+use crate::lists::lists;
+use crate::sorted::{insert, search};
 
 /// A join of a [merge](crate::Node::merge), with the nodes that can reach its sides.
 ///
@@ -48,12 +49,14 @@ impl SkippableJoin {
             return Vec::new();
         }
         let into = Into::of(graph);
+        let merges = merges(graph);
         let mut found: Vec<Self> = Vec::new();
-        for (join, merge) in JoinIdx::all(graph.joins as usize).zip(merges(graph)) {
-            if let Some(merge) = merge {
-                let sides = into.joins[join.index()].iter();
-                let reach = |side: &Source| into.reach(*side, join, merge, &found);
-                let reached_from = sides.map(reach).collect();
+        for join in JoinIdx::all(merges.len()) {
+            if let Some(merge) = merges[join.index()] {
+                let mut reached_from = Vec::new();
+                for side in &into.joins[join.index()] {
+                    reached_from.push(into.reach(*side, join, merge, &found));
+                }
                 found.push(SkippableJoin {
                     join,
                     reached_from,
@@ -68,10 +71,13 @@ impl SkippableJoin {
     /// nodes again.
     #[inline]
     fn found_before(known: &[Self], join: JoinIdx, merge: NodeIdx) -> Option<&Self> {
-        let index = known.binary_search_by(|it| it.join.cmp(&join)).ok()?;
-        let (word, bit) = (merge.index() / 64, merge.index() % 64);
-        let mut sides = known[index].reached_from.iter();
-        (!sides.any(|nodes| nodes[word] >> bit & 1 == 1)).then_some(&known[index])
+        let index = search(known.len(), &|at| known[at].join.cmp(&join)).ok()?;
+        for nodes in &known[index].reached_from {
+            if has(nodes, merge) {
+                return None;
+            }
+        }
+        Some(&known[index])
     }
 
     /// The join that fires next without its missing sides, if there is one.
@@ -84,32 +90,47 @@ impl SkippableJoin {
         arrived: impl Fn(JoinIdx) -> Option<&'a [bool]>,
         active: impl Iterator<Item = NodeIdx> + Clone,
     ) -> Option<JoinIdx> {
-        let waiting = joins
-            .iter()
-            .filter_map(|join| Some((join, arrived(join.join)?)))
-            .filter(|(join, arrived)| !join.waits_for(arrived, active.clone()));
-        let ready: Vec<(&Self, &[bool])> = waiting.collect();
-        let waits = |(a, arrived): &(&Self, &[bool]), (b, _): &(&Self, &[bool])| {
-            a.waits_for(arrived, std::iter::once(b.merge))
-        };
-        let is_first = |a: &&(&Self, &[bool])| {
-            let mut others = ready.iter().filter(|b| b.0.join != a.0.join);
-            others.all(|b| !waits(a, b) || waits(b, a))
-        };
-        let first = ready.iter().find(is_first).or(ready.first());
-        first.map(|(join, _)| join.join)
+        let mut ready: Vec<(&Self, &[bool])> = Vec::new();
+        'joins: for join in joins {
+            if let Some(arrived) = arrived(join.join) {
+                for node in active.clone() {
+                    if join.waits_for(arrived, node) {
+                        continue 'joins;
+                    }
+                }
+                ready.push((join, arrived));
+            }
+        }
+        'ready: for (join, arrived) in &ready {
+            for (other, other_arrived) in &ready {
+                if other.join != join.join
+                    && join.waits_for(arrived, other.merge)
+                    && !other.waits_for(other_arrived, join.merge)
+                {
+                    continue 'ready;
+                }
+            }
+            return Some(join.join);
+        }
+        ready.first().map(|(join, _)| join.join)
     }
 
-    /// Whether one of these nodes can reach a missing side.
+    /// Whether this node can reach a missing side.
     #[inline]
-    fn waits_for(&self, arrived: &[bool], mut nodes: impl Iterator<Item = NodeIdx>) -> bool {
-        nodes.any(|node| {
-            let sides = self.reached_from.iter().zip(arrived);
-            let mut missing = sides.filter(|(_, arrived)| !**arrived);
-            let (word, bit) = (node.index() / 64, node.index() % 64);
-            missing.any(|(nodes, _)| nodes[word] >> bit & 1 == 1)
-        })
+    fn waits_for(&self, arrived: &[bool], node: NodeIdx) -> bool {
+        for (side, nodes) in self.reached_from.iter().enumerate() {
+            if arrived.get(side) == Some(&false) && has(nodes, node) {
+                return true;
+            }
+        }
+        false
     }
+}
+
+/// Whether a node is among these, which are bits.
+#[inline]
+fn has(nodes: &[u64], node: NodeIdx) -> bool {
+    nodes[node.index() / 64] >> (node.index() % 64) & 1 == 1
 }
 
 /// The sources of the edges to each node, and the sides of each join.
@@ -122,8 +143,8 @@ impl Into {
     #[inline]
     fn of(graph: &Graph) -> Self {
         let mut into = Into {
-            nodes: vec![Vec::new(); graph.nodes().len()],
-            joins: vec![Vec::new(); graph.joins as usize],
+            nodes: lists(graph.nodes().len()),
+            joins: lists(graph.joins as usize),
         };
         for edge in graph.edges() {
             match edge.to {
@@ -148,29 +169,27 @@ impl Into {
         known: &[SkippableJoin],
     ) -> Vec<u64> {
         let mut nodes = vec![0; self.nodes.len().div_ceil(64)];
-        let mut joins = SortedSet::from([join]);
+        let mut joins = vec![join];
         let mut queue = vec![side];
         while let Some(source) = queue.pop() {
             match source {
                 Source::Start => {}
-                Source::Join(join) if !joins.insert(join) => {}
+                Source::Join(join) if !insert(&mut joins, join) => {}
                 Source::Join(join) => match SkippableJoin::found_before(known, join, merge) {
                     Some(known) => {
-                        for (word, more) in known
-                            .reached_from
-                            .iter()
-                            .flat_map(|it| it.iter().enumerate())
-                        {
-                            nodes[word] |= more;
+                        for side in &known.reached_from {
+                            for (word, more) in side.iter().enumerate() {
+                                nodes[word] |= more;
+                            }
                         }
                     }
-                    None => queue.extend(&self.joins[join.index()]),
+                    None => queue.extend_from_slice(&self.joins[join.index()]),
                 },
                 Source::Node(node) => {
                     let (word, bit) = (&mut nodes[node.index() / 64], 1 << (node.index() % 64));
                     if *word & bit == 0 {
                         *word |= bit;
-                        queue.extend(&self.nodes[node.index()]);
+                        queue.extend_from_slice(&self.nodes[node.index()]);
                     }
                 }
             }

@@ -64,7 +64,7 @@ fn sink(heap: &mut dyn Heap, mut at: usize, len: usize) {
 /// The index of an element among sorted ones, or else the index at which it belongs. `order` compares the element at an index with
 /// the wanted one. A parameter of the type `dyn Fn`, so that the function is compiled once.
 #[inline]
-fn search(len: usize, order: &dyn Fn(usize) -> Ordering) -> Result<usize, usize> {
+pub(crate) fn search(len: usize, order: &dyn Fn(usize) -> Ordering) -> Result<usize, usize> {
     let (mut begin, mut end) = (0, len);
     while begin < end {
         let middle = usize::midpoint(begin, end);

@@ -63,8 +63,11 @@ impl Analysis {
     #[inline]
     pub fn of(graph: &Graph) -> Self {
         let mut analysis = Self::declared(graph);
-        if graph.edges.iter().any(|edge| edge.via.route().is_some()) {
-            analysis.any = Some(Any::of(graph, Routes::Any, &analysis.declared));
+        for edge in &*graph.edges {
+            if edge.via.route().is_some() {
+                analysis.any = Some(Any::of(graph, Routes::Any, &analysis.declared));
+                break;
+            }
         }
         analysis
     }
@@ -106,19 +109,22 @@ impl Analysis {
 impl Any {
     #[inline]
     fn of(graph: &Graph, routes: Routes, declared: &Exploration) -> Self {
-        let Exploration {
-            pairs, mut stuck, ..
-        } = explore(graph, routes);
-        stuck.retain(|any| declared.stuck.iter().all(|stuck| stuck.join != any.join));
-        let stuck_at = stuck
-            .iter()
-            .filter_map(|stuck| stuck.report_at(graph))
-            .collect();
-        Any {
+        let Exploration { pairs, stuck, .. } = explore(graph, routes);
+        let mut any = Any {
             together: pairs.table(),
-            stuck,
-            stuck_at,
+            stuck: Vec::new(),
+            stuck_at: Vec::new(),
+        };
+        for stuck in stuck {
+            if declared.stuck.iter().any(|known| known.join == stuck.join) {
+                continue;
+            }
+            if let Some(node) = stuck.report_at(graph) {
+                any.stuck_at.push(node);
+            }
+            any.stuck.push(stuck);
         }
+        any
     }
 
     /// The form that constant evaluation reads.

@@ -46,7 +46,7 @@ impl StateSpace {
             states: vec![State::default()],
             transitions: Vec::new(),
         };
-        let mut known = HashMap::new();
+        let mut known = Numbers::default();
         let mut work = Work(0);
         let mut from = 0;
         while from < space.states.len() {
@@ -57,14 +57,15 @@ impl StateSpace {
             };
             for (state, losses) in following {
                 work.spend(state.frontier.len() + state.arrived.len())?;
-                let to = *known.entry(state).or_insert_with_key(|state| {
-                    space.states.push(state.clone());
-                    to_u32(space.states.len() - 1)
-                });
+                // START has no number.
+                let to = known.number(&state) + 1;
+                if to == space.states.len() {
+                    space.states.push(state);
+                }
                 for lost in losses {
                     space.transitions.push(Transition {
                         from: to_u32(from),
-                        to,
+                        to: to_u32(to),
                         lost,
                     });
                 }
@@ -75,6 +76,22 @@ impl StateSpace {
             from += 1;
         }
         Some(space)
+    }
+}
+
+/// The numbers of states, in the order in which they are found.
+#[derive(Default)]
+struct Numbers(HashMap<State, usize>);
+
+impl Numbers {
+    #[inline]
+    fn number(&mut self, state: &State) -> usize {
+        if let Some(&known) = self.0.get(state) {
+            return known;
+        }
+        let new = self.0.len();
+        self.0.insert(state.clone(), new);
+        new
     }
 }
 
@@ -135,11 +152,11 @@ fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec
         partial = next;
     }
     let mut following: Vec<(State, Losses)> = Vec::new();
-    let mut positions = HashMap::new();
+    let mut positions = Numbers::default();
     for (tokens, losses) in partial {
         work.spend(tokens.len())?;
         let state = shape.close(&tokens, state);
-        let at = *positions.entry(state.clone()).or_insert(following.len());
+        let at = positions.number(&state);
         if at == following.len() {
             following.push((state, losses));
         } else {
@@ -164,7 +181,13 @@ fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
             return;
         }
     }
-    losses.retain(|known| !subset(known, &lost));
+    let mut kept = Vec::new();
+    for known in std::mem::take(losses) {
+        if !subset(&known, &lost) {
+            kept.push(known);
+        }
+    }
+    *losses = kept;
     losses.push(lost);
     if losses.len() > MAX_LOST {
         // The union leaves fewer sure writes than each set, which is sound.

@@ -178,8 +178,11 @@ impl Shape {
             }
         }
         if !fired.is_empty() {
-            next.arrived
-                .retain(|&side| !contains(&fired, &self.sides[side as usize].0));
+            for side in std::mem::take(&mut next.arrived) {
+                if !contains(&fired, &self.sides[side as usize].0) {
+                    next.arrived.push(side);
+                }
+            }
         }
         sort(&mut next.frontier);
         if next.frontier.is_empty() {

@@ -69,6 +69,7 @@ fn sources(graph: &Graph) -> Vec<NodeIdx> {
 
 /// If one of several possible first nodes has a name similar to that of a node where a path ends, a misspelled name has probably
 /// cut the path.
+#[inline]
 fn misspelt(cx: &Cx<'_>, sources: &[NodeIdx]) -> Option<Diagnostic> {
     if sources.len() < 2 {
         return None;

@@ -37,6 +37,7 @@ pub const fn no_start(sources: &[&str], first: &str) -> Text {
 }
 
 /// PF001, if no edge leads to the first node `name`, but one to the node `similar`.
+#[inline]
 pub const fn no_start_but_similar(name: &str, similar: &str) -> Text {
     let text = Text::new("the flow has several possible first nodes: no edge leads to ")
         .name(name)
@@ -188,6 +189,7 @@ pub const fn mixed_in_arm(targets: &str) -> Text {
 }
 
 /// PF008.
+#[inline]
 pub const fn unused_node(name: &str, similar: Option<&str>) -> Text {
     let text = Text::new("node ")
         .name(name)
@@ -201,6 +203,7 @@ pub const fn unused_node(name: &str, similar: Option<&str>) -> Text {
 }
 
 /// PF009, for a node without an edge into it. `similar` is a node that an edge leads to, and that leads nowhere.
+#[inline]
 pub const fn unreachable_node(name: &str, similar: Option<&str>) -> Text {
     let text = Text::new("node ")
         .name(name)
@@ -222,6 +225,7 @@ pub const fn unreachable_node(name: &str, similar: Option<&str>) -> Text {
     clippy::large_types_passed_by_value,
     reason = "the result of each call is the input of the next"
 )]
+#[inline]
 const fn one_name(text: Text, name: &str, similar: &str) -> Text {
     text.push(" the similar name ")
         .name(similar)

@@ -15,6 +15,7 @@ pub const fn takes_no_item(node: &str, from: &str) -> Text {
 }
 
 /// PF020, in the builder: an item is delivered to a node that takes none; `fix` says how to add one that does.
+#[inline]
 pub const fn cannot_take_item(node: &str, from: &str, fix: &str) -> Text {
     Text::new("node ")
         .name(node)
@@ -26,6 +27,7 @@ pub const fn cannot_take_item(node: &str, from: &str, fix: &str) -> Text {
 }
 
 /// PF020, in the builder: a plain edge between a node that returns items and one that takes one.
+#[inline]
 pub const fn each_edge_forgotten(node: &str, from: &str) -> Text {
     Text::new("node ")
         .name(from)
@@ -39,6 +41,7 @@ pub const fn each_edge_forgotten(node: &str, from: &str) -> Text {
 }
 
 /// PF020, in the builder: a node returns items that no edge takes.
+#[inline]
 pub const fn items_of_no_edge(node: &str) -> Text {
     Text::new("node ")
         .name(node)

@@ -187,6 +187,7 @@ pub struct KeyTraits {
 }
 
 /// A key whose type lacks a trait. `None` if it has all.
+#[inline]
 pub const fn unfit_key(key: &str, ty: &str, traits: KeyTraits) -> Option<Text> {
     let text = Text::new("key ")
         .name(key)
@@ -229,6 +230,7 @@ pub const fn unfit_key(key: &str, ty: &str, traits: KeyTraits) -> Option<Text> {
 }
 
 /// An answer whose type lacks a trait. `None` if it has both.
+#[inline]
 pub const fn unfit_answer(ty: &str, serialize: bool, deserialize: bool) -> Option<Text> {
     let (is_not, derive) = match (serialize, deserialize) {
         (true, true) => return None,
@@ -247,6 +249,7 @@ pub const fn unfit_answer(ty: &str, serialize: bool, deserialize: bool) -> Optio
 }
 
 /// A key with a reference, whose value cannot be read back.
+#[inline]
 pub const fn borrowed_key(key: &str, ty: &str) -> Text {
     Text::new("key ").name(key).push(" cannot be of type ").name(ty).push(", because a thread is stored, and what is read back owns its data; use an owned type such as `String`, or `Cow<'static, str>`, or mark the state `#[state(volatile)]`")
 }
