@@ -2,7 +2,8 @@
 //!
 //! A graph is given by its adjacency lists: `next[v]` has the vertices to which `v` has an edge.
 
-use crate::sorted::{SortedMap, contains, sort};
+use crate::collections::SortedMap;
+use crate::sorted::{contains, sort};
 
 /// The strongly connected components, each ascending, sorted by their first vertex.
 ///

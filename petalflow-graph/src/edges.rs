@@ -1,9 +1,47 @@
 //! The edges of a graph by their source, and functions on them.
 
+use crate::collections::SortedMap;
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::NodeIdx;
 use crate::lists::lists;
-use crate::sorted::SortedMap;
+
+impl Target {
+    /// The source of the edges that follow, unless the path ends.
+    #[inline]
+    pub(crate) const fn source(self) -> Option<Source> {
+        match self {
+            Target::Node(node) => Some(Source::Node(node)),
+            Target::Join(join) => Some(Source::Join(join)),
+            Target::End => None,
+        }
+    }
+}
+
+impl Edge {
+    /// Whether it sends a list to a node: one run of that node per item.
+    #[inline]
+    pub(crate) const fn sends_list(&self) -> bool {
+        self.via.is_each() && matches!(self.to, Target::Node(_))
+    }
+}
+
+impl Graph {
+    /// The number of a source: first the nodes, then the joins, then START.
+    #[inline]
+    pub(crate) fn vertex(&self, source: Source) -> usize {
+        match source {
+            Source::Node(node) => node.index(),
+            Source::Join(join) => self.nodes.len() + join.index(),
+            Source::Start => self.nodes.len() + self.joins as usize,
+        }
+    }
+
+    /// For each [`vertex`](Self::vertex) `false`.
+    #[inline]
+    pub(crate) fn no_vertices(&self) -> Vec<bool> {
+        vec![false; self.nodes.len() + self.joins as usize + 1]
+    }
+}
 
 /// The edges by their source.
 pub(crate) struct EdgesBySource<'a> {

@@ -182,16 +182,6 @@ impl Target {
             Target::Join(_) | Target::End => None,
         }
     }
-
-    /// The source of the edges that follow, unless the path ends.
-    #[inline]
-    pub(crate) const fn source(self) -> Option<Source> {
-        match self {
-            Target::Node(node) => Some(Source::Node(node)),
-            Target::Join(join) => Some(Source::Join(join)),
-            Target::End => None,
-        }
-    }
 }
 
 impl Via {
@@ -215,14 +205,6 @@ impl Via {
     #[inline]
     pub const fn is_each(&self) -> bool {
         matches!(self, Via::Each | Via::RouteEach(_))
-    }
-}
-
-impl Edge {
-    /// Whether it sends a list to a node: one run of that node per item.
-    #[inline]
-    pub(crate) const fn sends_list(&self) -> bool {
-        self.via.is_each() && matches!(self.to, Target::Node(_))
     }
 }
 
@@ -297,22 +279,6 @@ impl Graph {
     #[inline]
     pub fn node_indices(&self) -> impl DoubleEndedIterator<Item = NodeIdx> + Clone + use<> {
         NodeIdx::all(self.nodes.len())
-    }
-
-    /// The number of a source: first the nodes, then the joins, then START.
-    #[inline]
-    pub(crate) fn vertex(&self, source: Source) -> usize {
-        match source {
-            Source::Node(node) => node.index(),
-            Source::Join(join) => self.nodes.len() + join.index(),
-            Source::Start => self.nodes.len() + self.joins as usize,
-        }
-    }
-
-    /// For each [`vertex`](Self::vertex) `false`.
-    #[inline]
-    pub(crate) fn no_vertices(&self) -> Vec<bool> {
-        vec![false; self.nodes.len() + self.joins as usize + 1]
     }
 
     /// The node at this index.

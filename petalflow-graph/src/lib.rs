@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `graph`, `idx`, `facts`, `keys` | the model: nodes, edges, joins, and the properties of nodes and keys |
 //! | `rule`, `diagnostic`, `messages` | the rules by code, and the errors that report violations |
+//! | `lists`, `sorted`, `collections` | vectors and functions on them, with little code for each type |
 //! | `tables` | the analysis of a graph as constants |
 //! | `node_rules` | the rules that depend on the types of the nodes |
 //! | `analyses` | the possible runs of a graph; with the feature `analysis` |
@@ -19,17 +20,16 @@
 //! Nearly every function is `#[inline]`, so that it is compiled only where it is called. A program that builds no graph at run
 //! time does not compile the analyses. They would take a quarter of its build time.
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    not(feature = "analysis"),
-    allow(dead_code, reason = "only the rules and the analyses use them")
-)]
 
 #[cfg(feature = "analysis")]
 mod analyses;
 #[cfg(feature = "analysis")]
+mod collections;
+#[cfg(feature = "analysis")]
 mod components;
 mod diagnostic;
 mod diagram;
+#[cfg(feature = "analysis")]
 mod edges;
 mod facts;
 mod graph;
@@ -58,6 +58,9 @@ mod topology;
 pub use analyses::{
     Analysis, Any, Exploration, Frontiers, PairTable, Pairs, Paths, Routes, Stuck, explore,
 };
+#[cfg(feature = "analysis")]
+#[doc(hidden)]
+pub use collections::{SortedMap, SortedSet};
 pub use diagnostic::{Diagnostic, Location};
 pub use diagram::{dot, mermaid};
 #[doc(hidden)]
@@ -71,16 +74,15 @@ pub use idx::to_u32;
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
 pub use node_rules::{
-    Conflict, UnwrittenRead, Verdict, diagnose, report, report_arm, report_routes,
-    route_diagnostics, verdicts, verdicts_of,
+    Conflict, UnwrittenRead, Verdict, diagnose, report, report_arm, report_routes, verdicts,
 };
+#[cfg(feature = "analysis")]
+pub use node_rules::{route_diagnostics, verdicts_of};
 #[cfg(feature = "analysis")]
 pub use picture::picture;
 pub use rule::Rule;
 pub use similar::{same, similar};
 pub use skips::SkippableJoin;
-#[doc(hidden)]
-pub use sorted::{SortedMap, SortedSet};
 pub use tables::{
     AnyRef, EndlessRow, FrontiersRef, PairsRef, PathEdge, PathsRef, Tables, Transition, kind,
 };

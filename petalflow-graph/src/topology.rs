@@ -1,9 +1,9 @@
 //! The nodes, edges and metrics of a graph, for introspection.
 
 use crate::diagram::edges;
-use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target, When};
 use crate::idx::NodeIdx;
+use crate::lists::lists;
 
 /// The nodes, edges and metrics of a graph.
 ///
@@ -230,7 +230,12 @@ enum Vertex {
 /// The pairs of vertices with an edge, each pair once.
 #[inline]
 fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
-    let by_source = EdgesBySource::of(graph);
+    let mut after_joins = lists(graph.joins as usize);
+    for edge in &*graph.edges {
+        if let Source::Join(join) = edge.from {
+            after_joins[join.index()].push(edge.to);
+        }
+    }
     let mut pairs = Vec::new();
     for edge in edges(graph) {
         let from = match edge.from {
@@ -245,10 +250,10 @@ fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
                 Target::Node(node) => pairs.push((from, Vertex::Node(node))),
                 Target::End => pairs.push((from, Vertex::End)),
                 Target::Join(join) => {
-                    for out in &by_source.joins[join.index()] {
-                        if !passed.contains(&out.to) {
-                            passed.push(out.to);
-                            queue.push(out.to);
+                    for to in &after_joins[join.index()] {
+                        if !passed.contains(to) {
+                            passed.push(*to);
+                            queue.push(*to);
                         }
                     }
                 }

@@ -1,9 +1,10 @@
 //! The outcomes of a task: which edges of its node fire together.
 
+use crate::collections::SortedMap;
 use crate::edges::routes;
 use crate::graph::{Edge, Source, Target, Via};
 use crate::idx::{JoinIdx, to_u32};
-use crate::sorted::{SortedMap, sort, union};
+use crate::sorted::{sort, union};
 
 /// The activations of a task, as sorted tokens; see [`TokensOf::add_token`].
 pub(crate) type Tokens = Vec<u32>;

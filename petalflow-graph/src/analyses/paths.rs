@@ -1,12 +1,13 @@
 //! The edges of a graph in the orders of constants.
 
+use crate::collections::SortedMap;
 use crate::components::postorder;
 use crate::edges::batches;
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
 use crate::lists::lists;
 use crate::skips::merges;
-use crate::sorted::{SortedMap, sort};
+use crate::sorted::sort;
 use crate::tables::{PathEdge, PathsRef, kind};
 
 /// An owned [`PathsRef`].

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::outcomes::Outcome;
 use super::superstep::{Shape, State};
+use crate::collections::SortedMap;
 use crate::idx::{NodeIdx, to_u32};
-use crate::sorted::{SortedMap, sort, subset, union};
+use crate::sorted::{sort, subset, union};
 
 /// The maximum number of explored states.
 const MAX_STATES: usize = 20_000;

@@ -1,11 +1,12 @@
 //! One superstep: the activations of each task, and the next state.
 
 use super::outcomes::{Outcome, Pick, Tokens, TokensOf};
+use crate::collections::SortedMap;
 use crate::edges::{EdgesBySource, choose};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx, to_u32};
 use crate::skips::SkippableJoin;
-use crate::sorted::{SortedMap, contains, insert, sort};
+use crate::sorted::{contains, insert, sort};
 
 /// How the routes of a node are picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

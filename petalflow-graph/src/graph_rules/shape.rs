@@ -2,13 +2,14 @@
 
 use super::cx::Cx;
 use super::names;
+use crate::collections::SortedMap;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::edges::{choose, only_end};
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::messages;
 use crate::rule::Rule;
-use crate::sorted::{SortedMap, sort};
+use crate::sorted::sort;
 
 /// PF001: START has an edge.
 #[inline]

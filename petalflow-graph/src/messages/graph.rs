@@ -73,20 +73,6 @@ pub const fn declared_twice(name: &str) -> Text {
         .push(" is declared twice; rename one of them, or remove it")
 }
 
-/// PF003, for the option `name` of `#[node]`: `renamed` and `other` are the names in the flow.
-#[inline]
-pub const fn named_alike(name: &str, renamed: &str, other: &str) -> Text {
-    Text::new("nodes ")
-        .name(renamed)
-        .push(" and ")
-        .name(other)
-        .push(" would both be called ")
-        .name(name)
-        .push(" in the graph; give one of them another name: `node other = ")
-        .push(renamed)
-        .push(";`, or another `name` in `#[node]`")
-}
-
 /// PF003, for the names in checkpoints.
 #[inline]
 pub const fn stored_twice(first: &str, second: &str, stored: &str) -> Text {

@@ -2,18 +2,22 @@
 //!
 //! Every function returns one line without the code of its rule. [`coded`] adds the code.
 
+#[cfg(feature = "analysis")]
 mod graph;
 mod items;
 mod keys;
+mod names;
 mod routes;
+#[cfg(feature = "analysis")]
 mod settings;
 
 use crate::rule::Rule;
 use crate::text::Text;
 
+#[cfg(feature = "analysis")]
 pub use graph::{
     declared_twice, edge_twice, empty, end_in_join, first_here, first_written_here, into_start,
-    matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, named_alike, no_name, no_start,
+    matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, no_name, no_start,
     no_start_but_similar, out_of_end, reserved_name, route_twice, stored_twice, unknown_node,
     unreachable_node, unused_node,
 };
@@ -25,13 +29,15 @@ pub use keys::{
     KeyTraits, Precision, Writers, borrowed_key, conflict, conflict_with_itself, missing_output,
     too_many_keys, unfit_answer, unfit_key, unwritten_guard_read, unwritten_read, written_twice,
 };
+pub use names::{named_alike, tool_twice};
 pub use routes::{
     endless_by_choice, missing_routes, no_route, plain_beside_route, stuck_by_many, unknown_route,
 };
+#[cfg(feature = "analysis")]
 pub use settings::{
     catches_itself, caught_by_no_node, caught_twice, interrupted_twice, keep_beside_in,
     keep_takes_thread, keeps_nothing, repeated_option, route_listed_twice, routes_listed_twice,
-    routes_not_listed, routes_of_type, tool_twice, unknown_option,
+    routes_not_listed, routes_of_type, unknown_option,
 };
 
 /// The line with its code, for users.

@@ -3,14 +3,6 @@
 use super::list;
 use crate::text::Text;
 
-/// PF023.
-#[inline]
-pub const fn tool_twice(name: &str) -> Text {
-    Text::new("two tools are called ")
-        .name(name)
-        .push(", so a model could not distinguish them; rename one of them")
-}
-
 /// PF024: `known` are the options that exist.
 #[inline]
 pub const fn unknown_option(option: &str, similar: Option<&str>, known: &[&str]) -> Text {

@@ -16,7 +16,9 @@ use crate::tables::{EndlessRow, Tables};
 use assignment::{all_keys_always_have_values, by_frontiers, by_paths};
 use conflicts::{conflicts, repeated_routes};
 
-pub use report::{report, report_arm, report_routes, route_diagnostics};
+#[cfg(feature = "analysis")]
+pub use report::route_diagnostics;
+pub use report::{report, report_arm, report_routes};
 pub use verdict::{Conflict, UnwrittenRead, Verdict};
 
 /// The verdict on each node, in constant evaluation. `S` is [`Tables::scratch`].
@@ -32,6 +34,7 @@ pub const fn verdicts<const N: usize, const S: usize>(
 }
 
 /// The verdict on each node, at run time.
+#[cfg(feature = "analysis")]
 #[inline]
 pub fn verdicts_of(
     tables: &Tables<'_>,

@@ -1,6 +1,7 @@
 //! Compile errors from constant evaluation: each function panics, at its caller, with the message of the broken rule.
 
 use super::verdict::Verdict;
+#[cfg(feature = "analysis")]
 use crate::diagnostic::{Diagnostic, Location};
 use crate::facts::{KeyFacts, NodeFacts};
 use crate::idx::NodeIdx;
@@ -59,6 +60,7 @@ pub const fn report_arm(node: &NodeFacts<'_>, arm: &str) {
 
 /// [`report_routes`] and [`report_arm`] for the run-time builder. `arms` has the names of routes with the locations of their
 /// edges.
+#[cfg(feature = "analysis")]
 #[inline]
 pub fn route_diagnostics(
     at: NodeIdx,

@@ -1,5 +1,6 @@
 //! The verdict on a node: the rules that it breaks, and their messages.
 
+#[cfg(feature = "analysis")]
 use crate::diagnostic::{Diagnostic, Location};
 use crate::facts::{KeyFacts, NodeFacts};
 use crate::idx::NodeIdx;
@@ -164,6 +165,7 @@ impl Verdict {
     }
 
     /// The diagnostic for the first rule that the node breaks.
+    #[cfg(feature = "analysis")]
     #[inline]
     pub fn diagnostic(
         &self,
@@ -176,6 +178,7 @@ impl Verdict {
     }
 
     /// The diagnostics for all rules that the node breaks.
+    #[cfg(feature = "analysis")]
     #[inline]
     pub fn diagnostics(
         &self,
