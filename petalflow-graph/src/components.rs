@@ -67,15 +67,15 @@ pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
         }
     }
     let mut sinks = Vec::new();
-    'components: for (i, component) in components.into_iter().enumerate() {
-        for vertex in &component {
+    'components: for (i, component) in components.iter().enumerate() {
+        for vertex in component {
             for to in &next[*vertex] {
                 if component_of[*to] != i {
                     continue 'components;
                 }
             }
         }
-        sinks.push(component);
+        sinks.push(component.clone());
     }
     sinks
 }

@@ -38,8 +38,8 @@ pub fn mermaid(graph: &Graph) -> String {
     for join in JoinIdx::all(graph.joins as usize) {
         let _ = writeln!(text, "    {}((&))", join_id(&ids, join));
     }
-    for edge in edges(graph) {
-        let (from, to) = ends(&ids, &edge);
+    for edge in &edges(graph) {
+        let (from, to) = ends(&ids, edge);
         let arrow = match label(&edge.via) {
             None => "-->".to_owned(),
             Some(label) => format!(
@@ -78,8 +78,8 @@ pub fn dot(graph: &Graph) -> String {
             dot_quoted(&join_id(&ids, join))
         );
     }
-    for edge in edges(graph) {
-        let (from, to) = ends(&ids, &edge);
+    for edge in &edges(graph) {
+        let (from, to) = ends(&ids, edge);
         let style = match label(&edge.via) {
             None => String::new(),
             Some(label) if edge.via == Via::Each => format!(" [label={}]", dot_quoted(&label)),
@@ -159,9 +159,9 @@ pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
     }
     sort(&mut keys);
     let mut sorted: Vec<Edge> = Vec::with_capacity(edges.len());
-    for (_, _, _, _, index) in keys {
-        if sorted.last() != Some(&edges[index]) {
-            sorted.push(edges[index].clone());
+    for (_, _, _, _, index) in &keys {
+        if sorted.last() != Some(&edges[*index]) {
+            sorted.push(edges[*index].clone());
         }
     }
     sorted

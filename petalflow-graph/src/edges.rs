@@ -1,4 +1,4 @@
-//! The edges of a graph by their source, and functions on them.
+//! The edges of a graph by their source and by their target, and functions on them.
 
 use crate::collections::SortedMap;
 use crate::graph::{Edge, Graph, Source, Target, Via};

@@ -1,4 +1,4 @@
-//! Functions on vectors, for the whole crate, so that they are compiled once for each type of elements.
+//! Lists of lists, without the code that `vec![Vec::new(); count]` has to copy a list for each type.
 
 /// This many empty lists.
 #[inline]

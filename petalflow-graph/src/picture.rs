@@ -140,8 +140,8 @@ impl Drawing {
             (from, to)
         };
         let mut lines: Vec<Line> = Vec::new();
-        for edge in edges(graph) {
-            let (from, to) = ends(&edge);
+        for edge in &edges(graph) {
+            let (from, to) = ends(edge);
             let text = label(&edge.via).unwrap_or_default();
             let same = lines.iter_mut().find(|line| line.path == [from, to]);
             if let Some(line) = same {

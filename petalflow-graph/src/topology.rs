@@ -237,7 +237,7 @@ fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
         }
     }
     let mut pairs = Vec::new();
-    for edge in edges(graph) {
+    for edge in &edges(graph) {
         let from = match edge.from {
             Source::Start => Vertex::Start,
             Source::Node(node) => Vertex::Node(node),

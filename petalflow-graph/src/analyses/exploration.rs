@@ -55,7 +55,7 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
         if more.is_empty() {
             return exploration;
         }
-        for node in more {
+        for node in &more {
             several[node.index()] = true;
         }
     }

@@ -47,8 +47,8 @@ impl Frontiers {
             transitions: Vec::new(),
             lost: Vec::new(),
         };
-        for state in order {
-            append(&mut frontiers.nodes, &space.states[state].frontier);
+        for state in &order {
+            append(&mut frontiers.nodes, &space.states[*state].frontier);
             frontiers.offsets.push(to_u32(frontiers.nodes.len()));
         }
         let mut transitions = Vec::with_capacity(space.transitions.len());
@@ -58,13 +58,13 @@ impl Frontiers {
             transitions.push((from, to, &transition.lost));
         }
         sort(&mut transitions);
-        for (from, to, lost) in transitions {
+        for (from, to, lost) in &transitions {
             let begin = to_u32(frontiers.lost.len());
             append(&mut frontiers.lost, lost);
             let end = to_u32(frontiers.lost.len());
             frontiers
                 .transitions
-                .push(Transition::new(from, to, begin, end));
+                .push(Transition::new(*from, *to, begin, end));
         }
         Some(frontiers)
     }

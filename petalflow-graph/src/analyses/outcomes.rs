@@ -56,14 +56,10 @@ impl TokensOf {
             }
         }
         let mut outcomes = Vec::new();
-        for mut choice in choices(&routes(edges), pick)? {
-            choice.extend_from_slice(&fixed);
-            for tokens in self.with_or_without_items(&choice)? {
-                outcomes.push(Outcome {
-                    tokens,
-                    failed: false,
-                });
-            }
+        for choice in &choices(&routes(edges), pick)? {
+            let mut fired = choice.clone();
+            fired.extend_from_slice(&fixed);
+            self.with_or_without_items(&fired, &mut outcomes)?;
         }
         if !caught.is_empty() {
             let caught = self.with_items(&caught);
@@ -84,9 +80,9 @@ impl TokensOf {
         Some(outcomes)
     }
 
-    /// The activations if each list, independently of the others, is empty or not.
+    /// Adds the outcomes if each list, independently of the others, is empty or not. `None` if there are too many.
     #[inline]
-    fn with_or_without_items(&self, edges: &[&Edge]) -> Option<Vec<Tokens>> {
+    fn with_or_without_items(&self, edges: &[&Edge], outcomes: &mut Vec<Outcome>) -> Option<()> {
         let (mut sure, mut lists) = (Vec::new(), Vec::new());
         for edge in edges {
             if edge.sends_list() {
@@ -100,15 +96,17 @@ impl TokensOf {
             return None;
         }
         let sure = self.with_items(&sure);
-        let mut all = Vec::new();
         for empty in 0..1u32 << lists_count {
             let mut tokens = sure.clone();
             for (i, edge) in lists.iter().enumerate() {
                 self.add_token(edge, empty >> i & 1 == 1, &mut tokens);
             }
-            all.push(sorted(tokens));
+            outcomes.push(Outcome {
+                tokens: sorted(tokens),
+                failed: false,
+            });
         }
-        Some(all)
+        Some(())
     }
 
     #[inline]

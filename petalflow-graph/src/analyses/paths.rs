@@ -73,7 +73,7 @@ impl Paths {
         let mut groups = SortedMap::new();
         let batches = batches(graph);
         let mut edges: Vec<PathEdge> = Vec::with_capacity(graph.edges.len());
-        for edge in passing {
+        for edge in &passing {
             let (from, to) = (from(edge.from), to(edge.to));
             let mut group = 0;
             if let Some(name) = edge.via.route() {
@@ -129,8 +129,8 @@ fn sort_edges(edges: &mut Vec<PathEdge>, key: &dyn Fn(&PathEdge) -> (u32, u32, u
     }
     sort(&mut keys);
     let mut sorted = Vec::with_capacity(edges.len());
-    for (_, index) in keys {
-        sorted.push(edges[index]);
+    for (_, index) in &keys {
+        sorted.push(edges[*index]);
     }
     *edges = sorted;
 }

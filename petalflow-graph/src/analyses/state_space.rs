@@ -56,18 +56,18 @@ impl StateSpace {
                 0 => start_states(shape, state),
                 _ => following_states(shape, state, &mut work)?,
             };
-            for (state, losses) in following {
+            for (state, losses) in &following {
                 work.spend(state.frontier.len() + state.arrived.len())?;
                 // START has no number.
-                let to = known.number(&state) + 1;
+                let to = known.number(state) + 1;
                 if to == space.states.len() {
-                    space.states.push(state);
+                    space.states.push(state.clone());
                 }
                 for lost in losses {
                     space.transitions.push(Transition {
                         from: to_u32(from),
                         to: to_u32(to),
-                        lost,
+                        lost: lost.clone(),
                     });
                 }
             }
@@ -136,14 +136,14 @@ fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec
     work.spend(common.len())?;
     let mut partial: SortedMap<Vec<u32>, Losses> = SortedMap::new();
     partial.insert(common, vec![Vec::new()]);
-    for node in open {
+    for node in &open {
         let mut next = SortedMap::new();
         for (tokens, losses) in partial.iter() {
-            for outcome in outcomes(shape, node) {
+            for outcome in outcomes(shape, *node) {
                 work.spend(tokens.len() + outcome.tokens.len() + losses.len())?;
                 let known = next.get_or_insert(union(tokens, &outcome.tokens), Losses::new());
                 for lost in losses {
-                    add_loss(known, lost, outcome.failed.then_some(node));
+                    add_loss(known, lost, outcome.failed.then_some(*node));
                 }
             }
         }
@@ -154,14 +154,14 @@ fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec
     }
     let mut following: Vec<(State, Losses)> = Vec::new();
     let mut positions = Numbers::default();
-    for (tokens, losses) in partial {
+    for (tokens, losses) in partial.iter() {
         work.spend(tokens.len())?;
-        let state = shape.close(&tokens, state);
+        let state = shape.close(tokens, state);
         let at = positions.number(&state);
         if at == following.len() {
-            following.push((state, losses));
+            following.push((state, losses.clone()));
         } else {
-            for lost in &losses {
+            for lost in losses {
                 add_loss(&mut following[at].1, lost, None);
             }
         }
@@ -182,13 +182,14 @@ fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
             return;
         }
     }
-    let mut kept = Vec::new();
-    for known in std::mem::take(losses) {
-        if !subset(&known, &lost) {
-            kept.push(known);
+    let mut at = 0;
+    while at < losses.len() {
+        if subset(&losses[at], &lost) {
+            losses.remove(at);
+        } else {
+            at += 1;
         }
     }
-    *losses = kept;
     losses.push(lost);
     if losses.len() > MAX_LOST {
         // The union leaves fewer sure writes than each set, which is sound.

@@ -179,9 +179,10 @@ impl Shape {
             }
         }
         if !fired.is_empty() {
-            for side in std::mem::take(&mut next.arrived) {
-                if !contains(&fired, &self.sides[side as usize].0) {
-                    next.arrived.push(side);
+            let arrived = std::mem::take(&mut next.arrived);
+            for side in &arrived {
+                if !contains(&fired, &self.sides[*side as usize].0) {
+                    next.arrived.push(*side);
                 }
             }
         }

@@ -17,14 +17,14 @@ pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>)
     let (parts, next) = cycles.without_end(Picks::Any);
     for part in &parts {
         diagnostics.push(end_unreachable(cx, &cycle_through(part, &next, part[0])));
+        mark(&mut reported, part);
     }
-    mark(&mut reported, &parts);
-    for part in cycles.parts(Picks::Any) {
-        if is_marked(&reported, &part) {
+    for part in &cycles.parts(Picks::Any) {
+        if is_marked(&reported, part) {
             continue;
         }
-        diagnostics.push(edges_always_fire(cx, &cycles.cycle(&part)));
-        mark(&mut reported, &[part]);
+        diagnostics.push(edges_always_fire(cx, &cycles.cycle(part)));
+        mark(&mut reported, part);
     }
     for set in &cx.exploration.endless {
         let mut nodes = Vec::new();
@@ -36,16 +36,16 @@ pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>)
         }
         let mut next = lists(cx.graph.nodes.len());
         for node in set {
-            for to in successors(&cx.edges, *node) {
-                if contains(set, &NodeIdx::from_usize(to)) {
-                    next[node.index()].push(to);
+            for to in &successors(&cx.edges, *node) {
+                if contains(set, &NodeIdx::from_usize(*to)) {
+                    next[node.index()].push(*to);
                 }
             }
         }
-        for part in components(&next) {
+        for part in &components(&next) {
             if part.len() > 1 || next[part[0]].contains(&part[0]) {
-                diagnostics.push(edges_always_fire(cx, &cycle_through(&part, &next, part[0])));
-                mark(&mut reported, &[nodes]);
+                diagnostics.push(edges_always_fire(cx, &cycle_through(part, &next, part[0])));
+                mark(&mut reported, &nodes);
                 break;
             }
         }

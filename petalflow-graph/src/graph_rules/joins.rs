@@ -77,7 +77,7 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     format!("the join `{join}` can wait forever: {why}; {fix}")
 }
 
-/// The nodes and joins after this source, by [`Graph::vertex`](crate::Graph).
+/// The nodes and joins after this source, by `Graph::vertex`.
 #[inline]
 fn downstream(cx: &Cx<'_>, from: Source) -> Vec<bool> {
     let mut seen = cx.graph.no_vertices();

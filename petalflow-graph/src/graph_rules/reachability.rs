@@ -35,9 +35,9 @@ pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>
             }
         }
     }
-    for root in sinks(&waits) {
+    for root in &sinks(&waits) {
         let mut members = Vec::new();
-        for vertex in &root {
+        for vertex in root {
             members.push(sources[*vertex]);
         }
         let Some(first) = first_node(&members) else {
@@ -46,7 +46,7 @@ pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>
         if cx.reach.reaches(Source::Node(first)) || cx.is_unused(first) {
             continue;
         }
-        diagnostics.push(unreachable(cx, first, &members, &root, &waits));
+        diagnostics.push(unreachable(cx, first, &members, root, &waits));
     }
 }
 

@@ -24,8 +24,8 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
                 return;
             }
             let mut names = Vec::new();
-            for source in sources {
-                names.push(cx.name(source));
+            for source in &sources {
+                names.push(cx.name(*source));
             }
             let mut first = names.first().copied();
             for node in cx.graph.node_indices() {
@@ -149,7 +149,7 @@ fn repeated_nodes(cx: &Cx<'_>) -> Vec<Option<NodeIdx>> {
     sort(&mut named);
     let mut repeated = vec![None; named.len()];
     let mut first = None;
-    for (name, node) in named {
+    for &(name, node) in &named {
         match first {
             Some((known, first)) if known == name => repeated[node.index()] = Some(first),
             _ => first = Some((name, node)),

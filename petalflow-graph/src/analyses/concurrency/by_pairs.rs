@@ -98,7 +98,8 @@ impl Follow {
 }
 
 impl Next {
-    /// `together` is whether the source picks several routes, `several` whether several tasks of it can run in one superstep.
+    /// The activations of a source. `together` is whether it picks several routes, `several` whether several tasks of it can run in
+    /// one superstep.
     #[inline]
     fn after(edges: &EdgesBySource<'_>, source: Source, together: bool, several: bool) -> Self {
         let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
@@ -109,7 +110,7 @@ impl Next {
                 Via::Route(_) | Via::RouteEach(_) => {}
             }
         }
-        for (_, route) in routes(edges.from(source)) {
+        for (_, route) in &routes(edges.from(source)) {
             if !together || choices.is_empty() {
                 choices.push(Vec::new());
             }

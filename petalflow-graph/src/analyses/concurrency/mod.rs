@@ -126,9 +126,10 @@ impl Pairs {
     ) {
         let mut deliveries: Vec<Vec<Delivery>> = lists(self.nodes);
         let mut queue = Vec::new();
-        for (node, batch) in batches(graph).into_iter().enumerate() {
-            if batch && reached[node] {
-                queue.push(NodeIdx::from_usize(node));
+        let batches = batches(graph);
+        for node in NodeIdx::all(self.nodes) {
+            if batches[node.index()] && reached[node.index()] {
+                queue.push(node);
             }
         }
         for edge in &*graph.edges {
@@ -142,13 +143,13 @@ impl Pairs {
         }
         for to in NodeIdx::all(self.nodes) {
             let deliveries = &deliveries[to.index()];
-            let mut waiting = false;
+            let mut repeated = self.repeats(graph, deliveries, all_routes);
             if graph.nodes[to.index()].deferred {
                 for delivery in deliveries {
-                    waiting = waiting || waits(to, delivery.from);
+                    repeated = repeated || waits(to, delivery.from);
                 }
             }
-            if waiting || self.repeats(graph, deliveries, all_routes) {
+            if repeated {
                 queue.push(to);
             }
         }
@@ -168,8 +169,8 @@ impl Pairs {
     #[inline]
     fn repeats(&self, graph: &Graph, deliveries: &[Delivery], all_routes: Routes) -> bool {
         for (i, &Delivery { from, caught }) in deliveries.iter().enumerate() {
-            // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several: `diagnose`
-            // knows.
+            // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several, but
+            // `diagnose` knows.
             let many = graph.nodes[from.index()].many;
             if many && !caught {
                 return true;

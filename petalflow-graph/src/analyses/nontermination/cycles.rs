@@ -60,10 +60,11 @@ impl<'a> EdgeCycles<'a> {
             outcomes: Vec::new(),
             without_items: Vec::new(),
         };
-        for (node, batch) in batches(graph).into_iter().enumerate() {
-            cycles.outcomes.push(outcomes(&edges.nodes[node]));
-            cycles.without_items.push(if batch {
-                without_items(edges, node)
+        let batches = batches(graph);
+        for (node, out) in edges.nodes.iter().enumerate() {
+            cycles.outcomes.push(outcomes(out));
+            cycles.without_items.push(if batches[node] {
+                without_items(out)
             } else {
                 WithoutItems::default()
             });
@@ -92,15 +93,15 @@ impl<'a> EdgeCycles<'a> {
             return;
         }
         let next = self.edges_within(&set);
-        for component in components(&next) {
+        for component in &components(&next) {
             let first = component[0];
             if !set[first] {
                 continue;
             }
             if component.len() == size {
-                parts.push(component);
+                parts.push(component.clone());
             } else if component.len() > 1 || next[first].contains(&first) {
-                self.parts_within(self.set_of(&component), picks, parts);
+                self.parts_within(self.set_of(component), picks, parts);
             }
         }
     }
@@ -194,9 +195,7 @@ impl<'a> EdgeCycles<'a> {
     #[inline]
     fn set_of(&self, nodes: &[usize]) -> Vec<bool> {
         let mut set = vec![false; self.graph.nodes.len()];
-        for node in nodes {
-            set[*node] = true;
-        }
+        mark(&mut set, nodes);
         set
     }
 
@@ -211,9 +210,9 @@ impl<'a> EdgeCycles<'a> {
     pub(crate) fn without_end(&self, picks: Picks) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let next = without_end(self.graph, self.edges, self.reach, picks);
         let mut parts = Vec::new();
-        for component in sinks(&next) {
+        for component in &sinks(&next) {
             if !next[component[0]].is_empty() {
-                parts.push(component);
+                parts.push(component.clone());
             }
         }
         (parts, next)
@@ -223,16 +222,15 @@ impl<'a> EdgeCycles<'a> {
     #[inline]
     fn by_choice(&self) -> Vec<EndlessRow> {
         let mut reported = vec![false; self.graph.nodes.len()];
-        mark(&mut reported, &self.without_end(Picks::Any).0);
-        mark(&mut reported, &self.parts(Picks::Any));
+        for nodes in &self.found(Picks::Any) {
+            mark(&mut reported, nodes);
+        }
         let (mut rows, mut part) = (Vec::new(), 0);
-        let mut found = self.without_end(Picks::Declared).0;
-        found.extend(self.parts(Picks::Declared));
-        for nodes in found {
+        for nodes in &self.found(Picks::Declared) {
             // A set that never ends, whatever its nodes pick, is reported without their types.
-            if !is_marked(&reported, &nodes) {
+            if !is_marked(&reported, nodes) {
                 let mut sets = Vec::new();
-                self.sets(&nodes, &mut sets);
+                self.sets(nodes, &mut sets);
                 for (set, nodes) in sets.iter().enumerate() {
                     for node in nodes {
                         if self.chooses(*node) {
@@ -248,9 +246,17 @@ impl<'a> EdgeCycles<'a> {
                 }
                 part += 1;
             }
-            mark(&mut reported, &[nodes]);
+            mark(&mut reported, nodes);
         }
         rows
+    }
+
+    /// The parts that never end.
+    #[inline]
+    fn found(&self, picks: Picks) -> Vec<Vec<usize>> {
+        let mut found = self.without_end(picks).0;
+        found.extend_from_slice(&self.parts(picks));
+        found
     }
 
     /// This set, and its subsets that stay endless when one routing node after another picks several routes.
@@ -274,13 +280,11 @@ impl<'a> EdgeCycles<'a> {
     }
 }
 
-/// Marks the nodes of these sets.
+/// Marks the nodes of a set.
 #[inline]
-pub(crate) fn mark(marked: &mut [bool], sets: &[Vec<usize>]) {
-    for set in sets {
-        for node in set {
-            marked[*node] = true;
-        }
+pub(crate) fn mark(marked: &mut [bool], set: &[usize]) {
+    for node in set {
+        marked[*node] = true;
     }
 }
 
@@ -306,9 +310,10 @@ fn outcomes(edges: &[&Edge]) -> Vec<Vec<Activation>> {
         }
     }
     let mut outcomes = Vec::new();
-    for (_, mut route) in routes(edges) {
-        route.extend_from_slice(&sure);
-        outcomes.push(activations(&route));
+    for (_, route) in &routes(edges) {
+        let mut together = route.clone();
+        together.extend_from_slice(&sure);
+        outcomes.push(activations(&together));
     }
     if outcomes.is_empty() {
         outcomes.push(activations(&sure));
@@ -337,8 +342,7 @@ fn activations(edges: &[&Edge]) -> Vec<Activation> {
 
 /// The effect of an empty list for this node. A node that chooses then chooses nothing.
 #[inline]
-fn without_items(edges: &EdgesBySource<'_>, node: usize) -> WithoutItems {
-    let out = &edges.nodes[node];
+fn without_items(out: &[&Edge]) -> WithoutItems {
     let mut without_items = WithoutItems::default();
     if choose(out) {
         return without_items;

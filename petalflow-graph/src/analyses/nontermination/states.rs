@@ -31,13 +31,13 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
         }
     }
     let mut sets = Vec::new();
-    for states in sinks(&next) {
+    for states in &sinks(&next) {
         if ends[states[0]] {
             continue;
         }
         let (mut nodes, mut is_open) = (Vec::new(), false);
         for state in states {
-            for node in &space.states[state].frontier {
+            for node in &space.states[*state].frontier {
                 is_open |= open[node.index()];
                 insert(&mut nodes, *node);
             }
