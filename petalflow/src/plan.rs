@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use petalflow_graph::{
-    Edge, Graph, JoinIdx, NodeFacts, NodeIdx, RouteIdx, SkippableJoin, Source, Target, Via,
-};
+#[cfg(feature = "builder")]
+use petalflow_graph::SkippableJoin;
+use petalflow_graph::{Edge, Graph, JoinIdx, NodeFacts, NodeIdx, RouteIdx, Source, Target, Via};
 
 use crate::delivery::ItemCodec;
 use crate::policy::NodePolicy;
@@ -78,11 +78,23 @@ pub(crate) struct OutEdges {
     pub(crate) fast: bool,
 }
 
-/// The edges of a join: how many lead to it, and those that lead out of it.
+/// The edges of a join: the sides from which edges lead to it, and the edges that lead out of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JoinEdges {
-    pub(crate) sides: u32,
+    pub(crate) sides: Vec<Source>,
     pub(crate) out: Vec<EdgeTarget>,
+}
+
+impl JoinEdges {
+    /// The index of a side. Adds it if no edge has come from there.
+    fn side(&mut self, from: Source) -> u32 {
+        let known = self.sides.iter().position(|side| *side == from);
+        let side = known.unwrap_or(self.sides.len());
+        if known.is_none() {
+            self.sides.push(from);
+        }
+        petalflow_graph::to_u32(side)
+    }
 }
 
 /// The names of the routes of a node.
@@ -96,25 +108,36 @@ pub(crate) enum RouteNames {
 }
 
 impl RouteNames {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        let (fixed, named): (&[&'static str], &[String]) = match self {
-            RouteNames::Static(names) => (names, &[]),
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            RouteNames::Static(names) => names.len(),
             #[cfg(feature = "builder")]
-            RouteNames::Named(names) => (&[], names),
-        };
-        fixed
-            .iter()
-            .copied()
-            .chain(named.iter().map(String::as_str))
+            RouteNames::Named(names) => names.len(),
+        }
     }
 
+    #[cfg(feature = "builder")]
+    pub(crate) fn all(&self) -> Vec<&str> {
+        RouteIdx::all(self.len())
+            .map(|route| self.name(route))
+            .collect()
+    }
+
+    /// The name of a route. Empty if the node has no such route.
     pub(crate) fn name(&self, route: RouteIdx) -> &str {
-        self.iter().nth(route.index()).unwrap_or_default()
+        match self {
+            RouteNames::Static(names) => names.get(route.index()).copied(),
+            #[cfg(feature = "builder")]
+            RouteNames::Named(names) => names.get(route.index()).map(String::as_str),
+        }
+        .unwrap_or_default()
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<u32> {
-        let index = self.iter().position(|route| route == name)?;
-        u32::try_from(index).ok()
+        let mut routes = RouteIdx::all(self.len());
+        routes
+            .find(|route| self.name(*route) == name)
+            .map(RouteIdx::as_u32)
     }
 }
 
@@ -161,13 +184,12 @@ pub struct ExecutionPlan {
     /// By join.
     pub(crate) joins: Vec<JoinEdges>,
     /// The joins that do not wait for sides that nothing can reach.
+    #[cfg(feature = "builder")]
     pub(crate) skippable: Vec<SkippableJoin>,
+    specs: Vec<NodeSpec>,
     pub(crate) policies: Vec<NodePolicy>,
     /// The fast node that is the only target of the plain edges.
     pub(crate) chain_next: Vec<ChainNext>,
-    pub(crate) takes_item: Vec<bool>,
-    pub(crate) items: Vec<Option<ItemCodec>>,
-    pub(crate) reads: Vec<Option<KeySet>>,
     /// Whether any node is deferred.
     pub(crate) has_deferred: bool,
     /// The interrupts before and after nodes. Guards have the indices of this list.
@@ -182,77 +204,74 @@ impl ExecutionPlan {
     /// nodes together.
     ///
     /// The graph has been checked: an edge for a route that its node does not have is left out.
-    pub fn new(graph: &Graph, specs: &[NodeSpec], policies: Vec<NodePolicy>) -> Self {
-        let routes = specs
-            .iter()
-            .map(|spec| RouteNames::Static(spec.facts.routes));
-        Self::with_routes(graph, specs, policies, routes.collect())
+    pub fn new(graph: Graph, specs: Vec<NodeSpec>, policies: Vec<NodePolicy>) -> Self {
+        let mut routes = Vec::with_capacity(specs.len());
+        for spec in &specs {
+            routes.push(RouteNames::Static(spec.facts.routes));
+        }
+        Self::with_routes(graph, specs, policies, routes)
     }
 
     /// As [`new`](Self::new), with these names of routes.
+    // Loops, because every program compiles this, and each `collect` makes 500 lines of code for LLVM.
     pub(crate) fn with_routes(
-        graph: &Graph,
-        specs: &[NodeSpec],
+        graph: Graph,
+        specs: Vec<NodeSpec>,
         policies: Vec<NodePolicy>,
         routes: Vec<RouteNames>,
     ) -> Self {
-        let nodes = graph.nodes();
         let mut plan = ExecutionPlan {
-            graph: graph.clone(),
             entry: Vec::new(),
-            out_edges: nodes
-                .iter()
-                .map(|node| OutEdges {
-                    deferred: node.deferred,
-                    ..OutEdges::default()
-                })
-                .collect(),
-            joins: (0..graph.joins).map(|_| JoinEdges::default()).collect(),
+            out_edges: Vec::with_capacity(specs.len()),
+            joins: Vec::with_capacity(graph.joins as usize),
+            #[cfg(feature = "builder")]
             skippable: Vec::new(),
+            specs,
             policies,
             chain_next: Vec::new(),
-            takes_item: specs.iter().map(|spec| spec.facts.takes_item).collect(),
-            items: specs.iter().map(|spec| spec.item).collect(),
-            reads: specs
-                .iter()
-                .map(|spec| (!spec.reads_all).then_some(spec.facts.reads))
-                .collect(),
             interrupt_points: Vec::new(),
-            has_deferred: nodes.iter().any(|node| node.deferred),
+            has_deferred: false,
             routes,
             needs_managed: OnceLock::new(),
+            graph,
         };
-        for (index, edges) in plan.out_edges.iter_mut().enumerate() {
-            let routes = plan.routes[index].iter().count();
-            edges.routes.resize_with(routes, Vec::new);
-            edges.fast = !edges.deferred && plan.policies[index].is_none();
+        for (index, node) in plan.graph.nodes().iter().enumerate() {
+            plan.has_deferred |= node.deferred;
+            let mut edges = OutEdges {
+                deferred: node.deferred,
+                fast: !node.deferred && plan.policies[index].is_none(),
+                ..OutEdges::default()
+            };
+            for _ in 0..plan.routes[index].len() {
+                edges.routes.push(Vec::new());
+            }
+            plan.out_edges.push(edges);
         }
-        plan.add_edges(graph);
+        for _ in 0..plan.graph.joins {
+            plan.joins.push(JoinEdges::default());
+        }
+        plan.add_edges();
         plan.link_chains();
         plan
     }
 
     /// Adds each edge to where it begins, and the sides of the joins.
-    fn add_edges(&mut self, graph: &Graph) {
-        let mut sides = vec![Vec::new(); self.joins.len()];
+    fn add_edges(&mut self) {
+        // Moved out, because the other fields change.
+        let graph = std::mem::take(&mut self.graph);
         for edge in graph.edges() {
             let target = match edge.to {
                 Target::End => EdgeTarget::End,
                 Target::Node(node) if edge.via.is_each() => EdgeTarget::Each(node),
                 Target::Node(node) => EdgeTarget::Node(node),
                 Target::Join(join) => {
-                    let sides: &mut Vec<Source> = &mut sides[join.index()];
-                    let known = sides.iter().position(|side| *side == edge.from);
-                    let side = petalflow_graph::to_u32(known.unwrap_or(sides.len()));
-                    if known.is_none() {
-                        sides.push(edge.from);
-                        self.joins[join.index()].sides += 1;
-                    }
+                    let side = self.joins[join.index()].side(edge.from);
                     EdgeTarget::Join { join, side }
                 }
             };
             self.add_edge(edge, target);
         }
+        self.graph = graph;
     }
 
     fn add_edge(&mut self, edge: &Edge, target: EdgeTarget) {
@@ -276,8 +295,11 @@ impl ExecutionPlan {
     }
 
     fn link_chains(&mut self) {
-        let next = |edges: &OutEdges| ChainNext::new(self.only_fast_target(&edges.plain));
-        self.chain_next = self.out_edges.iter().map(next).collect();
+        self.chain_next.clear();
+        for edges in &self.out_edges {
+            let next = self.only_fast_target(&edges.plain);
+            self.chain_next.push(ChainNext::new(next));
+        }
     }
 
     /// Adds the joins of merges. A node that chooses or fails can put a side out of reach, so it is not fast: the planner runs
@@ -374,7 +396,26 @@ impl ExecutionPlan {
 
     /// Whether the node chooses a route.
     pub(crate) fn chooses(&self, node: NodeIdx) -> bool {
-        self.routes[node.index()].iter().next().is_some()
+        self.routes[node.index()].len() > 0
+    }
+
+    /// Whether the node takes an item.
+    #[inline]
+    pub(crate) fn takes_item(&self, node: NodeIdx) -> bool {
+        self.specs[node.index()].facts.takes_item
+    }
+
+    /// The codec of the item that the node takes.
+    #[inline]
+    pub(crate) fn item(&self, node: NodeIdx) -> Option<ItemCodec> {
+        self.specs[node.index()].item
+    }
+
+    /// The keys that the node reads. `None` if it may read others than it names.
+    #[inline]
+    pub(crate) fn reads(&self, node: NodeIdx) -> Option<KeySet> {
+        let spec = &self.specs[node.index()];
+        (!spec.reads_all).then_some(spec.facts.reads)
     }
 
     /// The node with this name.

@@ -62,7 +62,6 @@ impl TaskId {
     }
 
     /// The id of a task: a hash of everything that distinguishes it from other tasks.
-    #[inline]
     #[doc(hidden)]
     pub fn of(parts: &[&[u8]]) -> Self {
         // SipHash with fixed keys, because the id must not change between builds. Parts have a length prefix, so that

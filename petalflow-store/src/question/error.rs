@@ -111,7 +111,6 @@ impl From<CodecError> for AnswerError {
 }
 
 /// The interrupts with their ids, as one text.
-#[inline]
 #[doc(hidden)]
 pub fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {

@@ -73,8 +73,9 @@ fn build_graph<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErro
             (InterruptPoint { node, after, reads }, point.guard)
         })
         .unzip();
-    let plan = ExecutionPlan::with_routes(&graph, &specs, policies, routes)
-        .with_skippable(SkippableJoin::all(&graph))
+    let skippable = SkippableJoin::all(&graph);
+    let plan = ExecutionPlan::with_routes(graph, specs, policies, routes)
+        .with_skippable(skippable)
         .with_interrupt_points(interrupt_points);
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
@@ -91,7 +92,7 @@ fn check<S: State>(
     routes: &[RouteNames],
 ) -> Vec<Diagnostic> {
     let analysis = Analysis::declared(graph);
-    let names: Vec<Vec<&str>> = routes.iter().map(|names| names.iter().collect()).collect();
+    let names: Vec<Vec<&str>> = routes.iter().map(RouteNames::all).collect();
     let nodes = builder.nodes.iter().zip(&names);
     let facts: Vec<NodeFacts<'_>> = nodes.map(|(node, names)| node.facts(names)).collect();
     let mut diagnostics = check_with(graph, &analysis.declared);

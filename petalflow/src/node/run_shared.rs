@@ -139,7 +139,6 @@ impl RunShared {
 
     /// The name of the thread. A run without a thread gets a random name on first use, so that task ids of different
     /// runs differ.
-    #[inline]
     pub(crate) fn thread(&self) -> &Arc<str> {
         self.init().thread.get_or_init(|| {
             format!(
@@ -160,12 +159,11 @@ impl RunShared {
             joins: 0,
         };
         let policies = vec![NodePolicy::default()];
-        let plan = ExecutionPlan::new(&graph, &[NodeSpec::NONE], policies);
+        let plan = ExecutionPlan::new(graph, vec![NodeSpec::NONE], policies);
         Self::new(Arc::new(plan), limit, surroundings)
     }
 
     /// The id of a task of this run.
-    #[inline]
     pub(crate) fn task_id(&self, superstep: u64, node: NodeIdx, send: Option<u32>) -> TaskId {
         let origin = self.services.as_ref().map_or_else(
             || superstep.saturating_sub(1),

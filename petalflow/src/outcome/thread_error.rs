@@ -112,7 +112,12 @@ impl ThreadError {
 
 #[inline]
 fn lines(diff: &[String]) -> String {
-    diff.iter().flat_map(|line| ["\n  ", line]).collect()
+    let mut lines = String::new();
+    for line in diff {
+        lines.push_str("\n  ");
+        lines.push_str(line);
+    }
+    lines
 }
 
 /// Checks that every store can store a thread with this id.

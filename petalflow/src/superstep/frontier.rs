@@ -54,12 +54,15 @@ impl Join {
 
 impl Joins {
     pub(crate) fn new(plan: &ExecutionPlan) -> Self {
-        let join = |sides: u32| Join {
-            arrived: vec![false; sides as usize],
-            missing: sides,
-            completed: 0,
-        };
-        Joins(plan.joins.iter().map(|edges| join(edges.sides)).collect())
+        let mut joins = Vec::with_capacity(plan.joins.len());
+        for edges in &plan.joins {
+            joins.push(Join {
+                arrived: vec![false; edges.sides.len()],
+                missing: petalflow_graph::to_u32(edges.sides.len()),
+                completed: 0,
+            });
+        }
+        Joins(joins)
     }
 
     /// Marks a side as arrived. Returns true if it was the last; the join is then empty again.
@@ -86,6 +89,7 @@ impl Joins {
     }
 
     /// Completes a join without its missing sides.
+    #[cfg(feature = "builder")]
     pub(crate) fn skip_missing(&mut self, join: JoinIdx, round: u64) {
         self.0[join.index()].complete(round);
     }

@@ -1,6 +1,6 @@
 //! Plans the next frontier from the outcomes of a superstep.
 
-use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx, RouteIdx, SkippableJoin};
+use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 
 use super::{Joins, Task};
 use crate::delivery::Delivery;
@@ -242,7 +242,7 @@ impl Planner {
     /// Takes one edge, along which this was sent.
     fn deliver_to(&mut self, plan: &ExecutionPlan, target: EdgeTarget, delivery: &Delivery) {
         match target {
-            EdgeTarget::Node(node) if plan.takes_item[node.index()] => {
+            EdgeTarget::Node(node) if plan.takes_item(node) => {
                 self.send(node, None, delivery);
             }
             EdgeTarget::Each(node) if !delivery.is_empty() => {
@@ -271,6 +271,7 @@ impl Planner {
     /// Completes the round: empty batches, deferred nodes, order, send indices.
     fn finish(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
         self.skip_empty_batches(plan);
+        #[cfg(feature = "builder")]
         if !plan.skippable.is_empty() {
             self.skip_missing_sides(plan);
         }
@@ -300,11 +301,13 @@ impl Planner {
     }
 
     /// Completes the joins of merges whose missing sides nothing can reach any more.
+    #[cfg(feature = "builder")]
     fn skip_missing_sides(&mut self, plan: &ExecutionPlan) {
         loop {
             let active = self.next.iter().chain(&self.deferred).map(|task| task.node);
             let arrived = |join| self.joins.partial(join);
-            let Some(join) = SkippableJoin::next(&plan.skippable, arrived, active) else {
+            let Some(join) = petalflow_graph::SkippableJoin::next(&plan.skippable, arrived, active)
+            else {
                 return;
             };
             self.joins.skip_missing(join, self.round);

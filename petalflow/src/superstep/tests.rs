@@ -42,7 +42,7 @@ fn plan(deferred: &[NodeIdx], joins: u32, edges: Vec<Edge>) -> ExecutionPlan {
         edges: edges.into(),
         joins,
     };
-    ExecutionPlan::new(&graph, &specs, policies)
+    ExecutionPlan::new(graph, specs, policies)
 }
 
 fn done<'a>(

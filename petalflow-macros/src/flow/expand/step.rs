@@ -6,11 +6,14 @@ use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use super::nodes::node_over;
-use super::tokens::{CHUNK, number, numbered, respan};
+use super::tokens::{number, numbered, respan};
 use crate::flow::model::Kind;
 
-/// The sizes of the lists that the runtime has. A list below another one has the largest size.
-const SIZES: [usize; 4] = [4, 8, 16, CHUNK];
+/// The number of arms of the largest list. A list below another one has this size.
+const LARGEST: usize = 16;
+
+/// The sizes of the lists that the runtime has.
+const SIZES: [usize; 2] = [4, LARGEST];
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
@@ -21,22 +24,30 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         width: 1,
         below: quote!(()),
     };
-    while arms.len() > CHUNK {
+    while arms.len() > LARGEST {
         let mut above = Vec::new();
-        for (at, arms) in arms.chunks(CHUNK).enumerate() {
+        for (at, arms) in arms.chunks(LARGEST).enumerate() {
             let range = numbered(&format!("__Range{}", level.width), at);
             let end = quote!(::core::option::Option<u32>);
-            code.extend(dispatch(cx, &range, arms, CHUNK, at * CHUNK, &level, &end));
+            code.extend(dispatch(
+                cx,
+                &range,
+                arms,
+                LARGEST,
+                at * LARGEST,
+                &level,
+                &end,
+            ));
             above.push(quote!(__petalflow::RangeArm<#range>));
         }
         arms = above;
         level = Level {
-            width: level.width * CHUNK,
+            width: level.width * LARGEST,
             below: quote!(::core::option::Option<u32>),
         };
     }
     let size = SIZES.into_iter().find(|size| arms.len() <= *size);
-    let size = size.unwrap_or(CHUNK);
+    let size = size.unwrap_or(LARGEST);
     let all = Ident::new("__All", Span::call_site());
     code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
     let (head, result, exists) = (head(cx), future(), cx.exists());

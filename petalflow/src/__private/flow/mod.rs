@@ -39,9 +39,7 @@ pub use crate::subflow::subflow;
 
 pub use builder::{HasValue, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
-pub use dispatch::{
-    Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto8, Upto16, Upto32, upto4, upto8, upto16, upto32,
-};
+pub use dispatch::{Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto16, upto4, upto16};
 pub use interrupt_points::{guard_read, guarded, key_named, no_guard};
 pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
@@ -260,11 +258,13 @@ pub struct GraphTable {
 impl GraphTable {
     /// The graph.
     pub fn graph(&self) -> Graph {
-        let node = |spec: &Spec| petalflow_graph::Node {
-            many: spec.node.facts.many,
-            ..petalflow_graph::Node::named(spec.node.facts.name)
-        };
-        let mut nodes: Vec<petalflow_graph::Node> = self.specs.iter().map(node).collect();
+        let mut nodes = Vec::with_capacity(self.specs.len());
+        for spec in self.specs {
+            nodes.push(petalflow_graph::Node {
+                many: spec.node.facts.many,
+                ..petalflow_graph::Node::named(spec.node.facts.name)
+            });
+        }
         for flags in self.node_flags {
             nodes[flags.node as usize].deferred = flags.deferred;
             nodes[flags.node as usize].subflow = flags.subflow;
@@ -287,10 +287,13 @@ impl GraphTable {
                 &mut node.before
             }) = when;
         }
-        let edges = self.edges.iter().map(|row| self.edge(row)).collect();
+        let mut edges = Vec::with_capacity(self.edges.len());
+        for row in self.edges {
+            edges.push(self.edge(row));
+        }
         Graph {
             nodes: nodes.into(),
-            edges,
+            edges: edges.into(),
             joins: petalflow_graph::to_u32(self.joins.len()),
         }
     }
@@ -326,20 +329,26 @@ impl GraphTable {
 
     /// The execution plan.
     pub fn wire(&self) -> Arc<ExecutionPlan> {
-        let specs: Vec<NodeSpec> = self.specs.iter().map(|spec| spec.node).collect();
-        let mut policies: Vec<NodePolicy> = specs.iter().map(|spec| spec.policy.into()).collect();
+        let mut specs = Vec::with_capacity(self.specs.len());
+        let mut policies: Vec<NodePolicy> = Vec::with_capacity(self.specs.len());
+        for spec in self.specs {
+            specs.push(spec.node);
+            policies.push(spec.node.policy.into());
+        }
         for &(node, policy) in self.policies {
             let node = node as usize;
             policies[node] = policy.or(specs[node].policy).into();
         }
-        let point = |row: &InterruptPointRow| InterruptPoint {
-            node: NodeIdx::new(row.node),
-            after: row.after,
-            reads: Some(row.reads),
-        };
-        let interrupt_points = self.interrupt_points.iter().map(point).collect();
+        let mut interrupt_points = Vec::with_capacity(self.interrupt_points.len());
+        for row in self.interrupt_points {
+            interrupt_points.push(InterruptPoint {
+                node: NodeIdx::new(row.node),
+                after: row.after,
+                reads: Some(row.reads),
+            });
+        }
         Arc::new(
-            ExecutionPlan::new(&self.graph(), &specs, policies)
+            ExecutionPlan::new(self.graph(), specs, policies)
                 .with_interrupt_points(interrupt_points),
         )
     }

@@ -100,7 +100,7 @@ fn nodes(plan: &ExecutionPlan) -> Vec<NodeOutline> {
     let graph = plan.graph();
     let nodes = graph.node_indices().map(|node| NodeOutline {
         name: plan.stored_name(node).into(),
-        item: plan.items[node.index()].map(|item| unqualified((item.ty)())),
+        item: plan.item(node).map(|item| unqualified((item.ty)())),
         deferred: graph.node(node).deferred,
     });
     nodes.collect()

@@ -81,7 +81,7 @@ pub(crate) fn load(
     entry: TaskEntry,
     unreadable: impl FnOnce(CodecError) -> ThreadError,
 ) -> Result<Task, ThreadError> {
-    let item = entry.item.filter(|_| plan.takes_item[node.index()]);
+    let item = entry.item.filter(|_| plan.takes_item(node));
     let delivery = item.map(|bytes| {
         let codec = item_codec(plan, node)?;
         (codec.load)(&bytes).map_err(unreadable)
@@ -100,7 +100,7 @@ pub(in crate::durable) fn item_codec(
     plan: &ExecutionPlan,
     node: NodeIdx,
 ) -> Result<ItemCodec, ThreadError> {
-    plan.items[node.index()].ok_or_else(|| {
+    plan.item(node).ok_or_else(|| {
         ThreadError::Request(format!(
             "node `{}` takes an item that cannot be stored: its type needs `Serialize` and `Deserialize`, and a node written by hand sets `Node::ITEM_CODEC`",
             plan.name(node)

@@ -34,7 +34,7 @@ pub(crate) fn find_cached<S: State>(
     let mut key = Vec::new();
     add_part(&mut key, flow.as_bytes());
     add_part(&mut key, plan.stored_name(scope.node).as_bytes());
-    let reads = plan.reads[scope.node.index()];
+    let reads = plan.reads(scope.node);
     if !reads
         .unwrap_or(KeySet::ALL)
         .intersection(untracked::<S>())
@@ -52,9 +52,9 @@ pub(crate) fn find_cached<S: State>(
     }
     if let Some(details) = scope.details()
         && let Some(delivery) = &details.delivery
-        && plan.takes_item[scope.node.index()]
+        && plan.takes_item(scope.node)
     {
-        let item = plan.items[scope.node.index()]?;
+        let item = plan.item(scope.node)?;
         bytes.clear();
         (item.save)(delivery, details.item, &mut bytes).ok()?;
         add_part(&mut key, &bytes);

@@ -246,6 +246,7 @@ fn load_choice<S: State>(
 }
 
 /// Decodes what a task sent, and along which route. `None` if the program has changed so that it does not fit.
+#[inline]
 fn load_send(
     plan: &ExecutionPlan,
     node: NodeIdx,
@@ -256,7 +257,7 @@ fn load_send(
         Some(route) => Some(plan.routes[node.index()].index(route)?),
     };
     let (_, target) = item_target(plan, node, route.map(RouteIdx::new))?;
-    let item = plan.items[target.index()]?;
+    let item = plan.item(target)?;
     let delivery = if *list {
         (item.load_list)(bytes)
     } else {
@@ -329,7 +330,7 @@ fn item_target(
     });
     each.or_else(|| {
         targets.iter().find_map(|target| match target {
-            EdgeTarget::Node(node) if plan.takes_item[node.index()] => Some((false, *node)),
+            EdgeTarget::Node(node) if plan.takes_item(*node) => Some((false, *node)),
             _ => None,
         })
     })

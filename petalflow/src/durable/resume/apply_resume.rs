@@ -149,7 +149,7 @@ impl<S: State> ThreadOpener<'_, S> {
         indices.sort_unstable();
         indices.dedup();
         for index in &indices {
-            if self.plan.takes_item[index.index()] {
+            if self.plan.takes_item(*index) {
                 return Err(ThreadError::Request(format!(
                     "the run cannot continue at node `{}`, because it takes an item that only an edge can deliver",
                     self.plan.name(*index)

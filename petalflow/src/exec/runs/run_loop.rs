@@ -8,7 +8,7 @@ use crate::event::EventKind;
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::task_end::TaskEnd;
 use crate::exec::supersteps::commit::no_edge;
-use crate::exec::supersteps::driver::Driver;
+use crate::exec::supersteps::driver::{Driver, names_for_event};
 use crate::exec::supersteps::failure::handle_failure;
 use crate::exec::supersteps::fast_path::{FastPathEnd, run_fast_path};
 use crate::exec::supersteps::parallel::ParallelExecutor;
@@ -112,10 +112,7 @@ pub(in crate::exec) fn run_loop<'r, F: Flow, P: StoredSteps<F>>(
                 }
                 driver.scope.superstep += 1;
                 driver.emit(|| EventKind::SuperstepStarted {
-                    nodes: frontier
-                        .iter()
-                        .map(|task| plan.name(task.node).into())
-                        .collect(),
+                    nodes: names_for_event(&plan, &frontier),
                 });
                 executor
                     .superstep(driver, &mut planner, &mut frontier, persistence)
@@ -202,6 +199,16 @@ pub(in crate::exec) fn all_joins_complete<S: State>(
     plan: &ExecutionPlan,
     planner: &Planner,
 ) -> Result<(), Abort<S>> {
+    let waiting = after_incomplete_joins(plan, planner);
+    if waiting.is_empty() {
+        Ok(())
+    } else {
+        Err(Abort::new(RunErrorKind::IncompleteJoin { waiting }))
+    }
+}
+
+/// The names of the nodes after joins that still wait for a side. Not generic, because every program would compile it again.
+fn after_incomplete_joins(plan: &ExecutionPlan, planner: &Planner) -> Vec<String> {
     let mut waiting = Vec::new();
     for join in planner.waiting() {
         for target in &plan.joins[join.index()].out {
@@ -211,9 +218,5 @@ pub(in crate::exec) fn all_joins_complete<S: State>(
             });
         }
     }
-    if waiting.is_empty() {
-        Ok(())
-    } else {
-        Err(Abort::new(RunErrorKind::IncompleteJoin { waiting }))
-    }
+    waiting
 }

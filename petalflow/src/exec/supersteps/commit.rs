@@ -177,11 +177,12 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
 
     #[cold]
     fn take_pending(&mut self, plan: &ExecutionPlan) -> Vec<(String, S::Update)> {
-        let pending = self.iter_mut().map(|task| {
+        let mut pending = Vec::new();
+        for task in self {
             let update = std::mem::take(&mut task.effects.update);
-            (plan.name(task.scope.node).to_string(), update)
-        });
-        pending.collect()
+            pending.push((plan.name(task.scope.node).to_string(), update));
+        }
+        pending
     }
 }
 

@@ -254,9 +254,21 @@ pub(in crate::exec) fn names(
     frontier: &[Task],
 ) -> Vec<String> {
     let mut names = Vec::new();
-    names.extend(single.map(|node| plan.name(node).to_string()));
+    if let Some(node) = single {
+        names.push(plan.name(node).to_string());
+    }
     for task in frontier {
         names.push(plan.name(task.node).to_string());
+    }
+    names
+}
+
+/// The names of the nodes of a superstep, for its event. Not generic, for the same reason.
+#[cold]
+pub(in crate::exec) fn names_for_event(plan: &ExecutionPlan, frontier: &[Task]) -> Vec<Arc<str>> {
+    let mut names = Vec::with_capacity(frontier.len());
+    for task in frontier {
+        names.push(Arc::from(plan.name(task.node)));
     }
     names
 }

@@ -120,7 +120,7 @@ fn check_lost<F: Flow>(
     }
     for (index, task) in frontier.iter().enumerate() {
         let runs = matches!(dispositions.get(index), None | Some(TaskDisposition::Run));
-        let reads = driver.plan().reads[task.node.index()];
+        let reads = driver.plan().reads(task.node);
         if let Some(key) = lost.read_by(reads).filter(|_| runs) {
             let problem = lost_key::<F::State>(key, reads);
             return Err(failed(driver, task.node, problem));
