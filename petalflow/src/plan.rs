@@ -196,7 +196,7 @@ pub struct ExecutionPlan {
     pub(crate) interrupt_points: Vec<InterruptPoint>,
     pub(crate) routes: Vec<RouteNames>,
     /// Whether any node needs a managed value. Set by the first run.
-    pub(crate) needs_managed: OnceLock<bool>,
+    needs_managed: OnceLock<bool>,
 }
 
 impl ExecutionPlan {
@@ -392,6 +392,11 @@ impl ExecutionPlan {
     pub(crate) fn current_name<'a>(&'a self, stored: &'a str) -> &'a str {
         self.index_of_stored(stored)
             .map_or(stored, |node| self.name(node))
+    }
+
+    /// Whether any node needs a managed value. The first run asks. Not generic, because every program would compile it again.
+    pub(crate) fn needs_managed(&self, ask: &dyn Fn() -> bool) -> bool {
+        *self.needs_managed.get_or_init(ask)
     }
 
     /// Whether the node chooses a route.

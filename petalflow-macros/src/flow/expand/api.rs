@@ -218,7 +218,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
 
             fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
                 static PLAN: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::ExecutionPlan>> = ::std::sync::OnceLock::new();
-                ::core::clone::Clone::clone(PLAN.get_or_init(|| __GRAPH.wire()))
+                __GRAPH.plan(&PLAN)
             }
 
             fn require(&self, requirements: &mut #krate::node::Requirements<'_>) {

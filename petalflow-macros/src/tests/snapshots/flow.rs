@@ -241,7 +241,7 @@ const _: () = {
             static PLAN: ::std::sync::OnceLock<
                 ::std::sync::Arc<__petalflow::ExecutionPlan>,
             > = ::std::sync::OnceLock::new();
-            ::core::clone::Clone::clone(PLAN.get_or_init(|| __GRAPH.wire()))
+            __GRAPH.plan(&PLAN)
         }
         fn require(&self, requirements: &mut petalflow::node::Requirements<'_>) {
             __GRAPH.require(requirements);

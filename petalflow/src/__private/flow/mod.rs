@@ -327,8 +327,12 @@ impl GraphTable {
         Edge { from, via, to }
     }
 
-    /// The execution plan.
-    pub fn wire(&self) -> Arc<ExecutionPlan> {
+    /// The execution plan. All runs of the flow share it.
+    pub fn plan(&self, shared: &OnceLock<Arc<ExecutionPlan>>) -> Arc<ExecutionPlan> {
+        Arc::clone(shared.get_or_init(|| self.wire()))
+    }
+
+    fn wire(&self) -> Arc<ExecutionPlan> {
         let mut specs = Vec::with_capacity(self.specs.len());
         let mut policies: Vec<NodePolicy> = Vec::with_capacity(self.specs.len());
         for spec in self.specs {

@@ -157,7 +157,7 @@ pub(in crate::exec) fn missing_managed<F: Flow>(
         requirements.into_missing()
     };
     // What nodes need does not change. If it was nothing once, later runs need not ask each node.
-    if *plan.needs_managed.get_or_init(|| !missing(None).is_empty()) {
+    if plan.needs_managed(&|| !missing(None).is_empty()) {
         missing(settings.managed.as_deref())
     } else {
         Vec::new()
