@@ -15,6 +15,46 @@ pub(crate) struct Others {
     pub(crate) tool: bool,
 }
 
+/// The attributes of this name.
+pub(crate) fn named<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute> {
+    let mut found = Vec::new();
+    for attr in attrs {
+        if attr.path().is_ident(name) {
+            found.push(attr);
+        }
+    }
+    found
+}
+
+/// Copies of the attributes of this name.
+pub(crate) fn cloned(attrs: &[Attribute], name: &str) -> Vec<Attribute> {
+    let mut found = Vec::new();
+    for attr in attrs {
+        if attr.path().is_ident(name) {
+            found.push(attr.clone());
+        }
+    }
+    found
+}
+
+/// Removes the attributes for which this holds, and returns them.
+pub(crate) fn extract(
+    attrs: &mut Vec<Attribute>,
+    is: &dyn Fn(&Attribute) -> bool,
+) -> Vec<Attribute> {
+    let mut extracted = Vec::new();
+    let mut kept = Vec::new();
+    for attr in std::mem::take(attrs) {
+        if is(&attr) {
+            extracted.push(attr);
+        } else {
+            kept.push(attr);
+        }
+    }
+    *attrs = kept;
+    extracted
+}
+
 /// Removes the other attributes of a node, and reports each.
 pub(crate) fn take_from_node(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Others {
     take(
@@ -46,22 +86,20 @@ fn take(
         any: false,
         tool: false,
     };
-    attrs.retain(|attr| {
-        let tool = cfg!(feature = "tool") && is_ours(attr.path(), TOOL);
-        if !tool && !is_ours(attr.path(), NODE) {
-            return true;
-        }
-        errors.at(attr, if tool { second_tool } else { second_node });
+    let is_tool = |attr: &Attribute| cfg!(feature = "tool") && is_ours(attr.path(), TOOL);
+    for attr in extract(attrs, &|attr| is_tool(attr) || is_ours(attr.path(), NODE)) {
+        let tool = is_tool(&attr);
+        errors.at(&attr, if tool { second_tool } else { second_node });
         others.any = true;
         others.tool |= tool;
-        false
-    });
+    }
     others
 }
 
 /// Whether the path is `node`, `petalflow::node` or `petalflow::prelude::node`.
 fn is_ours(path: &Path, name: &str) -> bool {
-    let (first, last) = (path.segments.first(), path.segments.last());
+    let first = path.segments.first();
+    let last = path.segments.last();
     last.is_some_and(|last| last.ident == name)
         && (path.segments.len() == 1 || first.is_some_and(|first| first.ident == "petalflow"))
 }

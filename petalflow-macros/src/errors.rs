@@ -7,6 +7,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::DeriveInput;
 
+use crate::options::parse_as;
+
 /// The errors that were found so far.
 #[derive(Default)]
 pub(crate) struct Errors {
@@ -16,14 +18,13 @@ pub(crate) struct Errors {
 
 impl Errors {
     /// Adds an error at these tokens.
-    pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Display) {
-        // `into_token_stream` prevents one instance of `new_spanned` per type.
-        self.push(syn::Error::new_spanned(tokens.into_token_stream(), message));
+    pub(crate) fn at(&mut self, tokens: &dyn ToTokens, message: impl Display) {
+        self.push(error_at(tokens, &message));
     }
 
     /// Adds the violation of a rule that has a section in `docs/reference/rules.md`.
-    pub(crate) fn rule(&mut self, rule: Rule, tokens: impl ToTokens, message: impl Display) {
-        self.at(tokens, format_args!("{}: {message}", rule.code()));
+    pub(crate) fn rule(&mut self, rule: Rule, tokens: &dyn ToTokens, message: impl Display) {
+        self.push(coded_at(rule, tokens, &message));
     }
 
     /// Adds an error of a parser.
@@ -47,19 +48,30 @@ impl Errors {
 
     /// One `compile_error!` per error.
     pub(crate) fn into_tokens(self) -> TokenStream {
-        self.all
-            .map(|error| error.to_compile_error())
-            .unwrap_or_default()
+        match self.all {
+            Some(errors) => errors.to_compile_error(),
+            None => TokenStream::new(),
+        }
     }
+}
+
+/// An error at these tokens. [`syn::Error::new_spanned`] is compiled once per type of tokens and of message.
+pub(crate) fn error_at(tokens: &dyn ToTokens, message: &dyn Display) -> syn::Error {
+    syn::Error::new_spanned(tokens.to_token_stream(), message)
+}
+
+/// The violation of a rule at these tokens.
+pub(crate) fn coded_at(rule: Rule, tokens: &dyn ToTokens, message: &dyn Display) -> syn::Error {
+    error_at(tokens, &format_args!("{}: {message}", rule.code()))
 }
 
 /// Expands a derive: the generated code, and the errors that `code` finds.
 pub(crate) fn derive(
     item: TokenStream,
-    code: impl FnOnce(DeriveInput, &mut Errors) -> TokenStream,
+    code: &dyn Fn(DeriveInput, &mut Errors) -> TokenStream,
 ) -> TokenStream {
     let mut errors = Errors::default();
-    let code = match syn::parse2(item) {
+    let code = match parse_as(item) {
         Ok(item) => code(item, &mut errors),
         Err(error) => {
             errors.push(error);

@@ -14,6 +14,7 @@ mod spans;
 mod state;
 #[cfg(test)]
 mod tests;
+mod tokens;
 #[cfg(feature = "tool")]
 mod tool;
 mod twice;

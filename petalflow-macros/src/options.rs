@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
-use syn::parse::{ParseStream, Parser as _};
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 
-use crate::errors::Errors;
+use crate::errors::{Errors, coded_at};
 use crate::types;
 
 /// Words of other libraries, and the options that have their meaning.
@@ -41,10 +41,18 @@ const OTHER_WORDS: &[(&str, &str)] = &[
 
 /// The known option that an unknown one may mean.
 pub(crate) fn meant<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
-    similar(written, known.iter().copied()).or_else(|| {
-        let mut others = OTHER_WORDS.iter().filter(|(word, _)| *word == written);
-        others.find_map(|(_, name)| known.iter().copied().find(|option| option == name))
-    })
+    let similar = similar(written, known.iter().copied());
+    if similar.is_some() {
+        return similar;
+    }
+    for (word, name) in OTHER_WORDS {
+        for option in known {
+            if *word == written && option == name {
+                return Some(option);
+            }
+        }
+    }
+    None
 }
 
 /// One option.
@@ -58,13 +66,30 @@ pub(crate) struct Opt {
 /// Parses the options of an attribute. An option that cannot be parsed is reported and skipped.
 pub(crate) fn parse_tokens(tokens: TokenStream, errors: &mut Errors) -> Vec<Opt> {
     let mut options = Vec::new();
-    let read = |input: ParseStream| {
+    // `parse` reports errors and parses all tokens.
+    let _ = parse_with(tokens, &mut |input| {
         options = parse(input, errors);
         Ok(())
-    };
-    // `parse` reports errors and parses all tokens.
-    let _ = read.parse2(tokens);
+    });
     options
+}
+
+/// Parses all tokens as one element.
+pub(crate) fn parse_as<T: Parse>(tokens: TokenStream) -> syn::Result<T> {
+    let mut parsed = None;
+    parse_with(tokens, &mut |input| {
+        parsed = Some(input.parse()?);
+        Ok(())
+    })?;
+    Ok(parsed.expect("the parser ran"))
+}
+
+/// Parses tokens with this function, which must parse all of them. syn's own function is compiled once per parser.
+pub(crate) fn parse_with(
+    tokens: TokenStream,
+    parser: &mut dyn FnMut(ParseStream) -> syn::Result<()>,
+) -> syn::Result<()> {
+    parser.parse2(tokens)
 }
 
 /// Parses options up to the end of `input`. An option that cannot be parsed is reported and skipped.
@@ -233,13 +258,10 @@ impl Opt {
 
     /// The value after `=`, without parentheses around it.
     pub(crate) fn bare_value(&self) -> Option<Expr> {
-        self.value
-            .as_ref()
-            .map(types::ungroup_expr)
-            .map(|value| match value {
-                Expr::Paren(paren) => (*paren.expr).clone(),
-                value => value.clone(),
-            })
+        Some(match types::ungroup_expr(self.value.as_ref()?) {
+            Expr::Paren(paren) => (*paren.expr).clone(),
+            value => value.clone(),
+        })
     }
 
     /// An option with a time span: `30s`, `"500ms"`.
@@ -248,19 +270,25 @@ impl Opt {
             self.expected(errors, "a time span", "30s");
             return None;
         };
-        duration(value).map_err(|error| errors.push(error)).ok()
+        match duration(value) {
+            Ok(duration) => Some(duration),
+            Err(error) => {
+                errors.push(error);
+                None
+            }
+        }
     }
 
     /// An option with retries: a number of attempts, an expression of type `Retry`, or a list of these. Returns the list.
-    pub(crate) fn retry(
-        &self,
-        runtime: &impl quote::ToTokens,
-        errors: &mut Errors,
-    ) -> Option<TokenStream> {
+    pub(crate) fn retry(&self, runtime: &dyn ToTokens, errors: &mut Errors) -> Option<TokenStream> {
         let value = self.expr(errors, "3")?;
-        retries(&value, runtime)
-            .map_err(|error| errors.push(error))
-            .ok()
+        match retries(&value, runtime) {
+            Ok(retries) => Some(retries),
+            Err(error) => {
+                errors.push(error);
+                None
+            }
+        }
     }
 
     fn expected(&self, errors: &mut Errors, what: &str, example: &str) {
@@ -276,28 +304,24 @@ impl Opt {
 }
 
 /// An expression of type `&[Retry]` from a number of attempts, an expression of type `Retry`, or a list of these.
-pub(crate) fn retries(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
+pub(crate) fn retries(value: &Expr, runtime: &dyn ToTokens) -> syn::Result<TokenStream> {
     let Expr::Array(list) = types::ungroup_expr(value) else {
         let retry = retry(value, runtime)?;
         return Ok(quote!(&[#retry]));
     };
     if list.elems.is_empty() {
-        let message = format!(
-            "{}: the list of retries is empty: write `1` for a node that is not retried, or remove the option",
-            Rule::Option.code()
-        );
-        return Err(syn::Error::new_spanned(value, message));
+        let message = "the list of retries is empty: write `1` for a node that is not retried, or remove the option";
+        return Err(coded_at(Rule::Option, value, &message));
     }
-    let retries: Vec<_> = list
-        .elems
-        .iter()
-        .map(|one| retry(one, runtime))
-        .collect::<syn::Result<_>>()?;
+    let mut retries = Vec::new();
+    for index in 0..list.elems.len() {
+        retries.push(retry(&list.elems[index], runtime)?);
+    }
     Ok(quote!(&[#(#retries),*]))
 }
 
 /// An expression of type `Retry` from a number of attempts or an expression of that type.
-fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
+fn retry(value: &Expr, runtime: &dyn ToTokens) -> syn::Result<TokenStream> {
     let attempts = match types::ungroup_expr(value) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(count) if count.suffix().is_empty() => count.base10_parse::<u32>().ok(),
@@ -306,23 +330,14 @@ fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStrea
         Expr::Unary(unary) if matches!(*unary.expr, Expr::Lit(_)) => None,
         _ => return Ok(quote!(#value)),
     };
-    match attempts {
-        Some(attempts) if attempts > 0 => Ok(quote!(#runtime::policy::Retry::times(#attempts))),
-        Some(_) => Err(syn::Error::new_spanned(
-            value,
-            format!(
-                "{}: `retry` counts all attempts, so it is at least 1 (no retry)",
-                Rule::Option.code()
-            ),
-        )),
-        None => Err(syn::Error::new_spanned(
-            value,
-            format!(
-                "{}: `retry` takes the number of attempts, such as `3`, or a `Retry`",
-                Rule::Option.code()
-            ),
-        )),
-    }
+    let message = match attempts {
+        Some(attempts) if attempts > 0 => {
+            return Ok(quote!(#runtime::policy::Retry::times(#attempts)));
+        }
+        Some(_) => "`retry` counts all attempts, so it is at least 1 (no retry)",
+        None => "`retry` takes the number of attempts, such as `3`, or a `Retry`",
+    };
+    Err(coded_at(Rule::Option, value, &message))
 }
 
 /// The name of a node in storage: a string literal.
@@ -333,11 +348,8 @@ pub(crate) fn node_id(value: &Expr) -> syn::Result<String> {
     {
         return Ok(text.value());
     }
-    let message = format!(
-        "{}: `id` takes the name under which the node is stored: `id: \"…\"`",
-        Rule::Option.code()
-    );
-    Err(syn::Error::new_spanned(value, message))
+    let message = "`id` takes the name under which the node is stored: `id: \"…\"`";
+    Err(coded_at(Rule::Option, value, &message))
 }
 
 /// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `3d`, `2w`, `1.5s`, or the same in quotes.
@@ -351,20 +363,13 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
         },
         _ => None,
     };
-    let parsed = text.as_deref().and_then(parse_duration);
-    let wrong = || {
-        format!(
-            "{}: not a time span: write `30s`, `500ms`, `2m`, `1h` or `3d`",
-            Rule::Option.code()
-        )
+    let Some(duration) = text.as_deref().and_then(parse_duration) else {
+        let message = "not a time span: write `30s`, `500ms`, `2m`, `1h` or `3d`";
+        return Err(coded_at(Rule::Option, value, &message));
     };
-    let duration = parsed.ok_or_else(|| syn::Error::new_spanned(value, wrong()))?;
     if duration.is_zero() {
-        let message = format!(
-            "{}: a time span must be longer than zero",
-            Rule::Option.code()
-        );
-        return Err(syn::Error::new_spanned(value, message));
+        let message = "a time span must be longer than zero";
+        return Err(coded_at(Rule::Option, value, &message));
     }
     Ok(duration)
 }
@@ -372,7 +377,7 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
 /// Parses a time span.
 fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim().replace('_', "");
-    let unit = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let unit = text.bytes().position(|byte| byte.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);
     let millis = match unit {
         "ms" => 1,
@@ -384,7 +389,7 @@ fn parse_duration(text: &str) -> Option<Duration> {
         _ => return None,
     };
     let number = number.trim();
-    if !number.starts_with(|c: char| c.is_ascii_digit()) {
+    if !number.as_bytes().first().is_some_and(u8::is_ascii_digit) {
         return None;
     }
     if let Ok(whole) = number.parse::<u64>() {
@@ -396,7 +401,8 @@ fn parse_duration(text: &str) -> Option<Duration> {
 
 /// An expression of type `Duration`.
 pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
-    let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos());
+    let seconds = duration.as_secs();
+    let nanos = duration.subsec_nanos();
     quote!(::core::time::Duration::new(#seconds, #nanos))
 }
 

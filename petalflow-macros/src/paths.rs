@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Lifetime, Path, Type};
 
@@ -20,7 +20,11 @@ impl Runtime {
     /// The path that the user gave, or the default.
     pub(crate) fn new(path: Option<&Path>) -> Self {
         Runtime {
-            path: path.map_or_else(|| quote!(::petalflow), ToTokens::into_token_stream),
+            path: if let Some(path) = path {
+                path.to_token_stream()
+            } else {
+                quote!(::petalflow)
+            },
             given: path.is_some(),
         }
     }
@@ -32,10 +36,13 @@ impl Runtime {
     }
 
     /// Gives generated tokens the span of the user's tokens `at`, so that rustc underlines those.
-    pub(crate) fn respan(&self, at: &impl ToTokens, tokens: TokenStream) -> TokenStream {
-        let mut all = at.to_token_stream().into_iter().map(|token| token.span());
-        let first = all.next().unwrap_or_else(Span::call_site);
-        let last = all.last().unwrap_or(first);
+    pub(crate) fn respan(&self, at: &dyn ToTokens, tokens: TokenStream) -> TokenStream {
+        let mut ends = None;
+        for token in at.to_token_stream() {
+            let (first, _) = ends.unwrap_or((token.span(), token.span()));
+            ends = Some((first, token.span()));
+        }
+        let (first, last) = ends.unwrap_or((Span::call_site(), Span::call_site()));
         self.spread(first, last, tokens)
     }
 
@@ -77,7 +84,8 @@ pub(crate) fn no_generics(after: &Ident) -> TokenStream {
 /// rustc reports the missing lifetime at the field. If a generated item repeated the type, rustc would report it again. Types of
 /// functions may leave out lifetimes, so they stay unchanged.
 pub(crate) fn with_lifetimes(ty: &Type) -> Option<TokenStream> {
-    let (tokens, mut missing) = (ty.to_token_stream(), false);
+    let tokens = ty.to_token_stream();
+    let mut missing = false;
     if has_parameters(tokens.clone()) {
         return None;
     }
@@ -88,17 +96,16 @@ pub(crate) fn with_lifetimes(ty: &Type) -> Option<TokenStream> {
 /// Whether the tokens have a list of parameters, as in `fn(&str)` and `dyn Fn(&str)`.
 fn has_parameters(tokens: TokenStream) -> bool {
     let mut after_word = false;
-    tokens.into_iter().any(|token| {
-        let found = match &token {
-            TokenTree::Group(group) => {
-                (after_word && group.delimiter() == Delimiter::Parenthesis)
-                    || has_parameters(group.stream())
-            }
-            _ => false,
-        };
+    for token in tokens {
+        if let TokenTree::Group(group) = &token
+            && (after_word && group.delimiter() == Delimiter::Parenthesis
+                || has_parameters(group.stream()))
+        {
+            return true;
+        }
         after_word = matches!(token, TokenTree::Ident(_));
-        found
-    })
+    }
+    false
 }
 
 fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
@@ -112,7 +119,7 @@ fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
         }
         let opens = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '&');
         let span = token.span();
-        named_tokens.extend([token]);
+        named_tokens.append(token);
         let has_lifetime =
             matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '\'');
         if opens && !has_lifetime {
@@ -136,12 +143,10 @@ pub(crate) fn module_of(ident: &Ident) -> Ident {
         // All calls of a `macro_rules!` macro have the same line. The debug text of the span, such as `#3 bytes(7..9)`, has the
         // number of the call. `#0` is code that no macro wrote.
         let debug = format!("{span:?}");
-        let call = debug
-            .strip_prefix('#')
-            .and_then(|rest| rest.split(' ').next());
-        if let Some(call) = call
-            .and_then(|call| call.parse::<u32>().ok())
-            .filter(|call| *call > 0)
+        if let Some(rest) = debug.strip_prefix('#')
+            && let Some(call) = rest.split(' ').next()
+            && let Ok(call) = call.parse::<u32>()
+            && call > 0
         {
             write!(text, "_{call}").expect("writing to a string cannot fail");
         }
@@ -162,33 +167,111 @@ pub(crate) fn name(ident: &Ident) -> String {
 
 /// `word_count` as the name of a type: `WordCount`.
 pub(crate) fn camel_case(name: &str) -> String {
-    let words = name.split('_').filter(|word| !word.is_empty());
-    words
-        .map(|word| {
-            let mut letters = word.chars();
-            letters.next().map_or_else(String::new, |first| {
-                first.to_uppercase().chain(letters).collect()
-            })
-        })
-        .collect()
+    let mut camel = String::new();
+    let mut begins_word = true;
+    for letter in name.chars() {
+        if letter == '_' {
+            begins_word = true;
+        } else if begins_word {
+            begins_word = false;
+            for letter in letter.to_uppercase() {
+                camel.push(letter);
+            }
+        } else {
+            camel.push(letter);
+        }
+    }
+    camel
 }
 
 /// `Option::Some` of the tokens, or `Option::None`.
 pub(crate) fn option(value: Option<TokenStream>) -> TokenStream {
-    value.map_or_else(
-        || quote!(::core::option::Option::None),
-        |value| quote!(::core::option::Option::Some(#value)),
-    )
+    if let Some(value) = value {
+        quote!(::core::option::Option::Some(#value))
+    } else {
+        quote!(::core::option::Option::None)
+    }
+}
+
+/// The name of a generated item or variable, which is part of this program's text.
+///
+/// In contrast to an `Ident`, it is copied and not dropped. Code that drops a value is compiled at each place where a function can
+/// panic.
+#[derive(Clone, Copy)]
+pub(crate) struct Name {
+    text: &'static str,
+    /// The number at its end.
+    index: Option<usize>,
+    span: Span,
+}
+
+impl Name {
+    pub(crate) fn new(text: &'static str, span: Span) -> Self {
+        let index = None;
+        Name { text, index, span }
+    }
+
+    pub(crate) fn numbered(text: &'static str, index: usize, span: Span) -> Self {
+        let index = Some(index);
+        Name { text, index, span }
+    }
+
+    pub(crate) fn span(self) -> Span {
+        self.span
+    }
+
+    /// The same name with another span.
+    #[cfg(feature = "tool")]
+    pub(crate) fn at(self, span: Span) -> Self {
+        Name { span, ..self }
+    }
+}
+
+impl ToTokens for Name {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let name = match self.index {
+            Some(index) => format_ident!("{}{index}", self.text, span = self.span),
+            None => Ident::new(self.text, self.span),
+        };
+        tokens.append(name);
+    }
 }
 
 /// A local variable that code of the user cannot access.
-pub(crate) fn local(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
+pub(crate) fn local(name: &'static str) -> Name {
+    Name::new(name, Span::mixed_site())
 }
 
 /// The local variable for an index.
-pub(crate) fn local_at(name: &str, index: usize) -> Ident {
-    format_ident!("{name}{index}", span = Span::mixed_site())
+pub(crate) fn local_at(name: &'static str, index: usize) -> Name {
+    Name::numbered(name, index, Span::mixed_site())
+}
+
+/// `#[automatically_derived]`.
+pub(crate) struct Derived;
+
+impl ToTokens for Derived {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        quote!(#[automatically_derived]).to_tokens(tokens);
+    }
+}
+
+/// `#[automatically_derived]` and `#[doc(hidden)]`.
+pub(crate) struct Hidden;
+
+impl ToTokens for Hidden {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        quote!(#[automatically_derived] #[doc(hidden)]).to_tokens(tokens);
+    }
+}
+
+/// The attribute with which clippy does not check generated code.
+pub(crate) struct NoClippy;
+
+impl ToTokens for NoClippy {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        quote!(#[allow(clippy::all, clippy::pedantic, clippy::nursery)]).to_tokens(tokens);
+    }
 }
 
 /// The number of a route: FNV-1a over its name. `#[derive(Route)]` and `flow!` use it to refer to the payload of a variant in the

@@ -3,12 +3,12 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use crate::paths::{Runtime, name};
+use crate::paths::{Derived, Runtime, name};
 
 /// The implementation of `Tool`.
 pub(crate) fn tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
     quote! {
-        #[automatically_derived]
+        #Derived
         impl #runtime::tool::Tool for #ident {
             fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                 ::core::unreachable!()
@@ -31,11 +31,12 @@ pub(crate) fn tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
 
 /// The implementations of a tool, without its type.
 pub(crate) fn fn_tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
-    let (tool, text) = (tool(ident, runtime), name(ident));
+    let tool = tool(ident, runtime);
+    let text = name(ident);
     quote! {
         const _: () = {
             #tool
-            #[automatically_derived]
+            #Derived
             impl #runtime::tool::FnTool for #ident {
                 const NAME: &'static str = #text;
                 const TOOL: Self = Self {};

@@ -1,9 +1,8 @@
 //! Finds two items of one name in one scope. rustc reports the name, and then everything that is generated for both. So nothing is
 //! generated for the second one.
 
-use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::{self, Display, Formatter};
-use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,9 +11,10 @@ use proc_macro2::{Ident, TokenStream, fallback};
 use crate::paths::name;
 
 /// Where the name of an item stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
+#[cfg_attr(test, derive(Debug))]
 struct Place {
-    file: PathBuf,
+    file: OsString,
     /// From 1.
     line: usize,
     /// From 1, in `char`s.
@@ -69,14 +69,15 @@ impl Display for What {
 
 /// The last item of a name.
 struct Item {
+    name: String,
     place: Place,
     what: What,
     /// What had the name before in the same scope.
     before: Option<What>,
 }
 
-/// The last item of each name. Only this one is compared, so that a file with a name in many scopes is read once for each.
-static ITEMS: Mutex<BTreeMap<String, Item>> = Mutex::new(BTreeMap::new());
+/// The last item of each name, in the order of the names. Only this one is compared, so that a file with a name in many scopes is read once for each.
+static ITEMS: Mutex<Vec<Item>> = Mutex::new(Vec::new());
 
 /// Whether an item of this name in the same scope has already been expanded. Not for rust-analyzer, in whose process each item is
 /// expanded many times: its macros have other names.
@@ -102,7 +103,7 @@ fn place(ident: &Ident, in_macro: bool) -> Option<Place> {
     }
     let span = ident.span().unwrap();
     Some(Place {
-        file: span.local_file()?,
+        file: span.local_file()?.into_os_string(),
         line: span.line(),
         column: span.column(),
         in_macro,
@@ -111,18 +112,23 @@ fn place(ident: &Ident, in_macro: bool) -> Option<Place> {
 
 fn declare(name: &str, what: What, place: Place) -> Option<What> {
     let mut items = ITEMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = match items.get(name) {
+    let index = items.binary_search_by(|item| item.name.as_str().cmp(name));
+    let before = match index.map(|index| &items[index]) {
         // Two derives of one item.
-        Some(last) if last.place == place => last.before.clone(),
-        Some(last) if in_one_scope(&last.place, &place) => Some(last.what.clone()),
+        Ok(last) if last.place == place => last.before.clone(),
+        Ok(last) if in_one_scope(&last.place, &place) => Some(last.what.clone()),
         _ => None,
     };
     let item = Item {
+        name: name.to_owned(),
         place,
         what,
         before: before.clone(),
     };
-    items.insert(name.to_owned(), item);
+    match index {
+        Ok(index) => items[index] = item,
+        Err(index) => items.insert(index, item),
+    }
     before
 }
 
@@ -147,31 +153,36 @@ fn in_one_scope(one: &Place, other: &Place) -> bool {
     } else {
         &[""]
     };
-    text_between(first, second).is_some_and(|text| {
-        let mut pairs = opened
-            .iter()
-            .flat_map(|open| closed.iter().map(move |close| (open, close)));
-        pairs.any(|(open, close)| is_balanced(&format!("{open}{text}{close}")))
-    })
+    let Some(text) = text_between(first, second) else {
+        return false;
+    };
+    for open in opened {
+        for close in closed {
+            if is_balanced(&format!("{open}{text}{close}")) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// The source between two places of a file. The first one is above.
 fn text_between(first: &Place, second: &Place) -> Option<String> {
     let source = std::fs::read_to_string(&first.file).ok()?;
-    let lines = source.split_inclusive('\n').skip(first.line - 1);
     let mut text = String::new();
-    for (line, number) in lines.zip(first.line..=second.line) {
-        let from = if number == first.line {
-            first.column - 1
-        } else {
-            0
-        };
-        let to = if number == second.line {
-            second.column - 1
-        } else {
-            line.len()
-        };
-        text.extend(line.chars().take(to).skip(from));
+    for (index, line) in source.split_inclusive('\n').enumerate() {
+        let number = index + 1;
+        if number < first.line || number > second.line {
+            continue;
+        }
+        for (index, letter) in line.chars().enumerate() {
+            let column = index + 1;
+            let before = number == first.line && column < first.column;
+            let after = number == second.line && column >= second.column;
+            if !before && !after {
+                text.push(letter);
+            }
+        }
     }
     Some(text)
 }
@@ -212,13 +223,15 @@ mod tests {
         let source = "mod a;\nstruct Größe {}\nstruct Größe {}\nflow! { Größe }\nflow!(Größe);\nmod b {\nflow!(Größe);\n}";
         std::fs::write(&file, source).unwrap();
         let place = |line, column, in_macro| Place {
-            file: file.clone(),
+            file: file.clone().into(),
             line,
             column,
             in_macro,
         };
-        let (first, second) = (place(2, 8, false), place(3, 8, false));
-        let (braces, parentheses) = (place(4, 9, true), place(5, 7, true));
+        let first = place(2, 8, false);
+        let second = place(3, 8, false);
+        let braces = place(4, 9, true);
+        let parentheses = place(5, 7, true);
         assert_eq!(
             text_between(&first, &second).as_deref(),
             Some("Größe {}\nstruct ")

@@ -36,11 +36,14 @@ pub(crate) fn arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return Vec::new();
     };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    types.collect()
+    let mut types = Vec::new();
+    // An iterator of syn is a trait object, and all of its methods are compiled for each type of element.
+    for index in 0..arguments.args.len() {
+        if let GenericArgument::Type(ty) = &arguments.args[index] {
+            types.push(ty);
+        }
+    }
+    types
 }
 
 /// Whether two types have the same tokens.
@@ -52,8 +55,8 @@ pub(crate) fn same(a: &Type, b: &Type) -> bool {
 pub(crate) fn written(ty: &Type) -> String {
     let mut text = String::new();
     for token in ty.to_token_stream().to_string().split_whitespace() {
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        if text.ends_with(word) && token.starts_with(word) {
+        let word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        if text.chars().next_back().is_some_and(word) && token.chars().next().is_some_and(word) {
             text.push(' ');
         }
         text.push_str(token);
@@ -96,12 +99,18 @@ const SHARED: &[&str] = &[
 /// Whether the type may be one that threads cannot share: all but the usual types of std.
 pub(crate) fn may_be_unshared(ty: &Type) -> bool {
     fn any(tokens: TokenStream) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Group(group) => any(group.stream()),
-            TokenTree::Ident(word) => SHARED.iter().all(|shared| word != shared),
-            TokenTree::Punct(punct) => punct.as_char() == '*',
-            TokenTree::Literal(_) => false,
-        })
+        for token in tokens {
+            let unshared = match token {
+                TokenTree::Group(group) => any(group.stream()),
+                TokenTree::Ident(word) => SHARED.iter().all(|shared| word != shared),
+                TokenTree::Punct(punct) => punct.as_char() == '*',
+                TokenTree::Literal(_) => false,
+            };
+            if unshared {
+                return true;
+            }
+        }
+        false
     }
     any(ty.to_token_stream())
 }
@@ -114,9 +123,12 @@ pub(crate) fn borrows_static(ty: &Type) -> bool {
             .as_ref()
             .is_some_and(|lifetime| lifetime.ident == "static"),
         Type::Array(array) => borrows_static(&array.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().any(borrows_static),
+        Type::Tuple(tuple) => {
+            let elements = &tuple.elems;
+            (0..elements.len()).any(|index| borrows_static(&elements[index]))
+        }
         ty => last_segment(ty).is_some_and(|last| {
-            last.ident != "PhantomData" && arguments(last).into_iter().any(borrows_static)
+            last.ident != "PhantomData" && arguments(last).iter().any(|ty| borrows_static(ty))
         }),
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use petalflow_graph::{Rule, messages};
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
-use syn::parse::{ParseStream, Parser as _};
+use syn::parse::ParseStream;
 use syn::{Attribute, Data, DeriveInput, Expr, Generics, LitStr, Member, Path, Token, Type};
 
+use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen, comma_separated};
 
@@ -83,8 +84,9 @@ impl AskAst {
     }
 
     fn read_options(&mut self, attrs: &[Attribute], errors: &mut Errors) {
-        let (mut seen, mut expiry) = (Seen::new(&OPTIONS), Expiry::default());
-        for attr in attrs.iter().filter(|attr| attr.path().is_ident("ask")) {
+        let mut seen = Seen::new(&OPTIONS);
+        let mut expiry = Expiry::default();
+        for attr in &attributes::named(attrs, "ask") {
             let Ok(list) = attr.meta.require_list() else {
                 errors.at(
                     attr,
@@ -92,7 +94,7 @@ impl AskAst {
                 );
                 continue;
             };
-            let read = |input: ParseStream| {
+            let mut read = |input: ParseStream| {
                 comma_separated(input, errors, Errors::push, |input, errors| {
                     let (name, value) = option(input)?;
                     self.accept(name, value, &mut seen, &mut expiry, errors);
@@ -101,10 +103,11 @@ impl AskAst {
                 Ok(())
             };
             // `comma_separated` reports errors and parses all tokens.
-            let _ = read.parse2(list.tokens.clone());
+            let _ = options::parse_with(list.tokens.clone(), &mut read);
         }
         match (expiry.after, expiry.answer) {
-            (Some((_, after)), Some((_, answer))) => self.expiry = after.zip(Some(answer)),
+            (Some((_, Some(after))), Some((_, answer))) => self.expiry = Some((after, answer)),
+            (Some((_, None)), Some(_)) | (None, None) => {}
             (Some((expires, _)), None) => errors.rule(
                 Rule::Option,
                 &expires,
@@ -115,7 +118,6 @@ impl AskAst {
                 &default,
                 "`default` is the answer of a question that expires: add `expires = 3d`",
             ),
-            (None, None) => {}
         }
     }
 
@@ -135,8 +137,9 @@ impl AskAst {
             (_, Value::Type(answer)) => self.answer = Some(answer),
             (_, Value::Member(key)) => self.key = Some(key),
             ("expires", Value::Expr(after)) => {
-                let after = options::duration(&after).map_err(|error| errors.push(error));
-                expiry.after = Some((option.name, after.ok()));
+                option.value = Some(after);
+                let after = option.duration(errors);
+                expiry.after = Some((option.name, after));
             }
             ("default", Value::Expr(answer)) => expiry.answer = Some((option.name, answer)),
             (known, Value::Expr(value)) => {

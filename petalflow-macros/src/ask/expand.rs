@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 
 use super::ast::AskAst;
 use crate::options::duration_tokens;
-use crate::paths::{Runtime, name};
+use crate::paths::{Derived, NoClippy, Runtime, name};
 use crate::types::{self, may_be_unshared};
 
 /// `impl Ask for ReviewDraft`.
@@ -16,10 +16,10 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     let (impl_generics, type_generics, where_clause) = ask.generics.split_for_impl();
     // A generic question is rejected; this avoids a second error.
     let bounds = (!ask.generics.params.is_empty()).then(|| {
-        let before = where_clause
-            .into_iter()
-            .flat_map(|clause| &clause.predicates);
-        quote!(where #(#before,)* Self: #runtime::__private::Question)
+        let before = where_clause.map(|clause| &clause.predicates);
+        let comma = before.is_some_and(|before| !before.empty_or_trailing());
+        let comma = comma.then(|| quote!(,));
+        quote!(where #before #comma Self: #runtime::__private::Question)
     });
     let answer = ask
         .answer
@@ -57,8 +57,8 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
         }
     });
     let implementation = quote! {
-        #[automatically_derived]
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #Derived
+        #NoClippy
         impl #impl_generics #runtime::interrupt::Ask for #ident #type_generics #bounds {
             type Answer = #answer;
             const NAME: &'static str = #text;

@@ -122,10 +122,12 @@ pub(crate) struct Subflow {
     pub(crate) ty: Type,
     /// The parameters of `in`.
     pub(crate) params: Vec<Param>,
-    pub(crate) input: Expr,
+    /// The body of `in`.
+    pub(crate) input: TokenStream,
     /// The parameter of `out`: the final state of the sub-flow.
     pub(crate) end: PatType,
-    pub(crate) output: Expr,
+    /// The body of `out`.
+    pub(crate) output: TokenStream,
     /// `keep: thread`.
     pub(crate) keep: bool,
 }
@@ -184,11 +186,10 @@ impl NodeRef {
 
     /// The name of the node: the last segment.
     pub(crate) fn name(&self) -> String {
-        self.0
-            .segments
-            .last()
-            .map(|segment| segment.ident.unraw().to_string())
-            .unwrap_or_default()
+        match self.0.segments.last() {
+            Some(segment) => segment.ident.unraw().to_string(),
+            None => String::new(),
+        }
     }
 }
 
@@ -207,15 +208,19 @@ impl RouteName {
 impl Group {
     /// The nodes in the order of the text.
     pub(crate) fn nodes(&self) -> Vec<&NodeRef> {
+        let mut nodes = Vec::new();
+        self.add_nodes(&mut nodes);
+        nodes
+    }
+
+    fn add_nodes<'a>(&'a self, nodes: &mut Vec<&'a NodeRef>) {
         match self {
-            Group::Node(node) => vec![node],
-            Group::Each(group) => group.nodes(),
+            Group::Node(node) => nodes.push(node),
+            Group::Each(group) => group.add_nodes(nodes),
             Group::And(groups) | Group::Or(groups) => {
-                let mut nodes = Vec::new();
                 for group in groups {
-                    nodes.extend(group.nodes());
+                    group.add_nodes(nodes);
                 }
-                nodes
             }
         }
     }
@@ -224,7 +229,9 @@ impl Group {
 /// The tokens to underline: from the first node to the last.
 impl ToTokens for Group {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        self.nodes().iter().for_each(|node| node.to_tokens(tokens));
+        for node in &self.nodes() {
+            node.to_tokens(tokens);
+        }
     }
 }
 

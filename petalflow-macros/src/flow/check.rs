@@ -3,10 +3,12 @@
 use petalflow_graph::{Analysis, Diagnostic, Graph, Location, Rule, Text, check_with, messages};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
+use syn::Expr;
 use syn::ext::IdentExt as _;
 
 use super::ast::Mistakes;
 use super::model::{Kind, Misuse, Model, Problem};
+use crate::errors::coded_at;
 use crate::options;
 
 /// The input of the rules.
@@ -120,26 +122,28 @@ const NODE_OPTIONS: [&str; 5] = ["retry", "timeout", "idle", "cache", "id"];
 
 /// PF024: every option of `with` exists and has a valid value.
 fn options_are_known(cx: &Cx<'_>, mistakes: &mut Mistakes) {
-    for (name, value) in cx.model.nodes.iter().flat_map(|node| &node.options) {
-        let written = name.unraw().to_string();
-        let read = match &*written {
-            "retry" => options::retries(value, &TokenStream::new()).map(drop),
-            "timeout" | "idle" | "cache" => options::duration(value).map(drop),
-            "id" => options::node_id(value).map(drop),
-            "keep" => Err(syn::Error::new(
-                name.span(),
-                messages::coded(Rule::Option, &messages::keep_beside_in()),
-            )),
-            _ => {
-                let meant = options::meant(&written, &NODE_OPTIONS);
-                let text = messages::unknown_option(&written, meant, &NODE_OPTIONS);
-                Err(syn::Error::new(
-                    name.span(),
-                    messages::coded(Rule::Option, &text),
-                ))
-            }
-        };
-        read.unwrap_or_else(|error| mistakes.errors.push(error));
+    for node in &cx.model.nodes {
+        for (name, value) in &node.options {
+            option_is_known(name, value, mistakes);
+        }
+    }
+}
+
+fn option_is_known(name: &Ident, value: &Expr, mistakes: &mut Mistakes) {
+    let written = name.unraw().to_string();
+    let error = match &*written {
+        "retry" => options::retries(value, &TokenStream::new()).err(),
+        "timeout" | "idle" | "cache" => options::duration(value).err(),
+        "id" => options::node_id(value).err(),
+        "keep" => Some(coded_at(Rule::Option, name, &messages::keep_beside_in())),
+        _ => {
+            let meant = options::meant(&written, &NODE_OPTIONS);
+            let text = messages::unknown_option(&written, meant, &NODE_OPTIONS);
+            Some(coded_at(Rule::Option, name, &text))
+        }
+    };
+    if let Some(error) = error {
+        mistakes.errors.push(error);
     }
 }
 
@@ -202,9 +206,9 @@ fn report(cx: &Cx<'_>, diagnostic: &Diagnostic, mistakes: &mut Mistakes) {
         _ => None,
     };
     let at = at.unwrap_or_else(|| tokens_at(cx, diagnostic.at));
-    mistakes.errors.at(at, diagnostic);
+    mistakes.errors.at(&at, diagnostic);
     for (location, text) in &diagnostic.also {
-        mistakes.errors.at(tokens_at(cx, *location), text);
+        mistakes.errors.at(&tokens_at(cx, *location), text);
     }
 }
 

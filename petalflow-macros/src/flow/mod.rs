@@ -14,12 +14,13 @@ use petalflow_graph::Analysis;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{bracketed, parse_quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, bracketed};
 
 use ast::FlowAst;
 
 use crate::errors::Errors;
+use crate::options::parse_with;
 use crate::paths::name;
 use crate::{twice, types};
 
@@ -43,9 +44,14 @@ impl Parse for Input {
 /// Expands `[$crate] Name(State) { .. }`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let documented = input.clone();
-    read(input, |cx| {
-        let (krate, compiled) = (cx.krate, parse_quote!(#[cfg(not(doc))]));
-        let attrs: Vec<_> = cx.attrs.iter().cloned().chain([compiled]).collect();
+    read(input, &|cx| {
+        let krate = cx.krate;
+        let mut attrs = cx.attrs.to_vec();
+        let parsed = parse_with(quote!(#[cfg(not(doc))]), &mut |input| {
+            attrs.append(&mut input.call(Attribute::parse_outer)?);
+            Ok(())
+        });
+        parsed.expect("the tokens are an attribute");
         let before = twice::flow(cx.name);
         let code = expand::flow(&expand::Cx {
             attrs: &attrs,
@@ -70,7 +76,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// Expands the same for rustdoc: the interface without the bounds that only errors need, with a picture of the graph.
 pub(crate) fn documented(input: TokenStream) -> TokenStream {
-    read(input, editor::interface)
+    read(input, &editor::interface)
 }
 
 /// Expands the same for rust-analyzer.
@@ -79,21 +85,23 @@ pub(crate) fn in_editor(input: TokenStream) -> TokenStream {
         Some(TokenTree::Group(body)) => body.stream(),
         _ => TokenStream::new(),
     };
-    read(input, |cx| editor::flow(cx, body))
+    read(input, &|cx| editor::flow(cx, body.clone()))
 }
 
 /// Reads and checks a flow. `code` generates its code.
-fn read(input: TokenStream, code: impl FnOnce(&expand::Cx<'_>) -> TokenStream) -> TokenStream {
+fn read(input: TokenStream, code: &dyn Fn(&expand::Cx<'_>) -> TokenStream) -> TokenStream {
     let mut read = None;
-    let parse = |input: ParseStream| {
+    let parsed = parse_with(input, &mut |input| {
         read = Some(input.parse::<Input>()?);
         Ok(())
-    };
+    });
     // syn also reports the tokens that are left in a broken group. This is not a second mistake.
-    let rest = parse.parse2(input).err();
+    let rest = parsed.err();
     let Some(Input { krate, mut flow }) = read else {
         let mut errors = Errors::default();
-        rest.into_iter().for_each(|error| errors.push(error));
+        if let Some(error) = rest {
+            errors.push(error);
+        }
         return errors.into_tokens();
     };
     if let Some(rest) = rest

@@ -4,11 +4,12 @@ use petalflow_graph::similar;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, quote};
 use syn::parse::discouraged::Speculative as _;
-use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, FnArg, Generics, LitStr, Path, Signature, Token, Type, Visibility};
 
+use crate::attributes;
 use crate::errors::Errors;
-use crate::options::{self, Seen};
+use crate::options::{self, Opt, Seen};
 use crate::paths::Runtime;
 
 /// The arguments of `#[node(Essay, ..)]`.
@@ -37,7 +38,7 @@ impl NodeArgs {
         let mut parsed = NodeArgs::default();
         let mut options = Vec::new();
         let before = errors.count();
-        let read = |input: ParseStream| {
+        let mut read = |input: ParseStream| {
             // An option is not parsed as a state, so that a missing state is reported as missing.
             if input.peek(LitStr) {
                 return Err(
@@ -57,7 +58,7 @@ impl NodeArgs {
             options = options::parse(input, errors);
             Ok(())
         };
-        let rest = read.parse2(args.clone()).err();
+        let rest = options::parse_with(args.clone(), &mut read).err();
         if let Some(error) = rest {
             // syn also reports the tokens that are left in a broken group. This is not a second mistake.
             if errors.count() == before {
@@ -68,7 +69,7 @@ impl NodeArgs {
             if args.is_empty() {
                 errors.push(syn::Error::new(proc_macro2::Span::call_site(), message));
             } else {
-                errors.at(args, message);
+                errors.at(&args, message);
             }
         }
         let mut seen = Seen::new(OPTIONS);
@@ -81,15 +82,17 @@ impl NodeArgs {
             match seen.accept(&option, errors) {
                 Some("name") => parsed.name = option.text(errors),
                 Some("retry") => retry = Some(option),
-                Some("timeout") => {
-                    parsed.timeout = option.duration(errors).map(options::duration_tokens);
+                Some("timeout") => parsed.timeout = duration(&option, errors),
+                Some("idle") => parsed.idle = duration(&option, errors),
+                Some("cache") => parsed.cache = duration(&option, errors),
+                Some("blocking") => {
+                    option.flag(errors);
+                    parsed.blocking = Some(option.name);
                 }
-                Some("idle") => parsed.idle = option.duration(errors).map(options::duration_tokens),
-                Some("cache") => {
-                    parsed.cache = option.duration(errors).map(options::duration_tokens);
+                Some("spawn") => {
+                    option.flag(errors);
+                    parsed.spawn = Some(option.name);
                 }
-                Some("blocking") => parsed.blocking = option.flag(errors).then_some(option.name),
-                Some("spawn") => parsed.spawn = option.flag(errors).then_some(option.name),
                 Some("crate") => parsed.krate = option.path(errors),
                 _ => {}
             }
@@ -98,6 +101,11 @@ impl NodeArgs {
         parsed.retry = retry.and_then(|option| option.retry(&runtime, errors));
         parsed
     }
+}
+
+/// An expression of type `Duration`.
+fn duration(option: &Opt, errors: &mut Errors) -> Option<TokenStream> {
+    option.duration(errors).map(options::duration_tokens)
 }
 
 fn starts_with_option(input: ParseStream) -> bool {
@@ -148,25 +156,43 @@ pub(crate) struct NodeImpl {
 impl NodeItem {
     /// Parses the item. If that fails, it parses the item without the parameters that are incomplete.
     pub(crate) fn read(item: TokenStream) -> syn::Result<Self> {
-        let parsed = syn::parse2(item.clone());
-        parsed.or_else(|error| syn::parse2(complete_params(item).ok_or(error)?))
+        let error = match options::parse_as(item.clone()) {
+            Ok(item) => return Ok(item),
+            Err(error) => error,
+        };
+        match complete_params(item) {
+            Some(item) => options::parse_as(item),
+            None => Err(error),
+        }
     }
 }
 
 /// The function without its incomplete parameters. rustc has parsed the function before and reports them; flows that name the node
 /// still find it.
 fn complete_params(item: TokenStream) -> Option<TokenStream> {
-    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "fn");
-    let function = tokens.iter().position(is_fn)?;
-    let params = tokens[function..]
-        .iter_mut()
-        .find_map(|token| match token {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group),
-            _ => None,
-        })?;
+    let mut tokens = TokenStream::new();
+    let mut after_fn = false;
+    let mut found = false;
+    for mut token in item {
+        match &token {
+            TokenTree::Group(params)
+                if after_fn && !found && params.delimiter() == Delimiter::Parenthesis =>
+            {
+                token = complete_list(params)?.into();
+                found = true;
+            }
+            TokenTree::Ident(word) if word == "fn" => after_fn = true,
+            _ => {}
+        }
+        tokens.append(token);
+    }
+    found.then_some(tokens)
+}
+
+/// The list without its incomplete parameters.
+fn complete_list(params: &Group) -> Option<Group> {
     let mut complete = Vec::new();
-    let read = |input: ParseStream| {
+    let mut read = |input: ParseStream| {
         while !input.is_empty() {
             let fork = input.fork();
             match fork.parse::<FnArg>() {
@@ -180,24 +206,25 @@ fn complete_params(item: TokenStream) -> Option<TokenStream> {
         }
         Ok(())
     };
-    read.parse2(params.stream()).ok()?;
+    options::parse_with(params.stream(), &mut read).ok()?;
     let mut parens = Group::new(Delimiter::Parenthesis, quote!(#(#complete),*));
     parens.set_span(params.span());
-    *params = parens;
-    Some(tokens.into_iter().collect())
+    Some(parens)
 }
 
 impl Parse for NodeItem {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         if input.peek(Token![impl]) || (input.peek(Token![unsafe]) && input.peek2(Token![impl])) {
-            return NodeImpl::parse(attrs, input).map(|item| NodeItem::Impl(Box::new(item)));
+            let item = NodeImpl::parse(attrs, input)?;
+            return Ok(NodeItem::Impl(Box::new(item)));
         }
         if starts_other_item(input) {
             let message = "a node is a function, or an `impl` block with one method: `#[node(Essay)] async fn write(topic: &str) -> EssayDraft { .. }`";
             return Err(syn::Error::new(input.span(), message));
         }
-        NodeFn::parse(attrs, input).map(|item| NodeItem::Fn(Box::new(item)))
+        let item = NodeFn::parse(attrs, input)?;
+        Ok(NodeItem::Fn(Box::new(item)))
     }
 }
 
@@ -246,9 +273,9 @@ impl NodeFn {
             body,
         } = self;
         let mut sig = sig.clone();
-        for input in &mut sig.inputs {
-            if let FnArg::Typed(input) = input {
-                input.attrs.retain(|attr| !ours(attr));
+        for index in 0..sig.inputs.len() {
+            if let FnArg::Typed(input) = &mut sig.inputs[index] {
+                attributes::extract(&mut input.attrs, &ours);
             }
         }
         let mut tokens = TokenStream::new();
@@ -272,8 +299,8 @@ pub(crate) fn is_misspelt(attr: &Attribute) -> bool {
 }
 
 impl NodeImpl {
-    fn parse(attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
-        let (diagnostics, attrs) = attrs.into_iter().partition(|attr| {
+    fn parse(mut attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
+        let diagnostics = attributes::extract(&mut attrs, &|attr| {
             let first = attr.path().segments.first();
             first.is_some_and(|first| first.ident == "diagnostic")
         });
@@ -295,14 +322,14 @@ impl NodeImpl {
         let TokenTree::Group(body) = input.parse()? else {
             return Err(input.error("expected `{`"));
         };
-        let (mut methods, mut others) = (Vec::new(), Vec::new());
-        let read = |input: ParseStream| {
+        let mut methods = Vec::new();
+        let mut others = Vec::new();
+        let mut read = |input: ParseStream| {
             while !input.is_empty() {
                 let fork = input.fork();
-                let method = fork
-                    .call(Attribute::parse_outer)
-                    .and_then(|attrs| NodeFn::parse(attrs, &fork));
-                if let Ok(method) = method {
+                if let Ok(attrs) = fork.call(Attribute::parse_outer)
+                    && let Ok(method) = NodeFn::parse(attrs, &fork)
+                {
                     input.advance_to(&fork);
                     methods.push(method);
                 } else {
@@ -311,7 +338,7 @@ impl NodeImpl {
             }
             Ok(())
         };
-        read.parse2(body.stream())?;
+        options::parse_with(body.stream(), &mut read)?;
         Ok(NodeImpl {
             attrs,
             diagnostics,
@@ -342,7 +369,9 @@ impl NodeImpl {
         } = self;
         let mut content = TokenStream::new();
         content.append_all(others);
-        content.append_all(methods.iter().map(NodeFn::to_tokens));
+        for method in methods {
+            method.to_tokens().to_tokens(&mut content);
+        }
         let mut braces = Group::new(Delimiter::Brace, content);
         braces.set_span(body.span());
         let mut tokens = TokenStream::new();

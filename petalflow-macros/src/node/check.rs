@@ -2,10 +2,11 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::{FnArg, Pat, ReceiverKind, Safety, Signature, Type};
+use syn::{FnArg, GenericParam, Pat, ReceiverKind, Safety, Signature, Type};
 
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Misuse, Node, Problem, Returned, Source};
+use crate::attributes;
 use crate::errors::Errors;
 use crate::types;
 
@@ -32,9 +33,6 @@ const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
     result_is_owned,
 ];
 
-/// The additional rule for the method of a node value.
-const METHOD_RULES: &[fn(&Cx<'_>, &mut Errors)] = &[method_takes_a_shared_reference];
-
 /// The rules for the `impl` block of a node value.
 const BLOCK_RULES: &[fn(&NodeImpl, &mut Errors)] =
     &[block_is_inherent, block_is_safe, block_has_one_method];
@@ -53,10 +51,14 @@ pub(crate) enum Form {
 pub(crate) fn function(cx: &Cx<'_>, errors: &mut Errors) -> Form {
     let form = form(cx);
     match form {
-        Form::Node => RULES.iter().for_each(|rule| rule(cx, errors)),
+        Form::Node => {
+            for rule in RULES {
+                rule(cx, errors);
+            }
+        }
         Form::Method => {
             let message = "a method cannot be a node by itself: put `#[node(..)]` on an `impl` block that has only this method";
-            errors.at(cx.sig.receiver(), message);
+            errors.at(&cx.sig.receiver(), message);
         }
         Form::NamedLikeTheState => {
             let name = &cx.sig.ident;
@@ -79,14 +81,18 @@ fn form(cx: &Cx<'_>) -> Form {
 
 /// Checks the method of a node value.
 pub(crate) fn method(cx: &Cx<'_>, errors: &mut Errors) {
-    let rules = METHOD_RULES.iter().chain(RULES);
-    rules.for_each(|rule| rule(cx, errors));
+    method_takes_a_shared_reference(cx, errors);
+    for rule in RULES {
+        rule(cx, errors);
+    }
 }
 
 /// Checks an `impl` block and returns its method, if it has exactly one.
 pub(crate) fn block<'a>(block: &'a NodeImpl, errors: &mut Errors) -> Option<&'a NodeFn> {
     let before = errors.count();
-    BLOCK_RULES.iter().for_each(|rule| rule(block, errors));
+    for rule in BLOCK_RULES {
+        rule(block, errors);
+    }
     block.methods.first().filter(|_| errors.count() == before)
 }
 
@@ -136,20 +142,39 @@ fn parameters_can_be_bound(cx: &Cx<'_>, errors: &mut Errors) {
 /// Reports the parameters that cannot be bound, of a node or of a closure in a flow.
 pub(crate) fn report_parameters(misuses: &[Misuse], errors: &mut Errors) {
     for Misuse { at, problem } in misuses {
-        match problem {
-            Problem::NoPlainName => errors.at(at, "a parameter of a node needs a plain name, because the name selects the key that it reads: destructure the value in the body"),
-            Problem::MisspeltItem => errors.at(at, "there is no such attribute on a parameter; did you mean `#[item]`?"),
-            Problem::ItemOptions => errors.at(at, "`#[item]` takes no options: `#[item] topic: &str`"),
-            Problem::KeyWithoutType => errors.at(at, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`"),
-            Problem::KeyAndItem => errors.at(at, "a parameter reads a key or takes the item, not both: remove `#[key(..)]` or `#[item]`"),
-            Problem::ImplTrait => errors.at(at, "a node cannot take `impl Trait`, because its parameters select what it reads: name a type"),
-            Problem::Static => errors.at(at, "a node borrows what it reads until it ends: write `&`, without `'static`"),
-            Problem::MutableItem => errors.at(at, "the item is shared with other tasks: take it by `&`"),
-            Problem::MutableKey => errors.at(at, "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"),
-            Problem::ItemByValue => errors.at(at, "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`"),
-            Problem::KeyByValue => errors.at(at, "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`"),
-            Problem::RunValueByReference { name } => errors.at(at, format_args!("a reference reads a key, but `{name}` comes from the run: take it by value, without `&`")),
-        }
+        let text = match problem {
+            Problem::NoPlainName => {
+                "a parameter of a node needs a plain name, because the name selects the key that it reads: destructure the value in the body"
+            }
+            Problem::MisspeltItem => {
+                "there is no such attribute on a parameter; did you mean `#[item]`?"
+            }
+            Problem::ItemOptions => "`#[item]` takes no options: `#[item] topic: &str`",
+            Problem::KeyWithoutType => {
+                "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`"
+            }
+            Problem::KeyAndItem => {
+                "a parameter reads a key or takes the item, not both: remove `#[key(..)]` or `#[item]`"
+            }
+            Problem::ImplTrait => {
+                "a node cannot take `impl Trait`, because its parameters select what it reads: name a type"
+            }
+            Problem::Static => {
+                "a node borrows what it reads until it ends: write `&`, without `'static`"
+            }
+            Problem::MutableItem => "the item is shared with other tasks: take it by `&`",
+            Problem::MutableKey => {
+                "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"
+            }
+            Problem::ItemByValue => {
+                "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`"
+            }
+            Problem::KeyByValue => "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`",
+            Problem::RunValueByReference { name } => &format!(
+                "a reference reads a key, but `{name}` comes from the run: take it by value, without `&`"
+            ),
+        };
+        errors.at(at, text);
     }
 }
 
@@ -166,7 +191,9 @@ fn function_is_not_generic(cx: &Cx<'_>, errors: &mut Errors) {
 /// Reports generic parameters: with `lifetimes` if one of them is a lifetime, else with `types`.
 pub(crate) fn not_generic(sig: &Signature, lifetimes: &str, types: &str, errors: &mut Errors) {
     let generics = &sig.generics;
-    if generics.lifetimes().next().is_some() {
+    let params = &generics.params;
+    let is_lifetime = |index: usize| matches!(params[index], GenericParam::Lifetime(_));
+    if (0..params.len()).any(is_lifetime) {
         errors.at(generics, lifetimes);
     } else if !generics.params.is_empty() {
         errors.at(generics, types);
@@ -193,29 +220,37 @@ pub(crate) fn plain_function(what: &str, sig: &Signature, errors: &mut Errors) {
         errors.at(abi, format_args!("{plain}, without `extern`"));
     }
     if let Some(variadic) = &sig.variadic {
-        errors.at(variadic.dots, format_args!("{plain} with named parameters"));
+        errors.at(
+            &variadic.dots,
+            format_args!("{plain} with named parameters"),
+        );
     }
 }
 
 fn one_parameter_takes_the_item(cx: &Cx<'_>, errors: &mut Errors) {
-    let mut items = cx
-        .node
-        .params
-        .iter()
-        .filter(|param| matches!(param.source, Source::Item(_)));
-    let (Some(first), Some(second)) = (items.next(), items.next()) else {
+    let mut items = Vec::new();
+    for param in &cx.node.params {
+        if let Source::Item(_) = param.source {
+            items.push(param);
+        }
+    }
+    let [first, second, ..] = items[..] else {
         return;
     };
     let message = format_args!(
         "an edge delivers one item, which `{}` already takes: put both values in one struct",
         first.ident
     );
-    let attr = cx.sig.inputs.iter().find_map(|input| match input {
-        FnArg::Typed(input) if matches!(&*input.pat, Pat::Ident(pat) if pat.ident == second.ident) => {
-            input.attrs.iter().find(|attr| attr.path().is_ident("item"))
+    let mut attr = None;
+    for input in &cx.sig.inputs {
+        if attr.is_none()
+            && let FnArg::Typed(input) = input
+            && let Pat::Ident(pat) = &*input.pat
+            && pat.ident == second.ident
+        {
+            attr = attributes::named(&input.attrs, "item").first().copied();
         }
-        _ => None,
-    });
+    }
     match attr {
         Some(attr) => errors.at(attr, message),
         None => errors.at(&second.ident, message),
@@ -238,15 +273,15 @@ fn blocking_node_is_not_spawned(cx: &Cx<'_>, errors: &mut Errors) {
 }
 
 fn result_is_not_impl_trait(cx: &Cx<'_>, errors: &mut Errors) {
-    for output in cx.node.returned() {
+    for output in &cx.node.returned() {
         let Returned::One(ty @ Type::ImplTrait(bounds)) = output else {
             continue;
         };
-        if bounds
-            .to_token_stream()
-            .into_iter()
-            .any(|token| matches!(&token, TokenTree::Ident(name) if name == "Future"))
-        {
+        let mut waits = false;
+        for token in bounds.to_token_stream() {
+            waits |= matches!(&token, TokenTree::Ident(name) if name == "Future");
+        }
+        if waits {
             errors.at(ty, format_args!("a node that waits is an `async fn`, and returns what it writes: `async fn {}(..) -> EssayDraft`", cx.sig.ident));
         } else {
             errors.at(ty, "a node states what it writes, so it cannot return `impl Trait`: name the keys, such as `(EssayDraft, EssayNotes)`");
@@ -255,7 +290,7 @@ fn result_is_not_impl_trait(cx: &Cx<'_>, errors: &mut Errors) {
 }
 
 fn result_has_few_members(cx: &Cx<'_>, errors: &mut Errors) {
-    for output in cx.node.returned() {
+    for output in &cx.node.returned() {
         if let Returned::Tuple(tuple, members) = output
             && members.len() > MAX_MEMBERS
         {
@@ -269,7 +304,7 @@ fn result_is_owned(cx: &Cx<'_>, errors: &mut Errors) {
         return;
     };
     if let Some(borrow) = first_borrow(output.tokens()) {
-        errors.at(borrow, "a node returns owned values, because they outlive the snapshot that it read: return `String` for `&str`, `Vec<T>` for `&[T]`");
+        errors.at(&borrow, "a node returns owned values, because they outlive the snapshot that it read: return `String` for `&str`, `Vec<T>` for `&[T]`");
     }
 }
 

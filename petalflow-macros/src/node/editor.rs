@@ -1,13 +1,14 @@
 //! What rust-analyzer sees of a node: its function, its type, and the keys that its parameters name.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, TokenStreamExt as _, quote};
 use syn::{Generics, Type};
 
 use super::ast::NodeArgs;
 use super::model::{Node, Returned, Source};
 use crate::editor::elsewhere;
 use crate::paths::Runtime;
+use crate::tokens::each;
 use crate::types;
 
 /// The node whose code is generated.
@@ -28,21 +29,20 @@ pub(super) fn node(cx: &Cx<'_>, code: TokenStream) -> TokenStream {
     let Some(state) = &cx.args.state else {
         return code;
     };
-    let keys = cx
-        .node
-        .params
-        .iter()
-        .filter_map(|param| match param.source {
-            Source::Key(_) => Some(&param.ident),
-            _ => None,
-        });
+    let keys = each(&cx.node.params, &|param| {
+        let key = &param.ident;
+        match param.source {
+            Source::Key(_) => quote!(let _ = &state.#key;),
+            _ => TokenStream::new(),
+        }
+    });
     let routes = routes(cx, state);
     quote! {
         #code
         #[allow(warnings)]
         const _: () = {
             fn keys(state: &#state) {
-                #(let _ = &state.#keys;)*
+                #keys
             }
             #routes
         };
@@ -51,7 +51,8 @@ pub(super) fn node(cx: &Cx<'_>, code: TokenStream) -> TokenStream {
 
 /// The type that the node chooses a route with.
 fn routes(cx: &Cx<'_>, state: &Type) -> Option<TokenStream> {
-    let (runtime, ty) = (cx.runtime, elsewhere(cx.ty.clone()));
+    let runtime = cx.runtime;
+    let ty = elsewhere(cx.ty.clone());
     let generics = cx
         .generics
         .map(|generics| elsewhere(generics.to_token_stream()));
@@ -88,7 +89,7 @@ fn keep_type(code: TokenStream) -> TokenStream {
     let mut begin = TokenStream::new();
     while let Some(token) = tokens.next() {
         let is_struct = matches!(&token, TokenTree::Ident(word) if word == "struct");
-        begin.extend([token]);
+        begin.append(token);
         if is_struct {
             if let Some(TokenTree::Ident(ident)) = tokens.next() {
                 name = Some(ident);
@@ -96,6 +97,11 @@ fn keep_type(code: TokenStream) -> TokenStream {
             break;
         }
     }
-    let (begin, rest) = (elsewhere(begin), elsewhere(tokens.collect()));
+    let mut rest = TokenStream::new();
+    for token in tokens {
+        rest.append(token);
+    }
+    let begin = elsewhere(begin);
+    let rest = elsewhere(rest);
     quote!(#begin #name #rest)
 }

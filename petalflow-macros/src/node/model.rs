@@ -7,6 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeReference, TypeTuple};
 
 use super::ast::is_misspelt;
+use crate::attributes;
 use crate::types;
 
 /// A node.
@@ -102,10 +103,11 @@ impl Returned {
             if tuple.elems.is_empty() {
                 return Returned::Unit(ty.clone());
             }
-            return Returned::Tuple(
-                tuple.clone(),
-                tuple.elems.iter().map(Returned::of).collect(),
-            );
+            let mut members = Vec::new();
+            for index in 0..tuple.elems.len() {
+                members.push(Returned::of(&tuple.elems[index]));
+            }
+            return Returned::Tuple(tuple.clone(), members);
         }
         if let Some(segment) = types::last_segment(ty) {
             let arguments = types::arguments(segment);
@@ -141,10 +143,12 @@ impl Returned {
     pub(crate) fn repeats(&self) -> bool {
         let mut names = Vec::new();
         self.names(&mut names);
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        names.len() < count
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                return true;
+            }
+        }
+        false
     }
 
     fn names(&self, names: &mut Vec<String>) {
@@ -160,7 +164,11 @@ impl Returned {
                     (None, None) => {}
                 }
             }
-            Returned::Tuple(_, members) => members.iter().for_each(|member| member.names(names)),
+            Returned::Tuple(_, members) => {
+                for member in members {
+                    member.names(names);
+                }
+            }
             Returned::Wrapped(_, inner, _) => inner.names(names),
         }
     }
@@ -169,11 +177,14 @@ impl Returned {
 impl Node {
     /// The model of a function or method. The parameters that can be bound are always in the model.
     pub(crate) fn build(sig: &Signature, state: Option<&Type>) -> Self {
-        let (mut params, mut misuses) = (Vec::new(), Vec::new());
+        let mut params = Vec::new();
+        let mut misuses = Vec::new();
         for input in &sig.inputs {
             // The rules check `self`.
-            if let FnArg::Typed(input) = input {
-                params.extend(Param::build(input, state, &mut misuses));
+            if let FnArg::Typed(input) = input
+                && let Some(param) = Param::build(input, state, &mut misuses)
+            {
+                params.push(param);
             }
         }
         let output = match &sig.output {
@@ -198,12 +209,19 @@ impl Node {
 
     /// The return type and all of its members.
     pub(crate) fn returned(&self) -> Vec<&Returned> {
-        let mut all: Vec<&Returned> = self.output.iter().collect();
+        let mut all = Vec::new();
+        if let Some(output) = &self.output {
+            all.push(output);
+        }
         let mut next = 0;
-        while let Some(output) = all.get(next) {
+        while let Some(output) = all.get(next).copied() {
             match output {
                 Returned::Unit(_) | Returned::One(_) => {}
-                Returned::Tuple(_, members) => all.extend(members),
+                Returned::Tuple(_, members) => {
+                    for member in members {
+                        all.push(member);
+                    }
+                }
                 Returned::Wrapped(_, inner, _) => all.push(inner),
             }
             next += 1;
@@ -219,10 +237,12 @@ impl Node {
 
 /// The type of the item behind `&`, if a parameter takes it.
 pub(crate) fn item(params: &[Param]) -> Option<&Type> {
-    params.iter().find_map(|param| match &param.source {
-        Source::Item(ty) => Some(&**ty),
-        _ => None,
-    })
+    for param in params {
+        if let Source::Item(ty) = &param.source {
+            return Some(ty);
+        }
+    }
+    None
 }
 
 impl Param {
@@ -241,7 +261,7 @@ impl Param {
             .attrs
             .iter()
             .find(|attr| attr.path().is_ident("item") || is_misspelt(attr));
-        let key = input.attrs.iter().find(|attr| attr.path().is_ident("key"));
+        let key = attributes::named(&input.attrs, "key").first().copied();
         let ident = match &*input.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
             pat => {
@@ -274,14 +294,10 @@ impl Param {
             }
             (None, None) => plain_source(&ident, ty, state, &mut misuse),
         }?;
-        let cfgs = input
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("cfg"));
         Some(Param {
             ident,
             ty: ty.clone(),
-            cfgs: cfgs.cloned().collect(),
+            cfgs: attributes::cloned(&input.attrs, "cfg"),
             source,
         })
     }

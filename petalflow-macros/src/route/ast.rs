@@ -3,6 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Attribute, Data, DeriveInput, Fields, Generics, Path, Type};
 
+use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Seen};
 
@@ -53,19 +54,22 @@ impl RouteAst {
                     );
                     route.usable = false;
                 }
-                for variant in data.variants {
-                    route.read_variant(variant, errors);
+                for index in 0..data.variants.len() {
+                    route.read_variant(&data.variants[index], errors);
                 }
             }
             Data::Struct(data) => {
                 errors.at(
-                    data.struct_token,
+                    &data.struct_token,
                     format_args!("a route is an enum: {FORM}"),
                 );
                 route.usable = false;
             }
             Data::Union(data) => {
-                errors.at(data.union_token, format_args!("a route is an enum: {FORM}"));
+                errors.at(
+                    &data.union_token,
+                    format_args!("a route is an enum: {FORM}"),
+                );
                 route.usable = false;
             }
         }
@@ -77,14 +81,14 @@ impl RouteAst {
         route
     }
 
-    fn read_variant(&mut self, variant: syn::Variant, errors: &mut Errors) {
+    fn read_variant(&mut self, variant: &syn::Variant, errors: &mut Errors) {
         let syn::Variant {
             attrs,
             ident,
             fields,
             ..
         } = variant;
-        if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("route")) {
+        if let Some(attr) = attributes::named(attrs, "route").first() {
             errors.at(
                 attr,
                 "a variant has no options: the name of a route is that of its variant",
@@ -93,10 +97,10 @@ impl RouteAst {
         let mut payload = None;
         match fields {
             Fields::Unit => {}
-            Fields::Unnamed(mut fields) => match fields.unnamed.len() {
-                1 => payload = fields.unnamed.pop().map(|field| field.ty),
+            Fields::Unnamed(fields) => match fields.unnamed.len() {
+                1 => payload = Some(fields.unnamed[0].ty.clone()),
                 0 => {
-                    errors.at(&fields, format_args!("a variant that carries nothing is written without parentheses: `{ident}`"));
+                    errors.at(fields, format_args!("a variant that carries nothing is written without parentheses: `{ident}`"));
                     self.usable = false;
                 }
                 _ => {
@@ -107,7 +111,7 @@ impl RouteAst {
             },
             Fields::Named(fields) => {
                 errors.at(
-                    &fields,
+                    fields,
                     format_args!(
                         "a variant carries an unnamed value, `{ident}(Type)`, or nothing, `{ident}`"
                     ),
@@ -115,6 +119,7 @@ impl RouteAst {
                 self.usable = false;
             }
         }
+        let ident = ident.clone();
         self.variants.push(Variant { ident, payload });
     }
 }
@@ -123,7 +128,7 @@ impl RouteAst {
 fn krate(attrs: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut krate = None;
     let mut seen = Seen::new(&["crate"]);
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("route")) {
+    for attr in &attributes::named(attrs, "route") {
         let Ok(list) = attr.meta.require_list() else {
             errors.at(
                 attr,

@@ -6,7 +6,8 @@ use syn::Type;
 
 use super::ast::RouteAst;
 use crate::editor::elsewhere;
-use crate::paths::{Runtime, local, name, route_hash};
+use crate::paths::{Derived, Hidden, Runtime, local, name, route_hash};
+use crate::tokens::list_at;
 
 /// The implementations for the enum.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
@@ -19,24 +20,30 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let names = variants.iter().map(|variant| name(&variant.ident));
-    let payloads = variants.iter().map(|variant| variant.payload.is_some());
-    let (carried_types, arms) = (carried_types(route, runtime), arms(route, runtime));
-    let (index, payload) = (index_body(route), payload_body(route, runtime));
-    let (output, payload_items) = (output_impl(route, runtime), payload_items(route, runtime));
+    let mut names = Vec::new();
+    let mut payloads = Vec::new();
+    for variant in variants {
+        names.push(name(&variant.ident));
+        payloads.push(variant.payload.is_some());
+    }
+    let carried_types = carried_types(route, runtime);
+    let arms = arms(route, runtime);
+    let index = index_body(route);
+    let payload = payload_body(route, runtime);
+    let output = output_impl(route, runtime);
+    let payload_items = payload_items(route, runtime);
     quote! {
         #[allow(unexpected_cfgs, clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #arms
-            #[automatically_derived]
-            #[doc(hidden)]
+            #Hidden
             impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
                 const NAMES: &'static [&'static str] = &[#(#names),*];
                 const PAYLOADS: &'static [bool] = &[#(#payloads),*];
                 const ROUTES: bool = true;
                 #carried_types
             }
-            #[automatically_derived]
+            #Derived
             impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
                 #[inline]
                 fn index(&self) -> u32 {
@@ -55,13 +62,17 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 /// For rust-analyzer, a struct with a field for each variant, at its name: it completes the arms in a flow as fields.
 fn arms(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let ident = elsewhere(route.ident.to_token_stream());
-    let names = route.variants.iter().map(|variant| &variant.ident);
+    let mut fields = TokenStream::new();
+    for variant in &route.variants {
+        let name = &variant.ident;
+        fields.extend(quote!(#[allow(non_snake_case)] pub #name: (),));
+    }
     quote! {
         #[cfg(rust_analyzer)]
         #[allow(non_snake_case)]
         const _: () = {
             #[allow(non_snake_case)]
-            pub struct Arms { #(#[allow(non_snake_case)] pub #names: (),)* }
+            pub struct Arms { #fields }
             impl #runtime::__private::editor::Arms for #ident {
                 type Arms = Arms;
             }
@@ -70,9 +81,14 @@ fn arms(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 }
 
 /// The variants with a payload, and its type.
-fn carried(route: &RouteAst) -> impl Iterator<Item = (&Ident, &Type)> {
-    let variants = route.variants.iter();
-    variants.filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)))
+fn carried(route: &RouteAst) -> Vec<(&Ident, &Type)> {
+    let mut carried = Vec::new();
+    for variant in &route.variants {
+        if let Some(ty) = &variant.payload {
+            carried.push((&variant.ident, ty));
+        }
+    }
+    carried
 }
 
 /// The body of `Route::index`.
@@ -81,31 +97,38 @@ fn index_body(route: &RouteAst) -> TokenStream {
         return quote!(::core::unreachable!());
     }
     let ident = &route.ident;
-    let indices = route.variants.iter().zip(0u32..).map(|(variant, index)| {
+    let mut arms = TokenStream::new();
+    for (index, variant) in route.variants.iter().enumerate() {
+        let index = u32::try_from(index).expect("an enum has fewer than 2^32 variants");
         let variant = &variant.ident;
-        quote!(#ident::#variant { .. } => #index)
-    });
-    quote!(match self { #(#indices,)* })
+        arms.extend(quote!(#ident::#variant { .. } => #index,));
+    }
+    quote!(match self { #arms })
 }
 
 /// The body of `Route::payload`.
 fn payload_body(route: &RouteAst, runtime: &Runtime) -> TokenStream {
-    let (ident, value, count) = (&route.ident, local("value"), carried(route).count());
-    if count == 0 {
+    let ident = &route.ident;
+    let value = local("value");
+    let carried = carried(route);
+    if carried.is_empty() {
         return quote!(::core::option::Option::None);
     }
     if !route.usable {
         return quote!(::core::unreachable!());
     }
-    let deliveries = carried(route).map(|(variant, ty)| {
+    let mut deliveries = TokenStream::new();
+    for (variant, ty) in &carried {
         let deliver = quote!(#runtime::__private::Payload::<#ty>(#value).deliver());
-        quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver))
-    });
-    let rest = (count < route.variants.len()).then(|| quote!(_ => ::core::option::Option::None));
+        deliveries
+            .extend(quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver),));
+    }
+    let rest =
+        (carried.len() < route.variants.len()).then(|| quote!(_ => ::core::option::Option::None));
     quote! {
         #[allow(unused_imports)]
         use #runtime::__private::{Deliver as _, NotSent as _};
-        match self { #(#deliveries,)* #rest }
+        match self { #deliveries #rest }
     }
 }
 
@@ -115,7 +138,8 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         ident, generics, ..
     } = route;
     let (_, type_generics, where_clause) = generics.split_for_impl();
-    let has_payloads = route.usable && carried(route).next().is_some();
+    let carried = carried(route);
+    let has_payloads = route.usable && !carried.is_empty();
     let impl_generics = match (generics.params.is_empty(), has_payloads) {
         // A type that is not a state is reported at its name.
         (true, false) => quote!(<__S>),
@@ -123,13 +147,19 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         (false, _) => with_state(route, runtime),
     };
     let bounds = if has_payloads {
-        let types = carried(route).map(|(_, ty)| ty);
-        quote!(where #(__S::Storage: #runtime::state::CanStore<#types>,)*)
+        let mut bounds = TokenStream::new();
+        for (_, ty) in &carried {
+            bounds.extend(quote!(__S::Storage: #runtime::state::CanStore<#ty>,));
+        }
+        quote!(where #bounds)
     } else {
         quote!(#where_clause)
     };
-    let [this, effects, index, value] = ["this", "effects", "index", "value"].map(local);
-    let send = carried(route).next().map(|_| {
+    let this = local("this");
+    let effects = local("effects");
+    let index = local("index");
+    let value = local("value");
+    let send = (!carried.is_empty()).then(|| {
         quote! {
             if let ::core::option::Option::Some(#value) = #runtime::Route::payload(#this) {
                 #effects.send(::core::option::Option::Some(#index), #value);
@@ -137,8 +167,7 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         }
     });
     quote! {
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
@@ -164,36 +193,33 @@ fn payload_items(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         return TokenStream::new();
     }
     let ident = &route.ident;
-    let lookups = carried(route).map(|(variant, ty)| {
+    let carried = carried(route);
+    let mut lookups = TokenStream::new();
+    for (variant, ty) in &carried {
         let hash = route_hash(&name(variant));
-        quote! {
-            #[automatically_derived]
-            #[doc(hidden)]
+        lookups.extend(quote! {
+            #Hidden
             impl #runtime::__private::Carries<#hash> for #ident {
                 type Payload = #ty;
             }
-        }
-    });
-    let checks = carried(route).map(|(_, ty)| {
+        });
+    }
+    let mut checks = TokenStream::new();
+    for (_, ty) in &carried {
         let sent = runtime.respan(ty, quote!(as #runtime::__private::Deliverable>::SENT));
         let open = runtime.respan(ty, quote!(<));
-        quote!(const _: () = #open #ty #sent;)
-    });
-    quote!(#(#lookups)* #(#checks)*)
+        checks.extend(quote!(const _: () = #open #ty #sent;));
+    }
+    quote!(#lookups #checks)
 }
 
 /// The types of the payloads, for graphs that are built at run time. Inline, so that only programs with such graphs compile it.
 fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let route_index = local("route");
-    let arms: Vec<_> = route
-        .variants
-        .iter()
-        .enumerate()
-        .filter_map(|(index, variant)| {
-            let ty = variant.payload.as_ref()?;
-            Some(quote!(#index => #runtime::__private::PayloadType::<#ty>::carried()))
-        })
-        .collect();
+    let arms = list_at(&route.variants, &|index, variant| match &variant.payload {
+        Some(ty) => quote!(#index => #runtime::__private::PayloadType::<#ty>::carried()),
+        None => TokenStream::new(),
+    });
     if arms.is_empty() || !route.usable {
         return TokenStream::new();
     }
@@ -203,7 +229,7 @@ fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             #[allow(unused_imports)]
             use #runtime::__private::OneType as _;
             match #route_index {
-                #(#arms,)*
+                #arms
                 _ => ::core::option::Option::None,
             }
         }
@@ -212,8 +238,15 @@ fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 
 /// The parameters of the enum, lifetimes first, and the state. A generic enum is rejected. This avoids a second error.
 fn with_state(route: &RouteAst, runtime: &Runtime) -> TokenStream {
-    let parameters = route.generics.params.iter();
-    let (lifetimes, others): (Vec<_>, Vec<_>) =
-        parameters.partition(|parameter| matches!(parameter, syn::GenericParam::Lifetime(_)));
+    let mut lifetimes = Vec::new();
+    let mut others = Vec::new();
+    let parameters = &route.generics.params;
+    for index in 0..parameters.len() {
+        let parameter = &parameters[index];
+        match parameter {
+            syn::GenericParam::Lifetime(_) => lifetimes.push(parameter),
+            _ => others.push(parameter),
+        }
+    }
     quote!(<#(#lifetimes,)* __S: #runtime::State, #(#others),*>)
 }

@@ -22,7 +22,7 @@ pub(crate) fn in_editor(item: TokenStream) -> TokenStream {
 
 /// Expands the item, and generates nothing for a name that `is_second`.
 fn expand_unless(item: TokenStream, is_second: fn(&Ident) -> bool) -> TokenStream {
-    derive(item, |item, errors| {
+    derive(item, &|item, errors| {
         if is_second(&item.ident) {
             return TokenStream::new();
         }

@@ -2,13 +2,13 @@
 
 use petalflow_graph::{Rule, similar};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, TokenStreamExt as _, quote};
+use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative as _;
-use syn::parse::{ParseStream, Parser as _};
-use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token, Type, parse_quote,
-};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token, Type};
 
+use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
 use crate::types;
@@ -54,7 +54,7 @@ impl StateArgs {
         }
         let (_, version) = self.version.clone()?;
         let (_, migrate) = self.migrate.clone()?;
-        version.zip(migrate)
+        Some((version?, migrate?))
     }
 }
 
@@ -70,10 +70,10 @@ impl StateAst {
     pub(crate) fn parse(item: TokenStream, errors: &mut Errors) -> syn::Result<Self> {
         let mut item = read(item)?;
         let mut options = Vec::new();
-        for field in fields_mut(&mut item.data) {
+        for_fields(&mut item.data, &mut |field| {
             options.push(key_options(&mut field.attrs, errors));
             own(&mut field.ty, errors);
-        }
+        });
         Ok(StateAst { item, options })
     }
 
@@ -84,25 +84,31 @@ impl StateAst {
 
 /// Parses the item. If that fails, it parses the item without the fields that are incomplete.
 fn read(item: TokenStream) -> syn::Result<DeriveInput> {
-    let parsed = syn::parse2(item.clone());
+    let parsed = options::parse_as(item.clone());
     parsed.or_else(|error| {
         if error.to_string().starts_with("expected one of: `struct`") {
             let text = "only a struct can be a state: `#[state] struct Essay { topic: String }`";
             return Err(syn::Error::new(error.span(), text));
         }
-        syn::parse2(complete_fields(item).ok_or(error)?)
+        options::parse_as(complete_fields(item).ok_or(error)?)
     })
 }
 
 /// The item without its incomplete fields. rustc has parsed the item before and reports them; the types of the other keys are
 /// still generated.
 fn complete_fields(item: TokenStream) -> Option<TokenStream> {
-    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    let Some(TokenTree::Group(body)) = tokens.pop() else {
+    let mut complete = TokenStream::new();
+    let mut last = None;
+    for token in item {
+        if let Some(token) = last.replace(token) {
+            complete.append(token);
+        }
+    }
+    let Some(TokenTree::Group(body)) = last else {
         return None;
     };
     let mut fields = Vec::new();
-    let read = |input: ParseStream| {
+    let mut read = |input: ParseStream| {
         while !input.is_empty() {
             let fork = input.fork();
             match Field::parse_named(&fork) {
@@ -116,46 +122,52 @@ fn complete_fields(item: TokenStream) -> Option<TokenStream> {
         }
         Ok(())
     };
-    read.parse2(body.stream()).ok()?;
+    options::parse_with(body.stream(), &mut read).ok()?;
     let mut braces = Group::new(body.delimiter(), quote!(#(#fields,)*));
     braces.set_span(body.span());
-    tokens.push(braces.into());
-    Some(tokens.into_iter().collect())
+    complete.append(braces);
+    Some(complete)
 }
 
-fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
-    let all = |fields| -> Vec<&mut Field> {
-        match fields {
-            &mut Fields::Named(ref mut fields) => fields.named.iter_mut().collect(),
-            &mut Fields::Unnamed(ref mut fields) => fields.unnamed.iter_mut().collect(),
-            Fields::Unit => Vec::new(),
-        }
+fn for_fields(data: &mut Data, visit: &mut dyn FnMut(&mut Field)) {
+    let mut visit_all = |fields: &mut Fields| match fields {
+        Fields::Named(fields) => visit_each(&mut fields.named, visit),
+        Fields::Unnamed(fields) => visit_each(&mut fields.unnamed, visit),
+        Fields::Unit => {}
     };
     match data {
-        Data::Struct(data) => all(&mut data.fields),
-        Data::Enum(data) => data
-            .variants
-            .iter_mut()
-            .flat_map(|variant| all(&mut variant.fields))
-            .collect(),
-        Data::Union(data) => data.fields.named.iter_mut().collect(),
+        Data::Struct(data) => visit_all(&mut data.fields),
+        Data::Enum(data) => {
+            for index in 0..data.variants.len() {
+                visit_all(&mut data.variants[index].fields);
+            }
+        }
+        Data::Union(data) => visit_each(&mut data.fields.named, visit),
+    }
+}
+
+fn visit_each(fields: &mut Punctuated<Field, Token![,]>, visit: &mut dyn FnMut(&mut Field)) {
+    for index in 0..fields.len() {
+        visit(&mut fields[index]);
     }
 }
 
 /// Reports a type without a size, and replaces it by the owned type.
 fn own(ty: &mut Type, errors: &mut Errors) {
-    let owner: Type = match &*ty {
-        Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
+    let owner = match &*ty {
+        Type::Path(path) if path.path.is_ident("str") => quote!(String),
         Type::Slice(slice) => {
             let element = &slice.elem;
-            parse_quote!(Vec<#element>)
+            quote!(Vec<#element>)
         }
         _ => return,
     };
-    let (part, whole) = (types::written(ty), types::written(&owner));
+    let owner = options::parse_as(owner).expect("the tokens are a type");
+    let part = types::written(ty);
+    let whole = types::written(&owner);
     let message =
         format_args!("a key owns its value, and a `{part}` is a part of one: write `{whole}`");
-    errors.at(&*ty, message);
+    errors.at(ty, message);
     *ty = owner;
 }
 
@@ -165,7 +177,7 @@ const NO_ATTRIBUTES: [&str; 4] = ["input", "append", "sum", "reduce"];
 /// Removes the `#[key]` attributes of a field and parses them. Reports the attributes that should be one.
 fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
     let mut options = Vec::new();
-    for attr in attrs.extract_if(.., |attr| is_meant_as_key(attr.path())) {
+    for attr in attributes::extract(attrs, &|attr| is_meant_as_key(attr.path())) {
         let path = attr.path();
         if let Some(option) = NO_ATTRIBUTES.iter().find(|name| path.is_ident(name)) {
             errors.rule(
@@ -213,22 +225,25 @@ pub(crate) fn has_cfg(item: &TokenStream) -> bool {
     let Ok(mut item) = read(item.clone()) else {
         return false;
     };
-    let mut attrs = fields_mut(&mut item.data)
-        .into_iter()
-        .flat_map(|field| &field.attrs);
-    attrs.any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
+    let mut found = false;
+    for_fields(&mut item.data, &mut |field| {
+        for attr in &field.attrs {
+            found |= attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
+        }
+    });
+    found
 }
 
 /// The arguments of `#[state(..)]`, if a derive expands the state.
 pub(crate) fn args_of(item: &TokenStream) -> TokenStream {
-    let item = syn::parse2::<DeriveInput>(item.clone());
-    let attr = item.ok().and_then(|item| {
-        item.attrs
-            .into_iter()
-            .find(|attr| attr.path().is_ident("__petalflow_state"))
-    });
-    match attr.map(|attr| attr.meta) {
-        Some(Meta::List(list)) => list.tokens,
-        _ => TokenStream::new(),
+    if let Ok(item) = options::parse_as::<DeriveInput>(item.clone()) {
+        for attr in item.attrs {
+            if attr.path().is_ident("__petalflow_state")
+                && let Meta::List(list) = attr.meta
+            {
+                return list.tokens;
+            }
+        }
     }
+    TokenStream::new()
 }

@@ -82,11 +82,11 @@ fn item_is_a_struct_with_named_fields(cx: &Cx<'_>, errors: &mut Errors) {
             ),
         },
         Data::Enum(data) => errors.at(
-            data.enum_token,
+            &data.enum_token,
             format_args!("an enum cannot be a state: {FORM}"),
         ),
         Data::Union(data) => errors.at(
-            data.union_token,
+            &data.union_token,
             format_args!("a union cannot be a state: {FORM}"),
         ),
     }
@@ -160,7 +160,7 @@ fn ephemeral_keys_are_not_needed_later(cx: &Cx<'_>, errors: &mut Errors) {
                 "so it never lasts until the next turn: remove `turn`",
             ),
         ];
-        for (flag, message) in clashes {
+        for (flag, message) in &clashes {
             if flag.is_some() {
                 let message =
                     format_args!("an `ephemeral` key is gone after one superstep, {message}");
@@ -237,18 +237,19 @@ fn stored_names_are_unique(cx: &Cx<'_>, errors: &mut Errors) {
     for (index, key) in keys.iter().enumerate() {
         let Some(id) = &key.id else { continue };
         // Of two keys with an `id`, the later one is reported.
-        let other = keys.iter().enumerate().find(|(other_index, other)| {
-            *other_index != index
-                && (*other_index < index || other.id.is_none())
+        for (other_index, other) in keys.iter().enumerate() {
+            if other_index != index
+                && (other_index < index || other.id.is_none())
                 && other.stored_name() == id.value()
-        });
-        if let Some((_, other)) = other {
-            let message = format_args!(
-                "key `{}` is already stored as \"{}\": two keys need two ids",
-                other.name,
-                id.value()
-            );
-            errors.rule(Rule::Option, id, message);
+            {
+                let message = format_args!(
+                    "key `{}` is already stored as \"{}\": two keys need two ids",
+                    other.name,
+                    id.value()
+                );
+                errors.rule(Rule::Option, id, message);
+                break;
+            }
         }
     }
 }

@@ -43,17 +43,20 @@ fn expand_unless(
 
 /// Expands the same for rust-analyzer, which does not rename the generated types: their names have another text.
 pub(crate) fn in_editor(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    let words: Vec<String> = words(item.clone()).collect();
+    let mut words = Vec::new();
+    collect_words(item.clone(), &mut words);
     derived_names(expand_unless(args, item, |_| false), &words)
 }
 
-/// The identifiers of the user.
-fn words(tokens: TokenStream) -> impl Iterator<Item = String> {
-    tokens.into_iter().flat_map(|token| match token {
-        TokenTree::Ident(word) => vec![word.to_string()],
-        TokenTree::Group(group) => words(group.stream()).collect(),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
-    })
+/// Adds the identifiers of the user.
+fn collect_words(tokens: TokenStream, words: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => words.push(word.to_string()),
+            TokenTree::Group(group) => collect_words(group.stream(), words),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
 }
 
 /// The tokens, with the hygiene of the macro for each identifier that is not one of these.

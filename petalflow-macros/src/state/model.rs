@@ -9,6 +9,7 @@ use syn::{
 };
 
 use super::ast::{StateArgs, StateAst};
+use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{Opt, Seen};
 use crate::paths;
@@ -89,7 +90,7 @@ pub(crate) enum Reducer {
 }
 
 /// The reducers of the library. The trait in `petalflow::state::reduce` has the name of the variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum BuiltIn {
     Append,
     Prepend,
@@ -185,8 +186,8 @@ impl State {
         if let Data::Struct(data) = &item.data
             && let Fields::Named(fields) = &data.fields
         {
-            for (field, options) in fields.named.iter().zip(&ast.options) {
-                let key = Key::build(item, field, options, errors);
+            for (index, options) in ast.options.iter().enumerate() {
+                let key = Key::build(item, &fields.named[index], options, errors);
                 // rustc reports a field that is declared twice.
                 if !state.keys.iter().any(|other| other.name == key.name) {
                     state.keys.push(key);
@@ -237,15 +238,18 @@ impl State {
 /// Whether a type names this type, without a path.
 fn names(ty: TokenStream, name: &Ident) -> bool {
     let mut in_path = false;
-    ty.into_iter().any(|token| {
+    for token in ty {
         let found = match &token {
             TokenTree::Group(group) => names(group.stream(), name),
             TokenTree::Ident(ident) => !in_path && ident.unraw() == name.unraw(),
             TokenTree::Punct(_) | TokenTree::Literal(_) => false,
         };
+        if found {
+            return true;
+        }
         in_path = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
-        found
-    })
+    }
+    false
 }
 
 impl Key {
@@ -253,10 +257,6 @@ impl Key {
         let ident = field.ident.clone().expect("the field has a name");
         let name = paths::name(&ident);
         let newtype = format!("{}{}", item.ident.unraw(), paths::camel_case(&name));
-        let docs = field
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("doc"));
         let mut key = Key {
             newtype: Ident::new(&newtype, ident.span()),
             name_clash: None,
@@ -265,7 +265,7 @@ impl Key {
             name,
             ty: field.ty.clone(),
             vis: visibility(&item.vis, field).clone(),
-            docs: docs.cloned().collect(),
+            docs: attributes::cloned(&field.attrs, "doc"),
             reducer: Reducer::Replace,
             reducers: Vec::new(),
             initial: Initial::Implicit,
@@ -358,9 +358,10 @@ impl Key {
 
     /// The name in storage.
     pub(crate) fn stored_name(&self) -> String {
-        self.id
-            .as_ref()
-            .map_or_else(|| self.name.clone(), LitStr::value)
+        match &self.id {
+            Some(id) => id.value(),
+            None => self.name.clone(),
+        }
     }
 }
 
@@ -376,10 +377,12 @@ fn reducer(name: &str, option: &Opt, errors: &mut Errors) -> Reducer {
         return function.map_or(Reducer::Replace, Reducer::Custom);
     }
     option.flag(errors);
-    let built_in = BuiltIn::ALL
-        .into_iter()
-        .find(|reducer| reducer.name() == name);
-    built_in.map_or(Reducer::Replace, Reducer::BuiltIn)
+    for built_in in &BuiltIn::ALL {
+        if built_in.name() == name {
+            return Reducer::BuiltIn(*built_in);
+        }
+    }
+    Reducer::Replace
 }
 
 /// The visibility of the newtype: that of the state. But a private field of a public state may have a private type, which
@@ -439,11 +442,17 @@ fn is_well_known(ty: TokenStream) -> bool {
         "usize",
         "vec",
     ];
-    ty.into_iter().all(|token| match token {
-        TokenTree::Ident(ident) => KNOWN.iter().any(|known| ident == known),
-        TokenTree::Group(group) => is_well_known(group.stream()),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => true,
-    })
+    for token in ty {
+        let known = match token {
+            TokenTree::Ident(ident) => KNOWN.iter().any(|known| ident == known),
+            TokenTree::Group(group) => is_well_known(group.stream()),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => true,
+        };
+        if !known {
+            return false;
+        }
+    }
+    true
 }
 
 /// A rank of visibilities, from private to public.

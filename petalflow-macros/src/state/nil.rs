@@ -12,12 +12,17 @@ const TRANSPARENT: &[&str] = &[
 /// The first `Option` in the type whose inner value is also stored as nil, with that inner value.
 pub(super) fn ambiguous(ty: &Type) -> Option<(&Type, &'static str)> {
     let ty = types::ungroup(ty);
-    let parts: Vec<&Type> = match ty {
-        Type::Array(array) => vec![&array.elem],
-        Type::Tuple(tuple) => tuple.elems.iter().collect(),
-        Type::Path(path) => parts(path),
-        _ => Vec::new(),
-    };
+    let mut parts = Vec::new();
+    match ty {
+        Type::Array(array) => parts.push(&*array.elem),
+        Type::Tuple(tuple) => {
+            for index in 0..tuple.elems.len() {
+                parts.push(&tuple.elems[index]);
+            }
+        }
+        Type::Path(path) => parts = arguments(path),
+        _ => {}
+    }
     if let ([part], true) = (&parts[..], is_option(ty)) {
         if is_option(part) {
             return Some((ty, "None"));
@@ -26,21 +31,29 @@ pub(super) fn ambiguous(ty: &Type) -> Option<(&Type, &'static str)> {
             return Some((ty, "()"));
         }
     }
-    parts.into_iter().find_map(ambiguous)
+    for &part in &parts {
+        let found = ambiguous(part);
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 fn is_option(ty: &Type) -> bool {
     let Type::Path(path) = types::ungroup(ty) else {
         return false;
     };
-    let names: Vec<String> = path
-        .path
-        .segments
-        .iter()
-        .map(|segment| segment.ident.to_string())
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    matches!(names[..], ["Option"] | ["std" | "core", "option", "Option"])
+    let segments = &path.path.segments;
+    match segments.len() {
+        1 => segments[0].ident == "Option",
+        3 => {
+            (segments[0].ident == "std" || segments[0].ident == "core")
+                && segments[1].ident == "option"
+                && segments[2].ident == "Option"
+        }
+        _ => false,
+    }
 }
 
 fn is_unit(ty: &Type) -> bool {
@@ -48,11 +61,11 @@ fn is_unit(ty: &Type) -> bool {
 }
 
 /// The type arguments of a type that is stored as its parts. The format of any other type is unknown.
-fn parts(path: &TypePath) -> Vec<&Type> {
-    let last = path.path.segments.last();
-    last.filter(|last| TRANSPARENT.iter().any(|name| last.ident == name))
-        .map(types::arguments)
-        .unwrap_or_default()
+fn arguments(path: &TypePath) -> Vec<&Type> {
+    match path.path.segments.last() {
+        Some(last) if TRANSPARENT.iter().any(|name| last.ident == name) => types::arguments(last),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

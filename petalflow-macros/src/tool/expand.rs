@@ -1,6 +1,6 @@
 //! The code of a tool. It cannot fail.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, LitStr, Meta, Type};
@@ -9,7 +9,7 @@ use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
 use crate::node::ast::NodeFn;
 use crate::node::expand::marker;
-use crate::paths::{Runtime, local, local_at};
+use crate::paths::{Derived, Name, NoClippy, Runtime, local, local_at};
 use crate::placeholder;
 
 /// The tool of a function: `struct search {}` and its implementations.
@@ -31,7 +31,8 @@ pub(crate) fn tool(
         runtime,
         text: &text,
     };
-    let (usable, marker) = (tool.usable, marker(function));
+    let usable = tool.usable;
+    let marker = marker(function);
     let arguments = usable.then(|| cx.arguments());
     let implementation = if usable {
         cx.implementation(&docs)
@@ -46,11 +47,11 @@ pub(crate) fn tool(
         #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
         #marker
         #(#cfgs)*
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #NoClippy
         const _: () = {
             #arguments
             #implementation
-            #[automatically_derived]
+            #Derived
             impl #runtime::tool::FnTool for #ident {
                 const NAME: &'static str = #text;
                 const TOOL: Self = Self {};
@@ -79,7 +80,9 @@ impl Cx<'_> {
     /// with `#[cfg]` also has its own type, because a list of type arguments cannot have attributes.
     fn arguments(&self) -> TokenStream {
         let Cx { runtime, tool, .. } = self;
-        let (mut params, mut types, mut fields) = (Vec::new(), Vec::new(), Vec::new());
+        let mut params = Vec::new();
+        let mut types = Vec::new();
+        let mut fields = Vec::new();
         for (index, param, attrs) in tool.arguments() {
             let Param {
                 ident, ty, cfgs, ..
@@ -149,9 +152,11 @@ impl Cx<'_> {
         };
         let description = quote!(&[#(#lines),*]);
         let (long_running, deferred) = (args.long_running, args.deferred);
-        let (confirm, require) = (self.confirm(), self.require());
-        let (arguments, cx) = (local("arguments"), local("cx"));
-        let attempt = self.attempt(&arguments, &cx);
+        let confirm = self.confirm();
+        let require = self.require();
+        let arguments = local("arguments");
+        let cx = local("cx");
+        let attempt = self.attempt(arguments, cx);
         let mut policy = None;
         let call = if args.retry.is_none() && args.timeout.is_none() {
             attempt
@@ -170,7 +175,7 @@ impl Cx<'_> {
         let at = Span::call_site().located_at(ident.span());
         let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
         quote! {
-            #[automatically_derived]
+            #Derived
             impl #runtime::tool::Tool for #ident {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                     static SPEC: ::std::sync::OnceLock<::std::sync::Arc<#runtime::tool::ToolSpec>> = ::std::sync::OnceLock::new();
@@ -225,7 +230,7 @@ impl Cx<'_> {
     }
 
     /// One attempt: a future.
-    fn attempt(&self, arguments: &Ident, cx: &Ident) -> TokenStream {
+    fn attempt(&self, arguments: Name, cx: Name) -> TokenStream {
         let Cx {
             args,
             runtime,
@@ -253,7 +258,8 @@ impl Cx<'_> {
         });
         let function = &tool.call;
         let values = tool.params.iter().enumerate().map(|(index, param)| {
-            let (value, cfgs) = (value(index), &param.cfgs);
+            let value = value(index);
+            let cfgs = &param.cfgs;
             quote!(#(#cfgs)* #value)
         });
         let call = quote!(#function(#(#values),*));
@@ -307,7 +313,8 @@ impl Cx<'_> {
             }
             Returned::Result(ty, error) => {
                 let value = value(ty);
-                let (ok, wrong) = (local("ok"), local("wrong"));
+                let ok = local("ok");
+                let wrong = local("wrong");
                 let fails = quote!(#runtime::__private::tool::ToolFails);
                 let failed = error.as_ref().map_or(quote!(#fails::failed), |error| {
                     let open = runtime.respan(error, quote!(<));
@@ -341,8 +348,9 @@ impl Cx<'_> {
                 // The call has the span of the function's name: rustc reports there what it takes or returns instead.
                 let at = path.span();
                 let values = self.tool.arguments().map(|(index, param, _)| {
-                    let (mut value, cfgs) = (value(index), &param.cfgs);
-                    value.set_span(value.span().located_at(at));
+                    let value = value(index);
+                    let cfgs = &param.cfgs;
+                    let value = value.at(value.span().located_at(at));
                     quote_spanned!(at=> #(#cfgs)* &#value)
                 });
                 let call = quote_spanned!(at=> #path(#(#values),*));
@@ -375,7 +383,7 @@ fn line(doc: &Attribute) -> Option<TokenStream> {
 }
 
 /// The variable with the value of the parameter of this index.
-fn value(index: usize) -> Ident {
+fn value(index: usize) -> Name {
     local_at("value", index)
 }
 

@@ -15,6 +15,7 @@ use self::model::Tool;
 use crate::attributes;
 use crate::errors::Errors;
 use crate::node::reported;
+use crate::options::parse_as;
 use crate::paths::Runtime;
 use crate::twice::{self, What};
 
@@ -36,7 +37,7 @@ fn expand_unless(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let args = ToolArgs::parse(args.clone(), &mut errors);
-    let code = match syn::parse2(item.clone()) {
+    let code = match parse_as(item.clone()) {
         Ok(ToolItem(mut item)) => {
             let runtime = Runtime::new(args.krate.as_ref());
             let others = attributes::take_from_tool(&mut item.attrs, &mut errors);

@@ -6,6 +6,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Token, Type, bracketed, token};
 
 use crate::errors::Errors;
+use crate::options;
 use crate::options::skip_to_comma;
 use crate::paths::Runtime;
 
@@ -54,7 +55,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         krate,
         tools,
         errors,
-    } = match syn::parse2(input) {
+    } = match options::parse_as(input) {
         Ok(input) => input,
         Err(error) => return error.to_compile_error(),
     };

@@ -5,7 +5,7 @@ use quote::{ToTokens as _, quote};
 
 use crate::editor::elsewhere;
 use crate::flow::check::is_method;
-use crate::flow::expand::{Cx, Generics, Value, builder_doc, signatures};
+use crate::flow::expand::{Cx, Generics, builder_doc, required, signatures};
 use crate::paths::derived;
 
 /// The types and their methods.
@@ -18,10 +18,8 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
         state,
         ..
     } = cx;
-    let (state, own) = (
-        elsewhere(state.to_token_stream()),
-        elsewhere(name.to_token_stream()),
-    );
+    let state = elsewhere(state.to_token_stream());
+    let own = elsewhere(name.to_token_stream());
     let cfgs = cx.cfgs();
     let [run, new, topology, mermaid, dot] = signatures(krate, &state);
     let (builder, methods) = if cx.has_values() {
@@ -34,7 +32,7 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     } else {
         TokenStream::new()
     };
-    let alone = cx.values().all(|value| value.default.is_some());
+    let alone = required(&cx.values()).is_empty();
     let run = alone.then(|| {
         quote! {
             #[doc(hidden)]
@@ -86,31 +84,36 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
 
 /// The builder of a flow with node values, and its methods.
 fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream, TokenStream) {
-    let (krate, vis, cfgs) = (cx.krate, cx.vis, cx.cfgs());
+    let krate = cx.krate;
+    let vis = cx.vis;
+    let cfgs = cx.cfgs();
     let defined = derived(&format!("{}Builder", cx.name), cx.name);
     let builder = elsewhere(defined.to_token_stream());
-    let values: Vec<Value<'_>> = cx.values().collect();
-    let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
+    let values = cx.values();
+    let required = required(&values);
     let generics = Generics::of(&required);
-    let (params, arguments) = (elsewhere(generics.params), elsewhere(generics.arguments));
+    let params = elsewhere(generics.params);
+    let arguments = elsewhere(generics.arguments);
     let none = Generics::none(&required);
-    let setters = values
-        .iter()
-        .filter(|value| !is_method(value.name))
-        .map(|value| {
-            let (name, ty) = (value.name, elsewhere(value.ty.to_token_stream()));
-            let doc = value.doc();
-            let result = if value.is_required() {
-                let arguments = elsewhere(Generics::with(value, &required));
-                quote!(#builder<#arguments>)
-            } else {
-                quote!(Self)
-            };
-            quote! {
-                #[doc = #doc]
-                pub fn #name(self, _: #ty) -> #result { loop {} }
-            }
+    let mut setters = TokenStream::new();
+    for value in &values {
+        if is_method(value.name) {
+            continue;
+        }
+        let name = value.name;
+        let ty = elsewhere(value.ty.to_token_stream());
+        let doc = value.doc();
+        let result = if value.is_required() {
+            let arguments = elsewhere(Generics::with(value, &required));
+            quote!(#builder<#arguments>)
+        } else {
+            quote!(Self)
+        };
+        setters.extend(quote! {
+            #[doc = #doc]
+            pub fn #name(self, _: #ty) -> #result { loop {} }
         });
+    }
     let doc = builder_doc(cx.name);
     let item = quote! {
         #(#cfgs)*
@@ -129,7 +132,7 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
             fn flow(&self) -> &#own { loop {} }
         }
         impl<#params> #builder<#arguments> {
-            #(#setters)*
+            #setters
 
             __petalflow::forward_launch! { #own, #state }
 

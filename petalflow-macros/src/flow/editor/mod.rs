@@ -21,9 +21,7 @@ pub(super) fn interface(cx: &Cx<'_>) -> TokenStream {
 /// The code for an editor. `body` has the statements.
 pub(super) fn flow(cx: &Cx<'_>, body: TokenStream) -> TokenStream {
     let statements = scan::statements(body);
-    let (api, names) = (
-        api::code(cx, docs(cx, &diagram(cx))),
-        names::code(cx, &statements),
-    );
+    let api = api::code(cx, docs(cx, &diagram(cx)));
+    let names = names::code(cx, &statements);
     quote!(#names #api)
 }

@@ -10,25 +10,36 @@ use crate::flow::expand::Cx;
 
 /// A constant that is never used. Its statements have the names.
 pub(super) fn code(cx: &Cx<'_>, parts: &[Part]) -> TokenStream {
-    let (krate, state, cfgs) = (cx.krate, cx.state, cx.cfgs());
+    let krate = cx.krate;
+    let state = cx.state;
+    let cfgs = cx.cfgs();
     let names = Names {
         cx,
         declared: &declared(parts),
     };
-    let variables = parts.iter().map(|part| names.variable(part));
+    let mut variables = TokenStream::new();
+    for part in parts {
+        variables.extend(names.variable(part));
+    }
     // What follows a struct would be completed as a struct. So the nodes are first.
-    let (nodes, others): (Vec<_>, Vec<_>) = parts
-        .iter()
-        .partition(|part| matches!(part, Part::Node(_) | Part::Word(..)));
-    let names = nodes.into_iter().chain(others).map(|part| names.part(part));
+    let mut nodes = TokenStream::new();
+    let mut others = TokenStream::new();
+    for part in parts {
+        let code = names.part(part);
+        match part {
+            Part::Node(_) | Part::Word(..) => nodes.extend(code),
+            _ => others.extend(code),
+        }
+    }
     quote! {
         #(#cfgs)*
         #[allow(warnings)]
         const _: () = {
             use #krate::graph::{END, START};
             let _: #state;
-            #(#variables)*
-            #(#names)*
+            #variables
+            #nodes
+            #others
         };
     }
 }
@@ -59,10 +70,14 @@ impl Names<'_> {
                 quote!(let _ = #node;)
             }
             Part::Word(word, keywords) => {
-                let keywords = keywords.iter().map(|keyword| format_ident!("{keyword}"));
+                let mut variables = TokenStream::new();
+                for keyword in *keywords {
+                    let keyword = format_ident!("{keyword}");
+                    variables.extend(quote!(let #keyword = ();));
+                }
                 let node = self.node(&word.to_token_stream());
                 quote!({
-                    #(let #keywords = ();)*
+                    #variables
                     let _ = #node;
                 })
             }
@@ -80,7 +95,8 @@ impl Names<'_> {
 
     /// The keys that the parameters of a closure name.
     fn keys(&self, closure: &TokenStream) -> TokenStream {
-        let (krate, state) = (self.cx.krate, elsewhere(self.cx.state.to_token_stream()));
+        let krate = self.cx.krate;
+        let state = elsewhere(self.cx.state.to_token_stream());
         let parameters = parameters(closure);
         quote!(#(let _ = #krate::__private::editor::any::<#state>().#parameters;)*)
     }
@@ -107,8 +123,11 @@ impl Names<'_> {
     /// A node as an expression. With `()` behind it, a name is completed without them.
     fn node(&self, path: &TokenStream) -> TokenStream {
         let name = single(path);
-        let builder = name.filter(|name| self.cx.values().any(|value| value.name == name));
-        let builder = builder.map(|_| {
+        let is_value = name.is_some_and(|name| {
+            let values = self.cx.values();
+            values.iter().any(|value| *value.name == name)
+        });
+        let builder = is_value.then(|| {
             let builder = format_ident!("{}Builder", self.cx.name);
             let builder = elsewhere(builder.to_token_stream());
             quote!(#builder::)
@@ -122,7 +141,8 @@ impl Names<'_> {
         if route == "true" || route == "false" {
             return TokenStream::new();
         }
-        let (krate, state) = (self.cx.krate, elsewhere(self.cx.state.to_token_stream()));
+        let krate = self.cx.krate;
+        let state = elsewhere(self.cx.state.to_token_stream());
         let declared = single(node).and_then(|name| self.declared.get(&name.to_string()));
         let node = elsewhere(declared.unwrap_or(node).clone());
         let editor = quote!(#krate::__private::editor);
@@ -161,18 +181,29 @@ fn single(path: &TokenStream) -> Option<Ident> {
 /// The names of the parameters of a closure, without those that take the item.
 fn parameters(closure: &TokenStream) -> Vec<Ident> {
     let is = |token: &TokenTree, is: char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == is);
-    let tokens = closure.clone().into_iter();
-    let list = tokens.skip_while(|token| !is(token, '|')).skip(1);
-    let list: Vec<_> = list.take_while(|token| !is(token, '|')).collect();
-    let parameter = |three: &[TokenTree]| match three {
-        [before, TokenTree::Ident(name), colon] if is(before, ',') && is(colon, ':') => {
-            Some(name.clone())
+    let mut list = Vec::new();
+    let mut in_list = false;
+    for token in closure.clone() {
+        if is(&token, '|') {
+            if in_list {
+                break;
+            }
+            in_list = true;
+            list.push(Punct::new(',', Spacing::Alone).into());
+        } else if in_list {
+            list.push(token);
         }
-        _ => None,
-    };
-    let comma = TokenTree::from(Punct::new(',', Spacing::Alone));
-    let list: Vec<_> = [comma].into_iter().chain(list).collect();
-    list.windows(3).filter_map(parameter).collect()
+    }
+    let mut parameters = Vec::new();
+    for three in list.windows(3) {
+        if let [before, TokenTree::Ident(name), colon] = three
+            && is(before, ',')
+            && is(colon, ':')
+        {
+            parameters.push(name.clone());
+        }
+    }
+    parameters
 }
 
 /// Whether the path ends with what rust-analyzer puts at the cursor before it completes.

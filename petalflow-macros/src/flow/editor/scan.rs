@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree, token_stream::IntoIter};
+use quote::TokenStreamExt as _;
 
 /// A part of a statement that has names.
 pub(super) enum Part {
@@ -68,12 +69,12 @@ fn scan(statement: TokenStream, parts: &mut Vec<Part>) {
     match &*first.to_string() {
         "node" => declare(rest, parts),
         "with" => {
-            parts.extend(path(&mut rest).map(Part::Node));
+            node(&mut rest, parts);
             if let Some(TokenTree::Group(options)) = rest.next() {
                 settings(options.stream(), Of::Node, parts);
             }
         }
-        "catch" | "defer" => chain(rest.collect(), parts),
+        "catch" | "defer" => chain(all(rest), parts),
         "interrupt" => {
             if let Some(TokenTree::Ident(side)) = rest.next()
                 && side != "before"
@@ -81,10 +82,10 @@ fn scan(statement: TokenStream, parts: &mut Vec<Part>) {
             {
                 parts.push(Part::Word(side, &["before", "after"]));
             }
-            parts.extend(path(&mut rest).map(Part::Node));
+            node(&mut rest, parts);
             // `if`
             rest.next();
-            let guard: TokenStream = rest.collect();
+            let guard = all(rest);
             if !guard.is_empty() {
                 parts.push(Part::Guard(guard));
             }
@@ -92,7 +93,7 @@ fn scan(statement: TokenStream, parts: &mut Vec<Part>) {
         // The `;` between two statements is not written yet.
         _ => {
             parts.push(Part::Word(first, KEYWORDS));
-            scan(rest.collect(), parts);
+            scan(all(rest), parts);
         }
     }
 }
@@ -102,13 +103,16 @@ fn declare(mut rest: Tokens, parts: &mut Vec<Part>) {
         return;
     };
     if is_punct(rest.next().as_ref(), '=') {
-        parts.extend(path(&mut rest).map(|node| Part::Alias { name, node }));
+        if let Some(node) = path(&mut rest) {
+            parts.push(Part::Alias { name, node });
+        }
         return;
     }
-    let (mut ty, mut default) = (TokenStream::new(), TokenStream::new());
+    let mut ty = TokenStream::new();
+    let mut default = TokenStream::new();
     while let Some(token) = rest.next() {
         if is_punct(Some(&token), '=') {
-            default.extend(rest);
+            default = all(rest);
             break;
         }
         match token {
@@ -116,7 +120,7 @@ fn declare(mut rest: Tokens, parts: &mut Vec<Part>) {
                 parts.push(Part::Subflow { name, ty });
                 return settings(options.stream(), Of::Subflow, parts);
             }
-            token => ty.extend([token]),
+            token => ty.append(token),
         }
     }
     parts.push(Part::Value { name, ty, default });
@@ -124,9 +128,11 @@ fn declare(mut rest: Tokens, parts: &mut Vec<Part>) {
 
 fn settings(options: TokenStream, of: Of, parts: &mut Vec<Part>) {
     for option in split(options, ',') {
-        let mut tokens = option.into_iter();
+        let mut tokens = option.into_iter().peekable();
         if let Some(TokenTree::Ident(name)) = tokens.next() {
-            let value = tokens.skip(1).collect();
+            // `:` or `=`
+            tokens.next();
+            let value = all(tokens);
             parts.push(Part::Setting { of, name, value });
         }
     }
@@ -135,17 +141,19 @@ fn settings(options: TokenStream, of: Of, parts: &mut Vec<Part>) {
 /// `a -> b & each c -> match { .. }`.
 fn chain(tokens: TokenStream, parts: &mut Vec<Part>) {
     // The nodes of the group before the arrow, and of the group after it.
-    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut before = Vec::new();
+    let mut after = Vec::<TokenStream>::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.peek() {
         match token {
             TokenTree::Ident(word) if word == "each" => {
                 let each = tokens.next();
-                if !matches!(
+                let followed = matches!(
                     tokens.peek(),
                     Some(TokenTree::Ident(_) | TokenTree::Group(_))
-                ) {
-                    after.extend(each.map(TokenStream::from));
+                );
+                if let (false, Some(each)) = (followed, each) {
+                    after.push(each.into());
                 }
             }
             TokenTree::Ident(word) if word == "match" => {
@@ -157,20 +165,17 @@ fn chain(tokens: TokenStream, parts: &mut Vec<Part>) {
                 }
             }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => {
-                after.extend(
-                    group
-                        .stream()
-                        .into_iter()
-                        .filter_map(|token| match token {
-                            TokenTree::Ident(word) if word != "each" => Some(word.into()),
-                            _ => None,
-                        })
-                        .map(|word: TokenTree| TokenStream::from(word)),
-                );
+                for token in group.stream() {
+                    if matches!(&token, TokenTree::Ident(word) if word != "each") {
+                        after.push(token.into());
+                    }
+                }
                 tokens.next();
             }
             TokenTree::Punct(punct) if punct.as_char() == '>' => {
-                parts.extend(after.iter().cloned().map(Part::Node));
+                for node in &after {
+                    parts.push(Part::Node(node.clone()));
+                }
                 before = std::mem::take(&mut after);
                 tokens.next();
             }
@@ -180,12 +185,14 @@ fn chain(tokens: TokenStream, parts: &mut Vec<Part>) {
             },
         }
     }
-    parts.extend(after.into_iter().map(Part::Node));
+    for node in after {
+        parts.push(Part::Node(node));
+    }
 }
 
 /// `Revise | Retry => write & log`.
 fn arm(tokens: TokenStream, node: Option<&TokenStream>, parts: &mut Vec<Part>) {
-    let mut tokens = tokens.into_iter();
+    let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Ident(route) => {
@@ -196,10 +203,17 @@ fn arm(tokens: TokenStream, node: Option<&TokenStream>, parts: &mut Vec<Part>) {
             }
             TokenTree::Punct(punct) if punct.as_char() == '=' => {
                 tokens.next();
-                return chain(tokens.collect(), parts);
+                return chain(all(tokens), parts);
             }
             _ => {}
         }
+    }
+}
+
+/// Adds the node that a path names.
+fn node(tokens: &mut Tokens, parts: &mut Vec<Part>) {
+    if let Some(node) = path(tokens) {
+        parts.push(Part::Node(node));
     }
 }
 
@@ -213,14 +227,18 @@ fn path(tokens: &mut Tokens) -> Option<TokenStream> {
             TokenTree::Punct(punct) if punct.as_char() == ':' => segment = true,
             _ => break,
         }
-        path.extend(tokens.next());
+        if let Some(token) = tokens.next() {
+            path.append(token);
+        }
     }
     (!path.is_empty()).then_some(path)
 }
 
 /// The parts between separators. A comma between the parameters of a closure does not separate.
 fn split(tokens: TokenStream, separator: char) -> Vec<TokenStream> {
-    let (mut parts, mut parameters, mut before) = (vec![TokenStream::new()], false, ' ');
+    let mut parts = Vec::new();
+    let mut part = TokenStream::new();
+    let (mut parameters, mut before) = (false, ' ');
     for token in tokens {
         let punct = match &token {
             TokenTree::Punct(punct) => punct.as_char(),
@@ -229,15 +247,26 @@ fn split(tokens: TokenStream, separator: char) -> Vec<TokenStream> {
         if punct == '|' {
             parameters = !parameters && before == ':';
         }
-        if punct == separator && !parameters {
-            parts.push(TokenStream::new());
-        } else if let Some(part) = parts.last_mut() {
-            part.extend([token]);
+        if punct != separator || parameters {
+            part.append(token);
+        } else if !part.is_empty() {
+            parts.push(std::mem::take(&mut part));
         }
         before = punct;
     }
-    parts.retain(|part| !part.is_empty());
+    if !part.is_empty() {
+        parts.push(part);
+    }
     parts
+}
+
+/// All tokens that are left.
+fn all(rest: Tokens) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    for token in rest {
+        tokens.append(token);
+    }
+    tokens
 }
 
 fn is_punct(token: Option<&TokenTree>, is: char) -> bool {

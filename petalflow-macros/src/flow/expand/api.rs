@@ -2,11 +2,14 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
+use syn::Visibility;
 use syn::spanned::Spanned as _;
-use syn::{Visibility, parse_quote};
 
 use super::cx::Cx;
 use super::{builder, docs, interrupt_points};
+use crate::attributes;
+use crate::options::parse_as;
+use crate::paths::Derived;
 
 /// The type of the flow, in a module with a unique name, and its import. If another type has the same name, only the import is an
 /// error, because all generated code refers to the module.
@@ -15,12 +18,15 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         attrs, vis, name, ..
     } = cx;
     let docs = docs::code(cx, &docs::diagram(cx));
-    let (module, cfgs, reach) = (cx.module(), cx.cfgs(), from_within(vis));
-    let (of_docs, of_type): (Vec<_>, Vec<_>) =
-        attrs.iter().partition(|attr| attr.path().is_ident("doc"));
+    let module = cx.module();
+    let cfgs = cx.cfgs();
+    let reach = from_within(vis);
+    let mut of_type = attrs.to_vec();
+    let of_docs = attributes::extract(&mut of_type, &|attr| attr.path().is_ident("doc"));
     let (inner, builder) = if cx.has_values() {
         let fields = builder::fields();
-        let builder = builder::item(cx, &from_within(&parse_quote!(#reach)));
+        let within = parse_as(reach.clone()).expect("the tokens are a visibility");
+        let builder = builder::item(cx, &from_within(&within));
         let import = quote! {
             #(#cfgs)*
             #[allow(unused_imports)]
@@ -112,7 +118,9 @@ fn from_within(vis: &Visibility) -> TokenStream {
 
 /// Declares [`Cx::own`].
 pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
-    let (module, name, own) = (cx.module(), cx.name, cx.own());
+    let module = cx.module();
+    let name = cx.name;
+    let own = cx.own();
     quote!(type #own = #module::#name;)
 }
 
@@ -125,7 +133,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
         builder::code(cx)
     } else {
         quote! {
-            #[automatically_derived]
+            #Derived
             impl __petalflow::Subflow for #name #exists {
                 fn fresh() -> Self {
                     Self
@@ -201,12 +209,13 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             }
         }
     });
-    let (guard, exists) = (interrupt_points::method(cx), cx.exists());
+    let guard = interrupt_points::method(cx);
+    let exists = cx.exists();
     // rustc reports a private state of a public flow here.
     let at = Span::call_site().located_at(state.span());
     let over = quote_spanned!(at=> type State = #state;);
     quote! {
-        #[automatically_derived]
+        #Derived
         impl #krate::Flow for #name #exists {
             #over
 

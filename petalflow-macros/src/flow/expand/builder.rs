@@ -6,8 +6,10 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
 use super::cx::{Cx, Value};
-use super::tokens::{list, numbered};
+use super::tokens::numbered;
 use crate::flow::check::is_method;
+use crate::paths::{Derived, Name};
+use crate::tokens::{each, list};
 
 /// The field of the flow's type. The type is in a module in which the user's types have no names, so its values have a type that
 /// `__Holds` names outside of the module.
@@ -18,11 +20,10 @@ pub(super) fn fields() -> TokenStream {
 /// The type of the builder. It has one `const` parameter per required value: whether the value is set. It is in a module that is
 /// imported with `*`: if two builders have one name, rustc reports only the two flows.
 pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
-    let (name, builder) = (cx.name, builder(cx));
-    let params = list(cx.values().filter(Value::is_required).map(|value| {
-        let given = value.given();
-        quote!(const #given: bool)
-    }));
+    let name = cx.name;
+    let builder = builder(cx);
+    let values = cx.values();
+    let Generics { params, .. } = Generics::of(&required(&values));
     let doc = builder_doc(name);
     quote! {
         #[doc(hidden)]
@@ -62,7 +63,9 @@ fn builder(cx: &Cx<'_>) -> Ident {
 /// The paths of the flow's type and of the builder's type. The user's items cannot shadow them, and rustdoc shows their last
 /// segments.
 fn paths(cx: &Cx<'_>) -> (TokenStream, TokenStream) {
-    let (module, name, builder) = (cx.module(), cx.name, builder(cx));
+    let module = cx.module();
+    let name = cx.name;
+    let builder = builder(cx);
     (quote!(#module::#name), quote!(#module::builder::#builder))
 }
 
@@ -91,15 +94,15 @@ impl Value<'_> {
     }
 
     /// The function that makes the default value.
-    fn make(&self) -> Ident {
-        numbered("__default", self.index)
+    fn make(&self) -> Name {
+        numbered("__default_", self.index)
     }
 }
 
 /// The items of a flow with node values.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let values: Vec<Value<'_>> = cx.values().collect();
-    let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
+    let values = cx.values();
+    let required = required(&values);
     let (name, builder) = paths(cx);
     let Generics { params, arguments } = Generics::of(&required);
     let code = FlowCode {
@@ -112,8 +115,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         values: &values,
         required: &required,
     };
-    let (storage, markers, traits) = (code.storage(), code.markers(), code.traits());
-    let (new, methods) = (code.new_function(), code.methods());
+    let storage = code.storage();
+    let markers = code.markers();
+    let traits = code.traits();
+    let new = code.new_function();
+    let methods = code.methods();
     let run = if required.is_empty() {
         without_builder(cx, &values)
     } else {
@@ -130,29 +136,50 @@ pub(crate) struct Generics {
 
 impl Generics {
     pub(crate) fn of(required: &[&Value<'_>]) -> Self {
-        let given = || required.iter().map(|value| value.given());
         Generics {
-            params: list(given().map(|given| quote!(const #given: bool))),
-            arguments: list(given().map(|given| quote!({ #given }))),
+            params: params(required),
+            arguments: list(required, &|value| {
+                let given = value.given();
+                quote!({ #given })
+            }),
         }
     }
 
     /// The arguments before any value is set.
     pub(crate) fn none(required: &[&Value<'_>]) -> TokenStream {
-        list(required.iter().map(|_| quote!(false)))
+        list(required, &|_| quote!(false))
     }
 
     /// The arguments after this value is set.
     pub(crate) fn with(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
-        list(required.iter().map(|other| {
+        list(required, &|other| {
             let given = other.given();
             if other.index == value.index {
                 quote!(true)
             } else {
                 quote!({ #given })
             }
-        }))
+        })
     }
+}
+
+/// One parameter per value.
+fn params(values: &[&Value<'_>]) -> TokenStream {
+    list(values, &|value| {
+        let given = value.given();
+        quote!(const #given: bool)
+    })
+}
+
+/// The values without a default.
+pub(crate) fn required<'a>(values: &'a [Value<'a>]) -> Vec<&'a Value<'a>> {
+    let mut required = Vec::new();
+    for value in values {
+        if value.is_required() {
+            required.push(value);
+        }
+    }
+    required
 }
 
 /// The parts of the code of a flow with node values.
@@ -171,8 +198,13 @@ struct FlowCode<'a> {
 }
 
 impl FlowCode<'_> {
-    fn fields(&self) -> Vec<&Ident> {
-        self.values.iter().map(|value| value.name).collect()
+    /// `a: value, b: value,`: the fields of the values, all with this value.
+    fn fields(&self, value: &dyn Fn(&Value<'_>) -> TokenStream) -> TokenStream {
+        list(self.values, &|field| {
+            let name = field.name;
+            let value = value(field);
+            quote!(#name: #value)
+        })
     }
 
     /// The type that stores the values, and the functions that make the defaults.
@@ -180,16 +212,24 @@ impl FlowCode<'_> {
         let FlowCode {
             cx, name, exists, ..
         } = self;
-        let (krate, module, fields) = (cx.krate, cx.module(), self.fields());
-        let types = self.values.iter().map(|value| value.ty);
-        let defaults = self.values.iter().filter_map(|value| {
-            let (make, ty, expr) = (value.make(), value.ty, value.default?);
-            Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
+        let krate = cx.krate;
+        let module = cx.module();
+        let fields = self.fields(&|value| {
+            let ty = value.ty;
+            quote!(::core::option::Option<::std::sync::Arc<#ty>>)
+        });
+        let defaults = each(self.values, &|value| match value.default {
+            Some(expr) => {
+                let make = value.make();
+                let ty = value.ty;
+                quote_spanned!(expr.span()=> fn #make() -> #ty { #expr })
+            }
+            None => TokenStream::new(),
         });
         quote! {
             // `<>`: see `no_generics`.
             struct __Values <> {
-                #(#fields: ::core::option::Option<::std::sync::Arc<#types>>,)*
+                #fields
             }
             impl #module::__Holds for #name {
                 type Values = __Values;
@@ -197,36 +237,37 @@ impl FlowCode<'_> {
             impl #module::__Launches<'_> for #name #exists {
                 type Launch = #krate::Launch<#name>;
             }
-            #(#defaults)*
+            #defaults
         }
-    }
-
-    /// A type with the name of each required value, because errors name a missing value by its type.
-    fn marker_names(&self) -> Vec<Ident> {
-        let names = self
-            .required
-            .iter()
-            .map(|value| value.name.unraw().to_string());
-        names
-            .map(|name| Ident::new_raw(&name, Span::call_site()))
-            .collect()
     }
 
     /// The marker types, and for each of them the builders with that value.
     fn markers(&self) -> TokenStream {
-        let (builder, exists, names) = (&self.builder, &self.exists, self.marker_names());
-        let given = self.required.iter().zip(&names).map(|(value, marker)| {
-            let others = others(value, self.required).into_iter();
-            let params = list(others.map(|given| quote!(const #given: bool)));
+        let (builder, exists) = (&self.builder, &self.exists);
+        let mut types = TokenStream::new();
+        for value in self.required {
+            let marker = marker(value);
+            types.extend(quote!(pub enum #marker {}));
+        }
+        let mut given = TokenStream::new();
+        for value in self.required {
+            let mut others = Vec::new();
+            for other in self.required {
+                if other.index != value.index {
+                    others.push(*other);
+                }
+            }
+            let marker = marker(value);
+            let params = params(&others);
             let arguments = Generics::with(value, self.required);
-            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
-        });
+            given.extend(quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {}));
+        }
         quote! {
             #[allow(non_camel_case_types)]
             mod __values {
-                #(pub enum #names {})*
+                #types
             }
-            #(#given)*
+            #given
         }
     }
 
@@ -241,34 +282,38 @@ impl FlowCode<'_> {
             exists,
             ..
         } = self;
-        let fields = self.fields();
-        let (text, text_of_builder) = (cx.name.to_string(), self::builder(cx).to_string());
+        let fields = self.fields(&|value| {
+            let name = value.name;
+            quote!(::core::clone::Clone::clone(&self.values.#name))
+        });
+        let text = cx.name.to_string();
+        let text_of_builder = self::builder(cx).to_string();
         quote! {
-            #[automatically_derived]
+            #Derived
             impl ::core::clone::Clone for #name {
                 fn clone(&self) -> Self {
-                    Self { values: __Values { #(#fields: ::core::clone::Clone::clone(&self.values.#fields),)* } }
+                    Self { values: __Values { #fields } }
                 }
             }
-            #[automatically_derived]
+            #Derived
             impl ::core::fmt::Debug for #name {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.debug_struct(#text).finish_non_exhaustive()
                 }
             }
-            #[automatically_derived]
+            #Derived
             impl<#params> ::core::clone::Clone for #builder<#arguments> #exists {
                 fn clone(&self) -> Self {
                     #builder(::core::clone::Clone::clone(&self.0))
                 }
             }
-            #[automatically_derived]
+            #Derived
             impl<#params> ::core::fmt::Debug for #builder<#arguments> #exists {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.debug_tuple(#text_of_builder).field(&self.0).finish()
                 }
             }
-            #[automatically_derived]
+            #Derived
             impl<#params> __petalflow::HasFlow for #builder<#arguments> #exists {
                 type Flow = #name;
                 fn flow(&self) -> &#name {
@@ -287,14 +332,15 @@ impl FlowCode<'_> {
             exists,
             ..
         } = self;
-        let (krate, fields) = (cx.krate, self.fields());
+        let krate = cx.krate;
+        let fields = self.fields(&|_| quote!(::core::option::Option::None));
         let none_given = Generics::none(self.required);
         quote! {
             #[allow(private_interfaces, private_bounds)]
             impl #name #exists {
                 /// A launch of the flow, for node values, limits, managed values and middleware.
                 pub fn new() -> #builder<#none_given> {
-                    #builder(#krate::Launch::new(Self { values: __Values { #(#fields: ::core::option::Option::None,)* } }))
+                    #builder(#krate::Launch::new(Self { values: __Values { #fields } }))
                 }
             }
         }
@@ -313,26 +359,28 @@ impl FlowCode<'_> {
         } = self;
         let Cx { krate, state, .. } = cx;
         // `check` reports a name that is also another method of the builder.
-        let setters = self
-            .values
-            .iter()
-            .filter(|value| !is_method(value.name))
-            .map(|value| setter(cx, value, self.required));
-        let names = self.marker_names();
-        let bounds: Vec<_> = names
-            .iter()
-            .map(|marker| quote!(Self: __petalflow::HasValue<__values::#marker>,))
-            .collect();
+        let mut setters = TokenStream::new();
+        for value in self.values {
+            if is_method(value.name) {
+                continue;
+            }
+            setters.extend(setter(cx, value, self.required));
+        }
+        let mut bounds = TokenStream::new();
+        for value in self.required {
+            let marker = marker(value);
+            bounds.extend(quote!(Self: __petalflow::HasValue<__values::#marker>,));
+        }
         let fill = self.fill();
         quote! {
             #[allow(private_interfaces, private_bounds)]
             impl<#params> #builder<#arguments> #exists {
-                #(#setters)*
+                #setters
 
                 __petalflow::forward_launch! { #name, #state }
 
                 /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
-                pub fn run(self, input: impl #krate::state::InputOf<#state>) -> #krate::Run<#name> where #(#bounds)* {
+                pub fn run(self, input: impl #krate::state::InputOf<#state>) -> #krate::Run<#name> where #bounds {
                     self.0.edit(#fill).run(input)
                 }
 
@@ -340,13 +388,13 @@ impl FlowCode<'_> {
                 pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#name>
                 where
                     #name: __petalflow::KeptBy<S>,
-                    #(#bounds)*
+                    #bounds
                 {
                     __petalflow::KeptBy::threads(self.0.edit(#fill), store)
                 }
 
                 /// The launch with all node values, for several runs.
-                pub fn launch(self) -> #krate::Launch<#name> where #(#bounds)* {
+                pub fn launch(self) -> #krate::Launch<#name> where #bounds {
                     self.0.edit(#fill)
                 }
             }
@@ -355,35 +403,46 @@ impl FlowCode<'_> {
 
     /// A closure that sets the values that have a default and are not set.
     fn fill(&self) -> TokenStream {
-        let optional = self.values.iter().filter(|value| !value.is_required());
-        let fill = optional.map(|value| {
-            let (field, make) = (value.name, value.make());
-            quote! {
+        let mut fill = TokenStream::new();
+        for value in self.values {
+            if value.is_required() {
+                continue;
+            }
+            let field = value.name;
+            let make = value.make();
+            fill.extend(quote! {
                 if flow.values.#field.is_none() {
                     flow.values.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
                 }
-            }
-        });
-        quote!(|flow| { let _ = &flow; #(#fill)* })
+            });
+        }
+        quote!(|flow| { let _ = &flow; #fill })
     }
+}
+
+/// The type with the name of a required value. Errors name a missing value by its type.
+fn marker(value: &Value<'_>) -> Ident {
+    Ident::new_raw(&value.name.unraw().to_string(), Span::call_site())
 }
 
 /// A flow without required node values runs without a builder, and can be a sub-flow.
 fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
-    let fields = values.iter().map(|value| {
-        let (field, make) = (value.name, value.make());
-        quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
-    });
+    let mut fields = Vec::new();
+    for value in values {
+        let field = value.name;
+        let make = value.make();
+        fields.push(quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make()))));
+    }
     let exists = cx.exists();
     quote! {
-        #[automatically_derived]
+        #Derived
         impl ::core::default::Default for #name {
             fn default() -> Self {
                 Self { values: __Values { #(#fields),* } }
             }
         }
-        #[automatically_derived]
+        #Derived
         impl __petalflow::Subflow for #name #exists {
             fn fresh() -> Self {
                 ::core::default::Default::default()
@@ -401,7 +460,8 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
 
 /// `run` of a flow with required node values. A bound that never holds rejects every call with a message.
 fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
-    let (krate, name) = (cx.krate, cx.own());
+    let krate = cx.krate;
+    let name = cx.own();
     let exists = cx.exists();
     quote! {
         #[allow(private_interfaces, private_bounds)]
@@ -430,12 +490,4 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
             #builder(self.0.edit(|flow| flow.values.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))
         }
     }
-}
-
-fn others(value: &Value<'_>, required: &[&Value<'_>]) -> Vec<Ident> {
-    required
-        .iter()
-        .filter(|other| other.index != value.index)
-        .map(|other| other.given())
-        .collect()
 }

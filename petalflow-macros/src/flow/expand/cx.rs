@@ -7,8 +7,9 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, LitStr, Type, Visibility};
 
 use super::tokens::written;
+use crate::attributes;
 use crate::flow::model::{Kind, Model};
-use crate::paths::module_of;
+use crate::paths::{Name, module_of};
 use crate::twice::What;
 
 /// The flow whose code is generated.
@@ -34,10 +35,7 @@ pub(crate) struct Cx<'a> {
 impl Cx<'_> {
     /// The `#[cfg]` attributes of the flow. Every generated item repeats them.
     pub(crate) fn cfgs(&self) -> Vec<&Attribute> {
-        self.attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("cfg"))
-            .collect()
+        attributes::named(self.attrs, "cfg")
     }
 
     /// The module that contains the flow's type.
@@ -46,37 +44,40 @@ impl Cx<'_> {
     }
 
     /// An alias of the flow's type inside the generated code. The user's items cannot shadow it.
-    pub(super) fn own(&self) -> Ident {
-        Ident::new("__Flow", Span::call_site().located_at(self.name.span()))
+    pub(super) fn own(&self) -> Name {
+        Name::new("__Flow", Span::call_site().located_at(self.name.span()))
     }
 
     pub(crate) fn has_values(&self) -> bool {
-        self.values().next().is_some()
+        !self.values().is_empty()
     }
 
     /// A `where` clause for the generated impls. It holds if the state implements `State` and node values can be shared
     /// between threads. If it does not hold, the error is reported at the user's type only.
     pub(super) fn exists(&self) -> TokenStream {
         let Cx { krate, state, .. } = self;
-        let values = self.values().enumerate().map(|(index, value)| {
+        let mut values = TokenStream::new();
+        for (index, value) in self.values().iter().enumerate() {
             let ty = written(value.index, value.ty.span());
-            quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>)
-        });
-        quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #(#values,)*)
+            values.extend(quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>,));
+        }
+        quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #values)
     }
 
     /// The node values.
-    pub(crate) fn values(&self) -> impl Iterator<Item = Value<'_>> {
-        let nodes = self.model.nodes.iter().enumerate();
-        nodes.filter_map(|(index, node)| match &node.kind {
-            Kind::Value(name, value) => Some(Value {
-                index,
-                name,
-                ty: &value.ty,
-                default: value.default.as_ref(),
-            }),
-            _ => None,
-        })
+    pub(crate) fn values(&self) -> Vec<Value<'_>> {
+        let mut values = Vec::new();
+        for (index, node) in self.model.nodes.iter().enumerate() {
+            if let Kind::Value(name, value) = &node.kind {
+                values.push(Value {
+                    index,
+                    name,
+                    ty: &value.ty,
+                    default: value.default.as_ref(),
+                });
+            }
+        }
+        values
     }
 }
 

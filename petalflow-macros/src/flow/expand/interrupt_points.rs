@@ -1,48 +1,58 @@
 //! Interrupts: rows of a table, and one function per guard.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use super::reads::{binding, key};
-use super::tokens::{check_at, int, list, number, numbered};
+use super::tokens::{check_at, int, number, numbered};
 use crate::flow::ast::Guard;
 use crate::flow::model::InterruptPoint;
 use crate::node::model::{Param, Source};
-use crate::paths::local;
+use crate::paths::{Name, local};
+use crate::tokens::list_at;
 
 /// One row per interrupt, in the order of their statements.
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
-    list(cx.model.interrupt_points.iter().enumerate().map(|(index, point)| {
-        let (node, after, guarded) = (int(point.node.as_u32()), point.after, point.guard.is_some());
-        let none = || quote!(__petalflow::KeySet::NONE);
-        let reads = point.guard.as_ref();
-        let reads = reads.map_or_else(none, |guard| keys(index, guard));
+    list_at(&cx.model.interrupt_points, &|index, point| {
+        let node = int(point.node.as_u32());
+        let after = point.after;
+        let guarded = point.guard.is_some();
+        let reads = if let Some(guard) = &point.guard {
+            keys(index, guard)
+        } else {
+            quote!(__petalflow::KeySet::NONE)
+        };
         quote!(__petalflow::InterruptPointRow { node: #node, after: #after, guarded: #guarded, reads: #reads })
-    }))
+    })
 }
 
 /// The facts of the nodes, with the keys that guards read. `facts` are those without the guards.
 pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
-    if guards(cx).next().is_none() {
+    let guards = guards(cx);
+    if guards.is_empty() {
         return facts;
     }
-    let reads = list(guards(cx).map(|(index, point, guard)| {
-        let (node, after) = (int(point.node.as_u32()), point.after);
-        let keys = keys(index, guard);
-        quote!((#node, #after, #keys))
-    }));
+    let mut reads = TokenStream::new();
+    for (index, point, guard) in &guards {
+        let node = int(point.node.as_u32());
+        let after = point.after;
+        let keys = keys(*index, guard);
+        reads.extend(quote!((#node, #after, #keys),));
+    }
     quote!(__petalflow::guarded(#facts, &[#reads]))
 }
 
 /// The keys that a guard reads.
 fn keys(index: usize, guard: &Guard) -> TokenStream {
-    let keys = read(guard).map(|(at, param)| {
-        let (key, cfgs) = (key_name(index, at), &param.cfgs);
-        quote!(#(#cfgs)* { keys = keys.union(#key); })
-    });
-    quote!({ #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #(#keys)* keys })
+    let mut keys = TokenStream::new();
+    for (at, param) in &read(guard) {
+        let key = key_name(index, *at);
+        let cfgs = &param.cfgs;
+        keys.extend(quote!(#(#cfgs)* { keys = keys.union(#key); }));
+    }
+    quote!({ #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #keys keys })
 }
 
 /// The functions of the guards, the keys that they read, and the checks of those reads.
@@ -51,8 +61,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     for (index, point, guard) in guards(cx) {
         code.extend(function(cx, index, guard));
         for (at, param) in read(guard) {
-            let (node, after, cfgs) = (int(point.node.as_u32()), point.after, &param.cfgs);
-            let (name, key) = (key_name(index, at), key(cx, param));
+            let node = int(point.node.as_u32());
+            let after = point.after;
+            let cfgs = &param.cfgs;
+            let name = key_name(index, at);
+            let key = key(cx, param);
             let check = check_at(
                 &param.ident.to_token_stream(),
                 quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
@@ -69,14 +82,19 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The parameters of a guard that read a key, with their indices.
-fn read(guard: &Guard) -> impl Iterator<Item = (usize, &Param)> {
-    let params = guard.params.iter().enumerate();
-    params.filter(|(_, param)| matches!(param.source, Source::Key(_) | Source::KeyOf(..)))
+fn read(guard: &Guard) -> Vec<(usize, &Param)> {
+    let mut read = Vec::new();
+    for (index, param) in guard.params.iter().enumerate() {
+        if let Source::Key(_) | Source::KeyOf(..) = param.source {
+            read.push((index, param));
+        }
+    }
+    read
 }
 
 /// The constant with the key of a parameter. With one constant, a type that is not a key is one error.
 fn key_name(index: usize, param: usize) -> Ident {
-    numbered(&format!("__READ_{index}"), param)
+    format_ident!("__READ_{index}_{param}")
 }
 
 fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
@@ -86,13 +104,16 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
         body,
     } = guard;
     let (name, state, snapshot) = (name(number), cx.state, local("state"));
-    let bindings = params.iter().map(|param| binding(cx, param));
+    let mut bindings = TokenStream::new();
+    for param in params {
+        bindings.extend(binding(cx, param));
+    }
     // The body stays in a closure, because it can contain `return` and `?`.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
     quote! {
         #[allow(clippy::all, clippy::pedantic)]
         fn #name(#snapshot: &#state) -> ::core::result::Result<bool, __petalflow::BoxError> {
-            #(#bindings)*
+            #bindings
             #stops
         }
     }
@@ -100,14 +121,17 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
 
 /// `Flow::guard`, if there is a guard.
 pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
-    if guards(cx).next().is_none() {
+    let guards = guards(cx);
+    if guards.is_empty() {
         return TokenStream::new();
     }
     let state = cx.state;
-    let arms = guards(cx).map(|(index, ..)| {
-        let (guard, index) = (name(index), number(index));
-        quote!(#index => #guard(state),)
-    });
+    let mut arms = TokenStream::new();
+    for (index, ..) in &guards {
+        let guard = name(*index);
+        let index = number(*index);
+        arms.extend(quote!(#index => #guard(state),));
+    }
     quote! {
         fn guard(
             &self,
@@ -115,7 +139,7 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
             state: &#state,
         ) -> ::core::result::Result<bool, __petalflow::BoxError> {
             match point {
-                #(#arms)*
+                #arms
                 _ => __petalflow::no_guard(),
             }
         }
@@ -123,12 +147,17 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The name of the function of an interrupt's guard.
-fn name(index: usize) -> Ident {
-    numbered("__guard", index)
+fn name(index: usize) -> Name {
+    numbered("__guard_", index)
 }
 
 /// The interrupts with guards, with their indices.
-fn guards<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a InterruptPoint, &'a Guard)> {
-    let interrupt_points = cx.model.interrupt_points.iter().enumerate();
-    interrupt_points.filter_map(|(index, point)| Some((index, point, point.guard.as_ref()?)))
+fn guards<'a>(cx: &Cx<'a>) -> Vec<(usize, &'a InterruptPoint, &'a Guard)> {
+    let mut guards = Vec::new();
+    for (index, point) in cx.model.interrupt_points.iter().enumerate() {
+        if let Some(guard) = &point.guard {
+            guards.push((index, point, guard));
+        }
+    }
+    guards
 }

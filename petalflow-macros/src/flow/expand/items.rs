@@ -1,6 +1,5 @@
 //! Checks that each edge delivers an item of the type that its target takes: one call per edge, at the target's token.
 
-use petalflow_graph::{SortedMap, SortedSet};
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -14,10 +13,14 @@ use crate::flow::model::{Kind, Model};
 use crate::paths::route_hash;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let (model, state) = (cx.model, over(cx));
-    let (mut checks, mut closures, mut outs) =
-        (TokenStream::new(), TokenStream::new(), SortedSet::new());
-    let (mut takers, mut named) = (vec![false; model.nodes.len()], SortedMap::new());
+    let model = cx.model;
+    let state = over(cx);
+    let mut checks = TokenStream::new();
+    let mut closures = TokenStream::new();
+    // For each node: whether it takes an item, whether its name is generated, and whether its `out` has a variable.
+    let mut takers = vec![false; model.nodes.len()];
+    let mut named = takers.clone();
+    let mut outs = takers.clone();
     for edge in &model.edges {
         let (Source::Node(from), Target::Node(to)) = (edge.from, edge.to) else {
             continue;
@@ -36,8 +39,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let mut local = TokenStream::new();
         let probe = match &model.nodes[from.index()].kind {
             Kind::Subflow(subflow) if edge.via != Via::Catch => {
-                let sender = numbered("__sender", from.index());
-                if outs.insert(from) {
+                let sender = numbered("__sender_", from.index());
+                if !outs[from.index()] {
+                    outs[from.index()] = true;
                     // A closure, because the return type of the function is opaque.
                     let (end, output) = (&subflow.end, &subflow.output);
                     closures.extend(quote!(let #sender = __petalflow::sender::<#state, _, _, _>(&|#end| #output);));
@@ -71,18 +75,29 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     if checks.is_empty() {
         return checks;
     }
-    let named = named.into_values();
-    let takers = takers
-        .iter()
-        .enumerate()
-        .filter(|(_, taker)| **taker)
-        .map(|(index, _)| taker(cx, model, index));
+    let mut types = TokenStream::new();
+    for (index, takes) in takers.iter().enumerate() {
+        if *takes {
+            types.extend(taker(cx, model, index));
+        }
+    }
+    for (index, node) in model.nodes.iter().enumerate() {
+        if named[index]
+            && let Some(ty) = written(&node.kind)
+        {
+            let name = numbered("__Node_", index);
+            types.extend(quote! {
+                #[allow(non_camel_case_types)]
+                enum #name {}
+                impl __petalflow::Named for #name { type Node = #ty; }
+            });
+        }
+    }
     quote! {
         const _: () = {
             #[allow(unused_imports)]
             use __petalflow::{DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _};
-            #(#takers)*
-            #(#named)*
+            #types
             #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
             fn __items() {
                 #closures
@@ -93,32 +108,30 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 }
 
 fn kind(name: &str, route: &str) -> TokenStream {
-    let (kind, hash) = (format_ident!("{name}"), route_hash(route));
+    let kind = format_ident!("{name}");
+    let hash = route_hash(route);
     quote!(__petalflow::kinds::#kind<#hash>)
 }
 
 /// The type of a node, through a generated name, so that the user's path occurs once.
-fn node(
-    cx: &Cx<'_>,
-    index: usize,
-    named: &mut SortedMap<usize, TokenStream>,
-) -> Option<TokenStream> {
+fn node(cx: &Cx<'_>, index: usize, named: &mut [bool]) -> Option<TokenStream> {
     let node = &cx.model.nodes[index];
-    let ty = match &node.kind {
-        Kind::Function(path) => path.to_token_stream(),
-        Kind::Value(_, value) => value.ty.to_token_stream(),
-        Kind::Subflow(_) => return Some(format_ident!("r#{}", node.name).to_token_stream()),
-        Kind::Broken => return None,
-    };
-    let name = numbered("__Node", index);
-    named.get_or(index, || {
-        quote! {
-            #[allow(non_camel_case_types)]
-            enum #name {}
-            impl __petalflow::Named for #name { type Node = #ty; }
-        }
-    });
+    if let Kind::Subflow(_) = node.kind {
+        return Some(format_ident!("r#{}", node.name).to_token_stream());
+    }
+    written(&node.kind)?;
+    named[index] = true;
+    let name = numbered("__Node_", index);
     Some(quote!(<#name as __petalflow::Named>::Node))
+}
+
+/// The type of a function or of a node value.
+fn written(kind: &Kind) -> Option<TokenStream> {
+    match kind {
+        Kind::Function(path) => Some(path.to_token_stream()),
+        Kind::Value(_, value) => Some(value.ty.to_token_stream()),
+        Kind::Subflow(_) | Kind::Broken => None,
+    }
 }
 
 /// A type with the name of a sub-flow node, for error messages. It takes the item that `in` takes.
@@ -126,7 +139,8 @@ fn taker(cx: &Cx<'_>, model: &Model, index: usize) -> TokenStream {
     let Kind::Subflow(subflow) = &model.nodes[index].kind else {
         return TokenStream::new();
     };
-    let (taker, state) = (format_ident!("r#{}", model.nodes[index].name), cx.state);
+    let taker = format_ident!("r#{}", model.nodes[index].name);
+    let state = cx.state;
     let item = subflow::item(subflow);
     let takes = item
         .as_ref()

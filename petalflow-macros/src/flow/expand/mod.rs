@@ -19,17 +19,21 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 pub(crate) use self::api::signatures;
-pub(crate) use self::builder::{Generics, builder_doc};
-pub(crate) use self::cx::{Cx, Value};
+pub(crate) use self::builder::{Generics, builder_doc, required};
+pub(crate) use self::cx::Cx;
 pub(crate) use self::docs::{code as docs, diagram, drawing};
 
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;
     let item = api::item(cx);
     let cfgs = cx.cfgs();
-    let (inherent, flow) = (api::inherent(cx), api::flow(cx));
-    let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
-    let (guards, own_name) = (interrupt_points::code(cx), api::own_name(cx));
+    let inherent = api::inherent(cx);
+    let flow = api::flow(cx);
+    let nodes = nodes::code(cx);
+    let tables = tables::code(cx);
+    let step = step::code(cx);
+    let guards = interrupt_points::code(cx);
+    let own_name = api::own_name(cx);
     let instead = api::instead(cx);
     let (reports, items) = if cx.lost {
         Default::default()

@@ -1,18 +1,21 @@
 //! The constants of the nodes. Each path of the user occurs once, or with equal spans, so that a wrong path is one error.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use super::subflow;
-use super::tokens::{CHUNK, list, number, numbered, written};
+use super::tokens::{CHUNK, number, numbered, written};
 use crate::flow::model::Kind;
+use crate::paths::Name;
 
 /// The aliases of the state and the nodes, and the table of their associated constants.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { state, model, .. } = cx;
-    let (span, alias, name) = (state.span(), alias(cx), cx.own());
+    let span = state.span();
+    let alias = alias(cx);
+    let name = cx.own();
     // The alias has the span of the user's state, so that a type that is not a state is one error.
     let mut code = quote_spanned! {span=>
         type #alias = <#state as __petalflow::IsState>::State;
@@ -33,21 +36,28 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut chunks = TokenStream::new();
     for start in (0..model.nodes.len()).step_by(CHUNK) {
         let end = model.nodes.len().min(start + CHUNK);
-        let (make, count) = (numbered("__SPECS", start), number(end - start));
-        let specs = (start..end).map(|index| spec(cx, index));
+        let make = numbered("__SPECS_", start);
+        let count = number(end - start);
+        let mut specs = Vec::new();
+        for index in start..end {
+            specs.push(spec(cx, index));
+        }
         code.extend(quote! {
             const #make: [__petalflow::Spec; #count] = [#(#specs),*];
         });
         chunks.extend(quote!(&#make,));
     }
     let count = number(model.nodes.len());
-    let names = list(model.nodes.iter().map(|node| &node.name));
-    let declared = model
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, node)| !node.has_own_name());
-    let declared = list(declared.map(|(index, _)| number(index)));
+    let mut names = TokenStream::new();
+    let mut declared = TokenStream::new();
+    for (index, node) in model.nodes.iter().enumerate() {
+        let name = &node.name;
+        names.extend(quote!(#name,));
+        if !node.has_own_name() {
+            let index = number(index);
+            declared.extend(quote!(#index,));
+        }
+    }
     code.extend(quote! {
         const __NAMES: &[&::core::primitive::str; #count] = &[#names];
         const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#chunks], __NAMES, &[#declared]);
@@ -66,7 +76,7 @@ fn spec(cx: &Cx<'_>, index: usize) -> TokenStream {
 
 /// An alias for a path or type of several tokens, with the span of one of them. Without it, rustc underlines sometimes the first
 /// token and sometimes all of them, so that its errors are not equal.
-fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
+fn one_name(kind: &Kind, index: usize) -> Option<Name> {
     let (tokens, span) = match kind {
         Kind::Function(path) => (path.to_token_stream(), path.segments.last()?.ident.span()),
         Kind::Value(_, value) => (value.ty.to_token_stream(), value.ty.span()),
@@ -83,8 +93,8 @@ pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The alias of the state.
-fn alias(cx: &Cx<'_>) -> Ident {
-    Ident::new("__State", cx.state.span())
+fn alias(cx: &Cx<'_>) -> Name {
+    Name::new("__State", cx.state.span())
 }
 
 /// `<write as NodeOver<Essay>>::item`. Every token has the span of the node: if it is not a node, all of these errors are equal, and
@@ -92,13 +102,18 @@ fn alias(cx: &Cx<'_>) -> Ident {
 pub(super) fn node_over(
     cx: &Cx<'_>,
     index: usize,
-    ty: &impl ToTokens,
-    over: &str,
-    item: &str,
+    ty: &dyn ToTokens,
+    over: &'static str,
+    item: &'static str,
 ) -> TokenStream {
     let name = one_name(&cx.model.nodes[index].kind, index);
-    let tokens = name.map_or_else(|| ty.to_token_stream(), ToTokens::into_token_stream);
+    let tokens = match name {
+        Some(name) => name.into_token_stream(),
+        None => ty.to_token_stream(),
+    };
     let span = tokens.span();
-    let (over, item, state) = (Ident::new(over, span), Ident::new(item, span), alias(cx));
+    let over = Name::new(over, span);
+    let item = Name::new(item, span);
+    let state = alias(cx);
     quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
 }

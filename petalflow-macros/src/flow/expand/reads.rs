@@ -1,13 +1,13 @@
 //! The parameters of closures in a flow.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use crate::node::model::{Param, Shape, Source};
-use crate::paths::{local, name};
+use crate::paths::{Name, local, name};
 
 /// The set of the key that a parameter reads. `None` for the whole state. The set is empty for an unknown key, because rustc
 /// reports it at [`binding`].
@@ -27,8 +27,9 @@ pub(super) fn key(cx: &Cx<'_>, param: &Param) -> Option<TokenStream> {
 
 /// `<EssayNotes as KeyOf<Essay>>::item`. Every token has the span of the key: if it is not a key of the state, all of these errors
 /// are equal, and rustc reports one.
-fn key_of(cx: &Cx<'_>, key: &Type, item: &str) -> TokenStream {
-    let (state, item) = (cx.state, Ident::new(item, key.span()));
+fn key_of(cx: &Cx<'_>, key: &Type, item: &'static str) -> TokenStream {
+    let state = cx.state;
+    let item = Name::new(item, key.span());
     quote_spanned!(key.span()=> <#key as __petalflow::KeyOf<#state>>::#item)
 }
 
@@ -40,17 +41,17 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
         cfgs,
         source,
     } = param;
-    let (state, item, one) = (local("state"), local("item"), local("one"));
+    let state = local("state");
+    let item = local("item");
+    let one = local("one");
     let value = match source {
         Source::Key(Shape::Ref) => quote_spanned!(ident.span()=> &(*#state).#ident),
         Source::Key(Shape::Option) => {
             quote_spanned!(ident.span()=> __petalflow::option(&(*#state).#ident))
         }
         Source::KeyOf(key, shape) => {
-            let (get, state) = (
-                key_of(cx, key, "get"),
-                Ident::new("state", key.span().resolved_at(state.span())),
-            );
+            let get = key_of(cx, key, "get");
+            let state = Name::new("state", key.span().resolved_at(state.span()));
             match shape {
                 Shape::Ref => quote_spanned!(key.span()=> #get(#state)),
                 Shape::Option => quote_spanned!(key.span()=> __petalflow::option(#get(#state))),

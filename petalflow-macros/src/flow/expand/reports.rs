@@ -5,17 +5,20 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::cx::Cx;
-use super::tokens::{check_at, list, number};
+use super::tokens::{check_at, number};
 use crate::flow::model::Arm;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { model, .. } = cx;
-    let mut checks: Vec<Check<'_>> = Vec::new();
+    let mut checks = TokenStream::new();
+    // Each check is a separate constant, because each can fail.
+    let mut check = |at: &TokenStream, call| checks.extend(check_at(at, call));
     let nodes = model.nodes.len();
     // The first edge to a node is checked together with the node. Usually both have the same token.
     let mut first = vec![None; nodes];
     let mut additional = Vec::new();
-    let (mut plain, mut arms) = (vec![false; nodes], vec![Vec::<&Arm>::new(); nodes]);
+    let mut plain = vec![false; nodes];
+    let mut arms = vec![Vec::<&Arm>::new(); nodes];
     for (at, edge) in model.edges.iter().enumerate() {
         if let Target::Node(to) = edge.to {
             match &mut first[to.index()] {
@@ -36,45 +39,37 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         arms[arm.node.index()].push(arm);
     }
     for (index, node) in model.nodes.iter().enumerate() {
-        let (i, first) = (
-            number(index),
-            number(first[index].unwrap_or(u32::MAX as usize)),
-        );
+        let i = number(index);
+        let first = number(first[index].unwrap_or(u32::MAX as usize));
         let arms = &arms[index];
         if arms.is_empty() {
             let plain = plain[index];
-            checks.push((
-                &node.at,
-                quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
-            ));
+            let call = quote!(__petalflow::node(__CHECKED, #i, #first, #plain));
+            check(&node.at, call);
             continue;
         }
-        let names = list(arms.iter().map(|arm| &arm.route));
-        let edges = list(arms.iter().map(|arm| number(arm.edge)));
-        let at = node.leaves.as_ref().unwrap_or(&node.at);
-        checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
-        checks.push((
-            at,
-            quote!(__petalflow::route(__CHECKED, #i, &[#names], &[#edges])),
-        ));
+        let mut names = TokenStream::new();
+        let mut edges = TokenStream::new();
         for arm in arms {
             let (name, edge) = (&arm.route, number(arm.edge));
-            checks.push((
-                &arm.at,
-                quote!(__petalflow::arm(__CHECKED, #i, #name, #edge)),
-            ));
+            names.extend(quote!(#name,));
+            edges.extend(quote!(#edge,));
+        }
+        let at = node.leaves.as_ref().unwrap_or(&node.at);
+        check(&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first)));
+        let call = quote!(__petalflow::route(__CHECKED, #i, &[#names], &[#edges]));
+        check(at, call);
+        for arm in arms {
+            let name = &arm.route;
+            let edge = number(arm.edge);
+            let call = quote!(__petalflow::arm(__CHECKED, #i, #name, #edge));
+            check(&arm.at, call);
         }
     }
     for at in additional {
         let i = number(at);
-        checks.push((
-            &model.edges[at].at,
-            quote!(__petalflow::edge(__CHECKED, #i)),
-        ));
+        let call = quote!(__petalflow::edge(__CHECKED, #i));
+        check(&model.edges[at].at, call);
     }
-    let checks = checks.into_iter().map(|(at, call)| check_at(at, call));
-    quote!(#(#checks)*)
+    checks
 }
-
-/// A check, and the token at which it reports. Each check is a separate constant, because each can fail.
-type Check<'a> = (&'a TokenStream, TokenStream);

@@ -1,6 +1,6 @@
 //! The dispatch from the index of a node to its code: a tree of lists of node types. The runtime has the functions over the lists.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
@@ -8,18 +8,17 @@ use super::cx::Cx;
 use super::nodes::node_over;
 use super::tokens::{number, numbered, respan};
 use crate::flow::model::Kind;
+use crate::paths::Name;
 
-/// The number of arms of the largest list. A list below another one has this size.
+/// The number of arms of the largest list of the runtime. A list below another one has this size.
 const LARGEST: usize = 16;
-
-/// The sizes of the lists that the runtime has.
-const SIZES: [usize; 2] = [4, LARGEST];
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
-    let mut arms: Vec<TokenStream> = (0..cx.model.nodes.len())
-        .map(|index| arm(cx, index, &mut code))
-        .collect();
+    let mut arms = Vec::new();
+    for index in 0..cx.model.nodes.len() {
+        arms.push(arm(cx, index, &mut code));
+    }
     let mut level = Level {
         width: 1,
         below: quote!(()),
@@ -27,7 +26,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     while arms.len() > LARGEST {
         let mut above = Vec::new();
         for (at, arms) in arms.chunks(LARGEST).enumerate() {
-            let range = numbered(&format!("__Range{}", level.width), at);
+            let range = format_ident!("__Range{}_{at}", level.width);
             let end = quote!(::core::option::Option<u32>);
             code.extend(dispatch(
                 cx,
@@ -46,12 +45,16 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             below: quote!(::core::option::Option<u32>),
         };
     }
-    let size = SIZES.into_iter().find(|size| arms.len() <= *size);
-    let size = size.unwrap_or(LARGEST);
-    let all = Ident::new("__All", Span::call_site());
+    // The runtime has lists of these two sizes.
+    let size = if arms.len() <= 4 { 4 } else { LARGEST };
+    let all = Name::new("__All", Span::call_site());
     code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
-    let (head, result, exists) = (head(cx), future(), cx.exists());
-    let (function, name, state) = (format_ident!("upto{size}"), cx.own(), cx.state);
+    let head = head(cx);
+    let result = future();
+    let exists = cx.exists();
+    let function = format_ident!("upto{size}");
+    let name = cx.own();
+    let state = cx.state;
     code.extend(quote! {
         fn __step<'a>(#head) -> #result #exists {
             __petalflow::#function::<#all, #name, #state>(flow, node, step)
@@ -71,27 +74,31 @@ struct Level {
 /// A type with a list of arms.
 fn dispatch(
     cx: &Cx<'_>,
-    range: &Ident,
+    range: &dyn ToTokens,
     arms: &[TokenStream],
     size: usize,
     first: usize,
     level: &Level,
     end: &TokenStream,
 ) -> TokenStream {
-    let (name, state) = (cx.own(), cx.state);
-    let (of, exists) = (format_ident!("Upto{size}"), cx.exists());
-    let (width, below, first) = (number(level.width), &level.below, number(first));
+    let name = cx.own();
+    let state = cx.state;
+    let of = format_ident!("Upto{size}");
+    let exists = cx.exists();
+    let width = number(level.width);
+    let below = &level.below;
+    let first = number(first);
     let no_arm = quote!(__petalflow::NoArm);
-    let arms = (0..size).map(|index| {
-        let (name, arm) = (
-            format_ident!("A{index}"),
-            arms.get(index).unwrap_or(&no_arm),
-        );
+    let mut types = TokenStream::new();
+    for index in 0..size {
+        let name = format_ident!("A{index}");
+        let arm = arms.get(index).unwrap_or(&no_arm);
         // These tokens have the span of the node, see `node_over`.
         let span = arm.span();
-        let (name, semi) = (respan(quote!(type #name =), span), respan(quote!(;), span));
-        quote!(#name #arm #semi)
-    });
+        let name = respan(quote!(type #name =), span);
+        let semi = respan(quote!(;), span);
+        types.extend(quote!(#name #arm #semi));
+    }
     quote! {
         enum #range {}
         impl __petalflow::#of<#name, #state> for #range #exists {
@@ -99,13 +106,14 @@ fn dispatch(
             const FIRST: u32 = #first;
             type Below = #below;
             type Rest = #end;
-            #(#arms)*
+            #types
         }
     }
 }
 
 fn head(cx: &Cx<'_>) -> TokenStream {
-    let (name, state) = (cx.own(), cx.state);
+    let name = cx.own();
+    let state = cx.state;
     let state = state.to_token_stream();
     quote!(flow: &'a #name, node: u32, step: &'a mut __petalflow::Step<'_, #state>)
 }
@@ -124,8 +132,10 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         Kind::Function(path) => return node_over(cx, index, path, "NodeOver", "Arm"),
         Kind::Broken => return quote!(__petalflow::NoArm),
         Kind::Value(name, value) => {
-            let (span, state) = (value.ty.span(), cx.state);
-            let (flow, step) = (variable_at("flow", span), variable_at("step", span));
+            let span = value.ty.span();
+            let state = cx.state;
+            let flow = variable_at("flow", span);
+            let step = variable_at("step", span);
             // A value that is no node is reported in the table of the nodes, and not here again.
             quote_spanned! {span=>
                 async move {
@@ -136,12 +146,16 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
             }
         }
         Kind::Subflow(_) => {
-            let call = numbered("__call", index);
+            let call = numbered("__call_", index);
             quote!(#call(step))
         }
     };
-    let (name, state) = (cx.own(), cx.state);
-    let (arm, head, future, exists) = (numbered("__Arm", index), head(cx), future(), cx.exists());
+    let name = cx.own();
+    let state = cx.state;
+    let arm = numbered("__Arm_", index);
+    let head = head(cx);
+    let future = future();
+    let exists = cx.exists();
     code.extend(quote! {
         #[allow(non_camel_case_types)]
         enum #arm {}
@@ -162,6 +176,6 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
 }
 
 /// A generated variable with a span of the user.
-fn variable_at(name: &str, span: Span) -> Ident {
-    Ident::new(name, Span::call_site().located_at(span))
+fn variable_at(name: &'static str, span: Span) -> Name {
+    Name::new(name, Span::call_site().located_at(span))
 }

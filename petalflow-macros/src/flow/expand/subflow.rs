@@ -1,7 +1,7 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -10,13 +10,13 @@ use super::tokens::{check_at, numbered};
 use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
 use crate::node::model::{self, Source};
-use crate::paths::{local, name};
+use crate::paths::{Name, local, name};
 use crate::types;
 
 /// The functions of a sub-flow.
 pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> TokenStream {
     let state = cx.state;
-    let call = numbered("__call", index);
+    let call = numbered("__call_", index);
     let names = Names::of(index);
     let Names {
         fresh,
@@ -53,7 +53,7 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
         TokenStream::new()
     } else {
         check_at(
-            &out.to_token_stream(),
+            out,
             quote!(__petalflow::once::<#state, _, _, _>(#text, &#output)),
         )
     };
@@ -88,39 +88,39 @@ pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream 
             output, require, ..
         },
     ) = (cx.state, Names::of(index));
-    let keys = subflow
-        .params
-        .iter()
-        .filter(|param| matches!(param.source, Source::Key(_)))
-        .map(|param| name(&param.ident));
-    let takes = item(subflow).map_or_else(
-        || quote!(::core::option::Option::None),
-        |item| {
-            quote!({
-                #[allow(unused_imports)]
-                use __petalflow::NoItemCodec as _;
-                ::core::option::Option::Some(__petalflow::ItemProbe::<#item>::CODEC)
-            })
-        },
-    );
+    let mut keys = Vec::new();
+    for param in &subflow.params {
+        if let Source::Key(_) = param.source {
+            keys.push(name(&param.ident));
+        }
+    }
+    let takes = if let Some(item) = item(subflow) {
+        quote!({
+            #[allow(unused_imports)]
+            use __petalflow::NoItemCodec as _;
+            ::core::option::Option::Some(__petalflow::ItemProbe::<#item>::CODEC)
+        })
+    } else {
+        quote!(::core::option::Option::None)
+    };
     quote!(__petalflow::of_out::<#state, _, _, _>(&[#(#keys),*], #takes, &#output, #require))
 }
 
 /// The names of these functions.
 struct Names {
-    fresh: Ident,
-    input: Ident,
-    output: Ident,
-    require: Ident,
+    fresh: Name,
+    input: Name,
+    output: Name,
+    require: Name,
 }
 
 impl Names {
     fn of(index: usize) -> Self {
         Names {
-            fresh: numbered("__fresh", index),
-            input: numbered("__in", index),
-            output: numbered("__out", index),
-            require: numbered("__require", index),
+            fresh: numbered("__fresh_", index),
+            input: numbered("__in_", index),
+            output: numbered("__out_", index),
+            require: numbered("__require_", index),
         }
     }
 }
@@ -138,6 +138,9 @@ fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<To
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = subflow.params.iter().map(|param| binding(cx, param));
-    (param, quote!(#(#bindings)*), item)
+    let mut bindings = TokenStream::new();
+    for param in &subflow.params {
+        bindings.extend(binding(cx, param));
+    }
+    (param, bindings, item)
 }

@@ -1,14 +1,15 @@
 //! The graph and its analysis as constants.
 
 use petalflow_graph::{Source, Target, Via, kind};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
 
 use super::cx::Cx;
-use super::tokens::{check_at, int, list, node_idx, number};
+use super::tokens::{check_at, int, ints, node_indices, number};
 use super::{interrupt_points, policy};
 use crate::flow::model::{Kind, Node};
-use crate::paths::option;
+use crate::paths::{Name, option};
+use crate::tokens::list;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx {
@@ -16,19 +17,22 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } = cx;
     let nodes = number(model.nodes.len());
     let flow = name.to_string();
-    let joins = list(model.joins.iter().map(sides));
+    let joins = list(&model.joins, &|join| sides(join).to_token_stream());
     let edges = edges(cx);
     let start = number(model.nodes.len() + model.joins.len());
     let end = number(model.nodes.len() + model.joins.len() + 1);
-    let node_flags = list(model.nodes.iter().enumerate().filter_map(|(index, node)| {
-        let (index, deferred, subflow) = (
-            number(index),
-            node.deferred,
-            matches!(node.kind, Kind::Subflow(_)),
-        );
-        (deferred || subflow).then(|| quote!(__petalflow::NodeFlags { node: #index, deferred: #deferred, subflow: #subflow }))
-    }));
-    let (policies, ids) = (policy::code(cx), policy::ids(cx));
+    let mut node_flags = TokenStream::new();
+    for (index, node) in model.nodes.iter().enumerate() {
+        let deferred = node.deferred;
+        let subflow = matches!(node.kind, Kind::Subflow(_));
+        if !deferred && !subflow {
+            continue;
+        }
+        let index = number(index);
+        node_flags.extend(quote!(__petalflow::NodeFlags { node: #index, deferred: #deferred, subflow: #subflow },));
+    }
+    let policies = policy::code(cx);
+    let ids = policy::ids(cx);
     let distinct = distinct_names(cx);
     let interrupt_points = interrupt_points::rows(cx);
     let facts = interrupt_points::facts(cx, quote!(__petalflow::facts(__SPECS)));
@@ -78,21 +82,21 @@ fn distinct_names(cx: &Cx<'_>) -> TokenStream {
 
 /// The indices of nodes and joins, for a reader of the expansion.
 fn vertices(cx: &Cx<'_>) -> String {
-    let names = cx.model.nodes.iter().map(|node| node.name.clone());
-    let vertices = names.chain(cx.model.joins.iter().map(sides)).enumerate();
-    let vertices: Vec<String> = vertices
-        .map(|(index, name)| format!("{index}: {name}"))
-        .collect();
+    let mut vertices = Vec::new();
+    for node in &cx.model.nodes {
+        vertices.push(format!("{}: {}", vertices.len(), node.name));
+    }
+    for join in &cx.model.joins {
+        vertices.push(format!("{}: {}", vertices.len(), sides(join)));
+    }
     vertices.join(", ")
 }
 
 /// The result of the checks over all nodes, in one constant.
 fn checked(cx: &Cx<'_>) -> TokenStream {
     let tables = analysis(cx);
-    let (nodes, both) = (
-        number(cx.model.nodes.len()),
-        number(cx.model.nodes.len() + cx.model.edges.len()),
-    );
+    let nodes = number(cx.model.nodes.len());
+    let both = number(cx.model.nodes.len() + cx.model.edges.len());
     quote! {
         /// The analysis of the graph.
         const __TABLES: __petalflow::Tables<'static> = #tables;
@@ -113,11 +117,14 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
 fn sides(join: &TokenStream) -> String {
     let paths = join.to_string();
     // The tokens of a join are the paths of its sides.
-    paths
-        .replace(" :: ", "::")
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" & ")
+    let mut text = String::new();
+    for side in paths.replace(" :: ", "::").split_whitespace() {
+        if !text.is_empty() {
+            text.push_str(" & ");
+        }
+        text.push_str(side);
+    }
+    text
 }
 
 /// The rows of the edges. The vertices are the nodes, the joins, START and END, in this order.
@@ -134,8 +141,9 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
         Target::Join(join) => vertex(nodes + join.index()),
         Target::End => quote!(__END),
     };
-    list(cx.model.edges.iter().map(|edge| {
-        let (from, to) = (from(edge.from), to(edge.to));
+    list(&cx.model.edges, &|edge| {
+        let from = from(edge.from);
+        let to = to(edge.to);
         let row = quote!(__petalflow::EdgeRow);
         match &edge.via {
             Via::Plain => quote!(#row::plain(#from, #to)),
@@ -144,12 +152,12 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
             Via::RouteEach(route) => quote!(#row::route_each(#from, #to, #route)),
             Via::Catch => quote!(#row::catch(#from, #to)),
         }
-    }))
+    })
 }
 
 /// The kind of an edge, by the names of its constants.
 fn edge_kind(kind: u8) -> TokenStream {
-    let name = |name: &str| Ident::new(name, Span::call_site());
+    let name = |name: &'static str| Name::new(name, Span::call_site());
     let what = name(match kind & kind::WITHOUT_FLAGS {
         kind::EACH => "EACH",
         kind::ROUTE => "ROUTE",
@@ -157,78 +165,91 @@ fn edge_kind(kind: u8) -> TokenStream {
         kind::CATCH => "CATCH",
         _ => "PLAIN",
     });
-    let flags = [
+    let known = [
         (kind::FROM_BATCH, "FROM_BATCH"),
         (kind::LATE, "LATE"),
         (kind::BACK, "BACK"),
     ];
-    let flags = flags
-        .iter()
-        .filter(|(flag, _)| kind & flag != 0)
-        .map(|(_, flag)| name(flag));
-    quote!(__petalflow::kind::#what #(| __petalflow::kind::#flags)*)
+    let mut flags = TokenStream::new();
+    for &(flag, constant) in &known {
+        if kind & flag == 0 {
+            continue;
+        }
+        let flag = name(constant);
+        flags.extend(quote!(| __petalflow::kind::#flag));
+    }
+    quote!(__petalflow::kind::#what #flags)
 }
 
 fn analysis(cx: &Cx<'_>) -> TokenStream {
     let tables = cx.analysis.tables();
     let pairs = |pairs: petalflow_graph::PairsRef<'_>| {
-        let offsets = list(pairs.offsets.iter().map(|&offset| int(offset)));
-        let ranges = list(pairs.ranges.iter().map(|&(first, last)| {
-            let (first, last) = (int(first), int(last));
-            quote!((#first, #last))
-        }));
+        let offsets = ints(pairs.offsets);
+        let mut ranges = TokenStream::new();
+        for &(first, last) in pairs.ranges {
+            let first = int(first);
+            let last = int(last);
+            ranges.extend(quote!((#first, #last),));
+        }
         quote!(__petalflow::PairsRef { offsets: &[#offsets], ranges: &[#ranges] })
     };
     let together = pairs(tables.together);
-    let frontiers = tables.frontiers.map_or_else(
-        || quote!(::core::option::Option::None),
-        |frontiers| {
-            let offsets = list(frontiers.offsets.iter().map(|&offset| int(offset)));
-            let nodes = list(frontiers.nodes.iter().map(|&node| int(node)));
-            let lost = list(frontiers.lost.iter().map(|&node| int(node)));
-            let transitions = list(frontiers.transitions.iter().map(|transition| {
-                let (from, to) = (int(transition.from), int(transition.to));
-                let (begin, end) = (int(transition.lost_begin), int(transition.lost_end));
-                quote!(__petalflow::Transition::new(#from, #to, #begin, #end))
-            }));
-            quote! {
-                ::core::option::Option::Some(__petalflow::FrontiersRef { offsets: &[#offsets], nodes: &[#nodes], transitions: &[#transitions], lost: &[#lost] })
-            }
-        },
-    );
+    let frontiers = option(tables.frontiers.map(|frontiers| {
+        let offsets = ints(frontiers.offsets);
+        let nodes = ints(frontiers.nodes);
+        let lost = ints(frontiers.lost);
+        let mut transitions = TokenStream::new();
+        for transition in frontiers.transitions {
+            let from = int(transition.from);
+            let to = int(transition.to);
+            let begin = int(transition.lost_begin);
+            let end = int(transition.lost_end);
+            transitions.extend(quote!(__petalflow::Transition::new(#from, #to, #begin, #end),));
+        }
+        quote!(__petalflow::FrontiersRef { offsets: &[#offsets], nodes: &[#nodes], transitions: &[#transitions], lost: &[#lost] })
+    }));
     let any = |any: petalflow_graph::AnyRef<'_>| {
         let together = pairs(any.together);
-        let stuck = list(any.stuck_at.iter().map(|&node| node_idx(node)));
+        let stuck = node_indices(any.stuck_at);
         quote!(__petalflow::AnyRef { together: #together, stuck_at: &[#stuck] })
     };
     let delivered = tables.delivered.map(|(nodes, delivered)| {
-        let (nodes, delivered) = (
-            list(nodes.iter().map(|&node| node_idx(node))),
-            any(delivered),
-        );
+        let nodes = node_indices(nodes);
+        let delivered = any(delivered);
         quote!((&[#nodes], #delivered))
     });
-    let (any, delivered) = (option(tables.any.map(any)), option(delivered));
-    let endless = list(tables.endless.iter().map(|row| {
-        let (part, set) = (int(row.part), int(row.set));
-        let (report_at, node) = (int(row.report_at.as_u32()), int(row.node.as_u32()));
+    let any = option(tables.any.map(any));
+    let delivered = option(delivered);
+    let mut endless = TokenStream::new();
+    for row in tables.endless {
+        let part = int(row.part);
+        let set = int(row.set);
+        let report_at = int(row.report_at.as_u32());
+        let node = int(row.node.as_u32());
         let arms = int(row.arms);
-        quote!(__petalflow::EndlessRow::new(#part, #set, #report_at, #node, #arms))
-    }));
+        endless
+            .extend(quote!(__petalflow::EndlessRow::new(#part, #set, #report_at, #node, #arms),));
+    }
     let exact = tables.exact;
     // If all states are known and no node type can add states, the edges are not needed.
     let needs_paths =
         tables.frontiers.is_none() || tables.any.is_some() || tables.delivered.is_some();
     let paths = |paths: &[petalflow_graph::PathEdge]| {
-        let edges = paths.iter().filter(|_| needs_paths);
-        list(edges.map(|edge| {
-            let (from, to) = (int(edge.from), int(edge.to));
-            let (kind, route) = (edge_kind(edge.kind), int(edge.route));
+        if !needs_paths {
+            return TokenStream::new();
+        }
+        list(paths, &|edge| {
+            let from = int(edge.from);
+            let to = int(edge.to);
+            let kind = edge_kind(edge.kind);
+            let route = int(edge.route);
             quote!(__petalflow::PathEdge::new(#from, #to, #kind, #route))
-        }))
+        })
     };
-    let (forward, backward) = (paths(tables.paths.forward), paths(tables.paths.backward));
-    let (nodes, joins) = (int(tables.paths.nodes), int(tables.paths.joins));
+    let forward = paths(tables.paths.forward);
+    let backward = paths(tables.paths.backward);
+    let nodes = int(tables.paths.nodes);
+    let joins = int(tables.paths.joins);
     quote! {
         __petalflow::Tables {
             exact: #exact,

@@ -43,7 +43,9 @@ impl Lowering<'_> {
                     }
                 }
                 Step::Match { keyword, arms } => {
-                    arms.iter().for_each(|arm| self.mention_all(&arm.target));
+                    for arm in arms {
+                        self.mention_all(&arm.target);
+                    }
                     self.choose(&from, before, keyword.to_token_stream(), arms);
                 }
             }
@@ -52,7 +54,7 @@ impl Lowering<'_> {
 
     /// Adds the nodes of a group to the model, in the order of the text.
     fn mention_all(&mut self, group: &Group) {
-        for node in group.nodes() {
+        for node in &group.nodes() {
             if !node.is_start() && !node.is_end() {
                 let index = self.mention(node);
                 let node = &mut self.model.nodes[index.index()];
@@ -96,11 +98,14 @@ impl Lowering<'_> {
             Group::Or(groups) => {
                 let mut tails = Vec::new();
                 for group in groups {
-                    tails.extend(self.sources(group, next));
+                    tails.append(&mut self.sources(group, next));
                 }
                 tails
             }
-            Group::And(groups) => self.join(group, groups).into_iter().collect(),
+            Group::And(groups) => match self.join(group, groups) {
+                Some(join) => vec![join],
+                None => Vec::new(),
+            },
         }
     }
 
@@ -166,8 +171,10 @@ impl Lowering<'_> {
         {
             self.routes(from, before, groups, true);
         } else {
-            for target in self.targets(before, to, false) {
-                from.iter().for_each(|from| self.edge(from, &target));
+            for target in &self.targets(before, to, false) {
+                for from in from {
+                    self.edge(from, target);
+                }
             }
         }
     }
@@ -220,15 +227,17 @@ impl Lowering<'_> {
     /// `a -> match { .. }`.
     fn choose(&mut self, from: &[Tail<'_>], before: &Group, keyword: TokenStream, arms: &[Arm]) {
         if arms.is_empty() && !self.mistakes.lost {
-            self.lose(keyword, Problem::MatchWithoutArms);
+            self.lose(&keyword, Problem::MatchWithoutArms);
         }
         let mut named = Vec::new();
         for arm in arms {
             if let Group::Or(groups) = &arm.target {
-                let problem = Problem::ChoiceInArm {
-                    route: arm.routes[0].name(),
-                    targets: groups.iter().map(ToString::to_string).collect(),
-                };
+                let mut targets = Vec::new();
+                for group in groups {
+                    targets.push(group.to_string());
+                }
+                let route = arm.routes[0].name();
+                let problem = Problem::ChoiceInArm { route, targets };
                 self.lose(&arm.target, problem);
                 continue;
             }
@@ -267,11 +276,16 @@ impl Lowering<'_> {
     /// Whether this is a second `match` for a node without a new route. This is one mistake, not one per route.
     fn has_arms(&mut self, node: NodeIdx, named: &[(&Arm, Vec<Head>)], from: &Tail<'_>) -> bool {
         let mut first = None;
-        for route in named.iter().flat_map(|(arm, _)| &arm.routes) {
-            let Some(arm) = self.model.arm(node, &route.name()) else {
-                return false;
-            };
-            first.get_or_insert_with(|| arm.at.clone());
+        for (arm, _) in named {
+            for route in &arm.routes {
+                let known = self.model.arm(node, &route.name());
+                let Some(known) = known else {
+                    return false;
+                };
+                if first.is_none() {
+                    first = Some(known.at.clone());
+                }
+            }
         }
         let Some(first) = first else {
             return false;
@@ -288,7 +302,7 @@ impl Lowering<'_> {
                 route: route.to_owned(),
                 first: first.at.clone(),
             };
-            self.lose(at, problem);
+            self.lose(&at, problem);
             return;
         }
         self.model.arms.push(model::Arm {
@@ -348,7 +362,7 @@ impl Lowering<'_> {
             Group::And(groups) => {
                 let mut heads = Vec::new();
                 for group in groups {
-                    heads.extend(self.targets(before, group, each));
+                    heads.append(&mut self.targets(before, group, each));
                 }
                 heads
             }

@@ -24,7 +24,9 @@ pub(super) fn lower(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Mode
         mistakes,
     };
     // The nodes have the order of the text. Statements that only refer to nodes are lowered afterwards.
-    let (mut withs, mut defers, mut catches) = (Vec::new(), Vec::new(), Vec::new());
+    let mut withs = Vec::new();
+    let mut defers = Vec::new();
+    let mut catches = Vec::new();
     let mut interrupts = Vec::new();
     for statement in statements {
         match statement {
@@ -46,8 +48,8 @@ pub(super) fn lower(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Mode
     for (from, to, at) in catches {
         lowering.catch(&from, to, at.into_token_stream());
     }
-    for node in defers {
-        lowering.defer(&node);
+    for node in &defers {
+        lowering.defer(node);
     }
     for with in withs {
         lowering.with(with);
@@ -69,13 +71,13 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    fn misuse(&mut self, at: impl ToTokens, problem: Problem) {
-        let at = at.into_token_stream();
+    fn misuse(&mut self, at: &dyn ToTokens, problem: Problem) {
+        let at = at.to_token_stream();
         self.model.misuses.push(Misuse { at, problem });
     }
 
     /// Records a misuse that makes edges missing.
-    fn lose(&mut self, at: impl ToTokens, problem: Problem) {
+    fn lose(&mut self, at: &dyn ToTokens, problem: Problem) {
         self.misuse(at, problem);
         self.mistakes.lost = true;
     }
@@ -127,7 +129,8 @@ impl Lowering<'_> {
 
     fn declare(&mut self, declare: Declare) {
         let Declare { name, what } = declare;
-        let (key, text) = (name.to_string(), name.unraw().to_string());
+        let key = name.to_string();
+        let text = name.unraw().to_string();
         let kind = match what {
             Declared::Alias(path) => {
                 let other = NodeRef(path.clone());
@@ -172,9 +175,15 @@ impl Lowering<'_> {
         if mistakes.lost_words.contains(&node.name()) {
             return None;
         }
-        let names: Vec<&str> = self.model.nodes.iter().map(|node| &*node.name).collect();
-        let lost = mistakes.lost_words.iter().map(|word| &**word);
-        let similar = similar(&key, names.iter().copied().chain(lost));
+        let mut names = Vec::new();
+        for node in &self.model.nodes {
+            names.push(&*node.name);
+        }
+        let mut known = names.clone();
+        for word in &mistakes.lost_words {
+            known.push(word);
+        }
+        let similar = similar(&key, known.iter().copied());
         let text = messages::unknown_node(user, &key, similar, &names);
         mistakes.errors.rule(Rule::UnknownNode, node, text);
         None
@@ -262,15 +271,19 @@ impl Lowering<'_> {
                 into[node.index()] = true;
             }
         }
-        let chained = |node: &NodeIdx| model.nodes[node.index()].chained;
-        let sinks: Vec<NodeIdx> = NodeIdx::all(count)
-            .filter(|node| !out[node.index()])
-            .filter(|node| chained(node) || into[node.index()])
-            .collect();
-        let sources: Vec<NodeIdx> = NodeIdx::all(count)
-            .filter(chained)
-            .filter(|node| !into[node.index()])
-            .collect();
+        let mut sinks = Vec::new();
+        let mut sources = Vec::new();
+        for node in NodeIdx::all(count) {
+            let into = into[node.index()];
+            let out = out[node.index()];
+            let chained = model.nodes[node.index()].chained;
+            if !out && (chained || into) {
+                sinks.push(node);
+            }
+            if chained && !into {
+                sources.push(node);
+            }
+        }
         if let [source] = sources[..]
             && !model.starts()
         {
@@ -294,9 +307,11 @@ fn imply(model: &mut Model, from: Source, to: Target, node: NodeIdx) {
 }
 
 fn declared_names(statements: &[Statement]) -> SortedSet<String> {
-    let names = statements.iter().filter_map(|statement| match statement {
-        Statement::Declare(declare) => Some(declare.name.to_string()),
-        _ => None,
-    });
-    names.collect()
+    let mut names = SortedSet::new();
+    for statement in statements {
+        if let Statement::Declare(declare) = statement {
+            names.insert(declare.name.to_string());
+        }
+    }
+    names
 }

@@ -15,7 +15,8 @@ pub(super) fn params(
     mistakes: &mut Mistakes,
 ) -> Option<Vec<Param>> {
     let mut params = Vec::new();
-    for pat in &closure.inputs {
+    for index in 0..closure.inputs.len() {
+        let pat = &closure.inputs[index];
         let Pat::Type(typed) = pat else {
             mistakes.errors.at(
                 pat,

@@ -51,9 +51,10 @@ fn declared(
     let ty: Type = input.parse()?;
     if input.peek(token::Brace) {
         let subflow = subflow(input, name, ty, state, mistakes)?;
-        return Ok(subflow.map_or(Declared::Broken, |subflow| {
-            Declared::Subflow(Box::new(subflow))
-        }));
+        return Ok(match subflow {
+            Some(subflow) => Declared::Subflow(Box::new(subflow)),
+            None => Declared::Broken,
+        });
     }
     let default = match input.parse::<Option<Token![=]>>()? {
         Some(_) => Some(input.parse()?),

@@ -7,13 +7,12 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
 
-use super::misplaced::{begins_condition, reject_attributes};
+use super::misplaced::{begins_condition, next_word, reject_attributes};
 use super::mixed_operators::{self, Operator, Position};
 use super::node_ref::node_ref;
+use crate::errors::error_at;
 use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
 use crate::options::comma_separated;
-
-syn::custom_keyword!(each);
 
 /// Nodes joined by `&` or by `|`.
 pub(super) fn group(
@@ -33,10 +32,15 @@ pub(super) fn group(
     }
     let text = mixed_operators::message(&operands, &operators, position);
     // The nodes stay known. `lose` prevents the errors that only follow from this one.
-    let nodes = operands.iter().flat_map(Group::nodes).cloned();
-    let whole = Group::And(nodes.map(Group::Node).collect());
+    let mut nodes = Vec::new();
+    for operand in &operands {
+        for &node in &operand.nodes() {
+            nodes.push(Group::Node(node.clone()));
+        }
+    }
+    let whole = Group::And(nodes);
     let text = messages::coded(Rule::MixedOperators, &text);
-    mistakes.lose(syn::Error::new_spanned(&whole, text));
+    mistakes.lose(error_at(&whole, &text));
     Ok(whole)
 }
 
@@ -62,11 +66,11 @@ fn operator(input: ParseStream) -> syn::Result<Option<Operator>> {
 /// One operand: a node, `each`, or a group in parentheses.
 fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> syn::Result<Group> {
     // A node may have the name `each`.
-    if input.peek(each)
+    if next_word(input) == "each"
         && (input.peek2(Ident::peek_any) || input.peek2(token::Paren) || input.peek2(Token![::]))
     {
-        input.parse::<each>()?;
-        if input.peek(each) && input.peek2(Ident::peek_any) {
+        input.parse::<Ident>()?;
+        if next_word(input) == "each" && input.peek2(Ident::peek_any) {
             return Err(
                 input.error("`each` is written once: an edge delivers one item to each task")
             );
@@ -102,15 +106,20 @@ fn combine(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
     let Some(operator) = operator else {
         return operands.remove(0);
     };
-    let flat = operands
-        .into_iter()
-        .flat_map(|operand| match (operand, operator) {
-            (Group::And(groups), Operator::And) | (Group::Or(groups), Operator::Or) => groups,
-            (operand, _) => vec![operand],
-        });
+    let mut flat = Vec::new();
+    for operand in operands {
+        match (operand, operator) {
+            (Group::And(groups), Operator::And) | (Group::Or(groups), Operator::Or) => {
+                for group in groups {
+                    flat.push(group);
+                }
+            }
+            (operand, _) => flat.push(operand),
+        }
+    }
     match operator {
-        Operator::And => Group::And(flat.collect()),
-        Operator::Or => Group::Or(flat.collect()),
+        Operator::And => Group::And(flat),
+        Operator::Or => Group::Or(flat),
     }
 }
 
@@ -185,10 +194,8 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
         }
         let variant = &path[path.len() - 1];
         let tokens = quote!(#(#path)*);
-        return Err(syn::Error::new_spanned(
-            tokens,
-            format_args!("a route has only the name of its variant: write `{variant}`"),
-        ));
+        let text = format_args!("a route has only the name of its variant: write `{variant}`");
+        return Err(error_at(&tokens, &text));
     }
     if input.peek(token::Paren) || input.peek(token::Brace) {
         return Err(input.error(format_args!(

@@ -5,9 +5,6 @@ use syn::{Attribute, Token};
 
 use crate::errors::Errors;
 
-syn::custom_keyword!(when);
-syn::custom_keyword!(unless);
-
 /// Reports attributes before a statement, or before the arm of a `match`, and skips them.
 pub(super) fn reject_attributes(input: ParseStream, errors: &mut Errors) {
     let inner = input.call(Attribute::parse_inner).unwrap_or_default();
@@ -29,5 +26,15 @@ pub(super) fn conditional(input: ParseStream) -> syn::Error {
 
 /// Whether a word follows that is not a node, but begins a condition.
 pub(super) fn begins_condition(input: ParseStream) -> bool {
-    input.peek(Token![if]) || input.peek(Token![where]) || input.peek(when) || input.peek(unless)
+    input.peek(Token![if])
+        || input.peek(Token![where])
+        || matches!(&*next_word(input), "when" | "unless")
+}
+
+/// The next token if it is a word, or an empty text. `syn::custom_keyword!` would make a type of each keyword.
+pub(super) fn next_word(input: ParseStream) -> String {
+    match input.cursor().ident() {
+        Some((word, _)) => word.to_string(),
+        None => String::new(),
+    }
 }

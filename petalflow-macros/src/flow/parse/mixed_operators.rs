@@ -29,12 +29,16 @@ pub(super) fn message(operands: &[Group], operators: &[Operator], position: Posi
     match position {
         Position::Arm => messages::mixed_in_arm(&written(operands, " & ")),
         Position::Source => {
-            let joins: Vec<String> = all.iter().map(|run| bracketed(run, " & ")).collect();
-            let choices: Vec<String> = any
-                .iter()
-                .filter(|run| run.len() > 1)
-                .map(|run| format!("`{}`", written(run, " | ")))
-                .collect();
+            let mut joins = Vec::new();
+            for run in &all {
+                joins.push(bracketed(run, " & "));
+            }
+            let mut choices = Vec::new();
+            for run in &any {
+                if run.len() > 1 {
+                    choices.push(format!("`{}`", written(run, " | ")));
+                }
+            }
             let each = if choices.len() > 1 { "each of " } else { "" };
             messages::mixed_operators(
                 &format!("`{}`", joins.join(" | ")),
@@ -45,7 +49,14 @@ pub(super) fn message(operands: &[Group], operators: &[Operator], position: Posi
             )
         }
         Position::Target => {
-            let one: Vec<Vec<&Group>> = all.iter().map(|run| run.iter().collect()).collect();
+            let mut one = Vec::new();
+            for run in &all {
+                let mut targets = Vec::new();
+                for group in *run {
+                    targets.push(group);
+                }
+                one.push(targets);
+            }
             match (choice(&one), choice(&combinations(&any))) {
                 (Some(one), Some(other)) => messages::mixed_operators(&one, &other),
                 _ => messages::mixed_at_length(),
@@ -56,7 +67,8 @@ pub(super) fn message(operands: &[Group], operators: &[Operator], position: Posi
 
 /// Splits the operands at every operator other than `inner`.
 fn runs<'a>(operands: &'a [Group], operators: &[Operator], inner: Operator) -> Vec<&'a [Group]> {
-    let (mut runs, mut begin) = (Vec::new(), 0);
+    let mut runs = Vec::new();
+    let mut begin = 0;
     for (i, operator) in operators.iter().enumerate() {
         if *operator != inner {
             runs.push(&operands[begin..=i]);
@@ -68,11 +80,11 @@ fn runs<'a>(operands: &'a [Group], operators: &[Operator], inner: Operator) -> V
 }
 
 fn written(groups: &[Group], operator: &str) -> String {
-    groups
-        .iter()
-        .map(|group| bracketed(std::slice::from_ref(group), operator))
-        .collect::<Vec<_>>()
-        .join(operator)
+    let mut texts = Vec::new();
+    for group in groups {
+        texts.push(bracketed(std::slice::from_ref(group), operator));
+    }
+    texts.join(operator)
 }
 
 /// The run as an operand, in parentheses if it has several groups.
@@ -86,12 +98,14 @@ fn bracketed(run: &[Group], operator: &str) -> String {
 
 /// All selections of one group per run.
 fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
-    let mut all = vec![Vec::new()];
+    let mut all: Vec<Vec<&Group>> = vec![Vec::new()];
     for run in runs {
         let mut longer = Vec::new();
         for before in &all {
             for group in *run {
-                longer.push([before.as_slice(), &[group]].concat());
+                let mut targets = before.clone();
+                targets.push(group);
+                longer.push(targets);
             }
         }
         all = longer;
@@ -104,33 +118,47 @@ fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
 
 /// A `match` with one arm per set of targets. `None` if it would be too long.
 fn choice(arms: &[Vec<&Group>]) -> Option<String> {
-    let plain = |group: &&Group| !matches!(group, Group::And(_) | Group::Or(_));
-    if arms.len() > MAX_ARMS || !arms.concat().iter().all(plain) {
+    if arms.len() > MAX_ARMS {
         return None;
     }
-    let shared = |name: &String| {
-        arms.len() > 1
-            && arms
-                .iter()
-                .all(|arm| arm.iter().any(|group| names(group) == *name))
-    };
-    let arms = arms.iter().map(|arm| {
-        let own: Vec<String> = arm.iter().map(|group| names(group)).collect();
-        let route: String = own.iter().filter(|name| !shared(name)).cloned().collect();
-        let targets: Vec<String> = arm.iter().map(ToString::to_string).collect();
-        format!("{route} => {}", targets.join(" & "))
-    });
-    Some(format!(
-        "`match {{ {} }}`",
-        arms.collect::<Vec<_>>().join(", ")
-    ))
+    for arm in arms {
+        for group in arm {
+            if let Group::And(_) | Group::Or(_) = group {
+                return None;
+            }
+        }
+    }
+    let mut texts = Vec::new();
+    for arm in arms {
+        let mut route = String::new();
+        let mut targets = Vec::new();
+        for group in arm {
+            let name = names(group);
+            if arms.len() == 1 || !in_all(arms, &name) {
+                route.push_str(&name);
+            }
+            targets.push(group.to_string());
+        }
+        texts.push(format!("{route} => {}", targets.join(" & ")));
+    }
+    Some(format!("`match {{ {} }}`", texts.join(", ")))
+}
+
+/// Whether each arm has a target of this name.
+fn in_all(arms: &[Vec<&Group>], name: &str) -> bool {
+    for arm in arms {
+        if !arm.iter().any(|group| names(group) == name) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The name of a route to the nodes of a group.
 fn names(group: &Group) -> String {
-    group
-        .nodes()
-        .iter()
-        .map(|node| route_named_like(&node.name()))
-        .collect()
+    let mut name = String::new();
+    for node in &group.nodes() {
+        name.push_str(&route_named_like(&node.name()));
+    }
+    name
 }

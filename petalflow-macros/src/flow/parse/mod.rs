@@ -20,8 +20,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Token, Type, Visibility, braced, parenthesized, token};
 
 pub(super) use self::flow_attr::stored_name;
-use self::group::each;
-use self::misplaced::{begins_condition, conditional, reject_attributes};
+use self::misplaced::{begins_condition, conditional, next_word, reject_attributes};
 use self::recovery::{skip_to_semicolon, up_to_semicolon};
 use self::statement::statement;
 use super::ast::{FlowAst, Mistakes, Statement, Step};
@@ -102,11 +101,14 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
         if let Ok(Some(_)) = input.parse::<Option<Token![;]>>() {
             continue;
         }
-        let (begin, before) = (input.fork(), mistakes.errors.count());
+        let begin = input.fork();
+        let before = mistakes.errors.count();
         reject_attributes(input, &mut mistakes.errors);
         match statement(input, state, mistakes) {
             Ok(statement) => {
-                statements.extend(statement);
+                if let Some(statement) = statement {
+                    statements.push(statement);
+                }
                 // `chain` reports what follows a `match`.
                 let ends_with_match = matches!(statements.last(), Some(Statement::Chain(chain)) if matches!(chain.steps.last(), Some(Step::Match { .. })));
                 if !ends_with_match && !input.is_empty() && !input.peek(Token![;]) {
@@ -149,7 +151,7 @@ fn unexpected(input: ParseStream) -> syn::Error {
         return input
             .error("statements are separated by `;`; to lead to several nodes at once write `&`");
     }
-    if input.peek(each) {
+    if next_word(input) == "each" {
         return input.error(
             "`each` is written before the node that runs once per item: `plan -> each research`",
         );

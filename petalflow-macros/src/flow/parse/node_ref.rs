@@ -6,6 +6,7 @@ use syn::parse::ParseStream;
 use syn::{AngleBracketedGenericArguments, Ident, Path, PathArguments, Token, token};
 
 use super::misplaced::conditional;
+use crate::errors::error_at;
 use crate::flow::ast::NodeRef;
 
 /// A path that names a node.
@@ -23,10 +24,8 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
     if (node.is_err() || input.peek(Token![<]))
         && let Some(arguments) = generic_arguments(&begin)
     {
-        return Err(syn::Error::new_spanned(
-            arguments,
-            "a node has no generic arguments; declare a node value to use them: `node name: Type<..> = value;`",
-        ));
+        let text = "a node has no generic arguments; declare a node value to use them: `node name: Type<..> = value;`";
+        return Err(error_at(&arguments, &text));
     }
     let node = node?;
     if let Some(end) = misspelt_end(&node) {
@@ -34,7 +33,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
         let text = format_args!(
             "`{key}` is not a node: write `{end}`; a node that has this name needs another one: `node other = {key};`"
         );
-        return Err(syn::Error::new_spanned(&node, text));
+        return Err(error_at(&node, &text));
     }
     if input.peek(token::Paren) {
         return Err(input.error(format_args!(
@@ -48,11 +47,12 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
 /// `<A, B>` after a segment of the path.
 fn generic_arguments(input: ParseStream) -> Option<AngleBracketedGenericArguments> {
     let path: Path = input.parse().ok()?;
-    let mut arguments = path.segments.into_iter().map(|segment| segment.arguments);
-    arguments.find_map(|arguments| match arguments {
-        PathArguments::AngleBracketed(arguments) => Some(arguments),
-        _ => None,
-    })
+    for index in 0..path.segments.len() {
+        if let PathArguments::AngleBracketed(arguments) = &path.segments[index].arguments {
+            return Some(arguments.clone());
+        }
+    }
+    None
 }
 
 /// The error for a token that cannot begin the name of a node.
@@ -92,6 +92,8 @@ fn expected_node(input: ParseStream) -> syn::Error {
 fn misspelt_end(node: &NodeRef) -> Option<&'static str> {
     let name = node.0.get_ident()?.to_string();
     let exact = name == "START" || name == "END";
-    let capital = name.starts_with(|first: char| first.is_ascii_uppercase());
-    similar(&name, ["START", "END"].into_iter()).filter(|_| capital && !exact)
+    if exact || !name.as_bytes().first().is_some_and(u8::is_ascii_uppercase) {
+        return None;
+    }
+    similar(&name, ["START", "END"].into_iter())
 }

@@ -1,6 +1,7 @@
 //! Skipping what cannot be parsed.
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::TokenStreamExt as _;
 use syn::Token;
 use syn::parse::ParseStream;
 
@@ -15,7 +16,9 @@ pub(super) fn skip_to_semicolon(input: ParseStream) {
 pub(super) fn up_to_semicolon(input: ParseStream) -> TokenStream {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![;]) {
-        tokens.extend(input.parse::<TokenTree>());
+        if let Ok(token) = input.parse::<TokenTree>() {
+            tokens.append(token);
+        }
     }
     tokens
 }

@@ -7,18 +7,10 @@ use syn::{Ident, Token, Type};
 use super::chain::chain;
 use super::declare::{declare, with};
 use super::interrupt::interrupt;
+use super::misplaced::next_word;
 use super::node_ref::node_ref;
 use super::recovery::skip_to_semicolon;
 use crate::flow::ast::{Catch, Mistakes, Statement};
-
-/// The keywords that begin a statement if an identifier follows.
-mod kw {
-    syn::custom_keyword!(node);
-    syn::custom_keyword!(with);
-    syn::custom_keyword!(defer);
-    syn::custom_keyword!(catch);
-    syn::custom_keyword!(interrupt);
-}
 
 /// A statement, up to its `;`. `None` if the statement is broken but no edge is lost; the error is then reported.
 pub(super) fn statement(
@@ -30,28 +22,36 @@ pub(super) fn statement(
     if !input.peek2(Ident::peek_any) {
         return chain(input, mistakes).map(Some);
     }
-    if input.parse::<Option<kw::node>>()?.is_some() {
-        return declare(input, state, mistakes).map(|declare| Some(Statement::Declare(declare)));
-    }
-    if input.parse::<Option<kw::with>>()?.is_some() {
-        return with(input, mistakes).map(|with| Some(Statement::With(with)));
-    }
-    if input.parse::<Option<kw::defer>>()?.is_some() {
-        return node_ref(input).map(|node| Some(Statement::Defer(node)));
-    }
-    if input.parse::<Option<kw::catch>>()?.is_some() {
-        return catch(input, mistakes).map(|catch| Some(Statement::Catch(catch)));
-    }
-    if input.parse::<Option<kw::interrupt>>()?.is_some() {
-        let interrupt = interrupt(input, state, mistakes).unwrap_or_else(|error| {
-            // An interrupt has no edges.
-            mistakes.errors.push(error);
-            skip_to_semicolon(input);
-            None
-        });
-        return Ok(interrupt.map(Statement::Interrupt));
-    }
-    chain(input, mistakes).map(Some)
+    let statement = match &*next_word(input) {
+        "node" => {
+            input.parse::<Ident>()?;
+            Statement::Declare(declare(input, state, mistakes)?)
+        }
+        "with" => {
+            input.parse::<Ident>()?;
+            Statement::With(with(input, mistakes)?)
+        }
+        "defer" => {
+            input.parse::<Ident>()?;
+            Statement::Defer(node_ref(input)?)
+        }
+        "catch" => {
+            input.parse::<Ident>()?;
+            Statement::Catch(catch(input, mistakes)?)
+        }
+        "interrupt" => {
+            input.parse::<Ident>()?;
+            let interrupt = interrupt(input, state, mistakes).unwrap_or_else(|error| {
+                // An interrupt has no edges.
+                mistakes.errors.push(error);
+                skip_to_semicolon(input);
+                None
+            });
+            return Ok(interrupt.map(Statement::Interrupt));
+        }
+        _ => chain(input, mistakes)?,
+    };
+    Ok(Some(statement))
 }
 
 /// The part of a statement after `catch`.

@@ -1,15 +1,15 @@
 //! Parsing of a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .. }`.
 
 use petalflow_graph::{Rule, messages, similar};
-use proc_macro2::Ident;
-use quote::ToTokens as _;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
 
 use super::closure::{name_of, params};
-use crate::errors::Errors;
+use crate::errors::{Errors, error_at};
 use crate::flow::ast::{Mistakes, Subflow};
 use crate::options::comma_separated;
 
@@ -76,11 +76,12 @@ pub(super) fn subflow(
     let (Some(input), Some(output)) = (options.input, options.output) else {
         return Ok(None);
     };
-    let (params, end) = (
-        params("`in`", &input, state, mistakes),
-        end(&output, mistakes),
-    );
-    Ok(params.zip(end).map(|(params, end)| Subflow {
+    let params = params("`in`", &input, state, mistakes);
+    let end = end(&output, mistakes);
+    let (Some(params), Some(end)) = (params, end) else {
+        return Ok(None);
+    };
+    Ok(Some(Subflow {
         ty,
         params,
         input: body(input),
@@ -101,7 +102,9 @@ fn accept(option: &Ident, value: Value, options: &mut Options, errors: &mut Erro
                 &mut options.output
             };
             let repeated = slot.is_some();
-            slot.get_or_insert(closure);
+            if !repeated {
+                *slot = Some(closure);
+            }
             repeated
         }
         Value::Thread => std::mem::replace(&mut options.keep, true),
@@ -141,9 +144,9 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
             }
             None => Ok((name, Value::Closure(closure))),
         },
-        other if known => Err(syn::Error::new_spanned(
-            other,
-            format_args!("`{name}` must be a closure: `{name}: |..| ..`"),
+        other if known => Err(error_at(
+            &other,
+            &format_args!("`{name}` must be a closure: `{name}: |..| ..`"),
         )),
         _ => Ok((name, Value::Unknown)),
     }
@@ -159,16 +162,19 @@ fn keep(input: ParseStream) -> syn::Result<()> {
     let value: Expr = input.parse()?;
     match &value {
         Expr::Path(path) if path.path.is_ident("thread") => Ok(()),
-        value => Err(syn::Error::new_spanned(value, wrong)),
+        value => Err(error_at(value, &wrong)),
     }
 }
 
 /// The parameter of `out`: the final state of the sub-flow.
 fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
-    match closure.inputs.iter().collect::<Vec<_>>()[..] {
-        [Pat::Type(typed)] => match &*typed.ty {
+    let inputs = &closure.inputs;
+    let only = (inputs.len() == 1).then(|| &inputs[0]);
+    match only {
+        Some(Pat::Type(typed)) => match &*typed.ty {
             Type::Reference(reference) => {
-                let (name, ty) = (name_of(&typed.pat, "r"), reference.elem.to_token_stream());
+                let name = name_of(&typed.pat, "r");
+                let ty = reference.elem.to_token_stream();
                 mistakes.errors.at(
                     reference,
                     format_args!(
@@ -179,7 +185,7 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
             }
             _ => Some(typed.clone()),
         },
-        [pat] => {
+        Some(pat) => {
             mistakes.errors.at(
                 pat,
                 format_args!(
@@ -189,7 +195,7 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
             );
             None
         }
-        _ => {
+        None => {
             let (begin, end) = (closure.inputs_begin.span, closure.inputs_end.span);
             let span = begin.join(end).unwrap_or(begin);
             mistakes.errors.push(syn::Error::new(span, "`out` takes the final state of the sub-flow, and nothing else: `out: |r: Review| ..`"));
@@ -199,12 +205,10 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
 }
 
 /// The body of a closure, with the return type if one is written.
-fn body(closure: ExprClosure) -> Expr {
+fn body(closure: ExprClosure) -> TokenStream {
+    let body = closure.body;
     match closure.output {
-        ReturnType::Default => *closure.body,
-        ReturnType::Type(_, ty) => {
-            let body = closure.body;
-            syn::parse_quote_spanned!(ty.span()=> { let it: #ty = #body; it })
-        }
+        ReturnType::Default => body.to_token_stream(),
+        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> { let it: #ty = #body; it }),
     }
 }

@@ -9,8 +9,9 @@ use syn::{Attribute, Type, WhereClause};
 
 use self::params::{Binder, reads_all};
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
-use super::model::{Node, Returned, Source};
-use crate::paths::{Runtime, local, name, no_generics, option};
+use super::model::{Node, Source};
+use crate::attributes;
+use crate::paths::{Hidden, NoClippy, Runtime, local, name, no_generics, option};
 use crate::types;
 
 /// The node of a function: `struct write {}` and its implementations.
@@ -22,8 +23,8 @@ pub(crate) fn function(
 ) -> TokenStream {
     let NodeFn { attrs, sig, .. } = function;
     let ident = &sig.ident;
-    let cfgs: Vec<_> = cfgs(attrs).collect();
-    let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
+    let cfgs = attributes::named(attrs, "cfg");
+    let docs = attributes::named(attrs, "doc");
     let doc = format!("The node `{}`, as flows name it.", name(ident));
     let marker = marker(function);
     let item = quote! {
@@ -59,31 +60,27 @@ pub(crate) fn function(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let from_run = cx.binder().takes(&node.params);
-    let (item_check, member_check) = (cx.item_check(), cx.member_check());
-    let once = node
-        .output
-        .as_ref()
-        .is_some_and(Returned::repeats)
-        .then(|| {
-            let output = node.output.as_ref().map(Returned::tokens);
-            let check = runtime.respan(
-                &output,
-                quote!(#runtime::__private::written_once::<#state, #ident>()),
-            );
-            quote!(const _: () = #check;)
-        });
+    let item_check = cx.item_check();
+    let member_check = cx.member_check();
+    let mut once = None;
+    if let Some(output) = &node.output
+        && output.repeats()
+    {
+        let check = quote!(#runtime::__private::written_once::<#state, #ident>());
+        let check = runtime.respan(&output.tokens(), check);
+        once = Some(quote!(const _: () = #check;));
+    }
     quote! {
         #item
         #(#cfgs)*
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #NoClippy
         const _: () = {
             type #state = #written;
             #from_run
             #item_check
             #member_check
             #node_impl
-            #[automatically_derived]
-            #[doc(hidden)]
+            #Hidden
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = Self {};
                 const REF: &'static Self = &Self::ITSELF;
@@ -98,8 +95,10 @@ pub(crate) fn function(
 /// both.
 pub(crate) fn marker(function: &NodeFn) -> TokenStream {
     let NodeFn { vis, sig, body, .. } = function;
-    let first = sig.to_token_stream().into_iter().next();
-    let begin = first.map_or_else(Span::call_site, |token| token.span());
+    let begin = match sig.to_token_stream().into_iter().next() {
+        Some(first) => first.span(),
+        None => Span::call_site(),
+    };
     let end = match body.clone().into_iter().next() {
         Some(TokenTree::Group(body)) => body.span_close(),
         Some(token) => token.span(),
@@ -107,19 +106,20 @@ pub(crate) fn marker(function: &NodeFn) -> TokenStream {
     };
     let mut braces = Group::new(Delimiter::Brace, TokenStream::new());
     braces.set_span(end);
-    let (keyword, ident) = (quote_spanned!(begin=> struct), &sig.ident);
+    let keyword = quote_spanned!(begin=> struct);
+    let ident = &sig.ident;
     quote!(#vis #keyword #ident #braces)
 }
 
 /// A placeholder for a function that was reported: a node over every state.
 pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
-    let (ident, cfgs) = (&function.sig.ident, cfgs(&function.attrs));
+    let ident = &function.sig.ident;
+    let cfgs = attributes::named(&function.attrs, "cfg");
     let text = name(ident);
     quote! {
         #(#cfgs)*
         const _: () = {
-            #[automatically_derived]
-            #[doc(hidden)]
+            #Hidden
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
                 type Output = #runtime::__private::Broken;
                 type Item = ();
@@ -129,8 +129,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
                     ::core::future::pending().await
                 }
             }
-            #[automatically_derived]
-            #[doc(hidden)]
+            #Hidden
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = ::core::unreachable!();
                 const REF: &'static Self = ::core::unreachable!();
@@ -173,10 +172,10 @@ pub(crate) fn value(
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
-    let cfgs = cfgs(&block.attrs);
+    let cfgs = attributes::named(&block.attrs, "cfg");
     quote! {
         #(#cfgs)*
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #NoClippy
         const _: () = {
             #node_impl
             #takes
@@ -191,10 +190,6 @@ fn last_name(ty: &Type) -> String {
 
 fn node_name(args: &NodeArgs, written: String) -> String {
     args.name.as_ref().map_or(written, syn::LitStr::value)
-}
-
-fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }
 
 struct Cx<'a> {
@@ -231,24 +226,26 @@ impl Cx<'_> {
             ..
         } = self;
         let output = self.output();
-        let item = self
-            .item()
-            .map_or_else(|| quote!(()), |item| self.shared_item(item));
-        let takes = self.item().map(|item| {
-            quote!(
-                const TAKES_ITEM: bool = true;
-                const ITEM_CODEC: ::core::option::Option<#runtime::node::ItemCodec> = {
-                    #[allow(unused_imports)]
-                    use #runtime::__private::NoItemCodec as _;
-                    #runtime::__private::ItemProbe::<#item>::CODEC
+        let (item, takes) = match self.item() {
+            Some(item) => {
+                let takes = quote! {
+                    const TAKES_ITEM: bool = true;
+                    const ITEM_CODEC: ::core::option::Option<#runtime::node::ItemCodec> = {
+                        #[allow(unused_imports)]
+                        use #runtime::__private::NoItemCodec as _;
+                        #runtime::__private::ItemProbe::<#item>::CODEC
+                    };
                 };
-            )
-        });
+                (self.shared_item(item), takes)
+            }
+            None => (quote!(()), TokenStream::new()),
+        };
         let reads = self.binder().reads(&node.params);
         let reads_all = reads_all(&node.params);
         let policy = self.policy();
         let require = self.require();
-        let (snapshot, scope) = (local("state"), local("scope"));
+        let snapshot = local("state");
+        let scope = local("scope");
         let body = if node.usable {
             self.body()
         } else {
@@ -261,8 +258,7 @@ impl Cx<'_> {
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
         quote! {
-            #[automatically_derived]
-            #[doc(hidden)]
+            #Hidden
             #(#diagnostics)*
             impl #generics #of for #ty #where_clause {
                 #output
@@ -292,14 +288,15 @@ impl Cx<'_> {
     }
 
     fn require(&self) -> TokenStream {
-        let (runtime, requirements) = (self.runtime, local("requirements"));
+        let runtime = self.runtime;
+        let requirements = local("requirements");
         let requires = self.binder().requires(&self.node.params);
         if requires.is_empty() || !self.node.usable {
             return TokenStream::new();
         }
         quote! {
             fn require(#requirements: &mut #runtime::node::Requirements<'_>) {
-                #(#requires)*
+                #requires
             }
         }
     }
@@ -318,8 +315,7 @@ impl Cx<'_> {
             return TokenStream::new();
         }
         quote! {
-            #[automatically_derived]
-            #[doc(hidden)]
+            #Hidden
             impl #generics #runtime::node::AcceptsItem<<Self as #runtime::node::Node<#state>>::Item> for #ty #where_clause {}
         }
     }
@@ -357,12 +353,24 @@ impl Cx<'_> {
 
     fn policy(&self) -> TokenStream {
         let Cx { runtime, args, .. } = self;
-        let times = [&args.timeout, &args.idle, &args.cache];
-        if args.retry.is_none() && times.iter().all(|time| time.is_none()) {
+        let NodeArgs {
+            retry,
+            timeout,
+            idle,
+            cache,
+            ..
+        } = args;
+        if retry.is_none() && timeout.is_none() && idle.is_none() && cache.is_none() {
             return TokenStream::new();
         }
-        let retry = args.retry.clone().unwrap_or_else(|| quote!(&[]));
-        let [timeout, idle, cache] = times.map(|time| option(time.clone()));
+        let retry = if let Some(retry) = retry {
+            retry.clone()
+        } else {
+            quote!(&[])
+        };
+        let timeout = option(timeout.clone());
+        let idle = option(idle.clone());
+        let cache = option(cache.clone());
         quote!(const POLICY: #runtime::policy::Policy = #runtime::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache };)
     }
 
@@ -375,12 +383,10 @@ impl Cx<'_> {
             ..
         } = self;
         let binder = self.binder();
-        let bindings: Vec<_> = node
-            .params
-            .iter()
-            .enumerate()
-            .map(|(index, param)| binder.bind(index, param))
-            .collect();
+        let mut bindings = TokenStream::new();
+        for (index, param) in node.params.iter().enumerate() {
+            bindings.extend(binder.bind(index, param));
+        }
         let call = self.call();
         let call = if node.is_async && !self.on_own_thread() {
             self.checked(call)
@@ -396,20 +402,19 @@ impl Cx<'_> {
             // An async block takes time to compile, and memory. Only a call that something fallible precedes needs one.
             return match (self.fallible(), node.is_async) {
                 (true, _) => {
-                    quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
+                    quote!(async move { #bindings ::core::result::Result::Ok(#awaited) })
                 }
-                (false, true) => quote!(#(#bindings)* #call),
+                (false, true) => quote!(#bindings #call),
                 (false, false) => {
-                    quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #call }))
+                    quote!(#runtime::__private::Lazy::new(move || { #bindings #call }))
                 }
             };
         }
         // The task cannot borrow the snapshot, so it gets clones.
-        let clones = node
-            .params
-            .iter()
-            .enumerate()
-            .map(|(index, param)| binder.own(index, param));
+        let mut clones = TokenStream::new();
+        for (index, param) in node.params.iter().enumerate() {
+            clones.extend(binder.own(index, param));
+        }
         let scope = local("scope");
         let this = self.method.then(|| {
             let this = local("this");
@@ -418,12 +423,12 @@ impl Cx<'_> {
         let (function, work) = if args.blocking.is_some() {
             (
                 quote!(blocking),
-                quote!(move || { #(#bindings)* ::core::result::Result::Ok(#call) }),
+                quote!(move || { #bindings ::core::result::Result::Ok(#call) }),
             )
         } else {
             (
                 quote!(spawn),
-                quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
+                quote_spanned!(node.call.span()=> async move { #bindings ::core::result::Result::Ok(#awaited) }),
             )
         };
         let function = runtime.respan(&node.call, quote!(#runtime::__private::#function));
@@ -432,7 +437,7 @@ impl Cx<'_> {
             async move {
                 let #scope = ::core::clone::Clone::clone(#scope);
                 #this
-                #(#clones)*
+                #clones
                 #function(#work).await
             }
         }
@@ -442,26 +447,29 @@ impl Cx<'_> {
     /// rustc does not also report that the future is not `Send`. Only for types that may not be: it costs a projection.
     fn checked(&self, future: TokenStream) -> TokenStream {
         let Cx { runtime, state, .. } = self;
-        let doubtful = |from_run| {
-            self.node.params.iter().any(|param| {
-                !matches!(param.source, Source::Item(_) | Source::State)
-                    && matches!(param.source, Source::Run) == from_run
-                    && types::may_be_unshared(&param.ty)
-            })
-        };
+        let (mut doubtful_key, mut doubtful_value) = (false, false);
+        for param in &self.node.params {
+            match param.source {
+                Source::Item(_) | Source::State => {}
+                Source::Run => doubtful_value |= types::may_be_unshared(&param.ty),
+                Source::Key(_) | Source::KeyOf(..) => {
+                    doubtful_key |= types::may_be_unshared(&param.ty);
+                }
+            }
+        }
         let mut future = future;
         if self.doubtful_item().is_some() {
             future = quote!(#runtime::__private::checked::<__ITEM, _>(#future));
         }
         // The storage of a generic state is unknown.
-        if doubtful(false) && !(self.method && self.generics.is_some()) {
+        if doubtful_key && !(self.method && self.generics.is_some()) {
             let checked_by_state = runtime.respan(
                 self.written,
                 quote!(#runtime::__private::checked_by_state::<#state, _>),
             );
             future = quote!(#checked_by_state(#future));
         }
-        if doubtful(true) && !self.method {
+        if doubtful_value && !self.method {
             let takes = self.binder().taken(&self.node.params);
             future = quote!(#runtime::__private::checked::<{ #takes 0 }, _>(#future));
         }
@@ -485,11 +493,14 @@ impl Cx<'_> {
 
     fn call(&self) -> TokenStream {
         let node = self.node;
-        let (call, this) = (&node.call, local("this"));
-        let arguments = node.params.iter().enumerate().map(|(index, param)| {
-            let (value, cfgs) = (params::value(index), &param.cfgs);
-            quote!(#(#cfgs)* #value)
-        });
+        let call = &node.call;
+        let this = local("this");
+        let mut arguments = Vec::new();
+        for (index, param) in node.params.iter().enumerate() {
+            let value = params::value(index);
+            let cfgs = &param.cfgs;
+            arguments.push(quote!(#(#cfgs)* #value));
+        }
         match (self.method, self.on_own_thread()) {
             (false, _) => quote!(#call(#(#arguments),*)),
             (true, on_own_thread) => {

@@ -36,10 +36,8 @@ impl Cx<'_> {
         } else {
             quote!(as #runtime::__private::Itself>::Type;)
         };
-        let (begin, end) = (
-            runtime.respan(&culprit, quote!(type Output = <)),
-            runtime.respan(&culprit, as_itself),
-        );
+        let begin = runtime.respan(&culprit, quote!(type Output = <));
+        let end = runtime.respan(&culprit, as_itself);
         quote!(#begin #ty #end)
     }
 
@@ -54,10 +52,8 @@ impl Cx<'_> {
         } else {
             quote!(#runtime::__private::key_output::<#state,)
         };
-        let (check, end) = (
-            runtime.respan(&tokens, check),
-            runtime.respan(&tokens, quote!(>())),
-        );
+        let check = runtime.respan(&tokens, check);
+        let end = runtime.respan(&tokens, quote!(>()));
         Some(quote!(const __OUTPUT: ::core::primitive::usize = #check #tokens #end;))
     }
 
@@ -79,8 +75,12 @@ impl Cx<'_> {
 
     /// The first member that does not have the name of a key of the state, and whether it is the last one.
     fn odd_member<'m>(&self, members: &'m [Returned]) -> Option<(&'m Returned, bool)> {
-        let index = members.iter().position(|member| !self.is_key(member))?;
-        Some((&members[index], index + 1 == members.len()))
+        for (index, member) in members.iter().enumerate() {
+            if !self.is_key(member) {
+                return Some((member, index + 1 == members.len()));
+            }
+        }
+        None
     }
 
     /// The member to underline if one cannot be returned: the first that does not have the name of a key of the state, where the

@@ -6,7 +6,8 @@ use syn::spanned::Spanned as _;
 use syn::{Index, Type};
 
 use super::super::model::{Param, Shape, Source};
-use crate::paths::{Runtime, local, local_at, name, route_hash};
+use crate::paths::{Name, Runtime, local, local_at, name, route_hash};
+use crate::tokens::each;
 
 /// Generates the code that binds parameters. That code reads the variables `state` (the snapshot) and `scope` (the run), and defines
 /// `value0`, `value1` and so on.
@@ -23,7 +24,7 @@ pub(crate) struct Binder<'a> {
 }
 
 /// The variable that holds the value of the parameter of this index.
-pub(crate) fn value(index: usize) -> Ident {
+pub(crate) fn value(index: usize) -> Name {
     local_at("value", index)
 }
 
@@ -82,49 +83,51 @@ impl Binder<'_> {
     }
 
     /// Statements that add the values that the run must have to the variable `requirements`.
-    pub(crate) fn requires(&self, params: &[Param]) -> Vec<TokenStream> {
-        let needs = params
-            .iter()
-            .filter(|param| matches!(param.source, Source::Run));
-        let requires = needs.map(|param| {
-            let (require, requirements) = (self.extractor(param, "require"), local("requirements"));
+    pub(crate) fn requires(&self, params: &[Param]) -> TokenStream {
+        let requirements = local("requirements");
+        each(params, &|param| {
+            if !matches!(param.source, Source::Run) {
+                return TokenStream::new();
+            }
+            let require = self.extractor(param, "require");
             let cfgs = &param.cfgs;
             quote!(#(#cfgs)* #require(#requirements);)
-        });
-        requires.collect()
+        })
     }
 
     /// Constants with the functions of `Extract` for each value from the run. With one item for both functions, a type that
     /// cannot be taken is one error.
     pub(crate) fn takes(&self, params: &[Param]) -> TokenStream {
         let runtime = self.runtime;
-        let takes = params.iter().filter(|param| self.declared(param)).map(|param| {
-            let (name, ty, cfgs) = (take(param), &param.ty, &param.cfgs);
-            let (extract, require) = (
-                extract(runtime, ty, "extract"),
-                extract(runtime, ty, "require"),
-            );
+        each(params, &|param| {
+            if !self.declared(param) {
+                return TokenStream::new();
+            }
+            let name = take(param);
+            let ty = &param.ty;
+            let cfgs = &param.cfgs;
+            let extracted = extract(runtime, ty, "extract");
+            let required = extract(runtime, ty, "require");
             quote! {
                 #(#cfgs)*
                 const #name: (
                     fn(&#runtime::node::Scope) -> ::core::result::Result<#ty, #runtime::BoxError>,
                     fn(&mut #runtime::node::Requirements<'_>),
-                ) = (#extract, #require);
+                ) = (#extracted, #required);
             }
-        });
-        quote!(#(#takes)*)
+        })
     }
 
     /// Statements that depend on these constants.
     pub(crate) fn taken(&self, params: &[Param]) -> TokenStream {
-        let taken = params
-            .iter()
-            .filter(|param| self.declared(param))
-            .map(|param| {
-                let (name, cfgs) = (take(param), &param.cfgs);
-                quote!(#(#cfgs)* let _ = #name;)
-            });
-        quote!(#(#taken)*)
+        each(params, &|param| {
+            if !self.declared(param) {
+                return TokenStream::new();
+            }
+            let name = take(param);
+            let cfgs = &param.cfgs;
+            quote!(#(#cfgs)* let _ = #name;)
+        })
     }
 
     /// Whether [`takes`](Self::takes) declares the parameter.
@@ -134,11 +137,12 @@ impl Binder<'_> {
     }
 
     /// A function of `Extract` for a parameter: `extract` or `require`.
-    fn extractor(&self, param: &Param, function: &str) -> TokenStream {
+    fn extractor(&self, param: &Param, function: &'static str) -> TokenStream {
         if !self.declared(param) {
             return extract(self.runtime, &param.ty, function);
         }
-        let (name, index) = (take(param), Index::from(usize::from(function == "require")));
+        let name = take(param);
+        let index = Index::from(usize::from(function == "require"));
         quote!((#name.#index))
     }
 
@@ -152,12 +156,12 @@ impl Binder<'_> {
             source,
         } = param;
         let value = value(index);
-        let (snapshot, scope) = (local("state"), local("scope"));
+        let snapshot = local("state");
+        let scope = local("scope");
         let owned = self.owned.then(|| local_at("owned", index));
-        let place = || {
-            owned
-                .as_ref()
-                .map_or_else(|| self.place(param), Ident::to_token_stream)
+        let place = || match owned {
+            Some(owned) => owned.to_token_stream(),
+            None => self.place(param),
         };
         let bound = match source {
             Source::Key(Shape::Ref) | Source::KeyOf(_, Shape::Ref) => {
@@ -165,7 +169,8 @@ impl Binder<'_> {
                 quote_spanned!(ident.span()=> &#place)
             }
             Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) => {
-                let (place, one) = (place(), local("one"));
+                let place = place();
+                let one = local("one");
                 let get = runtime.respan(ident, quote!(<_ as #runtime::__private::Optional>::get));
                 // In a `match` the inner reference is coerced.
                 quote_spanned! {ident.span()=>
@@ -175,19 +180,24 @@ impl Binder<'_> {
                     }
                 }
             }
-            Source::State => owned.as_ref().map_or_else(
-                || quote_spanned!(ident.span()=> #snapshot),
-                |owned| quote_spanned!(ident.span()=> &#owned),
-            ),
+            Source::State => {
+                if let Some(owned) = owned {
+                    quote_spanned!(ident.span()=> &#owned)
+                } else {
+                    quote_spanned!(ident.span()=> #snapshot)
+                }
+            }
             Source::Item(_) => {
                 let state = self.state;
                 quote_spanned!(ident.span()=> #runtime::node::Scope::item::<<Self as #runtime::node::Node<#state>>::Item>(&#scope)?)
             }
             Source::Run => {
-                let extract = self.extractor(param, "extract");
-                let taken = owned
-                    .as_ref()
-                    .map_or_else(|| quote!(#extract(#scope)?), Ident::to_token_stream);
+                let taken = if let Some(owned) = owned {
+                    owned.to_token_stream()
+                } else {
+                    let extract = self.extractor(param, "extract");
+                    quote!(#extract(#scope)?)
+                };
                 return quote!(#(#cfgs)* let #value = #taken;);
             }
         };
@@ -213,7 +223,8 @@ impl Binder<'_> {
             // The scope has the item, and it can be cloned.
             Source::Item(_) => return TokenStream::new(),
             Source::Run => {
-                let (extract, scope) = (self.extractor(param, "extract"), local("scope"));
+                let extract = self.extractor(param, "extract");
+                let scope = local("scope");
                 quote!(#extract(&#scope)?)
             }
         };
@@ -222,7 +233,8 @@ impl Binder<'_> {
 
     /// The place expression of a key.
     fn place(&self, param: &Param) -> TokenStream {
-        let (runtime, snapshot) = (self.runtime, local("state"));
+        let runtime = self.runtime;
+        let snapshot = local("state");
         if let Source::KeyOf(key, _) = &param.source {
             let state = self.state;
             let get = of(
@@ -246,8 +258,8 @@ fn take(param: &Param) -> Ident {
 }
 
 /// A function of `Extract`.
-fn extract(runtime: &Runtime, ty: &Type, function: &str) -> TokenStream {
-    let function = Ident::new(function, Span::call_site());
+fn extract(runtime: &Runtime, ty: &Type, function: &'static str) -> TokenStream {
+    let function = Name::new(function, Span::call_site());
     of(
         runtime,
         ty,
@@ -258,9 +270,7 @@ fn extract(runtime: &Runtime, ty: &Type, function: &str) -> TokenStream {
 
 /// `<#ty as #of>::#item`, underlined as the type.
 fn of(runtime: &Runtime, ty: &Type, of: &TokenStream, item: &TokenStream) -> TokenStream {
-    let (open, rest) = (
-        runtime.respan(ty, quote!(<)),
-        runtime.respan(ty, quote!(as #of>::#item)),
-    );
+    let open = runtime.respan(ty, quote!(<));
+    let rest = runtime.respan(ty, quote!(as #of>::#item));
     quote!(#open #ty #rest)
 }

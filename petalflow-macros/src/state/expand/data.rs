@@ -4,64 +4,85 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::cx::{Cx, each, where_each};
-use crate::paths::{local, local_at};
+use super::cx::{Cx, bounds, where_each};
+use crate::paths::{Derived, Hidden, Name, local, local_at};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 
 pub(super) fn input(cx: &Cx) -> TokenStream {
     let State { input, .. } = cx.state;
     let runtime = cx.runtime;
-    let inputs: Vec<_> = cx.inputs().collect();
-    let keys = || inputs.iter().map(|(_, key)| *key);
-    let zeros = keys().filter(|key| matches!(absent(key), Absent::Zero));
-    let zero = each(cx, zeros, "DefaultFor");
-    let where_data = where_each(cx, keys(), "DataFor");
-    let (fields, types): (Vec<_>, Vec<_>) = keys().map(|key| (&key.field, cx.ty(key))).unzip();
-    let names: Vec<_> = keys().map(|key| &key.name).collect();
-    let indices: Vec<_> = (0..inputs.len()).collect();
-    let (slots, map, key) = (local("slots"), local("map"), local("key"));
-    let (text, deserializer) = (input.to_string(), local("deserializer"));
-    let values = indices
-        .iter()
-        .map(|index| value(cx, *index, inputs[*index], &quote!(#slots)));
+    let inputs = cx.inputs();
+    let keys = cx.keys(&|key| key.flags.input.is_some());
+    let zeros = cx.keys(&|key| key.flags.input.is_some() && matches!(absent(key), Absent::Zero));
+    let zero = bounds(cx, &zeros, "DefaultFor");
+    let where_data = where_each(cx, &keys, "DataFor");
+    let slots = local("slots");
+    let map = local("map");
+    let key = local("key");
+    let text = input.to_string();
+    let deserializer = local("deserializer");
+    let mut names = Vec::new();
+    for key in &keys {
+        names.push(&key.name);
+    }
+    let mut fields = TokenStream::new();
+    for key in &keys {
+        let field = &key.field;
+        let ty = cx.ty(key);
+        fields.extend(quote!(#field: ::core::option::Option<#ty>,));
+    }
+    let mut reads = TokenStream::new();
+    for (index, key) in keys.iter().enumerate() {
+        let field = &key.field;
+        let ty = cx.ty(key);
+        reads.extend(quote!(#index => <#ty as #runtime::__private::DataFor<'_, #index>>::read(&mut self.#field, #map),));
+    }
+    let mut unset = TokenStream::new();
+    for key in &keys {
+        let field = &key.field;
+        unset.extend(quote!(#field: ::core::option::Option::None,));
+    }
+    let mut values = TokenStream::new();
+    for (index, input) in inputs.iter().enumerate() {
+        let field = &input.1.field;
+        let value = value(cx, index, *input, slots);
+        values.extend(quote!(#field: #value,));
+    }
     quote! {
         // Outside of the impls: rustc must not evaluate constants under a `where` with a type that does not exist.
         const __INPUTS: &[&str] = &[#(#names),*];
         #[allow(non_camel_case_types, dead_code)]
         struct __Slots {
-            #(#fields: ::core::option::Option<#types>,)*
+            #fields
         }
-        #[automatically_derived]
+        #Derived
         impl<'de> #runtime::__private::Slots<'de> for __Slots #where_data {
             #[allow(unused_variables)]
             fn read<__A: #runtime::__private::MapAccess<'de>>(&mut self, #key: usize, #map: &mut __A) -> ::core::result::Result<bool, __A::Error> {
                 match #key {
-                    #(#indices => <#types as #runtime::__private::DataFor<'_, #indices>>::read(&mut self.#fields, #map),)*
+                    #reads
                     _ => ::core::unreachable!(),
                 }
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl<'de> #runtime::__private::Deserialize<'de> for #input #where_data #zero {
             fn deserialize<__D: #runtime::__private::Deserializer<'de>>(#deserializer: __D) -> ::core::result::Result<Self, __D::Error> {
                 #[allow(unused_mut)]
-                let mut #slots = __Slots { #(#fields: ::core::option::Option::None,)* };
+                let mut #slots = __Slots { #unset };
                 #runtime::__private::read_input(#deserializer, #text, __INPUTS, &mut #slots)?;
-                ::core::result::Result::Ok(#input { #(#fields: #values,)* })
+                ::core::result::Result::Ok(#input { #values })
             }
         }
     }
 }
 
 /// The value that was read, or the value of a missing key. `index` is that among the keys of the input.
-fn value(
-    cx: &Cx,
-    index: usize,
-    (key_index, key): (usize, &Key),
-    slots: &TokenStream,
-) -> TokenStream {
-    let (runtime, field, name, ty) = (cx.runtime, &key.field, &key.name, cx.ty(key));
+fn value(cx: &Cx, index: usize, (key_index, key): (usize, &Key), slots: Name) -> TokenStream {
+    let runtime = cx.runtime;
+    let field = &key.field;
+    let name = &key.name;
+    let ty = cx.ty(key);
     let default = local_at("__default_", key_index);
     let absent = match absent(key) {
         Absent::Error => {

@@ -4,27 +4,29 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
 use super::cx::{Cx, marks, where_each};
-use crate::paths::{local, local_at, no_generics};
+use crate::paths::{Derived, Hidden, local, local_at, no_generics};
 use crate::state::model::{Initial, Key, State};
+use crate::tokens::list;
 
 /// `EssayInput`.
 pub(super) fn input(cx: &Cx) -> TokenStream {
     let State {
         ident, vis, input, ..
     } = cx.state;
-    let fields = cx.inputs().map(|(_, key)| {
+    let mut fields = TokenStream::new();
+    for (_, key) in &cx.inputs() {
         let Key {
             field, ty, docs, ..
         } = key;
-        quote!(#(#docs)* #vis #field: #ty)
-    });
+        fields.extend(quote!(#(#docs)* #vis #field: #ty,));
+    }
     let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
     let generics = no_generics(ident);
     quote! {
         #[doc = #doc]
         #[allow(non_camel_case_types, dead_code, private_interfaces, missing_debug_implementations)]
         #vis struct #input #generics {
-            #(#fields,)*
+            #fields
         }
     }
 }
@@ -61,10 +63,12 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
         ..
     } = cx.state;
     let runtime = cx.runtime;
-    let fields = keys.iter().map(|key| {
-        let (field, ty) = (&key.field, cx.ty(key));
-        quote!(#field: #runtime::state::Writes<#ty>)
-    });
+    let mut fields = TokenStream::new();
+    for key in keys {
+        let field = &key.field;
+        let ty = cx.ty(key);
+        fields.extend(quote!(#field: #runtime::state::Writes<#ty>,));
+    }
     let doc = format!("The writes of one node to [`{ident}`].");
     let marks = marks();
     // One word per 64 keys.
@@ -73,7 +77,7 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
         #[doc = #doc]
         #[allow(non_camel_case_types, missing_debug_implementations)]
         #vis struct #update {
-            #(#fields,)*
+            #fields
             #[doc(hidden)]
             #marks: #runtime::__private::Marks<#words>,
         }
@@ -84,49 +88,55 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
 pub(super) fn input_impls(cx: &Cx) -> TokenStream {
     let State { input, .. } = cx.state;
     let runtime = cx.runtime;
-    let inputs: Vec<_> = cx.inputs().map(|(_, key)| key).collect();
-    let fields: Vec<_> = inputs.iter().map(|key| &key.field).collect();
-    let names = inputs.iter().map(|key| &key.name);
+    let inputs = cx.keys(&|key| key.flags.input.is_some());
     let text = input.to_string();
     let from = from(cx, &inputs);
-    let needing = inputs
-        .iter()
-        .copied()
-        .filter(|key| !matches!(key.initial, Initial::Expr(_)));
-    let where_default = where_each(cx, needing, "DefaultFor");
-    let (where_clone, where_debug) = (
-        where_each(cx, inputs.iter().copied(), "CloneFor"),
-        where_each(cx, inputs.iter().copied(), "DebugFor"),
-    );
-    let defaults = cx.inputs().map(|(index, key)| match key.initial {
-        Initial::Expr(_) => {
-            let default = local_at("__default_", index);
-            quote!(#default())
+    let needing =
+        cx.keys(&|key| key.flags.input.is_some() && !matches!(key.initial, Initial::Expr(_)));
+    let where_default = where_each(cx, &needing, "DefaultFor");
+    let where_clone = where_each(cx, &inputs, "CloneFor");
+    let where_debug = where_each(cx, &inputs, "DebugFor");
+    let defaults = list(&cx.inputs(), &|(index, key)| {
+        let field = &key.field;
+        match key.initial {
+            Initial::Expr(_) => {
+                let default = local_at("__default_", *index);
+                quote!(#field: #default())
+            }
+            Initial::Implicit | Initial::Default => {
+                quote!(#field: ::core::default::Default::default())
+            }
         }
-        Initial::Implicit | Initial::Default => quote!(::core::default::Default::default()),
     });
+    let mut clones = TokenStream::new();
+    for key in &inputs {
+        let field = &key.field;
+        clones.extend(quote!(#field: ::core::clone::Clone::clone(&self.#field),));
+    }
+    let mut shown = Vec::new();
+    for key in &inputs {
+        let (name, field) = (&key.name, &key.field);
+        shown.push(quote!((#name, &self.#field)));
+    }
     let f = local("f");
     quote! {
         #from
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::default::Default for #input #where_default {
             fn default() -> Self {
-                #input { #(#fields: #defaults,)* }
+                #input { #defaults }
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::clone::Clone for #input #where_clone {
             fn clone(&self) -> Self {
-                #input { #(#fields: ::core::clone::Clone::clone(&self.#fields),)* }
+                #input { #clones }
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::fmt::Debug for #input #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #runtime::__private::debug_struct(#f, #text, &[#((#names, &self.#fields)),*])
+                #runtime::__private::debug_struct(#f, #text, &[#(#shown),*])
             }
         }
     }
@@ -137,7 +147,7 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let input = &cx.state.input;
     match inputs {
         [] => quote! {
-            #[automatically_derived]
+            #Derived
             impl ::core::convert::From<()> for #input {
                 fn from((): ()) -> Self {
                     #input {}
@@ -145,19 +155,21 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
             }
         },
         [key] => {
-            let (field, ty, value) = (&key.field, &key.ty, local("value"));
+            let field = &key.field;
+            let ty = &key.ty;
+            let value = local("value");
             // See `no_generics`. Here the type is in angle brackets even if it is not generic.
-            let bare = !ty
-                .to_token_stream()
-                .into_iter()
-                .any(|token| token.to_string() == "<");
+            let mut bare = true;
+            for token in ty.to_token_stream() {
+                bare &= token.to_string() != "<";
+            }
             let generics = if bare {
                 cx.runtime.respan(ty, quote!(<>))
             } else {
                 no_generics(&cx.state.ident)
             };
             quote! {
-                #[automatically_derived]
+                #Derived
                 impl #generics ::core::convert::From<#ty> for #input {
                     fn from(#value: #ty) -> Self {
                         #input { #field: #value }

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::cx::{Cx, constant, marks};
-use crate::paths::{local, local_at, no_generics, with_lifetimes};
+use crate::paths::{Hidden, Name, local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 use crate::types;
 
@@ -19,33 +19,32 @@ pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
 
 /// `Clone`, `Debug`, `PartialEq` and `Eq`, if the type has them.
 fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
-    let (runtime, newtype, ty) = (cx.runtime, &key.newtype, cx.ty(key));
+    let runtime = cx.runtime;
+    let newtype = &key.newtype;
+    let ty = cx.ty(key);
     let text = newtype.to_string();
-    let (other, f) = (local("other"), local("f"));
+    let other = local("other");
+    let f = local("f");
     quote! {
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::clone::Clone for #newtype where for<'__a> #ty: #runtime::__private::CloneFor<'__a> {
             fn clone(&self) -> Self {
                 #newtype(::core::clone::Clone::clone(&self.0))
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::fmt::Debug for #newtype where for<'__a> #ty: #runtime::__private::DebugFor<'__a> {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #runtime::__private::debug_newtype(#f, #text, &self.0)
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::cmp::PartialEq for #newtype where for<'__a> #ty: #runtime::__private::PartialEqFor<'__a> {
             fn eq(&self, #other: &Self) -> bool {
                 #runtime::__private::PartialEqFor::same(&self.0, &#other.0)
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::cmp::Eq for #newtype where for<'__a> #ty: #runtime::__private::EqFor<'__a> {}
     }
 }
@@ -64,9 +63,12 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let held = cx.ty(key);
     let written = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
     let name_constant = cx.constant("NAME", quote!(&'static str), quote!(#name));
-    let (bound, exclusive) = (cx.where_checked(), key.exclusive());
+    let bound = cx.where_checked();
+    let exclusive = key.exclusive();
     let generics = no_generics(ident);
-    let [value, overwrite, to] = ["value", "overwrite", "update"].map(local);
+    let value = local("value");
+    let overwrite = local("overwrite");
+    let to = local("update");
     let marks = marks();
     let skip = key.flags.skip_zero.as_ref().map(|_| {
         let zero = zero(cx, key);
@@ -88,8 +90,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         impl #generics #runtime::__private::Holds for #newtype {
             type Value = #written;
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl #runtime::node::Key for #newtype #bound {
             type State = #ident;
             type Value = #held;
@@ -117,14 +118,16 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
 
 /// `Output`, for a node that returns the key.
 fn output_impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
-    let (runtime, ident) = (cx.runtime, &cx.state.ident);
+    let runtime = cx.runtime;
     let Key {
         field,
         name,
         newtype,
         ..
     } = key;
-    let (marks, effects, exclusive) = (marks(), local("effects"), key.exclusive());
+    let marks = marks();
+    let effects = local("effects");
+    let exclusive = key.exclusive();
     // A write of zero is ignored.
     let (must, apply) = if key.flags.skip_zero.is_some() {
         (
@@ -138,28 +141,41 @@ fn output_impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         )
     };
     // A type of the user that has the name is reported, so a node that returns it is no second error.
-    let like_value = key.name_clash.as_ref().filter(|_| key.named_like_value);
-    let like_value = like_value.map(|(ty, _)| (ty, quote!(::core::unreachable!())));
-    let outputs = [(newtype, apply)].into_iter().chain(like_value);
-    let outputs = outputs.map(|(newtype, apply)| {
-        quote! {
-            #[automatically_derived]
-            #[doc(hidden)]
-            impl #runtime::node::Output<#ident> for #newtype {
-                const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
-                const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
-                type Routing = ();
-                #[inline]
-                fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
-                    #apply
-                }
-            }
-            #[automatically_derived]
-            #[doc(hidden)]
-            impl #runtime::node::WriteOutput<#ident> for #newtype {}
+    let like_value = match &key.name_clash {
+        Some((ty, _)) if key.named_like_value => {
+            output_impl(cx, index, ty, &must, &quote!(::core::unreachable!()))
         }
-    });
-    quote!(#(#outputs)*)
+        _ => TokenStream::new(),
+    };
+    let output = output_impl(cx, index, newtype, &must, &apply);
+    quote!(#output #like_value)
+}
+
+/// `Output` for this type. `must`: the keys that it always writes.
+fn output_impl(
+    cx: &Cx,
+    index: usize,
+    ty: &Ident,
+    must: &TokenStream,
+    apply: &TokenStream,
+) -> TokenStream {
+    let runtime = cx.runtime;
+    let ident = &cx.state.ident;
+    let effects = local("effects");
+    quote! {
+        #Hidden
+        impl #runtime::node::Output<#ident> for #ty {
+            const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
+            const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
+            type Routing = ();
+            #[inline]
+            fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
+                #apply
+            }
+        }
+        #Hidden
+        impl #runtime::node::WriteOutput<#ident> for #ty {}
+    }
 }
 
 /// A constant that checks, at the field's type, that the state can keep it.
@@ -167,23 +183,27 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     if !key.is_complete() {
         return TokenStream::new();
     }
-    let (runtime, ty, held) = (cx.runtime, &key.ty, cx.ty(key));
+    let runtime = cx.runtime;
+    let ty = &key.ty;
+    let held = cx.ty(key);
     // Neither is stored.
     let volatile = cx.state.volatile || key.flags.untracked.is_some();
-    let (name, written) = (&key.name, types::written(ty));
+    let name = &key.name;
+    let written = types::written(ty);
     let of = quote!(<#runtime::__private::KeyType<__Type>>);
     let call = if !volatile && key.borrows() {
         quote!(#of::borrows(#name, #written))
     } else {
         let serde = |name| {
-            let name = Ident::new(name, Span::call_site());
+            let name = Name::new(name, Span::call_site());
             if volatile {
                 quote!(true)
             } else {
                 quote!(#of::#name)
             }
         };
-        let (serialize, deserialize) = (serde("SERIALIZE"), serde("DESERIALIZE"));
+        let serialize = serde("SERIALIZE");
+        let deserialize = serde("DESERIALIZE");
         quote!(#of::check(#name, #written, #runtime::__private::KeyTraits {
             shared: #of::SHARED, clone: #of::CLONE, serialize: #serialize, deserialize: #deserialize
         }))
@@ -206,7 +226,8 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
 fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let ty = cx.ty(key);
     let default = key.has_default().then(|| {
-        let (runtime, default) = (cx.runtime, local_at("__default_", index));
+        let runtime = cx.runtime;
+        let default = local_at("__default_", index);
         let value = match &key.initial {
             Initial::Expr(value) => value.to_token_stream(),
             // These functions have bounds with their own messages.
@@ -230,11 +251,9 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
     });
     let function = fold(cx, key).map(|fold| {
-        let (name, current, written) = (
-            local_at("__fold_", index),
-            local("current"),
-            local("written"),
-        );
+        let name = local_at("__fold_", index);
+        let current = local("current");
+        let written = local("written");
         let fold = match &key.reducer {
             // A function pointer, so that the parameters of a closure are inferred and rustc reports the expected type.
             Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
@@ -258,10 +277,8 @@ fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
         Reducer::Custom(function) => Some(function.to_token_stream()),
         Reducer::BuiltIn(reducer) => {
             let ty = cx.ty(key);
-            let (trait_name, function) = (
-                Ident::new(&reducer.trait_name(), Span::call_site()),
-                Ident::new(&reducer.name(), Span::call_site()),
-            );
+            let trait_name = Ident::new(&reducer.trait_name(), Span::call_site());
+            let function = Ident::new(&reducer.name(), Span::call_site());
             let fold = quote!(<#ty as #runtime::state::reduce::#trait_name>::#function);
             Some(runtime.respan(&key.ty, fold))
         }
@@ -279,7 +296,8 @@ pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
 
 /// The function that compares a value with the zero of a `skip_zero` key.
 pub(super) fn zero(cx: &Cx, key: &Key) -> TokenStream {
-    let (runtime, ty) = (cx.runtime, cx.ty(key));
+    let runtime = cx.runtime;
+    let ty = cx.ty(key);
     runtime.respan(
         &key.ty,
         quote!(<#ty as #runtime::__private::SkipsZero>::is_zero),

@@ -6,8 +6,9 @@ use quote::quote;
 use super::cx::{Cx, marks};
 use super::key::{folding, zero};
 use super::update::per_written;
-use crate::paths::{local, local_at, name, option};
+use crate::paths::{Hidden, Name, local, local_at, name, option};
 use crate::state::model::{BuiltIn, Key, Reducer, State};
+use crate::tokens::{each, list_at};
 use crate::types;
 
 pub(super) fn state_impl(cx: &Cx) -> TokenStream {
@@ -25,26 +26,35 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         quote!(Durable)
     };
     let text = name(ident);
-    let metas = keys.iter().map(|key| meta(cx, key));
-    let (value, to, reset) = (local("input"), local("update"), local("keys"));
-    let start = start(cx, &value);
-    let pushes = cx.inputs().map(|(_, key)| {
+    let mut metas = Vec::new();
+    for key in keys {
+        metas.push(meta(cx, key));
+    }
+    let value = local("input");
+    let to = local("update");
+    let reset = local("keys");
+    let start = start(cx, value);
+    let mut pushes = TokenStream::new();
+    for (_, key) in &cx.inputs() {
         let (newtype, field) = (&key.newtype, &key.field);
-        // A new update accepts one write of each key.
-        quote!(let _ = #newtype::__push(#value.#field, false, &mut #to);)
-    });
-    let resets = keys
-        .iter()
-        .enumerate()
-        .filter(|(_, key)| key.has_default())
-        .map(|(index, key)| {
-            let (field, default) = (&key.field, local_at("__default_", index));
-            quote! {
-                if #runtime::state::KeySet::contains(&#reset, #index) {
-                    self.#field = #default();
-                }
+        pushes.extend(
+            // A new update accepts one write of each key.
+            quote!(let _ = #newtype::__push(#value.#field, false, &mut #to);),
+        );
+    }
+    let mut resets = TokenStream::new();
+    for (index, key) in keys.iter().enumerate() {
+        if !key.has_default() {
+            continue;
+        }
+        let field = &key.field;
+        let default = local_at("__default_", index);
+        resets.extend(quote! {
+            if #runtime::state::KeySet::contains(&#reset, #index) {
+                self.#field = #default();
             }
         });
+    }
     let commit = commit(cx);
     let validate = validate(cx);
     let codec = codec(cx);
@@ -59,8 +69,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         quote!(&[#(#metas),*]),
     );
     quote! {
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl #runtime::State for #ident #bound {
             type Input = #input;
             type Update = #update;
@@ -75,12 +84,12 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
             fn input(#value: #input) -> #update {
                 #[allow(unused_mut)]
                 let mut #to = <#update as ::core::default::Default>::default();
-                #(#pushes)*
+                #pushes
                 #to
             }
             #[allow(unused_variables)]
             fn reset(&mut self, #reset: #runtime::state::KeySet) {
-                #(#resets)*
+                #resets
             }
             #commit
             #validate
@@ -94,7 +103,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     }
 }
 
-fn start(cx: &Cx, input: &Ident) -> TokenStream {
+fn start(cx: &Cx, input: Name) -> TokenStream {
     let State {
         ident,
         keys,
@@ -106,32 +115,33 @@ fn start(cx: &Cx, input: &Ident) -> TokenStream {
         return quote!(::core::unreachable!());
     }
     let state = local("state");
-    let fields = keys.iter().enumerate().map(|(index, key)| {
-        let (field, default) = (&key.field, local_at("__default_", index));
-        let value = if key.moves_input() {
-            quote!(#input.#field)
+    let fields = list_at(keys, &|index, key| {
+        let field = &key.field;
+        let default = local_at("__default_", index);
+        if key.moves_input() {
+            quote!(#field: #input.#field)
         } else {
-            quote!(#default())
-        };
-        quote!(#field: #value)
+            quote!(#field: #default())
+        }
     });
-    let folds = cx
-        .inputs()
-        .filter(|(_, key)| !key.moves_input())
-        .map(|(index, key)| {
-            let (field, fold) = (&key.field, folding(cx, index, key));
-            let fold = quote!(#fold(&mut #state.#field, #input.#field););
-            if key.flags.skip_zero.is_some() {
-                let zero = zero(cx, key);
-                quote!(if !#zero(&#input.#field) { #fold })
-            } else {
-                fold
-            }
-        });
+    let folds = each(&cx.inputs(), &|&(index, key)| {
+        if key.moves_input() {
+            return TokenStream::new();
+        }
+        let field = &key.field;
+        let fold = folding(cx, index, key);
+        let fold = quote!(#fold(&mut #state.#field, #input.#field););
+        if key.flags.skip_zero.is_some() {
+            let zero = zero(cx, key);
+            quote!(if !#zero(&#input.#field) { #fold })
+        } else {
+            fold
+        }
+    });
     quote! {
         #[allow(unused_mut)]
-        let mut #state = #ident { #(#fields,)* };
-        #(#folds)*
+        let mut #state = #ident { #fields };
+        #folds
         (#state, const { #runtime::state::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::state::KeyFlag::Assigned) })
     }
 }
@@ -141,14 +151,13 @@ fn commit(cx: &Cx) -> TokenStream {
     let runtime = cx.runtime;
     let marks = marks();
     // `written`: the keys that this update writes. `known`: the keys that have a value in the state.
-    let (to, overwritten, written, known) = (
-        local("update"),
-        local("overwritten"),
-        local("written"),
-        local("known"),
-    );
-    let statements = per_written(cx, |index, key| {
-        let (field, fold) = (&key.field, folding(cx, index, key));
+    let to = local("update");
+    let overwritten = local("overwritten");
+    let written = local("written");
+    let known = local("known");
+    let statements = per_written(cx, &|index, key| {
+        let field = &key.field;
+        let fold = folding(cx, index, key);
         let writes = quote!(&mut #to.#field, &mut self.#field, #runtime::state::KeySet::contains(&#overwritten, #index));
         let folded = if key.folds_from_first() {
             quote!(#runtime::__private::fold_from_first(#writes, !#runtime::state::KeySet::contains(#known, #index), #fold))
@@ -174,18 +183,18 @@ fn commit(cx: &Cx) -> TokenStream {
 /// Only `messages` rejects writes.
 fn validate(cx: &Cx) -> TokenStream {
     let (runtime, update) = (cx.runtime, &cx.state.update);
-    let keys: Vec<_> = cx
-        .state
-        .keys
-        .iter()
-        .filter(|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages)))
-        .collect();
+    let keys = cx.keys(&|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages)));
     if keys.is_empty() {
         return TokenStream::new();
     }
-    let (updates, one, all) = (local("updates"), local("update"), local("all"));
-    let checks = keys.iter().map(|key| {
-        let (ty, field, name) = (cx.ty(key), &key.field, &key.name);
+    let updates = local("updates");
+    let one = local("update");
+    let all = local("all");
+    let mut checks = TokenStream::new();
+    for key in &keys {
+        let ty = cx.ty(key);
+        let field = &key.field;
+        let name = &key.name;
         let validate = runtime.respan(
             &key.ty,
             quote!(<#ty as #runtime::state::reduce::Messages>::validate),
@@ -195,15 +204,15 @@ fn validate(cx: &Cx) -> TokenStream {
         } else {
             quote!(::core::iter::Iterator::map(#all.iter(), |#one| &#one.#field))
         };
-        quote!(#validate(&self.#field, #name, &mut #writes)?;)
-    });
+        checks.extend(quote!(#validate(&self.#field, #name, &mut #writes)?;));
+    }
     // The iterator can be used once.
     let collected = (keys.len() > 1)
         .then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
     quote! {
         fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::state::WriteError> {
             #collected
-            #(#checks)*
+            #checks
             ::core::result::Result::Ok(())
         }
     }
@@ -218,7 +227,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         Reducer::BuiltIn(reducer) => reducer.trait_name(),
     };
     let reducer = Ident::new(&reducer, Span::call_site());
-    let flags = [
+    let known = [
         (key.exclusive(), "Exclusive"),
         (key.assigned(), "Assigned"),
         (flags.input.is_some(), "Input"),
@@ -230,19 +239,20 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];
-    let flags = flags
-        .into_iter()
-        .filter(|(is_set, _)| *is_set)
-        .map(|(_, name)| {
-            let name = Ident::new(name, Span::call_site());
-            quote!(.with(#runtime::state::KeyFlag::#name))
-        });
+    let mut flags = TokenStream::new();
+    for &(is_set, name) in &known {
+        if !is_set {
+            continue;
+        }
+        let name = Name::new(name, Span::call_site());
+        flags.extend(quote!(.with(#runtime::state::KeyFlag::#name)));
+    }
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
         let ty = types::written(&key.ty);
         quote!(.of_type(#ty))
     });
-    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#flags)* #id #ty)
+    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #flags #id #ty)
 }
 
 /// How the keys are stored.
@@ -258,29 +268,38 @@ fn codec(cx: &Cx) -> TokenStream {
         return TokenStream::new();
     }
     let runtime = cx.runtime;
-    let [state, update, key, out, bytes, values] =
-        ["state", "update", "key", "out", "bytes", "values"].map(local);
+    let state = local("state");
+    let update = local("update");
+    let key = local("key");
+    let out = local("out");
+    let bytes = local("bytes");
+    let values = local("values");
     let coder = |key: &Key| coder(cx, key);
     let arms = |arm: &dyn Fn(usize, &Key) -> TokenStream| {
-        let stored = keys.iter().enumerate();
-        let stored = stored.filter(|(_, key)| key.flags.untracked.is_none());
-        let arms = stored.map(|(index, key)| {
+        let mut arms = TokenStream::new();
+        for (index, key) in keys.iter().enumerate() {
+            if key.flags.untracked.is_some() {
+                continue;
+            }
             let body = arm(index, key);
-            quote!(#index => #body,)
-        });
-        quote!(match #key { #(#arms)* _ => ::core::result::Result::Ok(()) })
+            arms.extend(quote!(#index => #body,));
+        }
+        quote!(match #key { #arms _ => ::core::result::Result::Ok(()) })
     };
     let save = arms(&|_, key| {
-        let (coder, field) = (coder(key), &key.field);
+        let coder = coder(key);
+        let field = &key.field;
         quote!(#coder::save(&#state.#field, #out))
     });
     let save_writes = arms(&|_, key| {
-        let (coder, field) = (coder(key), &key.field);
+        let coder = coder(key);
+        let field = &key.field;
         quote!(#coder::save_writes(&#update.#field, #out))
     });
     // A new update accepts the writes of a stored update.
     let load_writes = arms(&|_, key| {
-        let (coder, newtype) = (coder(key), &key.newtype);
+        let coder = coder(key);
+        let newtype = &key.newtype;
         quote!({
             for (overwrite, value) in #coder::load_writes(#bytes)? {
                 let _ = #newtype::__push(value, overwrite, #update);
@@ -289,14 +308,14 @@ fn codec(cx: &Cx) -> TokenStream {
         })
     });
     let load_value = arms(&|_, key| {
-        let (coder, newtype) = (coder(key), &key.newtype);
+        let coder = coder(key);
+        let newtype = &key.newtype;
         quote!({
             let _ = #newtype::__push(#coder::load(#bytes)?, true, #update);
             ::core::result::Result::Ok(())
         })
     });
-    let fields = keys.iter().enumerate();
-    let fields = fields.map(|(index, key)| loaded_field(cx, &values, index, key));
+    let fields = list_at(keys, &|index, key| loaded_field(cx, values, index, key));
     let version = option(
         (cx.state.migration.as_ref()).map(|(version, migrate)| quote!((#version, #migrate))),
     );
@@ -310,7 +329,7 @@ fn codec(cx: &Cx) -> TokenStream {
                 save_writes: |#update, #key, #out| #save_writes,
                 load_writes: |#update, #key, #bytes| #load_writes,
                 load_value: |#update, #key, #bytes| #load_value,
-                load: |#values| ::core::result::Result::Ok(#ident { #(#fields,)* }),
+                load: |#values| ::core::result::Result::Ok(#ident { #fields }),
                 version: #version,
             })
         }
@@ -318,9 +337,11 @@ fn codec(cx: &Cx) -> TokenStream {
 }
 
 /// A field of a state that is loaded from these values.
-fn loaded_field(cx: &Cx, values: &Ident, index: usize, key: &Key) -> TokenStream {
+fn loaded_field(cx: &Cx, values: Name, index: usize, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
-    let (field, name, stored) = (&key.field, &key.name, local("stored"));
+    let field = &key.field;
+    let name = &key.name;
+    let stored = local("stored");
     let missing = if key.has_default() {
         let default = local_at("__default_", index);
         quote!(#default())
@@ -341,6 +362,7 @@ fn loaded_field(cx: &Cx, values: &Ident, index: usize, key: &Key) -> TokenStream
 
 /// The type that stores the values of the key.
 fn coder(cx: &Cx, key: &Key) -> TokenStream {
-    let (runtime, ty) = (cx.runtime, cx.ty(key));
+    let runtime = cx.runtime;
+    let ty = cx.ty(key);
     quote!(#runtime::__private::Coder::<#ty>)
 }

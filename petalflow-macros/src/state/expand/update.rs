@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::cx::{Cx, marks, where_each};
-use crate::paths::local;
+use crate::paths::{Derived, Hidden, local};
 use crate::state::model::{Key, State};
 
 pub(super) fn impls(cx: &Cx) -> TokenStream {
@@ -17,13 +17,28 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
     } = cx.state;
     let runtime = cx.runtime;
     let marks = marks();
-    let (f, written) = (local("f"), local("written"));
-    let fields: Vec<_> = keys.iter().map(|key| &key.field).collect();
-    let where_debug = where_each(cx, keys.iter(), "DebugFor");
+    let f = local("f");
+    let written = local("written");
+    let where_debug = where_each(cx, &cx.keys(&|_| true), "DebugFor");
     let bound = cx.where_checked();
-    let names = keys.iter().map(|key| &key.name);
     let text = update.to_string();
-    let getters = keys.iter().map(|key| {
+    let mut defaults = TokenStream::new();
+    for key in keys {
+        let field = &key.field;
+        defaults.extend(quote!(#field: ::core::default::Default::default(),));
+    }
+    let mut clones = TokenStream::new();
+    for key in keys {
+        let field = &key.field;
+        clones.extend(quote!(#field: #runtime::__private::CloneWrites(&self.#field).cloned(),));
+    }
+    let mut shown = Vec::new();
+    for key in keys {
+        let (name, field) = (&key.name, &key.field);
+        shown.push(quote!((#name, &self.#field)));
+    }
+    let mut getters = TokenStream::new();
+    for key in keys {
         let (
             Key {
                 field, vis, name, ..
@@ -31,46 +46,44 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             ty,
         ) = (key, cx.ty(key));
         let doc = format!("The writes to the key `{name}`.");
-        quote! {
+        getters.extend(quote! {
             #[doc = #doc]
             #[allow(dead_code)]
             #vis fn #field(&self) -> &#runtime::state::Writes<#ty> {
                 &self.#field
             }
-        }
-    });
-    let clear = per_written(cx, |_, key| {
+        });
+    }
+    let clear = per_written(cx, &|_, key| {
         let field = &key.field;
         quote!(#runtime::state::Writes::clear(&mut self.#field);)
     });
     quote! {
-        #[automatically_derived]
+        #Derived
         impl #update {
-            #(#getters)*
+            #getters
         }
-        #[automatically_derived]
+        #Derived
         impl ::core::default::Default for #update {
             fn default() -> Self {
-                #update { #(#fields: ::core::default::Default::default(),)* #marks: ::core::default::Default::default() }
+                #update { #defaults #marks: ::core::default::Default::default() }
             }
         }
-        #[automatically_derived]
+        #Derived
         impl ::core::clone::Clone for #update {
             fn clone(&self) -> Self {
                 #[allow(unused_imports)]
                 use #runtime::__private::NotClone as _;
-                #update { #(#fields: #runtime::__private::CloneWrites(&self.#fields).cloned(),)* #marks: self.#marks }
+                #update { #clones #marks: self.#marks }
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl ::core::fmt::Debug for #update #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#((#names, &self.#fields)),*])
+                #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#(#shown),*])
             }
         }
-        #[automatically_derived]
-        #[doc(hidden)]
+        #Hidden
         impl #runtime::state::Update<#ident> for #update #bound {
             #[inline]
             fn written(&self) -> #runtime::state::KeySet {
@@ -89,23 +102,26 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
 }
 
 /// Statements for each written key, in blocks. The variable `written` has the set of written keys.
-pub(super) fn per_written(cx: &Cx, statement: impl Fn(usize, &Key) -> TokenStream) -> TokenStream {
-    let (runtime, written) = (cx.runtime, local("written"));
-    let keys: Vec<_> = cx.state.keys.iter().enumerate().collect();
-    let blocks = keys.chunks(KeySet::BLOCK).enumerate().map(|(block, keys)| {
-        let statements = keys.iter().map(|&(index, key)| {
+pub(super) fn per_written(cx: &Cx, statement: &dyn Fn(usize, &Key) -> TokenStream) -> TokenStream {
+    let runtime = cx.runtime;
+    let written = local("written");
+    let mut blocks = TokenStream::new();
+    for (block, keys) in cx.state.keys.chunks(KeySet::BLOCK).enumerate() {
+        let mut statements = TokenStream::new();
+        for (at, key) in keys.iter().enumerate() {
+            let index = block * KeySet::BLOCK + at;
             let statement = statement(index, key);
-            quote! {
+            statements.extend(quote! {
                 if #runtime::state::KeySet::contains(&#written, #index) {
                     #statement
                 }
+            });
+        }
+        blocks.extend(quote! {
+            if #runtime::state::KeySet::any_in_block(&#written, #block) {
+                #statements
             }
         });
-        quote! {
-            if #runtime::state::KeySet::any_in_block(&#written, #block) {
-                #(#statements)*
-            }
-        }
-    });
-    quote!(#(#blocks)*)
+    }
+    blocks
 }
