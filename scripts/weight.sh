@@ -1,7 +1,18 @@
 #!/usr/bin/env bash
 # Prints what petalflow weighs, beside the same functions by hand with tokio alone: packages and CPU time of a minimal
 # program, and how `cargo check` grows with the nodes of a flow. Needs only cargo; builds in a temporary folder.
+#
+# `scripts/weight.sh --instructions` counts the instructions of rustc instead of the CPU time. The count hardly varies, and
+# depends on no other program. Needs valgrind and half an hour.
 set -euo pipefail
+case ${1:-} in
+'') instructions= ;;
+--instructions) instructions=1 ;;
+*)
+    echo "unknown option $1: there is only --instructions" >&2
+    exit 2
+    ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 work=$(mktemp -d)
@@ -80,6 +91,33 @@ packages=$(cargo tree -e normal,build --prefix none | sed 's/ (.*//' | grep -v '
 echo "packages: $(wc -l <<<"$packages") (at most 22), syn: $(grep -c '^syn ' <<<"$packages") (one)"
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+
+if [[ -n $instructions ]]; then
+    command -v valgrind >/dev/null || {
+        echo "valgrind is missing: install it, or leave out --instructions" >&2
+        exit 1
+    }
+    # Counts the instructions of one rustc. The linker is not counted.
+    cat >"$work/count" <<'SH'
+#!/usr/bin/env bash
+rustc=$("$1" --print sysroot)/bin/rustc
+shift
+# Cargo also asks rustc for its version and its targets.
+case " $* " in *" --crate-name ___ "* | *" -vV "*) exec "$rustc" "$@" ;; esac
+exec valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-file="$COUNTS/%p" "$rustc" "$@"
+SH
+    chmod +x "$work/count"
+    count() { # program: billions of instructions
+        rm -rf "$work/$1/target" "$work/counts"
+        mkdir "$work/counts"
+        (cd "$work/$1" && COUNTS=$work/counts RUSTC_WRAPPER=$work/count cargo build --release --quiet)
+        awk '/I *refs:/ { gsub(",", "", $NF); all += $NF } END { printf "%.1f", all / 1e9 }' "$work/counts"/*
+    }
+    by_hand=$(count by_hand)
+    minimal=$(count minimal)
+    echo "clean release build, billions of instructions: by hand $by_hand, petalflow $minimal, ratio $(ratio "$minimal" "$by_hand")"
+    exit
+fi
 
 # In turn, and the median of three, because machines are noisy.
 build_cpu() { (cd "$work/$1" && rm -rf target && cpu cargo build --release); }

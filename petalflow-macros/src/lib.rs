@@ -1,4 +1,7 @@
 //! The macros of petalflow. Depend on `petalflow`, which re-exports them.
+//!
+//! Each program compiles them without optimization, so a chain of iterators costs it several hundred lines of code for each
+//! closure. Where a loop reads as well, this crate and `petalflow-graph` have a loop (record 0072).
 
 mod ask;
 mod attributes;
@@ -97,7 +100,7 @@ for_compilers_and_editors! {
 /// | `output` | every path to END must write the key |
 /// | `untracked` | the key is never stored, so its type needs no serde; a thread that is loaded has its default. A node or a guard that reads it in a resumed run before it is written again is an error, unless the key has a default. The same holds for a node or a guard that takes the whole state, if the key had a value. A task that wrote it and whose superstep was stopped runs again |
 /// | `ephemeral` | the key has its value for one superstep only |
-/// | `recover` | a turn after one that broke off begins with the writes to the key by the tasks that had finished in the last superstep |
+/// | `recover` | a turn after one that did not end begins with the writes to the key by the tasks that had finished in the last superstep |
 /// | `id = "…"` | the name of the key in storage |
 /// | `name = Ident` | the name of the newtype, if the default name is taken or too long |
 ///

@@ -98,7 +98,7 @@ fn of_http(error: &HttpError) -> String {
             "the server answered with something that is not a message of MCP".into()
         }
         StreamableHttpError::Sse(error) if is_too_long(error) => TOO_LONG.into(),
-        StreamableHttpError::Sse(_) => "the stream of the answer broke off".into(),
+        StreamableHttpError::Sse(_) => "the stream of the answer ended early".into(),
         StreamableHttpError::ResponseBodyTooLarge { max_size } => {
             format!("an answer is longer than {max_size} bytes")
         }
@@ -147,7 +147,7 @@ fn of_http_client(error: &reqwest::Error) -> String {
     } else if error.is_connect() {
         "no connection"
     } else {
-        "the connection broke off"
+        "the connection was lost"
     };
     // The errors between say which parts of the HTTP client failed.
     let mut cause = error.source();

@@ -202,7 +202,7 @@ pub enum KeyFlag {
     SkipZero = 128,
     /// Has no default: every thread got its value from the input.
     Required = 256,
-    /// A turn after one that broke off begins with the writes of the tasks that had finished in the last superstep.
+    /// A turn after one that did not end begins with the writes of the tasks that had finished in the last superstep.
     Recover = 512,
 }
 

@@ -1,4 +1,4 @@
-//! Keys with `recover`: what the finished tasks of a superstep that broke off have written.
+//! Keys with `recover`: what the finished tasks of a superstep that did not end have written.
 
 use std::time::Duration;
 

@@ -214,7 +214,7 @@ impl ErrorConverter {
                 }
             }
             _ if error.is_connect() => "no connection".to_string(),
-            _ => "the connection broke off".to_string(),
+            _ => "the connection was lost".to_string(),
         };
         let mut cause = std::error::Error::source(error);
         while let Some(error) = cause {

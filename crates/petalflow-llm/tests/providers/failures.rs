@@ -492,7 +492,7 @@ async fn a_server_that_is_not_there_is_an_error() {
     for error in errors(&model).await {
         assert_eq!(error.kind, LlmErrorKind::Connection);
         assert!(
-            error.to_string().contains("no connection") || error.to_string().contains("broke off"),
+            error.to_string().contains("no connection") || error.to_string().contains("was lost"),
             "{error}"
         );
     }
