@@ -1,10 +1,12 @@
 //! Ready-made middleware: from a function, for some nodes, against panics.
+//!
+//! The methods are what `async_trait` makes of an `async fn`, written out: they return the future of what they surround, without a
+//! box of their own. rustc also takes long to check an `async fn` of a type with parameters.
 
 use super::{BoxFuture, Middleware, Next, NodeCall};
 use crate::error::BoxError;
 use crate::future::caught;
 use crate::state::State;
-use async_trait::async_trait;
 
 /// Creates middleware from a function.
 ///
@@ -39,7 +41,6 @@ where
 
 struct FromFn<F>(F);
 
-#[async_trait]
 impl<S, F> Middleware<S> for FromFn<F>
 where
     S: State,
@@ -48,8 +49,18 @@ where
         + Sync
         + 'static,
 {
-    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        (self.0)(call, next).await
+    fn around<'m, 'c, 'n, 'f>(
+        &'m self,
+        call: NodeCall<'c, S>,
+        next: Next<'n, S>,
+    ) -> BoxFuture<'f, Result<(), BoxError>>
+    where
+        'm: 'f,
+        'c: 'f,
+        'n: 'f,
+        Self: 'f,
+    {
+        (self.0)(call, next)
     }
 }
 
@@ -82,17 +93,25 @@ struct ForNodes<P, M> {
     middleware: M,
 }
 
-#[async_trait]
 impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Middleware<S>
     for ForNodes<P, M>
 {
-    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+    fn around<'m, 'c, 'n, 'f>(
+        &'m self,
+        call: NodeCall<'c, S>,
+        next: Next<'n, S>,
+    ) -> BoxFuture<'f, Result<(), BoxError>>
+    where
+        'm: 'f,
+        'c: 'f,
+        'n: 'f,
+        Self: 'f,
+    {
         if (self.which)(call.node()) {
             self.middleware.around(call, next)
         } else {
             next.run(call)
         }
-        .await
     }
 }
 
@@ -121,17 +140,36 @@ pub fn recover<S: State>(hook: impl Fn(&str, &str) + Send + Sync + 'static) -> i
 
 struct Recover<H>(H);
 
-#[async_trait]
 impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Recover<H> {
-    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+    fn around<'m, 'c, 'n, 'f>(
+        &'m self,
+        call: NodeCall<'c, S>,
+        next: Next<'n, S>,
+    ) -> BoxFuture<'f, Result<(), BoxError>>
+    where
+        'm: 'f,
+        'c: 'f,
+        'n: 'f,
+        Self: 'f,
+    {
+        recovered(&self.0, call, next)
+    }
+}
+
+fn recovered<'a, S: State>(
+    hook: &'a (dyn Fn(&str, &str) + Send + Sync),
+    call: NodeCall<'a, S>,
+    next: Next<'a, S>,
+) -> BoxFuture<'a, Result<(), BoxError>> {
+    Box::pin(async move {
         let scope = call.scope;
         let failure = match caught(async { next.run(call).await }).await {
             Ok(()) => return Ok(()),
             Err(failure) => failure,
         };
         if failure.kind() == crate::error::FailureKind::Panic {
-            (self.0)(scope.node(), &failure.source().to_string());
+            hook(scope.node(), &failure.source().to_string());
         }
         Err(failure.into_source())
-    }
+    })
 }

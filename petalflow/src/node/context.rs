@@ -464,6 +464,17 @@ impl Context {
         name: &'a str,
         effect: impl Future<Output = Result<T, E>> + Send + 'a,
     ) -> BoxFuture<'a, Result<T, BoxError>> {
+        let effect = async move { effect.await.map_err(Into::into) };
+        self.once_boxed(name, Box::pin(effect))
+    }
+
+    /// As [`once`](Self::once). Apart from it, because rustc takes 20 times as long to check the future of a function that has the
+    /// bound `impl Future + 'a`.
+    fn once_boxed<'a, T: Recorded>(
+        &'a self,
+        name: &'a str,
+        effect: BoxFuture<'a, Result<T, BoxError>>,
+    ) -> BoxFuture<'a, Result<T, BoxError>> {
         // Boxed for the same reason as in `ask`.
         Box::pin(async move {
             if let Some(services) = &self.0.shared.services {
@@ -477,7 +488,7 @@ impl Context {
                     return Ok(result);
                 }
             }
-            let result = effect.await.map_err(Into::into)?;
+            let result = effect.await?;
             if let Some(test) = &test {
                 test.record(name, &result)?;
             }

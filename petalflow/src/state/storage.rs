@@ -139,10 +139,10 @@ impl Stores for Durable {}
     label = "not `Serialize` and `Deserialize`",
     note = "the result is stored, so that a crash does not repeat the effect: derive `serde::Serialize` and `serde::Deserialize` for it, or let the effect return a part that has both"
 )]
-pub trait Recorded: Serialize + DeserializeOwned + Send {}
+pub trait Recorded: Serialize + DeserializeOwned + Send + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send> Recorded for T {}
+impl<T: Serialize + DeserializeOwned + Send + 'static> Recorded for T {}
 
 /// A type that can be shared between threads: a [`Managed`](crate::Managed) value, for example.
 ///
