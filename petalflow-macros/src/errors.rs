@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::DeriveInput;
 
-use crate::options::parse_as;
+use crate::parsers::parse_as;
 
 /// The errors that were found so far.
 #[derive(Default)]

@@ -10,6 +10,7 @@ mod errors;
 mod flow;
 mod node;
 mod options;
+mod parsers;
 mod paths;
 mod placeholder;
 mod route;

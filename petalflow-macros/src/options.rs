@@ -6,10 +6,11 @@ use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::parse::ParseStream;
 use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 
 use crate::errors::{Errors, coded_at};
+use crate::parsers::parse_with;
 use crate::types;
 
 /// Words of other libraries, and the options that have their meaning.
@@ -72,24 +73,6 @@ pub(crate) fn parse_tokens(tokens: TokenStream, errors: &mut Errors) -> Vec<Opt>
         Ok(())
     });
     options
-}
-
-/// Parses all tokens as one element.
-pub(crate) fn parse_as<T: Parse>(tokens: TokenStream) -> syn::Result<T> {
-    let mut parsed = None;
-    parse_with(tokens, &mut |input| {
-        parsed = Some(input.parse()?);
-        Ok(())
-    })?;
-    Ok(parsed.expect("the parser ran"))
-}
-
-/// Parses tokens with this function, which must parse all of them. syn's own function is compiled once per parser.
-pub(crate) fn parse_with(
-    tokens: TokenStream,
-    parser: &mut dyn FnMut(ParseStream) -> syn::Result<()>,
-) -> syn::Result<()> {
-    parser.parse2(tokens)
 }
 
 /// Parses options up to the end of `input`. An option that cannot be parsed is reported and skipped.

@@ -213,6 +213,8 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
         "petalflow-graph",
         &[
             "sorted",
+            "collections",
+            "lists",
             "components",
             "idx",
             "graph",
@@ -237,6 +239,8 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-macros",
         &[
+            "parsers",
+            "tokens",
             "errors",
             "types",
             "options",

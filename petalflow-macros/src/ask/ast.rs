@@ -11,6 +11,7 @@ use syn::{Attribute, Data, DeriveInput, Expr, Generics, LitStr, Member, Path, To
 use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen, comma_separated};
+use crate::parsers;
 
 /// A question.
 pub(crate) struct AskAst {
@@ -103,7 +104,7 @@ impl AskAst {
                 Ok(())
             };
             // `comma_separated` reports errors and parses all tokens.
-            let _ = options::parse_with(list.tokens.clone(), &mut read);
+            let _ = parsers::parse_with(list.tokens.clone(), &mut read);
         }
         match (expiry.after, expiry.answer) {
             (Some((_, Some(after))), Some((_, answer))) => self.expiry = Some((after, answer)),

@@ -20,7 +20,7 @@ use syn::{Attribute, bracketed};
 use ast::FlowAst;
 
 use crate::errors::Errors;
-use crate::options::parse_with;
+use crate::parsers::parse_with;
 use crate::paths::name;
 use crate::{twice, types};
 

@@ -10,6 +10,7 @@ use syn::{Attribute, FnArg, Generics, LitStr, Path, Signature, Token, Type, Visi
 use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
+use crate::parsers;
 use crate::paths::Runtime;
 
 /// The arguments of `#[node(Essay, ..)]`.
@@ -58,7 +59,7 @@ impl NodeArgs {
             options = options::parse(input, errors);
             Ok(())
         };
-        let rest = options::parse_with(args.clone(), &mut read).err();
+        let rest = parsers::parse_with(args.clone(), &mut read).err();
         if let Some(error) = rest {
             // syn also reports the tokens that are left in a broken group. This is not a second mistake.
             if errors.count() == before {
@@ -156,12 +157,12 @@ pub(crate) struct NodeImpl {
 impl NodeItem {
     /// Parses the item. If that fails, it parses the item without the parameters that are incomplete.
     pub(crate) fn read(item: TokenStream) -> syn::Result<Self> {
-        let error = match options::parse_as(item.clone()) {
+        let error = match parsers::parse_as(item.clone()) {
             Ok(item) => return Ok(item),
             Err(error) => error,
         };
         match complete_params(item) {
-            Some(item) => options::parse_as(item),
+            Some(item) => parsers::parse_as(item),
             None => Err(error),
         }
     }
@@ -206,7 +207,7 @@ fn complete_list(params: &Group) -> Option<Group> {
         }
         Ok(())
     };
-    options::parse_with(params.stream(), &mut read).ok()?;
+    parsers::parse_with(params.stream(), &mut read).ok()?;
     let mut parens = Group::new(Delimiter::Parenthesis, quote!(#(#complete),*));
     parens.set_span(params.span());
     Some(parens)
@@ -338,7 +339,7 @@ impl NodeImpl {
             }
             Ok(())
         };
-        options::parse_with(body.stream(), &mut read)?;
+        parsers::parse_with(body.stream(), &mut read)?;
         Ok(NodeImpl {
             attrs,
             diagnostics,

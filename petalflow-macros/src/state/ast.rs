@@ -11,6 +11,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token
 use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
+use crate::parsers;
 use crate::types;
 
 /// The arguments of `#[state(..)]`.
@@ -84,13 +85,13 @@ impl StateAst {
 
 /// Parses the item. If that fails, it parses the item without the fields that are incomplete.
 fn read(item: TokenStream) -> syn::Result<DeriveInput> {
-    let parsed = options::parse_as(item.clone());
+    let parsed = parsers::parse_as(item.clone());
     parsed.or_else(|error| {
         if error.to_string().starts_with("expected one of: `struct`") {
             let text = "only a struct can be a state: `#[state] struct Essay { topic: String }`";
             return Err(syn::Error::new(error.span(), text));
         }
-        options::parse_as(complete_fields(item).ok_or(error)?)
+        parsers::parse_as(complete_fields(item).ok_or(error)?)
     })
 }
 
@@ -122,7 +123,7 @@ fn complete_fields(item: TokenStream) -> Option<TokenStream> {
         }
         Ok(())
     };
-    options::parse_with(body.stream(), &mut read).ok()?;
+    parsers::parse_with(body.stream(), &mut read).ok()?;
     let mut braces = Group::new(body.delimiter(), quote!(#(#fields,)*));
     braces.set_span(body.span());
     complete.append(braces);
@@ -162,7 +163,7 @@ fn own(ty: &mut Type, errors: &mut Errors) {
         }
         _ => return,
     };
-    let owner = options::parse_as(owner).expect("the tokens are a type");
+    let owner = parsers::parse_as(owner).expect("the tokens are a type");
     let part = types::written(ty);
     let whole = types::written(&owner);
     let message =
@@ -236,7 +237,7 @@ pub(crate) fn has_cfg(item: &TokenStream) -> bool {
 
 /// The arguments of `#[state(..)]`, if a derive expands the state.
 pub(crate) fn args_of(item: &TokenStream) -> TokenStream {
-    if let Ok(item) = options::parse_as::<DeriveInput>(item.clone()) {
+    if let Ok(item) = parsers::parse_as::<DeriveInput>(item.clone()) {
         for attr in item.attrs {
             if attr.path().is_ident("__petalflow_state")
                 && let Meta::List(list) = attr.meta

@@ -15,7 +15,7 @@ use self::model::Tool;
 use crate::attributes;
 use crate::errors::Errors;
 use crate::node::reported;
-use crate::options::parse_as;
+use crate::parsers::parse_as;
 use crate::paths::Runtime;
 use crate::twice::{self, What};
 

@@ -6,8 +6,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Token, Type, bracketed, token};
 
 use crate::errors::Errors;
-use crate::options;
 use crate::options::skip_to_comma;
+use crate::parsers;
 use crate::paths::Runtime;
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
@@ -55,7 +55,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         krate,
         tools,
         errors,
-    } = match options::parse_as(input) {
+    } = match parsers::parse_as(input) {
         Ok(input) => input,
         Err(error) => return error.to_compile_error(),
     };

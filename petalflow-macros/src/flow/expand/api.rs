@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 use super::cx::Cx;
 use super::{builder, docs, interrupt_points};
 use crate::attributes;
-use crate::options::parse_as;
+use crate::parsers::parse_as;
 use crate::paths::Derived;
 
 /// The type of the flow, in a module with a unique name, and its import. If another type has the same name, only the import is an
