@@ -159,19 +159,6 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The value of the key. If there is none, `new` makes it.
-    #[inline]
-    pub fn get_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
-        let index = match self.position(&key) {
-            Ok(index) => index,
-            Err(index) => {
-                self.0.insert(index, (key, new()));
-                index
-            }
-        };
-        &mut self.0[index].1
-    }
-
     /// The value of the key. If there is none, it is set to `value`.
     #[inline]
     pub fn get_or_insert(&mut self, key: K, value: V) -> &mut V {
@@ -261,7 +248,7 @@ mod tests {
             let mut tree: BTreeMap<u8, u16> = entries.iter().copied().collect();
             prop_assert!(map.iter().eq(&tree));
             prop_assert_eq!(map.get(&asked), tree.get(&asked));
-            prop_assert_eq!(*map.get_or(asked, || 7), *tree.entry(asked).or_insert(7));
+            prop_assert_eq!(*map.get_or_insert(asked, 7), *tree.entry(asked).or_insert(7));
             prop_assert_eq!(map.insert(asked, 8), tree.insert(asked, 8));
             prop_assert!(map.into_values().eq(tree.into_values()));
         }
