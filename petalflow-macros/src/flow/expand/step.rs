@@ -11,7 +11,7 @@ use crate::flow::model::Kind;
 use crate::paths::Name;
 
 /// The number of arms of the largest list of the runtime. A list below another one has this size.
-const LARGEST: usize = 16;
+const LARGEST: usize = 32;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
@@ -45,8 +45,12 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             below: quote!(::core::option::Option<u32>),
         };
     }
-    // The runtime has lists of these two sizes.
-    let size = if arms.len() <= 4 { 4 } else { LARGEST };
+    // The runtime has lists of these sizes.
+    let size = match arms.len() {
+        0..=4 => 4,
+        5..=16 => 16,
+        _ => LARGEST,
+    };
     let all = Name::new("__All", Span::call_site());
     code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
     let head = head(cx);

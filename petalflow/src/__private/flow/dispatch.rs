@@ -80,7 +80,7 @@ impl<F, S: State, T> Arm<F, S, T> for NoArm {
 #[derive(Debug)]
 pub struct RangeArm<C>(PhantomData<C>);
 
-impl<F: Sync + 'static, S: State, C: Upto16<F, S, Rest = Option<u32>>> Arm<F, S, Option<u32>>
+impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S, Option<u32>>
     for RangeArm<C>
 {
     type Output = Result<Option<u32>, BoxError>;
@@ -91,7 +91,7 @@ impl<F: Sync + 'static, S: State, C: Upto16<F, S, Rest = Option<u32>>> Arm<F, S,
         node: u32,
         step: &'a mut Step<'_, S>,
     ) -> impl Future<Output = Result<Option<u32>, BoxError>> + Send + 'a {
-        upto16::<C, F, S>(flow, node, step)
+        upto32::<C, F, S>(flow, node, step)
     }
 
     #[inline]
@@ -202,6 +202,7 @@ macro_rules! dispatch {
     };
 }
 
-// Two sizes, because rustc takes longer to check the largest one than the engine's loop. A list of another length has empty arms.
+// Few sizes, because rustc takes long to check them. A list of another length has empty arms.
 dispatch!(upto4 Upto4 0 A0 1 A1 2 A2 3 A3);
 dispatch!(upto16 Upto16 0 A0 1 A1 2 A2 3 A3 4 A4 5 A5 6 A6 7 A7 8 A8 9 A9 10 A10 11 A11 12 A12 13 A13 14 A14 15 A15);
+dispatch!(upto32 Upto32 0 A0 1 A1 2 A2 3 A3 4 A4 5 A5 6 A6 7 A7 8 A8 9 A9 10 A10 11 A11 12 A12 13 A13 14 A14 15 A15 16 A16 17 A17 18 A18 19 A19 20 A20 21 A21 22 A22 23 A23 24 A24 25 A25 26 A26 27 A27 28 A28 29 A29 30 A30 31 A31);

@@ -39,7 +39,9 @@ pub use crate::subflow::subflow;
 
 pub use builder::{HasValue, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
-pub use dispatch::{Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto16, upto4, upto16};
+pub use dispatch::{
+    Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto16, Upto32, upto4, upto16, upto32,
+};
 pub use interrupt_points::{guard_read, guarded, key_named, no_guard};
 pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
