@@ -1,7 +1,7 @@
 //! The macros of petalflow. Depend on `petalflow`, which re-exports them.
 //!
-//! Each program compiles them without optimization, so a chain of iterators costs it several hundred lines of code for each
-//! closure. Where a loop reads as well, this crate and `petalflow-graph` have a loop (record 0072).
+//! Cargo compiles them without optimization. A chain of iterators is then several hundred lines of code for each closure, in every
+//! build of a user. So this crate and `petalflow-graph` have loops where a loop is as easy to read (record 0072).
 
 mod ask;
 mod attributes;

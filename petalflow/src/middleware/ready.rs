@@ -1,12 +1,29 @@
 //! Ready-made middleware: from a function, for some nodes, against panics.
-//!
-//! The methods are what `async_trait` makes of an `async fn`, written out: they return the future of what they surround, without a
-//! box of their own. rustc also takes long to check an `async fn` of a type with parameters.
 
 use super::{BoxFuture, Middleware, Next, NodeCall};
 use crate::error::BoxError;
 use crate::future::caught;
 use crate::state::State;
+
+/// The method [`Middleware::around`], as `async_trait` would expand it. It returns the future of the inner layer without a box of
+/// its own. rustc also takes long to check an `async fn` of a type with parameters.
+macro_rules! around {
+    (|$this:ident, $call:ident, $next:ident| $future:expr) => {
+        fn around<'m, 'c, 'n, 'f>(
+            &'m $this,
+            $call: NodeCall<'c, S>,
+            $next: Next<'n, S>,
+        ) -> BoxFuture<'f, Result<(), BoxError>>
+        where
+            'm: 'f,
+            'c: 'f,
+            'n: 'f,
+            Self: 'f,
+        {
+            $future
+        }
+    };
+}
 
 /// Creates middleware from a function.
 ///
@@ -49,19 +66,7 @@ where
         + Sync
         + 'static,
 {
-    fn around<'m, 'c, 'n, 'f>(
-        &'m self,
-        call: NodeCall<'c, S>,
-        next: Next<'n, S>,
-    ) -> BoxFuture<'f, Result<(), BoxError>>
-    where
-        'm: 'f,
-        'c: 'f,
-        'n: 'f,
-        Self: 'f,
-    {
-        (self.0)(call, next)
-    }
+    around!(|self, call, next| (self.0)(call, next));
 }
 
 /// Applies a middleware to some nodes only.
@@ -96,23 +101,13 @@ struct ForNodes<P, M> {
 impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Middleware<S>
     for ForNodes<P, M>
 {
-    fn around<'m, 'c, 'n, 'f>(
-        &'m self,
-        call: NodeCall<'c, S>,
-        next: Next<'n, S>,
-    ) -> BoxFuture<'f, Result<(), BoxError>>
-    where
-        'm: 'f,
-        'c: 'f,
-        'n: 'f,
-        Self: 'f,
-    {
+    around!(|self, call, next| {
         if (self.which)(call.node()) {
             self.middleware.around(call, next)
         } else {
             next.run(call)
         }
-    }
+    });
 }
 
 /// Converts a node's panic to an error, so that retries apply to it. First calls `hook` with the node's name and the
@@ -141,19 +136,7 @@ pub fn recover<S: State>(hook: impl Fn(&str, &str) + Send + Sync + 'static) -> i
 struct Recover<H>(H);
 
 impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Recover<H> {
-    fn around<'m, 'c, 'n, 'f>(
-        &'m self,
-        call: NodeCall<'c, S>,
-        next: Next<'n, S>,
-    ) -> BoxFuture<'f, Result<(), BoxError>>
-    where
-        'm: 'f,
-        'c: 'f,
-        'n: 'f,
-        Self: 'f,
-    {
-        recovered(&self.0, call, next)
-    }
+    around!(|self, call, next| recovered(&self.0, call, next));
 }
 
 fn recovered<'a, S: State>(

@@ -263,7 +263,7 @@ pub(in crate::exec) fn names(
     names
 }
 
-/// The names of the nodes of a superstep, for its event. Not generic, for the same reason.
+/// The names of the nodes of a superstep, for its event. Not generic, because every program would compile it again.
 #[cold]
 pub(in crate::exec) fn names_for_event(plan: &ExecutionPlan, frontier: &[Task]) -> Vec<Arc<str>> {
     let mut names = Vec::with_capacity(frontier.len());
