@@ -1,9 +1,11 @@
 //! Reports a second `#[node]` or `#[tool]` on one item. Each makes a type with the name of the function, and rustc reports the name
 //! and everything that is generated for it. So the first attribute removes the others.
 
+use proc_macro2::TokenStream;
 use syn::{Attribute, Path};
 
 use crate::errors::Errors;
+use crate::tokens::concat;
 
 const NODE: &str = "node";
 const TOOL: &str = "tool";
@@ -26,15 +28,9 @@ pub(crate) fn named<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute
     found
 }
 
-/// Copies of the attributes of this name.
-pub(crate) fn cloned(attrs: &[Attribute], name: &str) -> Vec<Attribute> {
-    let mut found = Vec::new();
-    for attr in attrs {
-        if attr.path().is_ident(name) {
-            found.push(attr.clone());
-        }
-    }
-    found
+/// The tokens of the attributes of this name.
+pub(crate) fn tokens(attrs: &[Attribute], name: &str) -> TokenStream {
+    concat(&named(attrs, name))
 }
 
 /// Removes the attributes for which this holds, and returns them.

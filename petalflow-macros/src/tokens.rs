@@ -4,7 +4,7 @@
 //! and these functions once per type of element.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens, quote};
 
 /// The tokens of each element.
 pub(crate) fn each<T>(elements: &[T], code: &dyn Fn(&T) -> TokenStream) -> TokenStream {
@@ -16,6 +16,11 @@ pub(crate) fn each_at<T>(elements: &[T], code: &dyn Fn(usize, &T) -> TokenStream
     all(elements.len(), false, &|index| {
         code(index, &elements[index])
     })
+}
+
+/// The elements themselves.
+pub(crate) fn concat<T: ToTokens>(elements: &[T]) -> TokenStream {
+    each(elements, &|element| element.to_token_stream())
 }
 
 /// `a, b, c,`, without the elements that have no tokens.

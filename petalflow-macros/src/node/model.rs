@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeReference, TypeTuple};
+use syn::{FnArg, Pat, PatType, ReturnType, Signature, Type, TypeReference, TypeTuple};
 
 use super::ast::is_misspelt;
 use crate::attributes;
@@ -27,7 +27,8 @@ pub(crate) struct Node {
 pub(crate) struct Param<S = Source> {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
-    pub(crate) cfgs: Vec<Attribute>,
+    /// Its `#[cfg]` attributes.
+    pub(crate) cfgs: TokenStream,
     pub(crate) source: S,
 }
 
@@ -297,7 +298,7 @@ impl Param {
         Some(Param {
             ident,
             ty: ty.clone(),
-            cfgs: attributes::cloned(&input.attrs, "cfg"),
+            cfgs: attributes::tokens(&input.attrs, "cfg"),
             source,
         })
     }

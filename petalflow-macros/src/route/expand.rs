@@ -7,7 +7,7 @@ use syn::Type;
 use super::ast::RouteAst;
 use crate::editor::elsewhere;
 use crate::paths::{Derived, Hidden, Runtime, local, name, route_hash};
-use crate::tokens::list_at;
+use crate::tokens::{list, list_at};
 
 /// The implementations for the enum.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
@@ -20,12 +20,10 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let mut names = Vec::new();
-    let mut payloads = Vec::new();
-    for variant in variants {
-        names.push(name(&variant.ident));
-        payloads.push(variant.payload.is_some());
-    }
+    let names = list(variants, &|variant| name(&variant.ident).to_token_stream());
+    let payloads = list(variants, &|variant| {
+        variant.payload.is_some().to_token_stream()
+    });
     let carried_types = carried_types(route, runtime);
     let arms = arms(route, runtime);
     let index = index_body(route);
@@ -38,8 +36,8 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             #arms
             #Hidden
             impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
-                const NAMES: &'static [&'static str] = &[#(#names),*];
-                const PAYLOADS: &'static [bool] = &[#(#payloads),*];
+                const NAMES: &'static [&'static str] = &[#names];
+                const PAYLOADS: &'static [bool] = &[#payloads];
                 const ROUTES: bool = true;
                 #carried_types
             }

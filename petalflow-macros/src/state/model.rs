@@ -4,9 +4,7 @@ use petalflow_graph::{MAX_KEYS, Rule};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::{
-    Attribute, Data, DeriveInput, Expr, Field, Fields, LitInt, LitStr, Path, Type, Visibility,
-};
+use syn::{Data, DeriveInput, Expr, Field, Fields, LitInt, LitStr, Path, Type, Visibility};
 
 use super::ast::{StateArgs, StateAst};
 use crate::attributes;
@@ -68,7 +66,7 @@ pub(crate) struct Key {
     pub(crate) name_clash: Option<(Ident, String)>,
     /// Whether that owner is the type of the key's own value.
     pub(crate) named_like_value: bool,
-    pub(crate) docs: Vec<Attribute>,
+    pub(crate) docs: TokenStream,
     pub(crate) reducer: Reducer,
     /// The options that name a reducer. There should be at most one.
     pub(crate) reducers: Vec<Ident>,
@@ -265,7 +263,7 @@ impl Key {
             name,
             ty: field.ty.clone(),
             vis: visibility(&item.vis, field).clone(),
-            docs: attributes::cloned(&field.attrs, "doc"),
+            docs: attributes::tokens(&field.attrs, "doc"),
             reducer: Reducer::Replace,
             reducers: Vec::new(),
             initial: Initial::Implicit,

@@ -7,6 +7,7 @@ use syn::{Attribute, LitStr, Meta, Type};
 
 use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
+use crate::attributes;
 use crate::node::ast::NodeFn;
 use crate::node::expand::marker;
 use crate::paths::{Derived, Name, NoClippy, Runtime, local, local_at};
@@ -21,8 +22,8 @@ pub(crate) fn tool(
 ) -> TokenStream {
     let NodeFn { attrs, sig, .. } = function;
     let ident = &sig.ident;
-    let cfgs: Vec<_> = named(attrs, "cfg").collect();
-    let docs: Vec<_> = named(attrs, "doc").collect();
+    let cfgs = attributes::tokens(attrs, "cfg");
+    let docs = attributes::tokens(attrs, "doc");
     let text = args.name_of(ident);
     let doc = format!("The tool `{text}`, as agents name it.");
     let cx = Cx {
@@ -35,18 +36,18 @@ pub(crate) fn tool(
     let marker = marker(function);
     let arguments = usable.then(|| cx.arguments());
     let implementation = if usable {
-        cx.implementation(&docs)
+        cx.implementation(&attributes::named(attrs, "doc"))
     } else {
         placeholder::tool(&tool.call, runtime)
     };
     quote! {
-        #(#cfgs)*
-        #(#docs)*
+        #cfgs
+        #docs
         #[doc = ""]
         #[doc = #doc]
         #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
         #marker
-        #(#cfgs)*
+        #cfgs
         #NoClippy
         const _: () = {
             #arguments
@@ -58,10 +59,6 @@ pub(crate) fn tool(
             }
         };
     }
-}
-
-fn named<'a>(attrs: &'a [Attribute], name: &'a str) -> impl Iterator<Item = &'a Attribute> {
-    attrs.iter().filter(move |attr| attr.path().is_ident(name))
 }
 
 struct Cx<'a> {
@@ -94,7 +91,7 @@ impl Cx<'_> {
                 params.push(param);
                 types.push(ty);
             } else {
-                fields.push(quote!(#(#cfgs)* #(#attrs)* #ident: #ty));
+                fields.push(quote!(#cfgs #(#attrs)* #ident: #ty));
             }
         }
         let path = quote!(#runtime).to_string().replace(' ', "");
@@ -218,7 +215,7 @@ impl Cx<'_> {
                     quote!(as #runtime::__private::tool::ToolHandle>::require),
                 );
                 matches!(param.source, Source::Run)
-                    .then(|| quote!(#(#cfgs)* #open #ty #rest(#requirements);))
+                    .then(|| quote!(#cfgs #open #ty #rest(#requirements);))
             })
             .peekable();
         required.peek()?;
@@ -254,13 +251,13 @@ impl Cx<'_> {
                     quote!(#runtime::__private::tool::extracted(#text, #open #ty #rest(#cx))?)
                 }
             };
-            Some(quote!(#(#cfgs)* let #value: #ty = #taken;))
+            Some(quote!(#cfgs let #value: #ty = #taken;))
         });
         let function = &tool.call;
         let values = tool.params.iter().enumerate().map(|(index, param)| {
             let value = value(index);
             let cfgs = &param.cfgs;
-            quote!(#(#cfgs)* #value)
+            quote!(#cfgs #value)
         });
         let call = quote!(#function(#(#values),*));
         let call = match (args.blocking.is_some(), tool.is_async) {
@@ -283,7 +280,7 @@ impl Cx<'_> {
         let fields = self.tool.arguments().map(|(index, param, _)| {
             let Param { ident, cfgs, .. } = param;
             let value = value(index);
-            quote!(#(#cfgs)* #ident: #value)
+            quote!(#cfgs #ident: #value)
         });
         quote!(__Arguments { #(#fields,)* .. })
     }
@@ -351,7 +348,7 @@ impl Cx<'_> {
                     let value = value(index);
                     let cfgs = &param.cfgs;
                     let value = value.at(value.span().located_at(at));
-                    quote_spanned!(at=> #(#cfgs)* &#value)
+                    quote_spanned!(at=> #cfgs &#value)
                 });
                 let call = quote_spanned!(at=> #path(#(#values),*));
                 let asks = runtime.respan(path, quote!(#runtime::tool::ToolConfirm::question));

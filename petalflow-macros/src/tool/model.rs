@@ -7,7 +7,7 @@ use syn::{
     parse_quote,
 };
 
-use crate::{node, types};
+use crate::{attributes, node, types};
 
 /// A tool.
 pub(crate) struct Tool {
@@ -157,23 +157,28 @@ fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
         _ if run.is_some() => Source::Run,
         Some(segment) if segment.ident == "ToolContext" => Source::ToolContext,
         Some(segment) if segment.ident == "Context" || segment.ident == "Managed" => Source::Run,
-        _ => Source::Argument(attributes(input, &["doc", "serde", "schemars"])),
+        _ => Source::Argument(described_by(input)),
     };
     Some(Param {
         ident,
         ty: ty.clone(),
-        cfgs: attributes(input, &["cfg"]),
+        cfgs: attributes::tokens(&input.attrs, "cfg"),
         source,
     })
 }
 
-/// The attributes with one of these names.
-fn attributes(input: &PatType, names: &[&str]) -> Vec<Attribute> {
-    let named = input
-        .attrs
-        .iter()
-        .filter(|attr| names.iter().any(|name| attr.path().is_ident(name)));
-    named.cloned().collect()
+/// The attributes that the field of an argument takes over.
+fn described_by(input: &PatType) -> Vec<Attribute> {
+    let mut taken = Vec::new();
+    for attr in &input.attrs {
+        if ["doc", "serde", "schemars"]
+            .iter()
+            .any(|name| attr.path().is_ident(name))
+        {
+            taken.push(attr.clone());
+        }
+    }
+    taken
 }
 
 /// The type with owned types for references: `String` for `&str`, `Vec<T>` for `&[T]`. `None` if it has no references.

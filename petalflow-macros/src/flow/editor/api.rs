@@ -7,6 +7,7 @@ use crate::editor::elsewhere;
 use crate::flow::check::is_method;
 use crate::flow::expand::{Cx, Generics, builder_doc, required, signatures};
 use crate::paths::derived;
+use crate::tokens::concat;
 
 /// The types and their methods.
 pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
@@ -20,6 +21,7 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     } = cx;
     let state = elsewhere(state.to_token_stream());
     let own = elsewhere(name.to_token_stream());
+    let attrs = concat(attrs);
     let cfgs = cx.cfgs();
     let [run, new, topology, mermaid, dot] = signatures(krate, &state);
     let (builder, methods) = if cx.has_values() {
@@ -45,12 +47,12 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
         }
     });
     quote! {
-        #(#attrs)*
+        #attrs
         #docs
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #vis struct #name;
         #builder
-        #(#cfgs)*
+        #cfgs
         #[allow(warnings)]
         const _: () = {
             use #krate::__private::flow as __petalflow;
@@ -116,7 +118,7 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
     }
     let doc = builder_doc(cx.name);
     let item = quote! {
-        #(#cfgs)*
+        #cfgs
         #[doc = #doc]
         #[allow(warnings)]
         #[must_use = "nothing runs before `run`"]

@@ -32,7 +32,7 @@ pub(super) fn code(cx: &Cx<'_>, parts: &[Part]) -> TokenStream {
         }
     }
     quote! {
-        #(#cfgs)*
+        #cfgs
         #[allow(warnings)]
         const _: () = {
             use #krate::graph::{END, START};

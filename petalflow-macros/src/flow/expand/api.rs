@@ -10,6 +10,7 @@ use super::{builder, docs, interrupt_points};
 use crate::attributes;
 use crate::parsers::parse_as;
 use crate::paths::Derived;
+use crate::tokens::concat;
 
 /// The type of the flow, in a module with a unique name, and its import. If another type has the same name, only the import is an
 /// error, because all generated code refers to the module.
@@ -22,13 +23,16 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let cfgs = cx.cfgs();
     let reach = from_within(vis);
     let mut of_type = attrs.to_vec();
-    let of_docs = attributes::extract(&mut of_type, &|attr| attr.path().is_ident("doc"));
+    let of_docs = concat(&attributes::extract(&mut of_type, &|attr| {
+        attr.path().is_ident("doc")
+    }));
+    let of_type = concat(&of_type);
     let (inner, builder) = if cx.has_values() {
         let fields = builder::fields();
         let within = parse_as(reach.clone()).expect("the tokens are a visibility");
         let builder = builder::item(cx, &from_within(&within));
         let import = quote! {
-            #(#cfgs)*
+            #cfgs
             #[allow(unused_imports)]
             #vis use #module::builder::*;
         };
@@ -52,8 +56,8 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let import = quote_spanned!(span=> use #path::#source as #target;);
     let import = cx.before.is_none().then(|| {
         quote! {
-            #(#cfgs)*
-            #(#of_docs)*
+            #cfgs
+            #of_docs
             #docs
             #[doc(inline)]
             #[allow(unused_imports)]
@@ -61,10 +65,10 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         }
     });
     quote! {
-        #(#cfgs)*
+        #cfgs
         #[allow(non_snake_case)]
         mod #module {
-            #(#of_type)*
+            #of_type
             #[allow(unreachable_pub, missing_docs, clippy::redundant_pub_crate)]
             #inner
         }

@@ -428,18 +428,17 @@ fn marker(value: &Value<'_>) -> Ident {
 /// A flow without required node values runs without a builder, and can be a sub-flow.
 fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
-    let mut fields = Vec::new();
-    for value in values {
+    let fields = list(values, &|value| {
         let field = value.name;
         let make = value.make();
-        fields.push(quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make()))));
-    }
+        quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
+    });
     let exists = cx.exists();
     quote! {
         #Derived
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                Self { values: __Values { #(#fields),* } }
+                Self { values: __Values { #fields } }
             }
         }
         #Derived

@@ -34,8 +34,8 @@ pub(crate) struct Cx<'a> {
 
 impl Cx<'_> {
     /// The `#[cfg]` attributes of the flow. Every generated item repeats them.
-    pub(crate) fn cfgs(&self) -> Vec<&Attribute> {
-        attributes::named(self.attrs, "cfg")
+    pub(crate) fn cfgs(&self) -> TokenStream {
+        attributes::tokens(self.attrs, "cfg")
     }
 
     /// The module that contains the flow's type.

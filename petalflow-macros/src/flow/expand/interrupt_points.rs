@@ -50,7 +50,7 @@ fn keys(index: usize, guard: &Guard) -> TokenStream {
     for (at, param) in &read(guard) {
         let key = key_name(index, *at);
         let cfgs = &param.cfgs;
-        keys.extend(quote!(#(#cfgs)* { keys = keys.union(#key); }));
+        keys.extend(quote!(#cfgs { keys = keys.union(#key); }));
     }
     quote!({ #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #keys keys })
 }
@@ -70,9 +70,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 &param.ident.to_token_stream(),
                 quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
             );
-            let check = (!cx.lost).then(|| quote!(#(#cfgs)* #check));
+            let check = (!cx.lost).then(|| quote!(#cfgs #check));
             code.extend(quote! {
-                #(#cfgs)*
+                #cfgs
                 const #name: __petalflow::KeySet = #key;
                 #check
             });

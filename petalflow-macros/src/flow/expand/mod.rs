@@ -42,7 +42,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     };
     quote! {
         #item
-        #(#cfgs)*
+        #cfgs
         #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
             use #krate::__private::flow as __petalflow;

@@ -38,12 +38,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let end = model.nodes.len().min(start + CHUNK);
         let make = numbered("__SPECS_", start);
         let count = number(end - start);
-        let mut specs = Vec::new();
+        let mut specs = TokenStream::new();
         for index in start..end {
-            specs.push(spec(cx, index));
+            let spec = spec(cx, index);
+            specs.extend(quote!(#spec,));
         }
         code.extend(quote! {
-            const #make: [__petalflow::Spec; #count] = [#(#specs),*];
+            const #make: [__petalflow::Spec; #count] = [#specs];
         });
         chunks.extend(quote!(&#make,));
     }

@@ -64,12 +64,12 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
     if let Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) = source {
         // In a `match` the inner reference is coerced. `Option<&String>` itself does not coerce to `Option<&str>`.
         return quote_spanned! {ident.span()=>
-            #(#cfgs)*
+            #cfgs
             let #ident: #ty = match #value {
                 ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),
                 ::core::option::Option::None => ::core::option::Option::None,
             };
         };
     }
-    quote_spanned!(ident.span()=> #(#cfgs)* let #ident: #ty = #value;)
+    quote_spanned!(ident.span()=> #cfgs let #ident: #ty = #value;)
 }

@@ -12,6 +12,7 @@ use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Source};
 use crate::attributes;
 use crate::paths::{Hidden, NoClippy, Runtime, local, name, no_generics, option};
+use crate::tokens::concat;
 use crate::types;
 
 /// The node of a function: `struct write {}` and its implementations.
@@ -23,13 +24,13 @@ pub(crate) fn function(
 ) -> TokenStream {
     let NodeFn { attrs, sig, .. } = function;
     let ident = &sig.ident;
-    let cfgs = attributes::named(attrs, "cfg");
-    let docs = attributes::named(attrs, "doc");
+    let cfgs = attributes::tokens(attrs, "cfg");
+    let docs = attributes::tokens(attrs, "doc");
     let doc = format!("The node `{}`, as flows name it.", name(ident));
     let marker = marker(function);
     let item = quote! {
-        #(#cfgs)*
-        #(#docs)*
+        #cfgs
+        #docs
         #[doc = ""]
         #[doc = #doc]
         #[allow(non_camel_case_types, dead_code, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
@@ -72,7 +73,7 @@ pub(crate) fn function(
     }
     quote! {
         #item
-        #(#cfgs)*
+        #cfgs
         #NoClippy
         const _: () = {
             type #state = #written;
@@ -114,10 +115,10 @@ pub(crate) fn marker(function: &NodeFn) -> TokenStream {
 /// A placeholder for a function that was reported: a node over every state.
 pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let ident = &function.sig.ident;
-    let cfgs = attributes::named(&function.attrs, "cfg");
+    let cfgs = attributes::tokens(&function.attrs, "cfg");
     let text = name(ident);
     quote! {
-        #(#cfgs)*
+        #cfgs
         const _: () = {
             #Hidden
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
@@ -172,9 +173,9 @@ pub(crate) fn value(
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
-    let cfgs = attributes::named(&block.attrs, "cfg");
+    let cfgs = attributes::tokens(&block.attrs, "cfg");
     quote! {
-        #(#cfgs)*
+        #cfgs
         #NoClippy
         const _: () = {
             #node_impl
@@ -225,6 +226,7 @@ impl Cx<'_> {
             diagnostics,
             ..
         } = self;
+        let diagnostics = concat(diagnostics);
         let output = self.output();
         let (item, takes) = match self.item() {
             Some(item) => {
@@ -259,7 +261,7 @@ impl Cx<'_> {
         };
         quote! {
             #Hidden
-            #(#diagnostics)*
+            #diagnostics
             impl #generics #of for #ty #where_clause {
                 #output
                 type Item = #item;
@@ -499,7 +501,7 @@ impl Cx<'_> {
         for (index, param) in node.params.iter().enumerate() {
             let value = params::value(index);
             let cfgs = &param.cfgs;
-            arguments.push(quote!(#(#cfgs)* #value));
+            arguments.push(quote!(#cfgs #value));
         }
         match (self.method, self.on_own_thread()) {
             (false, _) => quote!(#call(#(#arguments),*)),

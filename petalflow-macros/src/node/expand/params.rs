@@ -39,8 +39,8 @@ impl Binder<'_> {
     /// The set of the keys that are read, without those of a parameter that reads the whole state.
     pub(crate) fn reads(&self, params: &[Param]) -> TokenStream {
         let Binder { runtime, state, .. } = self;
-        let mut named = Vec::new();
-        let mut typed = Vec::new();
+        let mut named = TokenStream::new();
+        let mut typed = TokenStream::new();
         for Param {
             ident,
             cfgs,
@@ -51,7 +51,7 @@ impl Binder<'_> {
             match source {
                 Source::Key(_) => {
                     let hash = route_hash(&name(ident));
-                    named.push(quote!(#(#cfgs)* #hash));
+                    named.extend(quote!(#cfgs #hash,));
                 }
                 Source::KeyOf(key, _) => {
                     let index = of(
@@ -60,7 +60,7 @@ impl Binder<'_> {
                         &quote!(#runtime::__private::KeyOf<#state>),
                         &quote!(INDEX),
                     );
-                    typed.push(quote!(.with(#index)));
+                    typed.extend(quote!(.with(#index)));
                 }
                 Source::State | Source::Item(_) | Source::Run => {}
             }
@@ -72,13 +72,13 @@ impl Binder<'_> {
             quote!({
                 #[allow(unused_imports)]
                 use #runtime::__private::NoNames as _;
-                #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
+                #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#named])
             })
         };
         if typed.is_empty() {
             named
         } else {
-            quote!((#named) #(#typed)*)
+            quote!((#named) #typed)
         }
     }
 
@@ -91,7 +91,7 @@ impl Binder<'_> {
             }
             let require = self.extractor(param, "require");
             let cfgs = &param.cfgs;
-            quote!(#(#cfgs)* #require(#requirements);)
+            quote!(#cfgs #require(#requirements);)
         })
     }
 
@@ -109,7 +109,7 @@ impl Binder<'_> {
             let extracted = extract(runtime, ty, "extract");
             let required = extract(runtime, ty, "require");
             quote! {
-                #(#cfgs)*
+                #cfgs
                 const #name: (
                     fn(&#runtime::node::Scope) -> ::core::result::Result<#ty, #runtime::BoxError>,
                     fn(&mut #runtime::node::Requirements<'_>),
@@ -126,7 +126,7 @@ impl Binder<'_> {
             }
             let name = take(param);
             let cfgs = &param.cfgs;
-            quote!(#(#cfgs)* let _ = #name;)
+            quote!(#cfgs let _ = #name;)
         })
     }
 
@@ -198,10 +198,10 @@ impl Binder<'_> {
                     let extract = self.extractor(param, "extract");
                     quote!(#extract(#scope)?)
                 };
-                return quote!(#(#cfgs)* let #value = #taken;);
+                return quote!(#cfgs let #value = #taken;);
             }
         };
-        quote!(#(#cfgs)* let #value: #ty = #bound;)
+        quote!(#cfgs let #value: #ty = #bound;)
     }
 
     /// Defines the owned value of a parameter: a clone of the key, or the extracted value.
@@ -228,7 +228,7 @@ impl Binder<'_> {
                 quote!(#extract(&#scope)?)
             }
         };
-        quote!(#(#cfgs)* let #owned = #value;)
+        quote!(#cfgs let #owned = #value;)
     }
 
     /// The place expression of a key.

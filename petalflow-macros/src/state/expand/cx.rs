@@ -146,3 +146,9 @@ pub(super) fn constant(key: &Key) -> Ident {
     // With the span of the type, where rustc may add a note.
     format_ident!("__{}", key.name, span = key.ty.span())
 }
+
+/// `("topic", &self.topic)`: a key for debug text.
+pub(super) fn shown(key: &Key) -> TokenStream {
+    let (name, field) = (&key.name, &key.field);
+    quote!((#name, &self.#field))
+}

@@ -2,11 +2,12 @@
 //! missing key has its initial value.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
 use super::cx::{Cx, bounds, where_each};
 use crate::paths::{Derived, Hidden, Name, local, local_at};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
+use crate::tokens::list;
 
 pub(super) fn input(cx: &Cx) -> TokenStream {
     let State { input, .. } = cx.state;
@@ -21,10 +22,7 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
     let key = local("key");
     let text = input.to_string();
     let deserializer = local("deserializer");
-    let mut names = Vec::new();
-    for key in &keys {
-        names.push(&key.name);
-    }
+    let names = list(&keys, &|key| key.name.to_token_stream());
     let mut fields = TokenStream::new();
     for key in &keys {
         let field = &key.field;
@@ -50,7 +48,7 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
     }
     quote! {
         // Outside of the impls: rustc must not evaluate constants under a `where` with a type that does not exist.
-        const __INPUTS: &[&str] = &[#(#names),*];
+        const __INPUTS: &[&str] = &[#names];
         #[allow(non_camel_case_types, dead_code)]
         struct __Slots {
             #fields

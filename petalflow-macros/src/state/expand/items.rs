@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
-use super::cx::{Cx, marks, where_each};
+use super::cx::{Cx, marks, shown, where_each};
 use crate::paths::{Derived, Hidden, local, local_at, no_generics};
 use crate::state::model::{Initial, Key, State};
 use crate::tokens::list;
@@ -18,7 +18,7 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
         let Key {
             field, ty, docs, ..
         } = key;
-        fields.extend(quote!(#(#docs)* #vis #field: #ty,));
+        fields.extend(quote!(#docs #vis #field: #ty,));
     }
     let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
     let generics = no_generics(ident);
@@ -47,7 +47,7 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
     quote! {
         #[doc = #doc]
         #blank
-        #(#docs)*
+        #docs
         #[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
         #vis struct #newtype #generics (#vis #ty);
     }
@@ -113,11 +113,7 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
         let field = &key.field;
         clones.extend(quote!(#field: ::core::clone::Clone::clone(&self.#field),));
     }
-    let mut shown = Vec::new();
-    for key in &inputs {
-        let (name, field) = (&key.name, &key.field);
-        shown.push(quote!((#name, &self.#field)));
-    }
+    let shown = list(&inputs, &|key| shown(key));
     let f = local("f");
     quote! {
         #from
@@ -136,7 +132,7 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
         #Hidden
         impl ::core::fmt::Debug for #input #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #runtime::__private::debug_struct(#f, #text, &[#(#shown),*])
+                #runtime::__private::debug_struct(#f, #text, &[#shown])
             }
         }
     }

@@ -8,7 +8,7 @@ use super::key::{folding, zero};
 use super::update::per_written;
 use crate::paths::{Hidden, Name, local, local_at, name, option};
 use crate::state::model::{BuiltIn, Key, Reducer, State};
-use crate::tokens::{each, list_at};
+use crate::tokens::{each, list, list_at};
 use crate::types;
 
 pub(super) fn state_impl(cx: &Cx) -> TokenStream {
@@ -26,10 +26,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         quote!(Durable)
     };
     let text = name(ident);
-    let mut metas = Vec::new();
-    for key in keys {
-        metas.push(meta(cx, key));
-    }
+    let metas = list(keys, &|key| meta(cx, key));
     let value = local("input");
     let to = local("update");
     let reset = local("keys");
@@ -66,7 +63,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     let keys = cx.constant(
         "KEYS",
         quote!(&'static [#runtime::state::KeyMeta]),
-        quote!(&[#(#metas),*]),
+        quote!(&[#metas]),
     );
     quote! {
         #Hidden

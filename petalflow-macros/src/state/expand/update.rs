@@ -4,9 +4,10 @@ use petalflow_graph::KeySet;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::cx::{Cx, marks, where_each};
+use super::cx::{Cx, marks, shown, where_each};
 use crate::paths::{Derived, Hidden, local};
 use crate::state::model::{Key, State};
+use crate::tokens::list;
 
 pub(super) fn impls(cx: &Cx) -> TokenStream {
     let State {
@@ -32,11 +33,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
         let field = &key.field;
         clones.extend(quote!(#field: #runtime::__private::CloneWrites(&self.#field).cloned(),));
     }
-    let mut shown = Vec::new();
-    for key in keys {
-        let (name, field) = (&key.name, &key.field);
-        shown.push(quote!((#name, &self.#field)));
-    }
+    let shown = list(keys, &shown);
     let mut getters = TokenStream::new();
     for key in keys {
         let (
@@ -80,7 +77,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
         #Hidden
         impl ::core::fmt::Debug for #update #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#(#shown),*])
+                #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#shown])
             }
         }
         #Hidden
