@@ -16,6 +16,7 @@ mod placeholder;
 mod route;
 mod spans;
 mod state;
+mod template;
 #[cfg(test)]
 mod tests;
 mod tokens;

@@ -247,33 +247,6 @@ pub(crate) fn local_at(name: &'static str, index: usize) -> Name {
     Name::numbered(name, index, Span::mixed_site())
 }
 
-/// `#[automatically_derived]`.
-pub(crate) struct Derived;
-
-impl ToTokens for Derived {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        quote!(#[automatically_derived]).to_tokens(tokens);
-    }
-}
-
-/// `#[automatically_derived]` and `#[doc(hidden)]`.
-pub(crate) struct Hidden;
-
-impl ToTokens for Hidden {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        quote!(#[automatically_derived] #[doc(hidden)]).to_tokens(tokens);
-    }
-}
-
-/// The attribute with which clippy does not check generated code.
-pub(crate) struct NoClippy;
-
-impl ToTokens for NoClippy {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        quote!(#[allow(clippy::all, clippy::pedantic, clippy::nursery)]).to_tokens(tokens);
-    }
-}
-
 /// The number of a route: FNV-1a over its name. `#[derive(Route)]` and `flow!` use it to refer to the payload of a variant in the
 /// type system.
 pub(crate) const fn route_hash(name: &str) -> u64 {

@@ -1,14 +1,14 @@
 //! Code in place of a tool that was reported, so that its uses are no errors.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
 
-use crate::paths::{Derived, Runtime, name};
+use crate::paths::{Runtime, name};
+use crate::template::template;
 
 /// The implementation of `Tool`.
 pub(crate) fn tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
-    quote! {
-        #Derived
+    template! { [runtime, ident]
+        #[automatically_derived]
         impl #runtime::tool::Tool for #ident {
             fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                 ::core::unreachable!()
@@ -33,10 +33,10 @@ pub(crate) fn tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
 pub(crate) fn fn_tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
     let tool = tool(ident, runtime);
     let text = name(ident);
-    quote! {
+    template! { [tool, runtime, ident, text]
         const _: () = {
             #tool
-            #Derived
+            #[automatically_derived]
             impl #runtime::tool::FnTool for #ident {
                 const NAME: &'static str = #text;
                 const TOOL: Self = Self {};

@@ -241,6 +241,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
         &[
             "parsers",
             "tokens",
+            "template",
             "errors",
             "types",
             "options",

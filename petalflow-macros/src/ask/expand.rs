@@ -7,7 +7,8 @@ use syn::spanned::Spanned as _;
 
 use super::ast::AskAst;
 use crate::options::duration_tokens;
-use crate::paths::{Derived, NoClippy, Runtime, name};
+use crate::paths::{Runtime, name};
+use crate::template::template;
 use crate::types::{self, may_be_unshared};
 
 /// `impl Ask for ReviewDraft`.
@@ -37,7 +38,7 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
         .map_or_else(|| name(ident), syn::LitStr::value);
     let key = ask.key.as_ref().map(|key| {
         let value = quote_spanned!(key.span()=> ::std::string::ToString::to_string(&self.#key));
-        quote! {
+        template! { [value]
             fn key(&self) -> ::std::string::String {
                 #value
             }
@@ -47,7 +48,7 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     let expiry = ask.expiry.as_ref().filter(|_| ask.answer.is_some());
     let expires = expiry.map(|(after, answer)| {
         let after = duration_tokens(*after);
-        quote! {
+        template! { [runtime, after, answer]
             fn expires(&self) -> ::core::option::Option<#runtime::interrupt::Expiry<Self::Answer>> {
                 ::core::option::Option::Some(#runtime::interrupt::Expiry {
                     after: #after,
@@ -56,9 +57,11 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    let implementation = quote! {
-        #Derived
-        #NoClippy
+    let implementation = template! { [
+        impl_generics, runtime, ident, type_generics, bounds, answer, text, key, expires
+    ]
+        #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #impl_generics #runtime::interrupt::Ask for #ident #type_generics #bounds {
             type Answer = #answer;
             const NAME: &'static str = #text;
@@ -80,7 +83,7 @@ fn checked(ty: &Type, runtime: &Runtime) -> (TokenStream, TokenStream) {
         ty,
         quote!(#of::answer(#written, #of::SERIALIZE, #of::DESERIALIZE)),
     );
-    let check = quote! {
+    let check = template! { [ty, runtime, call]
         type __Answer = #ty;
         const __ANSWER: ::core::primitive::usize = {
             #[allow(unused_imports)]

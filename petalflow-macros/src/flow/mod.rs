@@ -22,6 +22,7 @@ use ast::FlowAst;
 use crate::errors::Errors;
 use crate::parsers::parse_with;
 use crate::paths::name;
+use crate::template::template;
 use crate::{twice, types};
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
@@ -65,7 +66,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             );
             syn::Error::new(cx.name.span(), text).to_compile_error()
         });
-        quote! {
+        template! { [code, error, krate, documented]
             #code
             #error
             #[cfg(doc)]

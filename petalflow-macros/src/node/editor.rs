@@ -8,6 +8,7 @@ use super::ast::NodeArgs;
 use super::model::{Node, Returned, Source};
 use crate::editor::elsewhere;
 use crate::paths::Runtime;
+use crate::template::template;
 use crate::tokens::each;
 use crate::types;
 
@@ -37,7 +38,7 @@ pub(super) fn node(cx: &Cx<'_>, code: TokenStream) -> TokenStream {
         }
     });
     let routes = routes(cx, state);
-    quote! {
+    template! { [code, state, keys, routes]
         #code
         #[allow(warnings)]
         const _: () = {
@@ -61,7 +62,7 @@ fn routes(cx: &Cx<'_>, state: &Type) -> Option<TokenStream> {
         .map(|generics| elsewhere(generics.where_clause.to_token_stream()));
     let route = elsewhere(route(cx.node.output.as_ref()?)?.to_token_stream());
     let state = elsewhere(state.to_token_stream());
-    Some(quote! {
+    Some(template! { [generics, runtime, state, ty, clause, route]
         impl #generics #runtime::__private::editor::Chooses<#state> for #ty #clause {
             type Route = #route;
         }

@@ -6,7 +6,8 @@ use syn::Type;
 
 use super::ast::RouteAst;
 use crate::editor::elsewhere;
-use crate::paths::{Derived, Hidden, Runtime, local, name, route_hash};
+use crate::paths::{Runtime, local, name, route_hash};
+use crate::template::template;
 use crate::tokens::{list, list_at};
 
 /// The implementations for the enum.
@@ -30,18 +31,22 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let payload = payload_body(route, runtime);
     let output = output_impl(route, runtime);
     let payload_items = payload_items(route, runtime);
-    quote! {
+    template! { [
+        arms, impl_generics, runtime, ident, type_generics, where_clause, names, payloads,
+        carried_types, index, payload, output, payload_items
+    ]
         #[allow(unexpected_cfgs, clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #arms
-            #Hidden
+            #[automatically_derived]
+            #[doc(hidden)]
             impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
                 const NAMES: &'static [&'static str] = &[#names];
                 const PAYLOADS: &'static [bool] = &[#payloads];
                 const ROUTES: bool = true;
                 #carried_types
             }
-            #Derived
+            #[automatically_derived]
             impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
                 #[inline]
                 fn index(&self) -> u32 {
@@ -65,7 +70,7 @@ fn arms(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         let name = &variant.ident;
         fields.extend(quote!(#[allow(non_snake_case)] pub #name: (),));
     }
-    quote! {
+    template! { [fields, runtime, ident]
         #[cfg(rust_analyzer)]
         #[allow(non_snake_case)]
         const _: () = {
@@ -123,7 +128,7 @@ fn payload_body(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     }
     let rest =
         (carried.len() < route.variants.len()).then(|| quote!(_ => ::core::option::Option::None));
-    quote! {
+    template! { [runtime, deliveries, rest]
         #[allow(unused_imports)]
         use #runtime::__private::{Deliver as _, NotSent as _};
         match self { #deliveries #rest }
@@ -158,14 +163,15 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let index = local("index");
     let value = local("value");
     let send = (!carried.is_empty()).then(|| {
-        quote! {
+        template! { [value, runtime, this, effects, index]
             if let ::core::option::Option::Some(#value) = #runtime::Route::payload(#this) {
                 #effects.send(::core::option::Option::Some(#index), #value);
             }
         }
     });
-    quote! {
-        #Hidden
+    template! { [impl_generics, runtime, ident, type_generics, bounds, effects, this, index, send]
+        #[automatically_derived]
+        #[doc(hidden)]
         impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
@@ -195,8 +201,9 @@ fn payload_items(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let mut lookups = TokenStream::new();
     for (variant, ty) in &carried {
         let hash = route_hash(&name(variant));
-        lookups.extend(quote! {
-            #Hidden
+        lookups.extend(template! { [runtime, hash, ident, ty]
+            #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Carries<#hash> for #ident {
                 type Payload = #ty;
             }
@@ -221,7 +228,7 @@ fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     if arms.is_empty() || !route.usable {
         return TokenStream::new();
     }
-    quote! {
+    template! { [route_index, runtime, arms]
         #[inline]
         fn carried(#route_index: usize) -> ::core::option::Option<#runtime::__private::Carried> {
             #[allow(unused_imports)]

@@ -14,6 +14,7 @@ use self::model::State;
 use crate::errors::Errors;
 use crate::paths::{self, Runtime};
 use crate::spans::with_spans;
+use crate::template::template;
 use crate::twice::{self, What};
 
 /// Expands `#[state(args)] item`.
@@ -32,7 +33,7 @@ fn expand_unless(
     if ast::has_cfg(item) {
         // rustc evaluates `#[cfg]` on fields before it expands a derive, but not before it expands an attribute.
         let runtime = Runtime::new(parsed.krate.as_ref());
-        return quote! {
+        return template! { [runtime, args, item]
             #[derive(#runtime::__private::StateAfterCfg)]
             #[__petalflow_state(#args)]
             #item

@@ -5,6 +5,7 @@ mod node;
 mod route;
 mod snapshots;
 mod state;
+mod templates;
 #[cfg(feature = "tool")]
 mod tool;
 

@@ -10,8 +10,9 @@ use super::model::{Param, Returned, Source, Tool};
 use crate::attributes;
 use crate::node::ast::NodeFn;
 use crate::node::expand::marker;
-use crate::paths::{Derived, Name, NoClippy, Runtime, local, local_at};
+use crate::paths::{Name, Runtime, local, local_at};
 use crate::placeholder;
+use crate::template::template;
 
 /// The tool of a function: `struct search {}` and its implementations.
 pub(crate) fn tool(
@@ -40,7 +41,7 @@ pub(crate) fn tool(
     } else {
         placeholder::tool(&tool.call, runtime)
     };
-    quote! {
+    template! { [cfgs, docs, doc, marker, arguments, implementation, runtime, ident, text]
         #cfgs
         #docs
         #[doc = ""]
@@ -48,11 +49,11 @@ pub(crate) fn tool(
         #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
         #marker
         #cfgs
-        #NoClippy
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #arguments
             #implementation
-            #Derived
+            #[automatically_derived]
             impl #runtime::tool::FnTool for #ident {
                 const NAME: &'static str = #text;
                 const TOOL: Self = Self {};
@@ -171,8 +172,11 @@ impl Cx<'_> {
         // The call's type has the span of the tool's name: rustc reports there that it is not `Send`.
         let at = Span::call_site().located_at(ident.span());
         let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
-        quote! {
-            #Derived
+        template! { [
+            runtime, ident, text, description, long_running, deferred, arguments, cx, policy,
+            boxed, confirm, require
+        ]
+            #[automatically_derived]
             impl #runtime::tool::Tool for #ident {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                     static SPEC: ::std::sync::OnceLock<::std::sync::Arc<#runtime::tool::ToolSpec>> = ::std::sync::OnceLock::new();
@@ -300,7 +304,7 @@ impl Cx<'_> {
             quote!(#open #named #rest)
         };
         match &tool.output {
-            Returned::Unit => quote! {
+            Returned::Unit => template! { [call, runtime]
                 #call;
                 ::core::result::Result::Ok(#runtime::__private::tool::Value::Null)
             },
@@ -319,7 +323,7 @@ impl Cx<'_> {
                     let named = nameable(error);
                     quote!(#open #named #rest)
                 });
-                quote! {
+                template! { [call, ok, value, text, wrong, failed]
                     match #call {
                         ::core::result::Result::Ok(#ok) => #value(#ok, #text),
                         ::core::result::Result::Err(#wrong) => ::core::result::Result::Err(#failed(#wrong)),
@@ -354,7 +358,7 @@ impl Cx<'_> {
                 let asks = runtime.respan(path, quote!(#runtime::tool::ToolConfirm::question));
                 let question = quote_spanned!(at=> #asks(#call, #text));
                 // Arguments that do not fit are refused by the call itself.
-                quote! {
+                template! { [pattern, arguments, question]
                     let ::core::option::Option::Some(#pattern) = __ARGUMENTS.peek(self, #arguments) else {
                         return ::core::option::Option::None;
                     };
@@ -362,7 +366,7 @@ impl Cx<'_> {
                 }
             }
         };
-        Some(quote! {
+        Some(template! { [arguments, runtime, body]
             #[allow(unused_variables)]
             fn confirm(&self, #arguments: &#runtime::__private::tool::Value) -> ::core::option::Option<::std::string::String> {
                 #body

@@ -7,6 +7,7 @@ use crate::editor::elsewhere;
 use crate::flow::check::is_method;
 use crate::flow::expand::{Cx, Generics, builder_doc, required, signatures};
 use crate::paths::derived;
+use crate::template::template;
 use crate::tokens::concat;
 
 /// The types and their methods.
@@ -36,7 +37,7 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     };
     let alone = required(&cx.values()).is_empty();
     let run = alone.then(|| {
-        quote! {
+        template! { [own, run]
             #[doc(hidden)]
             impl __petalflow::Subflow for #own {
                 fn fresh() -> Self { loop {} }
@@ -46,7 +47,10 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
             }
         }
     });
-    quote! {
+    template! { [
+        attrs, docs, vis, name, builder, cfgs, krate, own, state, run, new, topology, mermaid, dot,
+        methods
+    ]
         #attrs
         #docs
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
@@ -111,20 +115,20 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
         } else {
             quote!(Self)
         };
-        setters.extend(quote! {
+        setters.extend(template! { [doc, name, ty, result]
             #[doc = #doc]
             pub fn #name(self, _: #ty) -> #result { loop {} }
         });
     }
     let doc = builder_doc(cx.name);
-    let item = quote! {
+    let item = template! { [cfgs, doc, vis, defined, params, krate, own]
         #cfgs
         #[doc = #doc]
         #[allow(warnings)]
         #[must_use = "nothing runs before `run`"]
         #vis struct #defined<#params>(#krate::Launch<#own>);
     };
-    let methods = quote! {
+    let methods = template! { [own, builder, none, params, arguments, setters, state, krate]
         impl #own {
             /// A launch of the flow, for node values, limits, managed values and middleware.
             pub fn new() -> #builder<#none> { loop {} }

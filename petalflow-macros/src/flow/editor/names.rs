@@ -7,6 +7,7 @@ use quote::{ToTokens as _, format_ident, quote};
 use super::scan::{Of, Part};
 use crate::editor::elsewhere;
 use crate::flow::expand::Cx;
+use crate::template::template;
 
 /// A constant that is never used. Its statements have the names.
 pub(super) fn code(cx: &Cx<'_>, parts: &[Part]) -> TokenStream {
@@ -31,7 +32,7 @@ pub(super) fn code(cx: &Cx<'_>, parts: &[Part]) -> TokenStream {
             _ => others.extend(code),
         }
     }
-    quote! {
+    template! { [cfgs, krate, state, variables, nodes, others]
         #cfgs
         #[allow(warnings)]
         const _: () = {
@@ -76,7 +77,7 @@ impl Names<'_> {
                     variables.extend(quote!(let #keyword = ();));
                 }
                 let node = self.node(&word.to_token_stream());
-                quote!({
+                template!([variables, node] {
                     #variables
                     let _ = #node;
                 })
@@ -146,7 +147,7 @@ impl Names<'_> {
         let declared = single(node).and_then(|name| self.declared.get(&name.to_string()));
         let node = elsewhere(declared.unwrap_or(node).clone());
         let editor = quote!(#krate::__private::editor);
-        quote! {
+        template! { [editor, node, state, route]
             let _ = #editor::ArmsOf::<#node, #state> { #route: {}, ..#editor::any() };
             let _ = <<#node as #editor::Chooses<#state>>::Route>::#route;
         }

@@ -9,7 +9,7 @@ use super::cx::Cx;
 use super::{builder, docs, interrupt_points};
 use crate::attributes;
 use crate::parsers::parse_as;
-use crate::paths::Derived;
+use crate::template::template;
 use crate::tokens::concat;
 
 /// The type of the flow, in a module with a unique name, and its import. If another type has the same name, only the import is an
@@ -31,14 +31,14 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         let fields = builder::fields();
         let within = parse_as(reach.clone()).expect("the tokens are a visibility");
         let builder = builder::item(cx, &from_within(&within));
-        let import = quote! {
+        let import = template! { [cfgs, vis, module]
             #cfgs
             #[allow(unused_imports)]
             #vis use #module::builder::*;
         };
         (quote!(#reach struct #name { #fields } #builder), import)
     } else {
-        let derived = quote! {
+        let derived = template! { [reach, name]
             #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
             #reach struct #name;
         };
@@ -55,7 +55,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     target.set_span(span);
     let import = quote_spanned!(span=> use #path::#source as #target;);
     let import = cx.before.is_none().then(|| {
-        quote! {
+        template! { [cfgs, of_docs, docs, vis, import]
             #cfgs
             #of_docs
             #docs
@@ -64,7 +64,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
             #vis #import
         }
     });
-    quote! {
+    template! { [cfgs, module, of_type, inner, import, builder]
         #cfgs
         #[allow(non_snake_case)]
         mod #module {
@@ -85,7 +85,7 @@ pub(super) fn instead(cx: &Cx<'_>) -> Option<TokenStream> {
         krate, state, name, ..
     } = cx;
     let own = cx.own();
-    Some(quote! {
+    Some(template! { [name, krate, state, own]
         #[allow(dead_code)]
         impl #name {
             fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<#own> {
@@ -136,8 +136,8 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let launch = if cx.has_values() {
         builder::code(cx)
     } else {
-        quote! {
-            #Derived
+        template! { [name, exists, run, new]
+            #[automatically_derived]
             impl __petalflow::Subflow for #name #exists {
                 fn fresh() -> Self {
                     Self
@@ -155,7 +155,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
             }
         }
     };
-    quote! {
+    template! { [launch, name, topology, mermaid, dot]
         #launch
         impl #name {
             #topology {
@@ -176,26 +176,26 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
 /// `run`, `new`, `topology`, `mermaid` and `dot`, without their bodies.
 pub(crate) fn signatures(krate: &TokenStream, state: &TokenStream) -> [TokenStream; 5] {
     [
-        quote! {
+        template! { [krate, state]
             /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
             #[allow(clippy::self_named_constructors)]
             pub fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self>
         },
-        quote! {
+        template! { [krate]
             /// A launch of the flow, for limits, managed values and middleware.
             pub fn new() -> #krate::Launch<Self>
         },
-        quote! {
+        template! { [krate]
             /// The graph as data: its nodes, their roles, and its edges.
             #[must_use]
             pub fn topology() -> #krate::graph::Topology
         },
-        quote! {
+        template! { []
             /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
             #[must_use]
             pub fn mermaid() -> ::std::string::String
         },
-        quote! {
+        template! { []
             /// The graph in the DOT language of Graphviz.
             #[must_use]
             pub fn dot() -> ::std::string::String
@@ -207,7 +207,7 @@ pub(crate) fn signatures(krate: &TokenStream, state: &TokenStream) -> [TokenStre
 pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let stored = cx.stored.map(|stored| {
-        quote! {
+        template! { [stored]
             fn stored_name(&self) -> &str {
                 #stored
             }
@@ -218,8 +218,8 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     // rustc reports a private state of a public flow here.
     let at = Span::call_site().located_at(state.span());
     let over = quote_spanned!(at=> type State = #state;);
-    quote! {
-        #Derived
+    template! { [krate, name, exists, over, stored, guard, state]
+        #[automatically_derived]
         impl #krate::Flow for #name #exists {
             #over
 

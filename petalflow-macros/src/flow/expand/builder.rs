@@ -8,7 +8,8 @@ use syn::spanned::Spanned as _;
 use super::cx::{Cx, Value};
 use super::tokens::numbered;
 use crate::flow::check::is_method;
-use crate::paths::{Derived, Name};
+use crate::paths::Name;
+use crate::template::template;
 use crate::tokens::{each, list};
 
 /// The field of the flow's type. The type is in a module in which the user's types have no names, so its values have a type that
@@ -25,7 +26,7 @@ pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
     let values = cx.values();
     let Generics { params, .. } = Generics::of(&required(&values));
     let doc = builder_doc(name);
-    quote! {
+    template! { [name, doc, reach, builder, params]
         #[doc(hidden)]
         pub(super) trait __Holds {
             type Values;
@@ -226,7 +227,7 @@ impl FlowCode<'_> {
             }
             None => TokenStream::new(),
         });
-        quote! {
+        template! { [fields, module, name, exists, krate, defaults]
             // `<>`: see `no_generics`.
             struct __Values <> {
                 #fields
@@ -262,7 +263,7 @@ impl FlowCode<'_> {
             let arguments = Generics::with(value, self.required);
             given.extend(quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {}));
         }
-        quote! {
+        template! { [types, given]
             #[allow(non_camel_case_types)]
             mod __values {
                 #types
@@ -288,32 +289,32 @@ impl FlowCode<'_> {
         });
         let text = cx.name.to_string();
         let text_of_builder = self::builder(cx).to_string();
-        quote! {
-            #Derived
+        template! { [name, fields, text, params, builder, arguments, exists, text_of_builder]
+            #[automatically_derived]
             impl ::core::clone::Clone for #name {
                 fn clone(&self) -> Self {
                     Self { values: __Values { #fields } }
                 }
             }
-            #Derived
+            #[automatically_derived]
             impl ::core::fmt::Debug for #name {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.debug_struct(#text).finish_non_exhaustive()
                 }
             }
-            #Derived
+            #[automatically_derived]
             impl<#params> ::core::clone::Clone for #builder<#arguments> #exists {
                 fn clone(&self) -> Self {
                     #builder(::core::clone::Clone::clone(&self.0))
                 }
             }
-            #Derived
+            #[automatically_derived]
             impl<#params> ::core::fmt::Debug for #builder<#arguments> #exists {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.debug_tuple(#text_of_builder).field(&self.0).finish()
                 }
             }
-            #Derived
+            #[automatically_derived]
             impl<#params> __petalflow::HasFlow for #builder<#arguments> #exists {
                 type Flow = #name;
                 fn flow(&self) -> &#name {
@@ -335,7 +336,7 @@ impl FlowCode<'_> {
         let krate = cx.krate;
         let fields = self.fields(&|_| quote!(::core::option::Option::None));
         let none_given = Generics::none(self.required);
-        quote! {
+        template! { [name, exists, builder, none_given, krate, fields]
             #[allow(private_interfaces, private_bounds)]
             impl #name #exists {
                 /// A launch of the flow, for node values, limits, managed values and middleware.
@@ -372,7 +373,7 @@ impl FlowCode<'_> {
             bounds.extend(quote!(Self: __petalflow::HasValue<__values::#marker>,));
         }
         let fill = self.fill();
-        quote! {
+        template! { [params, builder, arguments, exists, setters, name, state, krate, bounds, fill]
             #[allow(private_interfaces, private_bounds)]
             impl<#params> #builder<#arguments> #exists {
                 #setters
@@ -410,7 +411,7 @@ impl FlowCode<'_> {
             }
             let field = value.name;
             let make = value.make();
-            fill.extend(quote! {
+            fill.extend(template! { [field, make]
                 if flow.values.#field.is_none() {
                     flow.values.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
                 }
@@ -434,14 +435,14 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
         quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
     });
     let exists = cx.exists();
-    quote! {
-        #Derived
+    template! { [name, fields, exists, krate, state]
+        #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
                 Self { values: __Values { #fields } }
             }
         }
-        #Derived
+        #[automatically_derived]
         impl __petalflow::Subflow for #name #exists {
             fn fresh() -> Self {
                 ::core::default::Default::default()
@@ -462,7 +463,7 @@ fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
     let krate = cx.krate;
     let name = cx.own();
     let exists = cx.exists();
-    quote! {
+    template! { [name, exists, krate]
         #[allow(private_interfaces, private_bounds)]
         impl #name #exists {
             #[doc(hidden)]
@@ -483,7 +484,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
         quote!(Self)
     };
     let doc = value.doc();
-    quote! {
+    template! { [doc, name, ty, result, builder]
         #[doc = #doc]
         pub fn #name(self, #name: #ty) -> #result {
             #builder(self.0.edit(|flow| flow.values.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))

@@ -11,6 +11,7 @@ use crate::flow::ast::Guard;
 use crate::flow::model::InterruptPoint;
 use crate::node::model::{Param, Source};
 use crate::paths::{Name, local};
+use crate::template::template;
 use crate::tokens::list_at;
 
 /// One row per interrupt, in the order of their statements.
@@ -71,7 +72,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
             );
             let check = (!cx.lost).then(|| quote!(#cfgs #check));
-            code.extend(quote! {
+            code.extend(template! { [cfgs, name, key, check]
                 #cfgs
                 const #name: __petalflow::KeySet = #key;
                 #check
@@ -110,7 +111,7 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
     }
     // The body stays in a closure, because it can contain `return` and `?`.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
-    quote! {
+    template! { [name, snapshot, state, bindings, stops]
         #[allow(clippy::all, clippy::pedantic)]
         fn #name(#snapshot: &#state) -> ::core::result::Result<bool, __petalflow::BoxError> {
             #bindings
@@ -132,7 +133,7 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
         let index = number(*index);
         arms.extend(quote!(#index => #guard(state),));
     }
-    quote! {
+    template! { [state, arms]
         fn guard(
             &self,
             point: u32,

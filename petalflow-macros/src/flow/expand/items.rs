@@ -11,6 +11,7 @@ use super::subflow;
 use super::tokens::{numbered, respan};
 use crate::flow::model::{Kind, Model};
 use crate::paths::route_hash;
+use crate::template::template;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let model = cx.model;
@@ -86,14 +87,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             && let Some(ty) = written(&node.kind)
         {
             let name = numbered("__Node_", index);
-            types.extend(quote! {
+            types.extend(template! { [name, ty]
                 #[allow(non_camel_case_types)]
                 enum #name {}
                 impl __petalflow::Named for #name { type Node = #ty; }
             });
         }
     }
-    quote! {
+    template! { [types, closures, checks]
         const _: () = {
             #[allow(unused_imports)]
             use __petalflow::{DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _};
@@ -146,7 +147,7 @@ fn taker(cx: &Cx<'_>, model: &Model, index: usize) -> TokenStream {
         .as_ref()
         .map(|item| quote!(impl __petalflow::AcceptsItem<#item> for #taker {}));
     let item = item.unwrap_or_else(|| quote!(()));
-    quote! {
+    template! { [taker, state, item, takes]
         #[allow(non_camel_case_types)]
         enum #taker {}
         impl __petalflow::Receiver<#state> for #taker { type Item = #item; }

@@ -16,7 +16,8 @@ mod tables;
 mod tokens;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+
+use crate::template::template;
 
 pub(crate) use self::api::signatures;
 pub(crate) use self::builder::{Generics, builder_doc, required};
@@ -40,7 +41,10 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     } else {
         (reports::code(cx), items::code(cx))
     };
-    quote! {
+    template! { [
+        item, cfgs, krate, own_name, nodes, tables, reports, items, step, guards, flow, inherent,
+        instead
+    ]
         #item
         #cfgs
         #[allow(long_running_const_eval, unused_qualifications)]

@@ -9,6 +9,7 @@ use super::subflow;
 use super::tokens::{CHUNK, number, numbered, written};
 use crate::flow::model::Kind;
 use crate::paths::Name;
+use crate::template::template;
 
 /// The aliases of the state and the nodes, and the table of their associated constants.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -17,7 +18,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let alias = alias(cx);
     let name = cx.own();
     // The alias has the span of the user's state, so that a type that is not a state is one error.
-    let mut code = quote_spanned! {span=>
+    let mut code = template! { span=> [alias, state, name]
         type #alias = <#state as __petalflow::IsState>::State;
         trait __Over { type State; }
         impl __Over for #name { type State = #state; }
@@ -59,7 +60,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             declared.extend(quote!(#index,));
         }
     }
-    code.extend(quote! {
+    code.extend(template! { [count, names, chunks, declared]
         const __NAMES: &[&::core::primitive::str; #count] = &[#names];
         const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#chunks], __NAMES, &[#declared]);
     });

@@ -8,6 +8,7 @@ use syn::spanned::Spanned as _;
 use super::cx::Cx;
 use crate::node::model::{Param, Shape, Source};
 use crate::paths::{Name, local, name};
+use crate::template::template;
 
 /// The set of the key that a parameter reads. `None` for the whole state. The set is empty for an unknown key, because rustc
 /// reports it at [`binding`].
@@ -63,7 +64,7 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
     };
     if let Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) = source {
         // In a `match` the inner reference is coerced. `Option<&String>` itself does not coerce to `Option<&str>`.
-        return quote_spanned! {ident.span()=>
+        return template! { ident.span()=> [cfgs, ident, ty, value, one]
             #cfgs
             let #ident: #ty = match #value {
                 ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),

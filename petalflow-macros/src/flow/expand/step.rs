@@ -1,7 +1,7 @@
 //! The dispatch from the index of a node to its code: a tree of lists of node types. The runtime has the functions over the lists.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -9,6 +9,7 @@ use super::nodes::node_over;
 use super::tokens::{number, numbered, respan};
 use crate::flow::model::Kind;
 use crate::paths::Name;
+use crate::template::template;
 
 /// The number of arms of the largest list of the runtime. A list below another one has this size.
 const LARGEST: usize = 32;
@@ -59,11 +60,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let function = format_ident!("upto{size}");
     let name = cx.own();
     let state = cx.state;
-    code.extend(quote! {
-        fn __step<'a>(#head) -> #result #exists {
-            __petalflow::#function::<#all, #name, #state>(flow, node, step)
-        }
-    });
+    code.extend(
+        template! { [head, result, exists, function, all, name, state]
+            fn __step<'a>(#head) -> #result #exists {
+                __petalflow::#function::<#all, #name, #state>(flow, node, step)
+            }
+        },
+    );
     code
 }
 
@@ -103,7 +106,7 @@ fn dispatch(
         let semi = respan(quote!(;), span);
         types.extend(quote!(#name #arm #semi));
     }
-    quote! {
+    template! { [range, of, name, state, exists, width, first, below, end, types]
         enum #range {}
         impl __petalflow::#of<#name, #state> for #range #exists {
             const WIDTH: u32 = #width;
@@ -123,7 +126,7 @@ fn head(cx: &Cx<'_>) -> TokenStream {
 }
 
 fn future() -> TokenStream {
-    quote! {
+    template! { []
         impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>>
         + ::core::marker::Send
         + 'a
@@ -141,7 +144,7 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
             let flow = variable_at("flow", span);
             let step = variable_at("step", span);
             // A value that is no node is reported in the table of the nodes, and not here again.
-            quote_spanned! {span=>
+            template! { span=> [state, flow, name, step]
                 async move {
                     #[allow(unused_imports)]
                     use __petalflow::NoCall as _;
@@ -160,7 +163,7 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
     let head = head(cx);
     let future = future();
     let exists = cx.exists();
-    code.extend(quote! {
+    code.extend(template! { [arm, name, state, exists, head, future, call]
         #[allow(non_camel_case_types)]
         enum #arm {}
         impl __petalflow::Arm<#name, #state, ()> for #arm #exists {

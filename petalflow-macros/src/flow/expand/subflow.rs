@@ -1,7 +1,7 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -11,6 +11,7 @@ use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
 use crate::node::model::{self, Source};
 use crate::paths::{Name, local, name};
+use crate::template::template;
 use crate::types;
 
 /// The functions of a sub-flow.
@@ -27,21 +28,21 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
     let keep = subflow.keep;
     let child = ty.span();
-    let fresh_code = quote_spanned! {child=>
+    let fresh_code = template! { child=> [fresh, end_ty, ty]
         fn #fresh() -> impl __petalflow::Flow<State = #end_ty> {
             <#ty as __petalflow::Subflow>::fresh()
         }
     };
     let (snapshot, (params, bindings, item)) = (local("state"), reads(cx, subflow));
     let (body, out) = (&subflow.input, &subflow.output);
-    let input_code = quote_spanned! {body.span()=>
+    let input_code = template! { body.span()=> [input, snapshot, state, params, end_ty, bindings, body]
         #[allow(clippy::all, clippy::pedantic)]
         fn #input(#snapshot: &#state, #params) -> <#end_ty as __petalflow::State>::Input {
             #bindings
             ::core::convert::Into::into(#body)
         }
     };
-    let output_code = quote_spanned! {out.span()=>
+    let output_code = template! { out.span()=> [output, end, end_ty, state, out]
         #[allow(clippy::all, clippy::pedantic)]
         fn #output(#end: #end_ty) -> impl __petalflow::Output<#state> {
             #out
@@ -57,7 +58,10 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
             quote!(__petalflow::once::<#state, _, _, _>(#text, &#output)),
         )
     };
-    quote! {
+    template! { [
+        fresh_code, input_code, output_code, once, require, fresh, call, state, input, item,
+        output, keep
+    ]
         #fresh_code
         #input_code
         #output_code
@@ -95,7 +99,7 @@ pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream 
         }
     }
     let takes = if let Some(item) = item(subflow) {
-        quote!({
+        template!([item] {
             #[allow(unused_imports)]
             use __petalflow::NoItemCodec as _;
             ::core::option::Option::Some(__petalflow::ItemProbe::<#item>::CODEC)

@@ -9,6 +9,7 @@ use super::tokens::{check_at, int, ints, node_indices, number};
 use super::{interrupt_points, policy};
 use crate::flow::model::{Kind, Node};
 use crate::paths::{Name, option};
+use crate::template::template;
 use crate::tokens::list;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -42,7 +43,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         checked(cx)
     };
     let vertices = vertices(cx);
-    quote! {
+    template! { [
+        start, end, vertices, edges, flow, node_flags, joins, policies, interrupt_points, ids,
+        nodes, facts, state, distinct, checked
+    ]
         #[allow(dead_code)]
         const __START: u32 = #start;
         #[allow(dead_code)]
@@ -97,7 +101,7 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
     let tables = analysis(cx);
     let nodes = number(cx.model.nodes.len());
     let both = number(cx.model.nodes.len() + cx.model.edges.len());
-    quote! {
+    template! { [tables, nodes, both]
         /// The analysis of the graph.
         const __TABLES: __petalflow::Tables<'static> = #tables;
         /// The facts and the verdicts that the checks below read.
@@ -250,7 +254,7 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
     let backward = paths(tables.paths.backward);
     let nodes = int(tables.paths.nodes);
     let joins = int(tables.paths.joins);
-    quote! {
+    template! { [exact, together, frontiers, nodes, joins, forward, backward, any, delivered, endless]
         __petalflow::Tables {
             exact: #exact,
             together: #together,

@@ -11,7 +11,8 @@ use self::params::{Binder, reads_all};
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Source};
 use crate::attributes;
-use crate::paths::{Hidden, NoClippy, Runtime, local, name, no_generics, option};
+use crate::paths::{Runtime, local, name, no_generics, option};
+use crate::template::template;
 use crate::tokens::concat;
 use crate::types;
 
@@ -28,7 +29,7 @@ pub(crate) fn function(
     let docs = attributes::tokens(attrs, "doc");
     let doc = format!("The node `{}`, as flows name it.", name(ident));
     let marker = marker(function);
-    let item = quote! {
+    let item = template! { [cfgs, docs, doc, marker]
         #cfgs
         #docs
         #[doc = ""]
@@ -71,17 +72,21 @@ pub(crate) fn function(
         let check = runtime.respan(&output.tokens(), check);
         once = Some(quote!(const _: () = #check;));
     }
-    quote! {
+    template! { [
+        item, cfgs, state, written, from_run, item_check, member_check, node_impl, runtime, ident,
+        takes, once
+    ]
         #item
         #cfgs
-        #NoClippy
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             type #state = #written;
             #from_run
             #item_check
             #member_check
             #node_impl
-            #Hidden
+            #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = Self {};
                 const REF: &'static Self = &Self::ITSELF;
@@ -117,10 +122,11 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let ident = &function.sig.ident;
     let cfgs = attributes::tokens(&function.attrs, "cfg");
     let text = name(ident);
-    quote! {
+    template! { [cfgs, runtime, ident, text]
         #cfgs
         const _: () = {
-            #Hidden
+            #[automatically_derived]
+            #[doc(hidden)]
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
                 type Output = #runtime::__private::Broken;
                 type Item = ();
@@ -130,7 +136,8 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
                     ::core::future::pending().await
                 }
             }
-            #Hidden
+            #[automatically_derived]
+            #[doc(hidden)]
             impl #runtime::__private::Function for #ident {
                 const ITSELF: Self = ::core::unreachable!();
                 const REF: &'static Self = ::core::unreachable!();
@@ -174,9 +181,9 @@ pub(crate) fn value(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let cfgs = attributes::tokens(&block.attrs, "cfg");
-    quote! {
+    template! { [cfgs, node_impl, takes]
         #cfgs
-        #NoClippy
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #node_impl
             #takes
@@ -230,7 +237,7 @@ impl Cx<'_> {
         let output = self.output();
         let (item, takes) = match self.item() {
             Some(item) => {
-                let takes = quote! {
+                let takes = template! { [runtime, item]
                     const TAKES_ITEM: bool = true;
                     const ITEM_CODEC: ::core::option::Option<#runtime::node::ItemCodec> = {
                         #[allow(unused_imports)]
@@ -256,11 +263,15 @@ impl Cx<'_> {
         let of = runtime.respan(self.written, quote!(#runtime::node::Node<#state>));
         // The future's type has the span of the node's name: rustc reports there that it is not `Send`.
         let name = Span::call_site().located_at(node.call.span());
-        let future = quote_spanned! {name=>
+        let future = template! { name=> []
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
-        quote! {
-            #Hidden
+        template! { [
+            diagnostics, generics, of, ty, where_clause, output, item, text, runtime, reads,
+            reads_all, takes, policy, require, snapshot, state, scope, future, body
+        ]
+            #[automatically_derived]
+            #[doc(hidden)]
             #diagnostics
             impl #generics #of for #ty #where_clause {
                 #output
@@ -296,7 +307,7 @@ impl Cx<'_> {
         if requires.is_empty() || !self.node.usable {
             return TokenStream::new();
         }
-        quote! {
+        template! { [requirements, runtime, requires]
             fn require(#requirements: &mut #runtime::node::Requirements<'_>) {
                 #requires
             }
@@ -316,8 +327,9 @@ impl Cx<'_> {
         if node.item().is_none() {
             return TokenStream::new();
         }
-        quote! {
-            #Hidden
+        template! { [generics, runtime, state, ty, where_clause]
+            #[automatically_derived]
+            #[doc(hidden)]
             impl #generics #runtime::node::AcceptsItem<<Self as #runtime::node::Node<#state>>::Item> for #ty #where_clause {}
         }
     }
@@ -435,7 +447,7 @@ impl Cx<'_> {
         };
         let function = runtime.respan(&node.call, quote!(#runtime::__private::#function));
         let work = self.checked(work);
-        quote! {
+        template! { [scope, this, clones, function, work]
             async move {
                 let #scope = ::core::clone::Clone::clone(#scope);
                 #this

@@ -7,6 +7,7 @@ use syn::{Index, Type};
 
 use super::super::model::{Param, Shape, Source};
 use crate::paths::{Name, Runtime, local, local_at, name, route_hash};
+use crate::template::template;
 use crate::tokens::each;
 
 /// Generates the code that binds parameters. That code reads the variables `state` (the snapshot) and `scope` (the run), and defines
@@ -69,7 +70,7 @@ impl Binder<'_> {
             quote!(#runtime::state::KeySet::NONE)
         } else {
             // A type that is not a state is reported at its name, not here.
-            quote!({
+            template!([runtime, state, named] {
                 #[allow(unused_imports)]
                 use #runtime::__private::NoNames as _;
                 #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#named])
@@ -108,7 +109,7 @@ impl Binder<'_> {
             let cfgs = &param.cfgs;
             let extracted = extract(runtime, ty, "extract");
             let required = extract(runtime, ty, "require");
-            quote! {
+            template! { [cfgs, name, runtime, ty, extracted, required]
                 #cfgs
                 const #name: (
                     fn(&#runtime::node::Scope) -> ::core::result::Result<#ty, #runtime::BoxError>,
@@ -173,7 +174,7 @@ impl Binder<'_> {
                 let one = local("one");
                 let get = runtime.respan(ident, quote!(<_ as #runtime::__private::Optional>::get));
                 // In a `match` the inner reference is coerced.
-                quote_spanned! {ident.span()=>
+                template! { ident.span()=> [get, place, one]
                     match #get(&#place) {
                         ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),
                         ::core::option::Option::None => ::core::option::Option::None,

@@ -6,6 +6,7 @@ use syn::spanned::Spanned as _;
 
 use crate::paths::{Name, Runtime};
 use crate::state::model::{Key, State};
+use crate::template::template;
 use crate::tokens::each_at;
 use crate::types;
 
@@ -77,7 +78,7 @@ impl<'a> Cx<'a> {
         for check in &self.checks {
             ty = quote!(<#ty as #runtime::__private::Checked<#check>>::Type);
         }
-        quote! {
+        template! { [runtime, update, ty]
             impl #runtime::__private::Holds for #update {
                 type Value = #ty;
             }

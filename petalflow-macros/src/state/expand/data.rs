@@ -5,8 +5,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
 use super::cx::{Cx, bounds, where_each};
-use crate::paths::{Derived, Hidden, Name, local, local_at};
+use crate::paths::{Name, local, local_at};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
+use crate::template::template;
 use crate::tokens::list;
 
 pub(super) fn input(cx: &Cx) -> TokenStream {
@@ -46,14 +47,17 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
         let value = value(cx, index, *input, slots);
         values.extend(quote!(#field: #value,));
     }
-    quote! {
+    template! { [
+        names, fields, runtime, where_data, key, map, reads, input, zero, deserializer, slots,
+        unset, text, values
+    ]
         // Outside of the impls: rustc must not evaluate constants under a `where` with a type that does not exist.
         const __INPUTS: &[&str] = &[#names];
         #[allow(non_camel_case_types, dead_code)]
         struct __Slots {
             #fields
         }
-        #Derived
+        #[automatically_derived]
         impl<'de> #runtime::__private::Slots<'de> for __Slots #where_data {
             #[allow(unused_variables)]
             fn read<__A: #runtime::__private::MapAccess<'de>>(&mut self, #key: usize, #map: &mut __A) -> ::core::result::Result<bool, __A::Error> {
@@ -63,7 +67,8 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
                 }
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl<'de> #runtime::__private::Deserialize<'de> for #input #where_data #zero {
             fn deserialize<__D: #runtime::__private::Deserializer<'de>>(#deserializer: __D) -> ::core::result::Result<Self, __D::Error> {
                 #[allow(unused_mut)]

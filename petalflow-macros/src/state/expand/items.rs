@@ -4,8 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
 use super::cx::{Cx, marks, shown, where_each};
-use crate::paths::{Derived, Hidden, local, local_at, no_generics};
+use crate::paths::{local, local_at, no_generics};
 use crate::state::model::{Initial, Key, State};
+use crate::template::template;
 use crate::tokens::list;
 
 /// `EssayInput`.
@@ -22,7 +23,7 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
     }
     let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
     let generics = no_generics(ident);
-    quote! {
+    template! { [doc, vis, input, generics, fields]
         #[doc = #doc]
         #[allow(non_camel_case_types, dead_code, private_interfaces, missing_debug_implementations)]
         #vis struct #input #generics {
@@ -44,7 +45,7 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
     let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let generics = no_generics(&cx.state.ident);
-    quote! {
+    template! { [doc, blank, docs, vis, newtype, generics, ty]
         #[doc = #doc]
         #blank
         #docs
@@ -73,7 +74,7 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
     let marks = marks();
     // One word per 64 keys.
     let words = cx.state.keys.len().div_ceil(64).max(1);
-    quote! {
+    template! { [doc, vis, update, fields, marks, runtime, words]
         #[doc = #doc]
         #[allow(non_camel_case_types, missing_debug_implementations)]
         #vis struct #update {
@@ -115,21 +116,27 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
     }
     let shown = list(&inputs, &|key| shown(key));
     let f = local("f");
-    quote! {
+    template! { [
+        from, input, where_default, defaults, where_clone, clones, where_debug, f, runtime, text,
+        shown
+    ]
         #from
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::default::Default for #input #where_default {
             fn default() -> Self {
                 #input { #defaults }
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::clone::Clone for #input #where_clone {
             fn clone(&self) -> Self {
                 #input { #clones }
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::fmt::Debug for #input #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #runtime::__private::debug_struct(#f, #text, &[#shown])
@@ -142,8 +149,8 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
 fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let input = &cx.state.input;
     match inputs {
-        [] => quote! {
-            #Derived
+        [] => template! { [input]
+            #[automatically_derived]
             impl ::core::convert::From<()> for #input {
                 fn from((): ()) -> Self {
                     #input {}
@@ -164,8 +171,8 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
             } else {
                 no_generics(&cx.state.ident)
             };
-            quote! {
-                #Derived
+            template! { [generics, ty, input, value, field]
+                #[automatically_derived]
                 impl #generics ::core::convert::From<#ty> for #input {
                     fn from(#value: #ty) -> Self {
                         #input { #field: #value }

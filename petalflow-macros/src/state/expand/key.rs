@@ -4,8 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::cx::{Cx, constant, marks};
-use crate::paths::{Hidden, Name, local, local_at, no_generics, with_lifetimes};
+use crate::paths::{Name, local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
+use crate::template::template;
 use crate::types;
 
 /// Everything that is emitted for one key in the state's `const` block.
@@ -25,26 +26,30 @@ fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
     let text = newtype.to_string();
     let other = local("other");
     let f = local("f");
-    quote! {
-        #Hidden
+    template! { [newtype, ty, runtime, f, text, other]
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::clone::Clone for #newtype where for<'__a> #ty: #runtime::__private::CloneFor<'__a> {
             fn clone(&self) -> Self {
                 #newtype(::core::clone::Clone::clone(&self.0))
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::fmt::Debug for #newtype where for<'__a> #ty: #runtime::__private::DebugFor<'__a> {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #runtime::__private::debug_newtype(#f, #text, &self.0)
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::cmp::PartialEq for #newtype where for<'__a> #ty: #runtime::__private::PartialEqFor<'__a> {
             fn eq(&self, #other: &Self) -> bool {
                 #runtime::__private::PartialEqFor::same(&self.0, &#other.0)
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::cmp::Eq for #newtype where for<'__a> #ty: #runtime::__private::EqFor<'__a> {}
     }
 }
@@ -72,13 +77,16 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let marks = marks();
     let skip = key.flags.skip_zero.as_ref().map(|_| {
         let zero = zero(cx, key);
-        quote! {
+        template! { [overwrite, zero, value]
             if !#overwrite && #zero(&#value) {
                 return ::core::result::Result::Ok(());
             }
         }
     });
-    quote! {
+    template! { [
+        newtype, value, held, overwrite, to, update, runtime, skip, marks, field, index, name,
+        exclusive, generics, written, bound, ident, name_constant
+    ]
         impl #newtype {
             #[doc(hidden)]
             #[inline]
@@ -90,7 +98,8 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         impl #generics #runtime::__private::Holds for #newtype {
             type Value = #written;
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::node::Key for #newtype #bound {
             type State = #ident;
             type Value = #held;
@@ -162,8 +171,9 @@ fn output_impl(
     let runtime = cx.runtime;
     let ident = &cx.state.ident;
     let effects = local("effects");
-    quote! {
-        #Hidden
+    template! { [runtime, ident, ty, index, must, effects, apply]
+        #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::node::Output<#ident> for #ty {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
@@ -173,7 +183,8 @@ fn output_impl(
                 #apply
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::node::WriteOutput<#ident> for #ty {}
     }
 }
@@ -204,13 +215,13 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         };
         let serialize = serde("SERIALIZE");
         let deserialize = serde("DESERIALIZE");
-        quote!(#of::check(#name, #written, #runtime::__private::KeyTraits {
+        template!([of, name, written, runtime, serialize, deserialize] #of::check(#name, #written, #runtime::__private::KeyTraits {
             shared: #of::SHARED, clone: #of::CLONE, serialize: #serialize, deserialize: #deserialize
         }))
     };
     let call = runtime.respan(ty, call);
     let constant = constant(key);
-    quote! {
+    template! { [constant, runtime, held, call]
         #[allow(non_upper_case_globals)]
         const #constant: ::core::primitive::usize = {
             #[allow(unused_imports)]
@@ -244,7 +255,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 quote!(<#ty as #runtime::__private::NeedsDefault>::initial()),
             ),
         };
-        quote! {
+        template! { [default, ty, value]
             fn #default() -> #ty {
                 #value
             }
@@ -259,7 +270,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
             _ => fold,
         };
-        quote! {
+        template! { [name, current, ty, written, fold]
             #[inline]
             fn #name(#current: &mut #ty, #written: #ty) {
                 (#fold)(#current, #written);

@@ -8,11 +8,11 @@ mod state;
 mod update;
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use self::cx::Cx;
 use super::model::State;
-use crate::paths::{NoClippy, Runtime};
+use crate::paths::Runtime;
+use crate::template::template;
 
 /// The generated items, without the struct itself.
 pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
@@ -36,11 +36,14 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let checked = cx.all_checked();
     let update_impls = update::impls(&cx);
     let state_impl = state::state_impl(&cx);
-    quote! {
+    template! { [
+        input, newtypes, update, checks, checked, input_impls, input_data, keys, update_impls,
+        state_impl
+    ]
         #input
         #newtypes
         #update
-        #NoClippy
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #checks
             #checked

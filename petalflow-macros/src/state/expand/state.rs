@@ -6,8 +6,9 @@ use quote::quote;
 use super::cx::{Cx, marks};
 use super::key::{folding, zero};
 use super::update::per_written;
-use crate::paths::{Hidden, Name, local, local_at, name, option};
+use crate::paths::{Name, local, local_at, name, option};
 use crate::state::model::{BuiltIn, Key, Reducer, State};
+use crate::template::template;
 use crate::tokens::{each, list, list_at};
 use crate::types;
 
@@ -46,7 +47,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         }
         let field = &key.field;
         let default = local_at("__default_", index);
-        resets.extend(quote! {
+        resets.extend(template! { [runtime, reset, index, field, default]
             if #runtime::state::KeySet::contains(&#reset, #index) {
                 self.#field = #default();
             }
@@ -65,8 +66,12 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         quote!(&'static [#runtime::state::KeyMeta]),
         quote!(&[#metas]),
     );
-    quote! {
-        #Hidden
+    template! { [
+        runtime, ident, bound, input, update, storage, name, keys, value, start, to, pushes, reset,
+        resets, commit, validate, codec
+    ]
+        #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::State for #ident #bound {
             type Input = #input;
             type Update = #update;
@@ -135,7 +140,7 @@ fn start(cx: &Cx, input: Name) -> TokenStream {
             fold
         }
     });
-    quote! {
+    template! { [state, ident, fields, folds, runtime]
         #[allow(unused_mut)]
         let mut #state = #ident { #fields };
         #folds
@@ -161,13 +166,13 @@ fn commit(cx: &Cx) -> TokenStream {
         } else {
             quote!(#runtime::state::Writes::fold_into(#writes, #fold))
         };
-        quote! {
+        template! { [folded, runtime, known, index]
             if #folded {
                 #runtime::state::KeySet::insert(#known, #index);
             }
         }
     });
-    quote! {
+    template! { [to, update, overwritten, runtime, known, written, marks, statements]
         #[allow(unused_variables)]
         #[inline]
         fn commit(&mut self, #to: &mut #update, #overwritten: #runtime::state::KeySet, #known: &mut #runtime::state::KeySet) {
@@ -206,7 +211,7 @@ fn validate(cx: &Cx) -> TokenStream {
     // The iterator can be used once.
     let collected = (keys.len() > 1)
         .then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
-    quote! {
+    template! { [updates, update, runtime, collected, checks]
         fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::state::WriteError> {
             #collected
             #checks
@@ -297,7 +302,7 @@ fn codec(cx: &Cx) -> TokenStream {
     let load_writes = arms(&|_, key| {
         let coder = coder(key);
         let newtype = &key.newtype;
-        quote!({
+        template!([coder, bytes, newtype, update] {
             for (overwrite, value) in #coder::load_writes(#bytes)? {
                 let _ = #newtype::__push(value, overwrite, #update);
             }
@@ -307,7 +312,7 @@ fn codec(cx: &Cx) -> TokenStream {
     let load_value = arms(&|_, key| {
         let coder = coder(key);
         let newtype = &key.newtype;
-        quote!({
+        template!([newtype, coder, bytes, update] {
             let _ = #newtype::__push(#coder::load(#bytes)?, true, #update);
             ::core::result::Result::Ok(())
         })
@@ -316,7 +321,10 @@ fn codec(cx: &Cx) -> TokenStream {
     let version = option(
         (cx.state.migration.as_ref()).map(|(version, migrate)| quote!((#version, #migrate))),
     );
-    quote! {
+    template! { [
+        runtime, state, key, out, save, update, save_writes, bytes, load_writes, load_value,
+        values, ident, fields, version
+    ]
         #[allow(unused_variables)]
         fn codec() -> ::core::option::Option<#runtime::__private::StateCodec<Self>> {
             #[allow(unused_imports)]
@@ -349,7 +357,7 @@ fn loaded_field(cx: &Cx, values: Name, index: usize, key: &Key) -> TokenStream {
         return quote!(#field: #missing);
     }
     let coder = coder(cx, key);
-    quote! {
+    template! { [field, values, index, stored, coder, missing]
         #field: match #values.get(#index) {
             ::core::option::Option::Some(#stored) => #coder::load(#stored)?,
             ::core::option::Option::None => #missing,

@@ -5,8 +5,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::cx::{Cx, marks, shown, where_each};
-use crate::paths::{Derived, Hidden, local};
+use crate::paths::local;
 use crate::state::model::{Key, State};
+use crate::template::template;
 use crate::tokens::list;
 
 pub(super) fn impls(cx: &Cx) -> TokenStream {
@@ -43,7 +44,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             ty,
         ) = (key, cx.ty(key));
         let doc = format!("The writes to the key `{name}`.");
-        getters.extend(quote! {
+        getters.extend(template! { [doc, vis, field, runtime, ty]
             #[doc = #doc]
             #[allow(dead_code)]
             #vis fn #field(&self) -> &#runtime::state::Writes<#ty> {
@@ -55,18 +56,21 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
         let field = &key.field;
         quote!(#runtime::state::Writes::clear(&mut self.#field);)
     });
-    quote! {
-        #Derived
+    template! { [
+        update, getters, defaults, marks, runtime, clones, where_debug, f, text, shown, ident,
+        bound, written, clear
+    ]
+        #[automatically_derived]
         impl #update {
             #getters
         }
-        #Derived
+        #[automatically_derived]
         impl ::core::default::Default for #update {
             fn default() -> Self {
                 #update { #defaults #marks: ::core::default::Default::default() }
             }
         }
-        #Derived
+        #[automatically_derived]
         impl ::core::clone::Clone for #update {
             fn clone(&self) -> Self {
                 #[allow(unused_imports)]
@@ -74,13 +78,15 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
                 #update { #clones #marks: self.#marks }
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl ::core::fmt::Debug for #update #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#shown])
             }
         }
-        #Hidden
+        #[automatically_derived]
+        #[doc(hidden)]
         impl #runtime::state::Update<#ident> for #update #bound {
             #[inline]
             fn written(&self) -> #runtime::state::KeySet {
@@ -108,13 +114,13 @@ pub(super) fn per_written(cx: &Cx, statement: &dyn Fn(usize, &Key) -> TokenStrea
         for (at, key) in keys.iter().enumerate() {
             let index = block * KeySet::BLOCK + at;
             let statement = statement(index, key);
-            statements.extend(quote! {
+            statements.extend(template! { [runtime, written, index, statement]
                 if #runtime::state::KeySet::contains(&#written, #index) {
                     #statement
                 }
             });
         }
-        blocks.extend(quote! {
+        blocks.extend(template! { [runtime, written, block, statements]
             if #runtime::state::KeySet::any_in_block(&#written, #block) {
                 #statements
             }
