@@ -15,8 +15,8 @@ use crate::workspace;
 /// Index of a module in [`Source::modules`].
 type ModuleIdx = usize;
 
-/// What the code inside `quote!` names is for the code that it generates.
-const TEMPLATES: &[&str] = &["quote", "quote_spanned", "parse_quote"];
+/// What the code inside these macros names is for the code that it generates.
+const TEMPLATES: &[&str] = &["parse_quote", "quote", "quote_spanned", "template"];
 
 pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
