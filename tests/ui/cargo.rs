@@ -1,4 +1,4 @@
-//! Cargo as users have it: trybuild turns incremental compilation off, and rustc then prints less of some errors.
+//! Cargo as users run it: trybuild turns incremental compilation off, and rustc then prints less of some errors.
 
 use std::process::{Command, ExitCode};
 

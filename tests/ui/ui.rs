@@ -1,4 +1,4 @@
-//! Compile errors as users see them: `<topic>/fail/*.rs` with their `.stderr`, and `<topic>/pass/*.rs` near them.
+//! Compile errors as users see them: `<topic>/fail/*.rs` with their `.stderr`, and similar correct programs in `<topic>/pass/*.rs`.
 //!
 //! `TRYBUILD=overwrite cargo test -p petalflow-ui-tests` writes the `.stderr` files anew; read the difference as a
 //! reviewer of prose.

@@ -1,4 +1,4 @@
-//! A key that is no name.
+//! A key that is not a name.
 
 use petalflow::interrupt::Ask;
 use serde::{Deserialize, Serialize};

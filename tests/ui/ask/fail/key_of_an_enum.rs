@@ -1,4 +1,4 @@
-//! A key of an enum, which has no fields.
+//! A key of an enum. An enum has no fields.
 
 use petalflow::interrupt::Ask;
 use serde::{Deserialize, Serialize};

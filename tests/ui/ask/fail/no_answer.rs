@@ -1,4 +1,4 @@
-//! A question without an answer, and what uses it.
+//! A question without an answer, and a node that asks it.
 
 use petalflow::interrupt::Ask;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Two questions of one name. With a derive of serde at the second one, serde's code is an error, too.
+//! Two questions with one name. The serde derive of the second one causes an error in serde's code, too.
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A key that is no field.
+//! A key that is not a field.
 
 use petalflow::interrupt::Ask;
 use serde::{Deserialize, Serialize};

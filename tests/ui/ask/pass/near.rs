@@ -1,4 +1,4 @@
-//! Questions near those that are refused.
+//! Correct questions that are similar to those in `fail`.
 
 use petalflow::interrupt::Ask;
 use serde::{Deserialize, Serialize};

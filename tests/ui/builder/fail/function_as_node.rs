@@ -1,4 +1,4 @@
-//! The function in place of the node.
+//! The function instead of the node.
 
 use petalflow::prelude::*;
 

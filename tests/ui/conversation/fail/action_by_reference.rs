@@ -1,4 +1,4 @@
-// The call is given away.
+// The method takes the call by value.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

@@ -1,4 +1,4 @@
-// Arguments are given away.
+// The method takes its arguments by value.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

@@ -1,4 +1,4 @@
-// The result chooses the next node: it has a type of its own.
+// The result chooses the next node, so it has its own type.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

@@ -1,4 +1,4 @@
-// The text is no YAML.
+// The text is not YAML.
 petalflow_conversation::conversation! { Broken("declarative_indentation.yaml") }
 
 fn main() {

@@ -1,4 +1,4 @@
-// The document has `node` in place of `nodes`. The impl is right.
+// The document has `node` instead of `nodes`. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

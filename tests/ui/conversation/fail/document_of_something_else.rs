@@ -1,4 +1,4 @@
-// The file is no conversation.
+// The file is not a conversation.
 petalflow_conversation::conversation! { Broken("document_of_something_else.json") }
 
 fn main() {

@@ -1,4 +1,4 @@
-// A key has no space.
+// A key must not contain a space.
 petalflow_conversation::conversation! { Broken("document_placeholder.json") }
 
 fn main() {

@@ -1,4 +1,4 @@
-// There is no such comparison.
+// The comparison does not exist.
 petalflow_conversation::conversation! { Broken("document_unknown_operator.json") }
 
 fn main() {

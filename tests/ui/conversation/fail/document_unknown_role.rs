@@ -1,4 +1,4 @@
-// There is no such role.
+// The role does not exist.
 petalflow_conversation::conversation! { Broken("document_unknown_role.json") }
 
 fn main() {

@@ -1,4 +1,4 @@
-// In Python a word without quotes is a variable.
+// In Python, a word without quotes is a variable.
 petalflow_conversation::conversation! { Broken("document_word_without_quotes.json") }
 
 fn main() {

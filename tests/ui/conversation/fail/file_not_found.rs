@@ -1,4 +1,4 @@
-// There is no such file.
+// The file does not exist.
 petalflow_conversation::conversation! { Order("../oder.json") }
 
 fn main() {}

@@ -1,4 +1,4 @@
-// What is held while the method waits cannot go to another thread.
+// A value that is held while the method waits cannot move to another thread.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

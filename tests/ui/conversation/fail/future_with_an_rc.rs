@@ -1,4 +1,4 @@
-// A value that is no `Send` lives across an `await`.
+// A value that is not `Send` lives across an `await`.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

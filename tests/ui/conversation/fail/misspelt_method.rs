@@ -1,4 +1,4 @@
-// `order_sup` is no method of the trait.
+// The trait has no method `order_sup`.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

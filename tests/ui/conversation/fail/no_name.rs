@@ -1,4 +1,4 @@
-// There is only a path.
+// The macro call has only a path.
 petalflow_conversation::conversation! { "../order.json" }
 
 fn main() {}

@@ -1,4 +1,4 @@
-// There is no node `confirmed`.
+// The node `confirmed` does not exist.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

@@ -1,4 +1,4 @@
-// The method is no `async fn`.
+// The method is not an `async fn`.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

@@ -1,4 +1,4 @@
-// The method takes another type than the one that is named.
+// The method takes a different type than the one that the program names.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow::tool::schemars::{self, JsonSchema};

@@ -1,4 +1,4 @@
-// The associated type is called like the function.
+// The associated type has the name of the function.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow::tool::schemars::{self, JsonSchema};

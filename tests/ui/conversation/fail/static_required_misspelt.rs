@@ -1,4 +1,4 @@
-// A required parameter that is not there. The impl is right.
+// A required parameter does not exist. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::conversation;

@@ -1,4 +1,4 @@
-// Near the programs in `fail` that have types of their own.
+// Similar to the programs in `fail` with types of their own.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow::tool::schemars::{self, JsonSchema};

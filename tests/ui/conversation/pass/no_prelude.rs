@@ -1,4 +1,4 @@
-//! Nothing of the prelude is needed, and names of the program do not matter.
+//! The macro needs nothing from the prelude, and the names of the program do not matter.
 #![no_implicit_prelude]
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-// Near all the programs in `fail`.
+// Similar to all the programs in `fail`.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow_conversation::{ActionCall, conversation};

@@ -1,4 +1,4 @@
-//! An arm like that of Rust.
+//! An arm as in Rust.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! An arm that goes on after its target.
+//! An arm that continues after its target.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Each failure is caught by a statement of its own.
+//! One `catch` for two nodes: each needs its own statement.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A `catch` that leads nowhere.
+//! A `catch` without a target.
 use petalflow::prelude::*;
 
 #[state]

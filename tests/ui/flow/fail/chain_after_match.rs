@@ -1,4 +1,4 @@
-//! A chain that goes on after `match`.
+//! A chain that continues after `match`.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `if` in place of a node.
+//! `if` instead of a node.
 
 use petalflow::prelude::*;
 

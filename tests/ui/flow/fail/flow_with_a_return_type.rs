@@ -1,4 +1,4 @@
-//! A flow like a function.
+//! A flow written like a function.
 use petalflow::prelude::*;
 
 #[state]

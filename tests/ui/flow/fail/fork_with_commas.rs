@@ -1,4 +1,4 @@
-//! How several nodes are led to.
+//! A fork with commas.
 use petalflow::prelude::*;
 
 #[state]

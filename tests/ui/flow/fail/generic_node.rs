@@ -1,4 +1,4 @@
-//! A node value of a generic type that is named in an edge: one error, whichever way it is written.
+//! A node value of a generic type that an edge names: one error for each way to write it.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An arrow without a target; the rest is read all the same.
+//! An arrow without a target. The rest of the flow is still read.
 
 use petalflow::prelude::*;
 

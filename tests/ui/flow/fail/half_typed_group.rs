@@ -1,4 +1,4 @@
-//! A group that breaks off: one error, and the other mistakes are still said.
+//! An incomplete group: one error, and the other mistakes are still reported.
 use petalflow::prelude::*;
 
 #[state]

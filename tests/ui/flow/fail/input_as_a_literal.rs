@@ -1,4 +1,4 @@
-//! A literal as the input that is a `String`.
+//! A string literal as an input of type `String`.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An item that is taken wrongly is an item: the edges that deliver it are right.
+//! An item that the node takes by value is still an item: the edges that deliver it are right.
 use petalflow::prelude::*;
 
 #[state]

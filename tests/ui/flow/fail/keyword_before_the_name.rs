@@ -1,4 +1,4 @@
-//! A flow that is declared like a struct.
+//! A flow declared like a struct.
 
 use petalflow::prelude::*;
 

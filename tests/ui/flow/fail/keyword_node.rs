@@ -1,4 +1,4 @@
-//! A node named like a keyword.
+//! A node with the name of a keyword.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Mistakes that stand together in a flow of many checks are all told.
+//! Mistakes that are close together in a flow with many checks are all reported.
 
 use petalflow::prelude::*;
 

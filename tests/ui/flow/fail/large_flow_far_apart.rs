@@ -1,4 +1,4 @@
-//! Mistakes that stand far apart in a flow of many checks are all told, whatever lies between them.
+//! Mistakes that are far apart in a flow with many checks are all reported.
 
 use petalflow::prelude::*;
 

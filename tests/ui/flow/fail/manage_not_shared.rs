@@ -1,4 +1,4 @@
-//! A value that is managed, but cannot be shared.
+//! A managed value that cannot be shared.
 use petalflow::prelude::*;
 
 #[state]

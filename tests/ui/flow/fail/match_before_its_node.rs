@@ -1,4 +1,4 @@
-//! A `match` as in an expression.
+//! A `match` written as an expression.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A middleware without its trait.
+//! A middleware that does not implement its trait.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A run without a node value that must be given.
+//! A run without a required node value.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What names a node of an edge that cannot be read is no mistake of its own; a name that stands nowhere is.
+//! A name that only an unreadable edge contains is not reported. A name that does not exist is.
 use petalflow::prelude::*;
 
 #[state]

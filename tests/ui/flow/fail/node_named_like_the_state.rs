@@ -1,4 +1,4 @@
-//! A node that has the name of its state, where a flow uses it: one mistake.
+//! A node with the name of its state in a flow: one error.
 #![allow(non_camel_case_types)]
 
 use petalflow::prelude::*;

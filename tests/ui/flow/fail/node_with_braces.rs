@@ -1,4 +1,4 @@
-//! A node value that is made in an edge, and options that stand in one.
+//! A node value that is made in an edge, and an edge with options.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Nodes that do not say their state, where a flow uses them: a mistake each.
+//! Nodes without a state in a flow: one error each.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An option of `with` as attributes have it.
+//! An option of `with`, written as in an attribute.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An option as a method.
+//! An option written as a method.
 use petalflow::prelude::*;
 
 #[state]

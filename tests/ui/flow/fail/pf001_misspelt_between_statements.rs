@@ -1,4 +1,4 @@
-//! A misspelt node that cuts a path in two, where START is left out.
+//! A misspelt node that cuts a path in two, without START.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! Every node has an edge into it, and no START.
+//! Every node has an incoming edge, and there is no START.
 
 use petalflow::prelude::*;
 

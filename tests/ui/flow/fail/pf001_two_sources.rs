@@ -1,4 +1,4 @@
-//! Two nodes without an edge into them, and no START.
+//! Two nodes without an incoming edge, and no START.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The misspelt source of a `catch` whose target stands nowhere else: one mistake.
+//! The misspelt source of a `catch` whose target has no other edge: one error.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A misspelt `defer` on which a read depends: one mistake.
+//! A misspelt `defer` on which a read depends: one error.
 
 use petalflow::prelude::*;
 

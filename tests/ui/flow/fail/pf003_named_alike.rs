@@ -1,4 +1,4 @@
-//! Two nodes under one name in the graph, because of the option `name` of `#[node]`.
+//! Two nodes with one name in the graph, because of the option `name` of `#[node]`.
 
 use petalflow::prelude::*;
 

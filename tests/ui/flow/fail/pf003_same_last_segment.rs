@@ -1,4 +1,4 @@
-//! Two functions of one name.
+//! Two functions with one name.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Two nodes under one name in checkpoints.
+//! Two nodes with one name in checkpoints.
 
 use petalflow::prelude::*;
 

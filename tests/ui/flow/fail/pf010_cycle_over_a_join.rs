@@ -1,4 +1,4 @@
-//! A cycle over a join: the branch that ends beside it does not end the run.
+//! A cycle over a join: the branch that ends next to it does not end the run.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A cycle that every route leads back into; a node that returns `Vec<Verdict>` could leave it.
+//! A cycle to which every route leads back. A node that returns `Vec<Verdict>` could leave it.
 
 use petalflow::prelude::*;
 

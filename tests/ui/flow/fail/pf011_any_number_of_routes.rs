@@ -1,4 +1,4 @@
-//! A join that waits for routes of which a node picks any number.
+//! A join that waits for routes, where a node chooses any number of them.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A join one side of which a route may skip.
+//! A join with a side that a route may skip.
 
 use petalflow::prelude::*;
 

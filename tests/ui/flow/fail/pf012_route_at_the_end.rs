@@ -1,4 +1,4 @@
-//! A node that chooses a route, where END was left out.
+//! A node that chooses a route, without an edge to END.
 
 use petalflow::prelude::*;
 

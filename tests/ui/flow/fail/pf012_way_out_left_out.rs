@@ -1,4 +1,4 @@
-//! The arm that was left out is the way out of the cycle: one mistake.
+//! The missing arm is the way out of the cycle: one error.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A choice beside another edge.
+//! A choice together with another edge.
 
 use petalflow::prelude::*;
 

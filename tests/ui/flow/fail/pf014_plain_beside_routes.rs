@@ -1,4 +1,4 @@
-//! A plain edge beside routes.
+//! A plain edge together with routes.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Two writers that run together only because a node picks any number of its routes.
+//! Two writers that run together only because a node chooses any number of its routes.
 
 use petalflow::prelude::*;
 

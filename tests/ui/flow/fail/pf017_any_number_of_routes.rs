@@ -1,4 +1,4 @@
-//! A read that is not judged exactly, because a node picks any number of its routes.
+//! A read that is not decided exactly, because a node chooses any number of its routes.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A key that is written on one path only.
+//! A key that is written on only one path.
 
 use petalflow::prelude::*;
 

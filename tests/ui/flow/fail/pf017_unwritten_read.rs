@@ -1,4 +1,4 @@
-//! A key that is read before anything writes it.
+//! A key that is read before a node writes it.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A plain edge between a node that returns items and one that takes them: one mistake.
+//! A plain edge between a node that returns items and a node that takes them: one error.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Items of another type than the target takes.
+//! Items of a different type than the target takes.
 
 use petalflow::prelude::*;
 

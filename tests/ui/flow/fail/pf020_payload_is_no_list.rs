@@ -1,4 +1,4 @@
-//! `each` on a route whose payload is no list.
+//! `each` on a route whose payload is not a list.
 
 use petalflow::prelude::*;
 

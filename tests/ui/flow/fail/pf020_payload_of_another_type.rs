@@ -1,4 +1,4 @@
-//! A payload of another type than the target takes.
+//! A payload of a different type than the target takes.
 
 use petalflow::prelude::*;
 

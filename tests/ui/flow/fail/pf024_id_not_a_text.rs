@@ -1,4 +1,4 @@
-//! A stored name that is no text.
+//! A stored name that is not a string.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Node values that are named by their types, where a choice, items and failures are led along: one error each.
+//! Node values that are named by their types at a choice, items and failures: one error each.
 
 use petalflow::NodeError;
 use petalflow::prelude::*;

@@ -1,4 +1,4 @@
-//! `run` of a flow with a node value that must be given.
+//! `run` of a flow with a required node value.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A second name for what has one already.
+//! A second name for a node that already has one.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Several mistakes at once: each is reported at its own token.
+//! Several mistakes: each is reported at its own token.
 
 use petalflow::prelude::*;
 

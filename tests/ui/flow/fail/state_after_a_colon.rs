@@ -1,4 +1,4 @@
-//! The state like a type.
+//! The state written like a type.
 use petalflow::prelude::*;
 
 #[state]

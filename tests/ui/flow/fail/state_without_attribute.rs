@@ -1,4 +1,4 @@
-//! A struct that lacks `#[state]`: one error at the flow, none at its nodes.
+//! A struct without `#[state]`: one error at the flow, none at its nodes.
 
 use petalflow::prelude::*;
 

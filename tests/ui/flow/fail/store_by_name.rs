@@ -1,4 +1,4 @@
-//! A file in the place of a store.
+//! A file name instead of a store.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A flow in the place of a node.
+//! A flow instead of a node.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! `keep` says for how long, and there is one answer.
+//! An unknown value of `keep`.
 
 use petalflow::prelude::*;
 

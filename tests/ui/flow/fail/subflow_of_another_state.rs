@@ -1,4 +1,4 @@
-//! An `out` that takes another state than the sub-flow has.
+//! An `out` that takes a different state than the sub-flow has.
 
 use petalflow::prelude::*;
 

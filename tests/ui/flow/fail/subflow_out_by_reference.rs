@@ -1,4 +1,4 @@
-//! `out` of a sub-flow takes a reference.
+//! An `out` of a sub-flow that takes a reference.
 
 use petalflow::prelude::*;
 

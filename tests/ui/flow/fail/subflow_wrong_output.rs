@@ -1,4 +1,4 @@
-//! An `out` that returns something else than keys.
+//! An `out` that does not return keys.
 
 use petalflow::prelude::*;
 

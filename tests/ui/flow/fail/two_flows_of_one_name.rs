@@ -1,4 +1,4 @@
-//! A flow copied, and not renamed: one error, at the second.
+//! A flow that was copied and not renamed: one error, at the second.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A flow with node values copied, and not renamed: one error, at the second.
+//! A flow with node values that was copied and not renamed: one error, at the second.
 use petalflow::prelude::*;
 
 #[state]

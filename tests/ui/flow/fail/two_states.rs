@@ -1,4 +1,4 @@
-//! A flow has one state; what it is over else is known all the same.
+//! A flow with two states. It can have only one.
 use petalflow::prelude::*;
 
 #[state]

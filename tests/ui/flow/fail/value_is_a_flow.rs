@@ -1,4 +1,4 @@
-//! A flow declared like a node value: the note says what to write.
+//! A flow that is declared like a node value: the note says what to write.
 use petalflow::prelude::*;
 
 #[state]

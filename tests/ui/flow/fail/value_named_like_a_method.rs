@@ -1,4 +1,4 @@
-//! A node value that is named like a method of the builder.
+//! A node value with the name of a method of the builder.
 
 use petalflow::prelude::*;
 

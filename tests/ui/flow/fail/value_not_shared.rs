@@ -1,4 +1,4 @@
-//! A node value that threads cannot share: said of the value, not of the flows that use it.
+//! A node value that threads cannot share: the error is at the value, not at the flows that use it.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A node value that is generic over its keys, with a key whose value is of another type.
+//! A node value that is generic over its keys, and a key whose value has another type.
 
 use petalflow::node::Key;
 use petalflow::prelude::*;

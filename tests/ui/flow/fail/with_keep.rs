@@ -1,4 +1,4 @@
-//! `keep` on the wrong side.
+//! `keep` in `with`. It belongs to the declaration of the sub-flow.
 
 use petalflow::prelude::*;
 

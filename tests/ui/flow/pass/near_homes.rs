@@ -1,4 +1,4 @@
-//! Nodes and flows whose names are taken elsewhere: in the module of their name, twice by one macro, by what a glob brings.
+//! Nodes and flows whose names are also used elsewhere: by the module of their name, by two calls of one macro, by a glob import.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! What stands near `../fail`, and is fine: what edges deliver, PF020.
+//! Correct programs that are similar to `../fail`: what edges deliver, PF020.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! What PF007 offers, and cycles over joins that can be left.
+//! What PF007 proposes, and cycles over joins with a way out.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What stands near `../fail`, and is fine: what nodes read and write, PF016 to PF019.
+//! Correct programs that are similar to `../fail`: what nodes read and write, PF016 to PF019.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! What stands near `../fail`, and is fine: what the language has words for.
+//! Correct programs that are similar to `../fail`: the statements of the language.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! What stands near `../fail`, and is fine: flows whose names begin like their states, wherever they are declared.
+//! Correct programs that are similar to `../fail`: flows whose names begin like their states, declared at any place.
 #![deny(warnings, missing_docs, unreachable_pub)]
 
 use petalflow::prelude::*;

@@ -1,4 +1,4 @@
-//! What stands near `../fail`, and is fine: what nodes, values and sub-flows are.
+//! Correct programs that are similar to `../fail`: nodes, node values and sub-flows.
 #![deny(warnings)]
 #![allow(dead_code)]
 

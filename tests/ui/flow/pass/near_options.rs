@@ -1,4 +1,4 @@
-//! What stands near `../fail`, and is fine: options, node types and failures, PF024 to PF026.
+//! Correct programs that are similar to `../fail`: options, node types and failures, PF024 to PF026.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! What stands near `../fail`, and is fine: what is half typed above, or a slip of the hand.
+//! Correct programs that are similar to `../fail`: incomplete code and misspelt words.
 #![deny(warnings)]
 #![allow(dead_code)]
 

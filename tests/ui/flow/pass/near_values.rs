@@ -1,4 +1,4 @@
-//! Node values that threads share, two of one type among them; beside `fail/value_not_shared.rs`.
+//! Node values that threads share, two of them of one type. Similar to `fail/value_not_shared.rs`.
 use petalflow::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 

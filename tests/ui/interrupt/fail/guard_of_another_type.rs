@@ -1,4 +1,4 @@
-//! A guard that says neither yes nor no.
+//! A guard that does not return a `bool`.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Half typed.
+//! An incomplete statement.
 
 use petalflow::prelude::*;
 

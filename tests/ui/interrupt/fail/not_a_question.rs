@@ -1,4 +1,4 @@
-//! Asks what is no question: one error, at what is asked.
+//! A node asks a value that is not a question: one error, at that value.
 use petalflow::prelude::*;
 
 #[state]

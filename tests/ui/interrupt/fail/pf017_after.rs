@@ -1,4 +1,4 @@
-//! A guard after a node that reads what the node does not always write.
+//! A guard after a node reads a key that the node does not always write.
 
 use petalflow::prelude::*;
 

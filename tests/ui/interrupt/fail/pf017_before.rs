@@ -1,4 +1,4 @@
-//! A guard before a node that reads what nothing has written yet.
+//! A guard before a node reads a key that no node has written yet.
 
 use petalflow::prelude::*;
 

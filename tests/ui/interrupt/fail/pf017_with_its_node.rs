@@ -1,4 +1,4 @@
-//! A key that is missing for a node and for its guards is one mistake.
+//! A key that both a node and its guards lack is one error.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Interrupts near those that are refused.
+//! Correct interrupts that are similar to those in `fail`.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A node that a model should call, too.
+//! A node that is also a tool.
 use petalflow::prelude::*;
 
 #[state]

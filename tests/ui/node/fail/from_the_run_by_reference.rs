@@ -1,4 +1,4 @@
-//! What comes from the run comes by value: a reference reads a key.
+//! A value from the run is taken by value. A reference reads a key.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A parameter that is being written: rustc says what it lacks, and the node is there.
+//! An incomplete parameter: rustc reports it, and the node exists.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! An item that threads cannot share: one error where it is taken, and one where it is sent.
+//! An item that threads cannot share: one error at the node that takes it, and one at the node that sends it.
 use std::rc::Rc;
 
 use petalflow::prelude::*;

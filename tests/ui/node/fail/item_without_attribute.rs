@@ -1,4 +1,4 @@
-//! An item without `#[item]`: rustc knows no such key, and the flow says what to write.
+//! An item without `#[item]`: rustc finds no such key, and the flow says what to write.
 use petalflow::prelude::*;
 
 #[state]

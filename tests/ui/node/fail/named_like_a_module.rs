@@ -1,4 +1,4 @@
-//! A node is a type, as a module is: rustc says so at the function.
+//! A node is a type, and so is a module: rustc reports the name at the function.
 use petalflow::prelude::*;
 
 #[state]

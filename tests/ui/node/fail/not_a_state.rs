@@ -1,4 +1,4 @@
-//! Nodes over a type that is no state, which a flow uses: one error.
+//! Nodes over a type that is not a state, in a flow: one error.
 
 use petalflow::prelude::*;
 

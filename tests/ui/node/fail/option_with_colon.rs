@@ -1,4 +1,4 @@
-//! Options of an attribute are written with an equals sign, those of a flow with a colon.
+//! Options of an attribute have an equals sign, and options of a flow have a colon.
 use petalflow::prelude::*;
 
 #[state]

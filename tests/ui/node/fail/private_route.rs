@@ -1,4 +1,4 @@
-//! A public node whose route is private: the route is part of what the node says.
+//! A public node with a private route: the route is part of the node's interface.
 
 use petalflow::prelude::*;
 

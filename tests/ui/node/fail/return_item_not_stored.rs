@@ -1,4 +1,4 @@
-//! An item that cannot be stored, in a tuple: the error is about the item, and not about the tuple.
+//! An item in a tuple that cannot be stored: the error is about the item, and not about the tuple.
 use petalflow::prelude::*;
 
 #[state]

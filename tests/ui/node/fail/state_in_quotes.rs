@@ -1,4 +1,4 @@
-//! The state as a text.
+//! The state as a string.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A node copied, and not renamed.
+//! A node that was copied and not renamed.
 use petalflow::prelude::*;
 
 #[state]

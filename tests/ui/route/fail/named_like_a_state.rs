@@ -1,4 +1,4 @@
-//! A route that has the name of the state.
+//! A route with the name of the state.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! Two routes of one name. The nodes and flows see the first one.
+//! Two routes with one name. The nodes and flows use the first one.
 use petalflow::prelude::*;
 
 #[state]

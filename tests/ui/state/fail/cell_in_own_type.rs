@@ -1,4 +1,4 @@
-//! A key whose type has a `Cell` in it: one error at the key, and none at the nodes, the flow and the run.
+//! A key whose type contains a `Cell`: one error at the key, and none at the nodes, the flow and the run.
 use petalflow::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! A field that is being written: rustc says what it lacks, and the other keys are there.
+//! An incomplete field: rustc reports it, and the other keys exist.
 use petalflow::prelude::*;
 
 #[state]

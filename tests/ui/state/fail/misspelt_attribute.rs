@@ -1,4 +1,4 @@
-//! The attribute of a field misspelt. Its options are read.
+//! A misspelt attribute of a field. Its options are still read.
 use petalflow::prelude::*;
 
 #[state]

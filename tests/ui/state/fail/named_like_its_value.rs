@@ -1,4 +1,4 @@
-//! A type of a value that has the name of its key's type. Nodes return the value.
+//! A value type with the name of its key's type. Nodes return the value.
 use petalflow::prelude::*;
 
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]

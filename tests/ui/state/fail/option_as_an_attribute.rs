@@ -1,4 +1,4 @@
-//! An option of a key as an attribute of its own. It has its meaning, so that no second error follows.
+//! An option of a key as a separate attribute. It keeps its meaning, so that there is no second error.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! The value of an option stands behind an equals sign.
+//! The value of an option comes after an equals sign.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A reducer by the name that another library has for it.
+//! A reducer with the name that another library uses.
 use petalflow::prelude::*;
 
 #[state]

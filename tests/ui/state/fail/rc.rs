@@ -1,4 +1,4 @@
-//! A key that one thread uses, in a program that uses it everywhere.
+//! An `Rc` as a key, in a program that uses the key everywhere.
 
 use petalflow::prelude::*;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The same for an `Rc` in a key that is not stored.
+//! An `Rc` in a key that is not stored.
 use petalflow::prelude::*;
 use std::rc::Rc;
 

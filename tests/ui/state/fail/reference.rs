@@ -1,4 +1,4 @@
-//! A state owns its values: a reference in it is one error, wherever in the type it stands.
+//! A state owns its values: a reference is one error, at any place in the type.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! A borrowed text as a key that is stored.
+//! A `&'static str` as a key that is stored.
 
 use petalflow::prelude::*;
 

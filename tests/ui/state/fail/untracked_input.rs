@@ -1,4 +1,4 @@
-//! A key of the input that is never stored has no value when a thread is loaded.
+//! A key of the input that is not stored has no value in a loaded thread.
 
 use petalflow::state;
 

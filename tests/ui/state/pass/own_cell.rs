@@ -1,4 +1,4 @@
-//! A type of the user with the name of a type of std that cannot be shared.
+//! A user's type with the name of a std type that cannot be shared.
 
 use petalflow::prelude::*;
 

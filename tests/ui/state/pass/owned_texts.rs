@@ -1,4 +1,4 @@
-//! Texts that need no allocation.
+//! Strings without an allocation.
 
 use petalflow::prelude::*;
 use std::borrow::Cow;

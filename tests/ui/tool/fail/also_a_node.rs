@@ -1,4 +1,4 @@
-//! A tool that a flow should run, too.
+//! A tool that is also a node.
 use petalflow::prelude::*;
 
 #[state]

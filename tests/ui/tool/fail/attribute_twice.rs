@@ -1,4 +1,4 @@
-//! Two edits left the attribute twice.
+//! The attribute twice, from two edits.
 use petalflow::prelude::*;
 
 /// Searches the library.

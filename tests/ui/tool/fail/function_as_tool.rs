@@ -1,4 +1,4 @@
-//! The function in place of the tool.
+//! The function instead of the tool.
 
 use petalflow::prelude::*;
 use petalflow::tool::ToolSet;

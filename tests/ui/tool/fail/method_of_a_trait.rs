@@ -1,4 +1,4 @@
-//! A tool is a function of its own: a trait's method without a body is none.
+//! A method of a trait without a body cannot be a tool.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A tool that has the name of a node.
+//! A tool with the name of a node.
 use petalflow::prelude::*;
 
 #[state]

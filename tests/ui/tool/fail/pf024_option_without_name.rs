@@ -1,4 +1,4 @@
-//! Options have names.
+//! A value without the name of its option.
 
 use petalflow::prelude::*;
 

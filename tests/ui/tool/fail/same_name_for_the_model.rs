@@ -1,4 +1,4 @@
-//! Two arguments that a model would know by the same name.
+//! Two arguments with one name for the model.
 
 use petalflow::prelude::*;
 

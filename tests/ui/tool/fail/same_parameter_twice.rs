@@ -1,4 +1,4 @@
-//! What rustc says of two parameters of one name is said once.
+//! rustc's error about two parameters with one name appears once.
 
 use petalflow::prelude::*;
 

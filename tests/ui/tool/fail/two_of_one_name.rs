@@ -1,4 +1,4 @@
-//! A tool copied, and not renamed.
+//! A tool that was copied and not renamed.
 use petalflow::prelude::*;
 
 /// Searches the library.
