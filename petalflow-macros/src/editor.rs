@@ -4,8 +4,8 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 
 use crate::spans::with_spans;
 
-/// The tokens with the span of the macro call, so that they are no meaning of a token of the user. `$crate` keeps its span,
-/// which is its meaning.
+/// The tokens with the span of the macro call, so that an editor does not find them at a token of the user. `$crate` keeps its
+/// span, because rustc finds the crate by it.
 pub(crate) fn elsewhere(tokens: TokenStream) -> TokenStream {
     with_spans(tokens, &|token| match token {
         TokenTree::Ident(ident) if ident == "$crate" => ident.span(),

@@ -1,4 +1,4 @@
-//! Code in place of a tool that was reported, so that its uses are no errors.
+//! Code in place of a tool that was reported, so that its uses are not errors.
 
 use proc_macro2::{Ident, TokenStream};
 

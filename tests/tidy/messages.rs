@@ -122,7 +122,7 @@ fn one_mistake_is_one_error() {
 fn messages_have_no_names_of_generated_code() {
     let mut errors = Vec::new();
     for (name, text) in records() {
-        // The path of a source file is no name.
+        // The path of a source file is not a name.
         let lines = text.lines().enumerate();
         let lines = lines.filter(|(_, text)| !text.trim_start().starts_with("-->"));
         for (line, text) in lines {

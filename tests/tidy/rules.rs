@@ -136,7 +136,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
 ];
 
-/// Published only because `petalflow` depends on exactly one version of them: their names are no interface.
+/// Published only because `petalflow` depends on exactly one version of them: their names are not an interface.
 pub(crate) const INTERNAL_PACKAGES: &[&str] = &[
     "petalflow-codec",
     "petalflow-conversation-macros",

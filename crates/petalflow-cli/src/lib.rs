@@ -87,7 +87,7 @@ pub fn main() -> ExitCode {
     let cli = match command::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // The help is best effort: a closed pipe is no error.
+            // The help is best effort: a closed pipe is not an error.
             let _ = error.print();
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done.into(),

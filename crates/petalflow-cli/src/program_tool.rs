@@ -79,7 +79,7 @@ impl ProgramTool {
         let input = format!("{arguments}\n");
         let write = async {
             if let Some(mut stdin) = stdin {
-                // A program need not read its arguments, so a closed pipe is no error.
+                // A program need not read its arguments, so a closed pipe is not an error.
                 let _ = stdin.write_all(input.as_bytes()).await;
             }
         };

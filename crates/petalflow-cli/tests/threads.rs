@@ -276,7 +276,7 @@ fn p209_a_store_that_does_not_exist_is_not_created_by_reading() {
     let ran = petalflow!("threads list --store {store}").code(8);
     assert!(ran.err.contains("there is no store"), "{}", ran.err);
     assert!(!folder.path().join("runs.db").exists());
-    let file = file(&folder, "text.db", &"This is no database. ".repeat(100));
+    let file = file(&folder, "text.db", &"This is not a database. ".repeat(100));
     let ran = petalflow!("threads list --store {file}").code(8);
     assert!(ran.err.contains("text.db"), "{}", ran.err);
 }

@@ -135,7 +135,7 @@ pub(crate) fn inspect(
                 None => String::new(),
             };
             let message = format!(
-                "the document is no conversation flow: it has no `nodes` (a list in the editor's form, an object in the others){hint}"
+                "the document is not a conversation flow: it has no `nodes` (a list in the editor's form, an object in the others){hint}"
             );
             report.add(Code::UnknownForm, Pointer::root(), message);
             return None;

@@ -40,7 +40,7 @@ enum Part {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{{{{{inside}}}}}` is no placeholder: write the name of a key, such as `{{{{ name }}}}` or `{{{{ order.size }}}}`; for the text \
+    "`{{{{{inside}}}}}` is not a placeholder: write the name of a key, such as `{{{{ name }}}}` or `{{{{ order.size }}}}`; for the text \
      itself write `\\{{{{`"
 )]
 pub struct TemplateError {

@@ -72,7 +72,7 @@ fn f092_a_placeholder_that_is_not_a_name_is_an_error() {
         "{{{ a }}}",
     ] {
         let error = fill(text, json!({})).unwrap_err();
-        assert!(error.contains("is no placeholder"), "{text}: {error}");
+        assert!(error.contains("is not a placeholder"), "{text}: {error}");
     }
 }
 

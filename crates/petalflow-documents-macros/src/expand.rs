@@ -37,14 +37,14 @@ pub(crate) fn broken(broken: &Broken) -> TokenStream {
     }
 }
 
-/// A flow whose type has an error in it. rustc reports nothing that follows from such a type, so uses of the flow, whatever they
-/// are, are no further errors.
+/// A flow whose type has an error in it. rustc reports nothing that follows from such a type, so uses of the flow are no
+/// further errors.
 fn wrong(visibility: &Visibility, name: &Ident, error: &TokenStream) -> TokenStream {
     let services = format_ident!("{name}Services");
     quote! {
         #[allow(dead_code, missing_docs)]
         #visibility type #name = [(); #error];
-        // An associated type, so that a literal of it is no error either.
+        // An associated type, so that a literal of it is not an error either.
         #[allow(dead_code, missing_docs)]
         #visibility type #services = <#name as ::core::str::FromStr>::Err;
     }

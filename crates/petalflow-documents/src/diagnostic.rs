@@ -59,7 +59,7 @@ codes! {
     WrongValue = "DC-007" Error,
     /// A template cannot be parsed.
     BadTemplate = "DC-008" Error,
-    /// A text that is no template looks like one.
+    /// A text that is not a template looks like one.
     NoTemplate = "DC-009" Warning,
     /// An edge names a node that does not exist.
     UnknownNode = "GR-001" Error,

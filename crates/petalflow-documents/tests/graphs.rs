@@ -50,7 +50,7 @@ fn p196_unknown_fields_are_errors_and_unknown_settings_warnings() {
     );
     let document = warned
         .check(&Catalog::default())
-        .expect("a warning is no error");
+        .expect("a warning is not an error");
     assert_eq!(
         document
             .warnings
@@ -295,7 +295,7 @@ fn settings_are_checked_with_the_types_of_the_nodes() {
             "human",
             r#"{"prompt":"Send it, {{.name}}?","prompt_template":"{{.name}}"}"#,
             vec![
-                "DC-009 /nodes/0/config/prompt node `a`: `prompt` is no template, so people see its `{{`; write `prompt_template` instead",
+                "DC-009 /nodes/0/config/prompt node `a`: `prompt` is not a template, so people see its `{{`; write `prompt_template` instead",
             ],
         ),
         (

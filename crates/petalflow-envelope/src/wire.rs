@@ -352,7 +352,7 @@ impl From<&Trace> for WireTrace {
     }
 }
 
-/// The time in the form of RFC 3339. 0 is no time.
+/// The time in the form of RFC 3339. 0 is not a time.
 pub(crate) fn rfc3339(ms: u64) -> String {
     let ms = i64::try_from(ms).ok().filter(|ms| *ms != 0);
     let time = ms.and_then(|ms| Timestamp::from_millisecond(ms).ok());
@@ -365,7 +365,7 @@ fn milliseconds(text: &str, field: impl FnOnce() -> String) -> Result<u64, WireE
     }
     let time: Option<Timestamp> = text.parse().ok();
     let ms = time.and_then(|time| u64::try_from(time.as_millisecond()).ok());
-    ms.ok_or_else(|| WireError::new(field(), format!("is no time after 1970: `{text}`")))
+    ms.ok_or_else(|| WireError::new(field(), format!("is not a time after 1970: `{text}`")))
 }
 
 /// An artifact as JSON, with all of its fields.

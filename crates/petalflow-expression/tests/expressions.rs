@@ -335,7 +335,7 @@ fn all_patterns_of_an_expression_have_a_limit_together() {
     vars.insert("p".into(), json!("("));
     let error = many
         .evaluate(&vars)
-        .expect_err("it is no pattern")
+        .expect_err("it is not a pattern")
         .to_string();
     assert!(
         error.starts_with("the right side of `matches` is wrong: `(`"),

@@ -137,7 +137,7 @@ fn is_key(word: &str) -> bool {
 
 /// Whether the word is the secret of the name before it.
 fn is_secret_value(name: &str, between: &str, word: &str) -> bool {
-    // Words of a sentence are no secrets: `the bearer of news`, `Token: The next one`.
+    // Words of a sentence are not secrets: `the bearer of news`, `Token: The next one`.
     let is_plain = word.len() < MIN_KEY_LENGTH
         && word.starts_with(|c: char| c.is_ascii_alphabetic())
         && word[1..]

@@ -59,7 +59,7 @@ const NEUTRAL_FORMATS: &[&str] = &[
 /// Calls a function with each nested schema and its path.
 fn each(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Map<String, Value>)) {
     let Value::Object(keywords) = schema else {
-        panic!("{path}: {schema} is no object");
+        panic!("{path}: {schema} is not an object");
     };
     look(path, keywords);
     for (keyword, value) in keywords {

@@ -108,7 +108,7 @@ async fn entries_that_people_edited_in_the_file_are_read_or_reported() {
 
     let good = memory.get_as::<u32>("good").await.expect("it reads");
     assert_eq!(good, Some(1));
-    let error = memory.get("bad").await.expect_err("it is no JSON");
+    let error = memory.get("bad").await.expect_err("it is not JSON");
     assert!(matches!(error, MemoryError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("`bad`"), "{error}");
     let error = memory.find(Filter::eq("", 1)).await.expect_err("a list");

@@ -171,7 +171,7 @@ fn version(rows: &[tokio_postgres::Row]) -> Result<u32, StoreError> {
     };
     let version: Option<i64> = row.try_get(0).map_err(store_error)?;
     let version = version.filter(|version| *version >= 0).ok_or_else(|| {
-        problem("the table `layout` is damaged: its version is no number from 0; restore it from a backup")
+        problem("the table `layout` is damaged: its version is not a number from 0; restore it from a backup")
     })?;
     Ok(u32::try_from(version).unwrap_or(u32::MAX))
 }

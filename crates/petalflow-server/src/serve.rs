@@ -78,7 +78,7 @@ impl Server {
             let connection = http.serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection);
             serving.spawn(async move {
-                // A broken connection is no error of the server.
+                // A broken connection is not an error of the server.
                 let _ = connection.await;
                 drop(permit);
             });

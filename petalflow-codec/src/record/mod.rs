@@ -41,7 +41,7 @@ const NEAR_DISTANCES: u64 = 4;
 /// In the place of a superstep that has less room: it follows.
 const FAR: u64 = NEAR_DISTANCES - 1;
 
-/// Kinds of keys in storage whose first bytes are left out: one write that is no overwrite, of a list of one item and of any other
+/// Kinds of keys in storage whose first bytes are left out: one write that is not an overwrite, of a list of one item and of any other
 /// value.
 const SHORT_KINDS: [(u8, &[u8]); 2] = [(4, &[0x91, 0x92, 0xc2, 0x91]), (3, &[0x91, 0x92, 0xc2])];
 

@@ -133,7 +133,7 @@ pub(crate) enum Initial {
     Expr(Expr),
 }
 
-/// The options without a value that are no reducers, each with its token.
+/// The options without a value that are not reducers, each with its token.
 #[derive(Default)]
 pub(crate) struct Flags {
     pub(crate) input: Option<Ident>,

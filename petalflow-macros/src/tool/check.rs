@@ -127,7 +127,7 @@ fn argument_names_are_unique(cx: &Cx<'_>, errors: &mut Errors) {
     }
 }
 
-/// Calls `visit` with the path and the value of each option of `#[serde(..)]`. serde reports attributes that are no lists of
+/// Calls `visit` with the path and the value of each option of `#[serde(..)]`. serde reports attributes that are not lists of
 /// options.
 fn each_serde_option(attrs: &[Attribute], mut visit: impl FnMut(&syn::Path, Option<&Expr>)) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {

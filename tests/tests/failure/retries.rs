@@ -42,7 +42,7 @@ fn c51_the_backoff_table() {
     assert_eq!(
         millis(Retry::times(1)),
         [0; 0],
-        "one attempt in all is no retry"
+        "one attempt in all is not a retry"
     );
 }
 

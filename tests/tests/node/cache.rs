@@ -168,7 +168,7 @@ async fn cached_writes_routes_and_items_are_restored_per_item() {
         );
         assert_eq!(trace.all()[3..], ["routes", "visit c"]);
         assert_eq!(crawl(list([])).await.unwrap(), ["routed"]);
-        // A failure is no result.
+        // A failure is not a result.
         for _ in 0..2 {
             crawl(list(["bad"])).await.unwrap_err();
         }

@@ -330,7 +330,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
             .thread("t");
         expect_finished(given.run(vec![])).await;
         assert_eq!(made.load(Ordering::SeqCst), 2);
-        // A run that is no thread's has nothing to come back to.
+        // A run without a thread has no stored value.
         let kind = kind(launch.run(vec![]).await);
         assert!(
             matches!(&kind, RunErrorKind::MissingManaged(names) if names[0].ends_with("Secret"))

@@ -137,7 +137,7 @@ fn is_in_branch(branch: Option<&str>, event: Option<&str>) -> bool {
 
 /// Messages and actions of another agent, described in a user message.
 fn of_other_agent(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
-    // Pictures are no text.
+    // Pictures are not text.
     let mut media = Vec::new();
     let parts = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) if text.text.is_empty() => None,

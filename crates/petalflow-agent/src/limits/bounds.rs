@@ -105,7 +105,7 @@ impl Limits {
         }
         if let Some(limit) = self.cost {
             let needed = next.cost(1);
-            // Nothing is greater than a limit that is no number.
+            // Nothing is greater than a limit that is not a number.
             if limit.is_nan() || tokens.cost + needed > limit {
                 return Err(at.exceeded(LimitKind::Cost, limit, tokens.cost, needed));
             }

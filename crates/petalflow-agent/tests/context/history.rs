@@ -314,6 +314,6 @@ async fn a_picture_in_the_result_of_another_agents_tool_is_a_picture() {
     assert!(asked[2].contains(r#""note":"attached""#), "{asked:?}");
     assert!(
         !asked[2].contains("iVBORw0="),
-        "the data is no text: {asked:?}"
+        "the data is not text: {asked:?}"
     );
 }

@@ -123,7 +123,7 @@ impl Planner for Nosy {
         mut parts: Vec<Part>,
     ) -> Result<Vec<Part>, BoxError> {
         if parts == [Part::text("nonsense")] {
-            return Err("that is no plan".into());
+            return Err("that is not a plan".into());
         }
         let seen = if call.is_partial() { "piece" } else { "whole" };
         parts.push(Part::Thought(
@@ -153,7 +153,7 @@ async fn a009_planners_run_between_the_conversation_and_the_schema() {
     let (agent, _) = scripted_agent(["nonsense"]);
     assert_eq!(
         failure(&agent.planner(Nosy), "hello").await,
-        "that is no plan"
+        "that is not a plan"
     );
 }
 

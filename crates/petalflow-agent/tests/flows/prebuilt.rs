@@ -189,7 +189,7 @@ async fn an_invalid_decision_goes_back_to_the_model_twice_and_then_fails_the_nod
     let error = launch
         .run("A poem!".to_string())
         .await
-        .expect_err("it is no decision");
+        .expect_err("it is not a decision");
     let error = failure(&error);
     let begins = "assign: the model `scripted` was asked for a decision and answered 3 times with something else: expected";
     assert!(error.starts_with(begins), "{error}");

@@ -353,7 +353,7 @@ async fn a050_confirmations_that_are_not_the_agents_own_or_of_another_call_are_r
         failure(&agent, input_with_confirmation("user", good.clone(), true)).await,
         not_asked
     );
-    // What a model wrote itself is no request.
+    // What a model wrote itself is not a request.
     assert_eq!(
         failure(
             &agent,

@@ -115,7 +115,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     let debug_text = format!("{talk:?}");
     assert!(
         !debug_text.contains("s3cret"),
-        "it is no part of the conversation: {debug_text}"
+        "it is not part of the conversation: {debug_text}"
     );
     assert!(talk.pending().is_empty());
 

@@ -95,7 +95,7 @@ fn is_subset(part: &[Value], whole: &[Value]) -> bool {
         .all(|item| whole.iter().any(|other| equal(item, other)))
 }
 
-/// The order of two numbers; `None` if one is no number.
+/// The order of two numbers; `None` if one is not a number.
 fn numbers(left: &Value, right: &Value) -> Option<Ordering> {
     // Neither JSON nor a literal has a NaN, the only float without an order.
     let floats = |left: f64, right: f64| left.partial_cmp(&right).unwrap_or(Ordering::Equal);

@@ -123,7 +123,7 @@ impl Fields {
     ///
     /// # Errors
     ///
-    /// The value is no object.
+    /// The value is not an object.
     fn new(value: Value) -> Result<Self, Misfit> {
         Ok(Fields {
             fields: Map::read(value)?,

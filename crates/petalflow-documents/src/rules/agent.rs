@@ -68,7 +68,7 @@ fn review_is_known(name: &str, task: &Task, at: &Pointer, report: &mut Report) {
     let review = task.review.as_str();
     if !review.is_empty() && review != "human" {
         let message = format!(
-            "task `{}`: `{}` is no review; write `human`, or leave it out",
+            "task `{}`: `{}` is not a review; write `human`, or leave it out",
             shown(name),
             shown(review)
         );

@@ -81,7 +81,7 @@ fn prompt_has_no_template(
         && text.contains("{{")
     {
         let message = format!(
-            "node `{}`: `prompt` is no template, so people see its `{{{{`; write `prompt_template` instead",
+            "node `{}`: `prompt` is not a template, so people see its `{{{{`; write `prompt_template` instead",
             shown(id)
         );
         report.add(Code::NoTemplate, at.name("prompt"), message);

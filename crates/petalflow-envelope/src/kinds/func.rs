@@ -23,7 +23,7 @@ type Function = dyn Fn(Envelope) -> BoxFuture<'static, Result<Changes, BoxError>
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// let double = FuncNode::new(|envelope: Envelope| async move {
-///     let n = envelope.get_var("n").and_then(|n| n.as_i64()).ok_or("`n` is no number")?;
+///     let n = envelope.get_var("n").and_then(|n| n.as_i64()).ok_or("`n` is not a number")?;
 ///     Ok(Changes::new().var("n", 2 * n))
 /// });
 /// assert_eq!(double.kind(), &NodeKind::Noop);

@@ -298,7 +298,7 @@ async fn p141_errors() {
     assert_eq!(error, "filter node `n`: there is no variable `x`");
     let error = run(node(), vars(json!({ "x": {} })))
         .await
-        .expect_err("it is no list");
+        .expect_err("it is not a list");
     assert_eq!(error, "filter node `n`: variable `x` is not a list");
 }
 

@@ -470,6 +470,6 @@ async fn p088_the_settings_of_a_document_have_these_defaults() {
         prompt_template: Some("{{ what".into()),
         ..LlmConfig::default()
     };
-    let error = LlmNode::from_config(broken).expect_err("it is no template");
+    let error = LlmNode::from_config(broken).expect_err("it is not a template");
     assert_eq!(error.field, "prompt_template");
 }

@@ -95,7 +95,7 @@ async fn p111_answers() {
         ("no idea", "contains no label"),
         ("[1]", "contains no label"),
     ] {
-        let error = decide(answer).await.expect_err("it is no label");
+        let error = decide(answer).await.expect_err("it is not a label");
         assert!(error.contains(problem), "{error}");
     }
 }

@@ -209,7 +209,7 @@ async fn p178_the_result() {
             vars(json!({})),
         )
         .await;
-        let error = error.expect_err("it is no success");
+        let error = error.expect_err("it is not a success");
         let expected = format!(
             "webhook call node `n`: the server answered with status {}",
             &status[..3]

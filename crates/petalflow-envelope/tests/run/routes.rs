@@ -137,7 +137,7 @@ flow! {
 
 #[tokio::test]
 async fn p071_a_gate_redirects_by_a_route() {
-    // Upstream a variable, `__gate_redirect__`, names the node, and a name that is no successor is ignored.
+    // Upstream a variable, `__gate_redirect__`, names the node, and a name that is not a successor is ignored.
     for (open, visits) in [(true, "pass"), (false, "other")] {
         let envelope = Gated::run(vars(json!({ "open": open })))
             .await

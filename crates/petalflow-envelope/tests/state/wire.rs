@@ -123,11 +123,11 @@ fn p208_wrong_parts_are_named() {
         ),
         (
             json!({ "errors": [{ "node_id": "n", "message": "m", "at": "noon" }] }),
-            "`errors[0].at` of the envelope is no time",
+            "`errors[0].at` of the envelope is not a time",
         ),
         (
             json!({ "trace": { "started_at": "-9999-01-01T00:00:00Z" } }),
-            "`trace.started_at` of the envelope is no time",
+            "`trace.started_at` of the envelope is not a time",
         ),
     ] {
         let wire: WireEnvelope = serde_json::from_value(value).expect("the form is right");

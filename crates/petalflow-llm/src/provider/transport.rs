@@ -94,7 +94,7 @@ pub(super) enum Answer {
 
 /// The events of an answer.
 pub(super) struct Events {
-    /// The first bytes of the answer as text, for the error if they are no event.
+    /// The first bytes of the answer as text, for the error if they are not an event.
     pub(super) start: String,
     pub(super) events: Pin<Box<dyn Stream<Item = Result<Event, LlmError>> + Send>>,
 }

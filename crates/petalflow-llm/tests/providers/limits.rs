@@ -1,4 +1,4 @@
-//! Servers whose answers have no end, and answers to a request for a stream that are no stream.
+//! Servers whose answers have no end, and answers to a request for a stream that are not a stream.
 
 use std::time::Duration;
 

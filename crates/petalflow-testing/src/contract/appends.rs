@@ -34,7 +34,7 @@ pub async fn an_append_after_another_number_is_a_conflict(stores: &Stores) -> Ca
     refused(6, None, Some(5)).await;
     refused(6, Some(4), Some(5)).await;
     refused(9, Some(8), Some(5)).await;
-    // A gap is no conflict.
+    // A gap is not a conflict.
     append(store, address, 8, Some(5)).await?;
     refused(9, Some(5), Some(8)).await;
     append(store, address, 9, Some(8)).await?;

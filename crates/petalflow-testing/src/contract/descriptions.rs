@@ -399,7 +399,7 @@ pub async fn many_threads_are_deleted(stores: &Stores) -> CaseResult {
     assert_eq!(
         ids(&*stores.other, ALL).await?,
         left,
-        "`delete_many` removes each of the threads, and no other; one that is unknown or named twice is no error"
+        "`delete_many` removes each of the threads, and no other; one that is unknown or named twice is not an error"
     );
     for index in 0..40 {
         let id = id(index);

@@ -98,7 +98,7 @@ pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Cas
         append_all(store, address, &[1, 2]).await?;
         store.write(address, 2, &[write(1, "result", "a")]).await?;
     }
-    // Deleting an unknown thread does nothing, and `%` is no pattern.
+    // Deleting an unknown thread does nothing, and `%` is not a pattern.
     store.delete("essay%").await?;
     store.delete(THREAD).await?;
     store.delete("%").await?;

@@ -55,7 +55,7 @@ pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> CaseResu
     Ok(())
 }
 
-/// A prefix is compared by bytes and is no pattern.
+/// A prefix is compared by bytes and is not a pattern.
 pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     for id in ODD.iter().rev() {
@@ -106,7 +106,7 @@ pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> CaseResult {
         assert_eq!(
             ids(store, query).await?,
             expected,
-            "the prefix {prefix:?} is compared by bytes and is no pattern"
+            "the prefix {prefix:?} is compared by bytes and is not a pattern"
         );
     }
     Ok(())

@@ -112,7 +112,7 @@ impl Names<'_> {
             "in" => Ident::new_raw("in", name.span()),
             _ => name.clone(),
         };
-        // One token is a number or a duration, such as `30s`, which is no expression.
+        // One token is a number or a duration, such as `30s`, which is not an expression.
         let is_expression = value.clone().into_iter().nth(1).is_some();
         let value = is_expression.then(|| {
             let keys = (name == "r#in").then(|| self.keys(value));

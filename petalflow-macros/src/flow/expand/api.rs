@@ -77,7 +77,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     }
 }
 
-/// `run` and `new` for the type that has the name of the flow, so that their calls are no errors.
+/// `run` and `new` for the type that has the name of the flow, so that their calls are not errors.
 pub(super) fn instead(cx: &Cx<'_>) -> Option<TokenStream> {
     cx.before
         .filter(|before| before.is_generated() && !cx.has_values())?;

@@ -143,7 +143,7 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
             let state = cx.state;
             let flow = variable_at("flow", span);
             let step = variable_at("step", span);
-            // A value that is no node is reported in the table of the nodes, and not here again.
+            // A value that is not a node is reported in the table of the nodes, and not here again.
             template! { span=> [state, flow, name, step]
                 async move {
                     #[allow(unused_imports)]

@@ -149,7 +149,7 @@ fn output_impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             quote!(#effects.update.#marks.write(&mut #effects.update.#field, self.0, &(#index, #name, #exclusive))),
         )
     };
-    // A type of the user that has the name is reported, so a node that returns it is no second error.
+    // A type of the user that has the name is reported, so a node that returns it is not a second error.
     let like_value = match &key.name_clash {
         Some((ty, _)) if key.named_like_value => {
             output_impl(cx, index, ty, &must, &quote!(::core::unreachable!()))

@@ -232,7 +232,7 @@ impl<S: State> Editor<'_, S> {
         if stepped {
             apply(&mut self.state, &mut self.written, overwritten, updates);
         } else {
-            // This is no superstep: values that last one superstep remain.
+            // This is not a superstep: values that last one superstep remain.
             for update in updates {
                 self.state.commit(update, overwritten, &mut self.written);
             }

@@ -72,7 +72,7 @@ impl<S: State> ThreadOpener<'_, S> {
         let overwritten = update.overwritten();
         self.writer
             .record_writes(std::iter::once(&update), overwritten)?;
-        // This is no superstep: values that last one superstep remain.
+        // This is not a superstep: values that last one superstep remain.
         state.commit(&mut update, overwritten, written);
         Ok(())
     }

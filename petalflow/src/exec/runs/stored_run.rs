@@ -92,7 +92,7 @@ pub(crate) async fn run_restored<F: Flow, P: StoredSteps<F>>(
     driver.emit_checkpoint(&mut persistence);
     driver.finish(match (result, stored) {
         (Ok(()), Err(error)) => Err(Abort::of_thread(error)),
-        // The error of the run is the cause. But a pause that could not be stored is no pause.
+        // The error of the run is the cause. But a pause that could not be stored is not a pause.
         (Err(abort), Err(error)) if abort.is_pause() => Err(Abort::of_thread(error)),
         (result, _) => result,
     })

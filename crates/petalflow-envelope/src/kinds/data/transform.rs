@@ -399,7 +399,7 @@ fn rename(mut input: Map<String, Value>, mapping: &BTreeMap<String, String>) -> 
     input
 }
 
-/// Merges the fields of objects. A value that is no object becomes a field with the name of its variable.
+/// Merges the fields of objects. A value that is not an object becomes a field with the name of its variable.
 fn merge(envelope: &Envelope, names: &[String], strategy: DeepOrShallow) -> Map<String, Value> {
     let mut merged = Map::new();
     for name in names {

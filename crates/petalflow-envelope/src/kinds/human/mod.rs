@@ -49,7 +49,7 @@ pub use thread_handler::{HumanQuestion, ThreadHandler};
 pub struct HumanConfig {
     /// What is asked.
     pub mode: RequestType,
-    /// The text for the person. It is no template.
+    /// The text for the person. It is not a template.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub prompt: String,
     /// A template for the text, instead of `prompt`: `{{ name }}` or `{{ vars.name }}`, `{{ input }}`,

@@ -403,7 +403,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
     cases.push(Case::new("two choices", Asks::Stream, steps, text("Hello")));
     let steps = stream(&FORMAT.stream(&[value!({"choices": [1, null, [[]]]})]));
     cases.push(Case::new(
-        "choices that are no objects",
+        "choices that are not objects",
         Asks::Stream,
         steps,
         is_any,

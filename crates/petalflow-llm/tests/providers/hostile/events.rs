@@ -167,7 +167,7 @@ fn ends(format: &Format, cases: &mut Vec<Case>) {
             "comments without end",
             Step::Repeat(b"6\r\n: hi\n\n\r\n".repeat(1_000)),
         ),
-        ("what is no chunk", Step::Send(b"garbage\r\n".to_vec())),
+        ("what is not a chunk", Step::Send(b"garbage\r\n".to_vec())),
         (
             "an error",
             chunk("event: error\ndata: {\"error\": {\"message\": \"late\"}}\n\n"),

@@ -134,7 +134,7 @@ fn parts(cases: &mut Vec<Case>) {
         &[("add", "{}")],
     );
     of(
-        "parts that are no objects",
+        "parts that are not objects",
         &[
             value!(null),
             value!(3),
@@ -258,7 +258,7 @@ fn partial_arguments(cases: &mut Vec<Case>) {
         &[("add", "{\"y\":\"b\"}")],
     );
     of(
-        "arguments that are no list",
+        "arguments that are not a list",
         &[
             value!({"functionCall": {"partialArgs": {}, "willContinue": true}}),
             piece("$.y", "b".into()),

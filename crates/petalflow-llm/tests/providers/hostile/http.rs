@@ -380,7 +380,7 @@ fn heads(format: &Format, cases: &mut Vec<Case>) {
         ("no answer", String::new()),
         ("another protocol", "SSH-2.0-OpenSSH_9.9\r\n".into()),
         (
-            "a status that is no number",
+            "a status that is not a number",
             "HTTP/1.1 abc OK\r\n\r\n".into(),
         ),
         (
@@ -501,7 +501,7 @@ fn lengths(format: &Format, cases: &mut Vec<Case>) {
             with("content-length: 99999999999999999999999"),
         ),
         (
-            "a chunk that is no chunk",
+            "a chunk that is not a chunk",
             with("transfer-encoding: chunked"),
         ),
         (

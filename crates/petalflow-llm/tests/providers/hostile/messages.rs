@@ -328,7 +328,7 @@ fn whole(cases: &mut Vec<Case>) {
         &[("add", "{}"), ("add", "{}")],
     );
     add(
-        "blocks that are no objects",
+        "blocks that are not objects",
         &[
             value!(null),
             value!(3),

@@ -408,7 +408,7 @@ fn whole(cases: &mut Vec<Case>) {
         &[("add", "{}"), ("sub", "{}")],
     );
     add(
-        "items that are no objects",
+        "items that are not objects",
         &[value!(null), value!(3), call("a", "add", &"{}".into())],
         &[("add", "{}")],
     );
