@@ -59,17 +59,22 @@ struct Shop {
     log: Vec<String>,
 }
 
+/// The bytes of a line. A page of a file has a whole number of lines.
+const LINE: usize = 64;
+
 /// What happens outside: a line in a file for each effect, and one when its record was made.
 struct World(PathBuf);
 
 impl World {
     fn record(&self, what: &str, task: TaskId, name: &str) {
-        let line = format!("{what} {task}/{name}\n");
+        let text = format!("{what} {task}/{name}");
+        let line = format!("{text:<width$}\n", width = LINE - 1);
+        assert_eq!(line.len(), LINE);
         let file = std::fs::OpenOptions::new()
             .append(true)
             .create(true)
             .open(&self.0);
-        // One write, so that it is there wholly or not at all.
+        // One write within a page of the file, so that it is there wholly or not at all: the system may stop between two pages.
         let wrote = file.and_then(|mut file| file.write_all(line.as_bytes()));
         wrote.expect("the log can be written to");
     }
@@ -238,6 +243,7 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let mut recorded: HashMap<&str, bool> = HashMap::new();
     for line in text.lines() {
+        let line = line.trim_end();
         let (what, effect) = line.split_once(' ').expect("two words");
         let known = recorded.entry(effect).or_default();
         match what {
