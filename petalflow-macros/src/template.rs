@@ -1,8 +1,8 @@
 //! Templates of generated code.
 //!
 //! [`template!`] makes the same tokens as `quote!`. `quote!` compiles to a call for each token, and each program that uses the macros
-//! compiles these calls without optimization: a quarter of the time that this crate took to compile. A template is a text in the
-//! program, which rustc reads when a macro is called (record 0072). Code of several lines is a template. A line, or a list with
+//! compiles these calls without optimization: a quarter of the instructions that rustc needed for this crate. A template is a string
+//! constant, which rustc parses when a macro is called (record 0072). Code of several lines is a template. A line, or a list with
 //! `#(..)*`, is written with `quote!`.
 
 use std::error::Error;
@@ -32,13 +32,14 @@ pub(crate) fn expand(
     code: &'static str,
     variables: &[Variable<'_>],
 ) -> TokenStream {
-    let code = parsed(code).expect("rustc read the tokens of the template");
+    let code = parsed(code).expect("rustc has read the template as tokens before");
     let mut tokens = TokenStream::new();
     replace(code, span, variables, &mut tokens);
     tokens
 }
 
-/// In a macro call, rustc reads the text. `proc_macro2` would read it before, because rustc reports a text that it cannot read.
+/// In a macro call, rustc parses the text. The function of `proc_macro2` would parse it twice: rustc aborts on text that is not
+/// Rust, so `proc_macro2` checks the text first.
 fn parsed(code: &str) -> Result<TokenStream, Box<dyn Error>> {
     if proc_macro::is_available() {
         Ok(code.parse::<proc_macro::TokenStream>()?.into())

@@ -47,7 +47,7 @@ fn the_child() {
     std::process::exit(0);
 }
 
-/// The test harness of the child writes lines of its own before the server begins: they are not JSON, and are passed over.
+/// The child is a test program. Its test harness prints lines before the server starts. They are not JSON, so they are skipped.
 fn child() -> McpClient {
     let path = module_path!();
     let (_, path) = path

@@ -157,7 +157,7 @@ fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
         _ if run.is_some() => Source::Run,
         Some(segment) if segment.ident == "ToolContext" => Source::ToolContext,
         Some(segment) if segment.ident == "Context" || segment.ident == "Managed" => Source::Run,
-        _ => Source::Argument(described_by(input)),
+        _ => Source::Argument(field_attributes(input)),
     };
     Some(Param {
         ident,
@@ -167,8 +167,8 @@ fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
     })
 }
 
-/// The attributes that the field of an argument takes over.
-fn described_by(input: &PatType) -> Vec<Attribute> {
+/// The attributes of a parameter that are copied to the field of the struct of arguments.
+fn field_attributes(input: &PatType) -> Vec<Attribute> {
     let mut taken = Vec::new();
     for attr in &input.attrs {
         if ["doc", "serde", "schemars"]

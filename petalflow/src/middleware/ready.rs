@@ -5,8 +5,8 @@ use crate::error::BoxError;
 use crate::future::caught;
 use crate::state::State;
 
-/// The method [`Middleware::around`], as `async_trait` would expand it. It returns the future of the inner layer without a box of
-/// its own. rustc also takes long to check an `async fn` of a type with parameters.
+/// The method [`Middleware::around`], as `async_trait` would expand it. It returns the boxed future of the inner layer and
+/// does not box it again. An `async fn` would do so, and rustc takes long to check one of a generic type.
 macro_rules! around {
     (|$this:ident, $call:ident, $next:ident| $future:expr) => {
         fn around<'m, 'c, 'n, 'f>(

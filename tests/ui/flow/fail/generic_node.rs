@@ -1,4 +1,4 @@
-//! A node value of a generic type that an edge names: one error for each way to write it.
+//! An edge names a node value of a generic type: one error, in each of the forms in which it can be written.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: cycles, joins and routes, PF010 to PF015.
+//! Correct programs that are similar to those in `../fail`: cycles, joins and routes, PF010 to PF015.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: what edges deliver, PF020.
+//! Correct programs that are similar to those in `../fail`: what edges deliver, PF020.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: what nodes read and write, PF016 to PF019.
+//! Correct programs that are similar to those in `../fail`: what nodes read and write, PF016 to PF019.
 #![deny(warnings)]
 #![allow(dead_code)]
 

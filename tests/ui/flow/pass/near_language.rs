@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: the statements of the language.
+//! Correct programs that are similar to those in `../fail`: the statements of the language.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: flows whose names begin like their states, declared at any place.
+//! Correct programs that are similar to those in `../fail`: flows whose names begin like their states, declared at any place.
 #![deny(warnings, missing_docs, unreachable_pub)]
 
 use petalflow::prelude::*;

@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: nodes, node values and sub-flows.
+//! Correct programs that are similar to those in `../fail`: nodes, node values and sub-flows.
 #![deny(warnings)]
 #![allow(dead_code)]
 

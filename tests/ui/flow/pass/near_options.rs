@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: options, node types and failures, PF024 to PF026.
+//! Correct programs that are similar to those in `../fail`: options, node types and failures, PF024 to PF026.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: the shape of the graph, PF001 to PF009.
+//! Correct programs that are similar to those in `../fail`: the shape of the graph, PF001 to PF009.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! Correct programs that are similar to `../fail`: incomplete code and misspelt words.
+//! Correct programs that are similar to those in `../fail`: incomplete code and misspelt words.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! Options of an attribute have an equals sign, and options of a flow have a colon.
+//! An option of an attribute is written with `=`, and an option of a flow with `:`.
 use petalflow::prelude::*;
 
 #[state]

@@ -1,4 +1,4 @@
-//! Two arguments with one name for the model.
+//! Two arguments that have the same name in the schema that the model receives.
 
 use petalflow::prelude::*;
 
