@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
-#[path = "../../fuzz/values.rs"]
+#[path = "../../../fuzz/values.rs"]
 mod check;
 
 use check::values;

@@ -4,7 +4,7 @@ use petalflow_codec::*;
 use petalflow_test_support::{bounded, mutated};
 use proptest::prelude::*;
 
-#[path = "../../fuzz/record.rs"]
+#[path = "../../../fuzz/record.rs"]
 mod check;
 
 use check::record;
