@@ -1,7 +1,4 @@
 //! The macros of petalflow. Depend on `petalflow`, which re-exports them.
-//!
-//! Cargo compiles them without optimization. A chain of iterators is then several hundred lines of code for each closure, in every
-//! build of a user. So this crate and `petalflow-graph` have loops where a loop is as easy to read (record 0072).
 
 mod ask;
 mod attributes;

@@ -47,8 +47,6 @@
 //! `untracked` key. The maps of the standard library have no defined order: read a `BTreeMap` instead of a `HashMap`,
 //! or an equal map may not be found.
 
-// `#[inline]` defers compilation to the calling crate. Few programs use a cache.
-
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -126,14 +124,12 @@ struct Entry {
 }
 
 impl Entry {
-    #[inline]
     fn is_valid(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 }
 
 impl Default for InMemoryCache {
-    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -143,13 +139,11 @@ impl_debug!(InMemoryCache, |this| limit = this.limit);
 
 impl InMemoryCache {
     /// A cache of at most 1,024 results.
-    #[inline]
     pub fn new() -> Self {
         Self::with_limit(1024)
     }
 
     /// A cache of at most this many results. If it is full, the result that expires first is removed.
-    #[inline]
     pub fn with_limit(results: usize) -> Self {
         InMemoryCache {
             entries: Arc::default(),
@@ -158,12 +152,10 @@ impl InMemoryCache {
     }
 
     /// Removes all values.
-    #[inline]
     pub fn clear(&self) {
         self.lock().clear();
     }
 
-    #[inline]
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, Entry>> {
         // Nothing that can panic happens under the lock.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
@@ -172,7 +164,6 @@ impl InMemoryCache {
 
 #[async_trait]
 impl Cache for InMemoryCache {
-    #[inline]
     async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let mut entries = self.lock();
         let entry = entries.get(key)?;
@@ -183,7 +174,6 @@ impl Cache for InMemoryCache {
         None
     }
 
-    #[inline]
     async fn put(&self, key: &[u8], value: Vec<u8>, ttl: Duration) {
         let now = Instant::now();
         let until = now.checked_add(ttl);

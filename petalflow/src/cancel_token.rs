@@ -91,7 +91,6 @@ impl CancelToken {
     /// assert_eq!(error.state::<Log>().unwrap().lines, ["first"]);
     /// # }
     /// ```
-    #[inline]
     pub fn drain(&self) {
         // A cancelled run stays cancelled.
         let _ = self.inner.state.compare_exchange(

@@ -58,13 +58,11 @@ impl Delivery {
     }
 
     /// The number of items for an `each` edge.
-    #[inline]
     pub fn len(&self) -> usize {
         self.0.list.map_or(1, |list| list.len)
     }
 
     /// Whether there are no items for an `each` edge.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

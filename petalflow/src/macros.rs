@@ -150,7 +150,6 @@ macro_rules! tools {
 macro_rules! impl_debug {
     ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)? $(, |$this:ident| $($field:ident = $value:expr),*)?) => {
         impl $(<$($generics)*>)? ::std::fmt::Debug for $name $(<$($argument),*>)? {
-            #[inline]
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 let mut fields = f.debug_struct(stringify!($name));
                 $(

@@ -152,7 +152,6 @@ impl ChainNext {
         next.map_or(Self::NONE, ChainNext)
     }
 
-    #[inline]
     pub(crate) fn get(self) -> Option<NodeIdx> {
         if self == Self::NONE {
             None
@@ -305,7 +304,6 @@ impl ExecutionPlan {
     /// Adds the joins of merges. A node that chooses or fails can put a side out of reach, so it is not fast: the planner runs
     /// after it.
     #[cfg(feature = "builder")]
-    #[inline]
     pub(crate) fn with_skippable(mut self, joins: Vec<SkippableJoin>) -> Self {
         if !joins.is_empty() {
             let out_edges = self.out_edges.iter_mut();
@@ -320,7 +318,6 @@ impl ExecutionPlan {
 
     /// Adds the interrupts of the flow. No node of such a plan is fast: the fast path does not stop between nodes.
     #[must_use]
-    #[inline]
     pub fn with_interrupt_points(mut self, interrupt_points: Vec<InterruptPoint>) -> Self {
         if !interrupt_points.is_empty() {
             self.out_edges
@@ -333,7 +330,6 @@ impl ExecutionPlan {
     }
 
     /// Adds interrupts before and after the nodes of these names.
-    #[inline]
     pub(crate) fn interrupted(mut self, before: &[&str], after: &[&str]) -> Self {
         let mut interrupt_points = std::mem::take(&mut self.interrupt_points);
         for (names, after) in [(before, false), (after, true)] {
@@ -348,7 +344,6 @@ impl ExecutionPlan {
     }
 
     /// Replaces the retries of a node.
-    #[inline]
     pub(crate) fn retrying(mut self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
         if let Some(node) = self.index_of(node) {
             self.policies[node.index()] = NodePolicy::retrying(retry);
@@ -360,7 +355,6 @@ impl ExecutionPlan {
     }
 
     /// The fast node that is the only one of these targets.
-    #[inline]
     pub(crate) fn only_fast_target(&self, targets: &[EdgeTarget]) -> Option<NodeIdx> {
         match targets {
             [EdgeTarget::Node(node)] if self.out_edges[node.index()].fast => Some(*node),
@@ -382,13 +376,11 @@ impl ExecutionPlan {
     }
 
     /// The node with this name in stored checkpoints.
-    #[inline]
     pub(crate) fn index_of_stored(&self, stored: &str) -> Option<NodeIdx> {
         self.nodes().find(|node| self.stored_name(*node) == stored)
     }
 
     /// The name that this program gives to the node with a stored name. The stored name if it has no such node.
-    #[inline]
     pub(crate) fn current_name<'a>(&'a self, stored: &'a str) -> &'a str {
         self.index_of_stored(stored)
             .map_or(stored, |node| self.name(node))
@@ -405,32 +397,27 @@ impl ExecutionPlan {
     }
 
     /// Whether the node takes an item.
-    #[inline]
     pub(crate) fn takes_item(&self, node: NodeIdx) -> bool {
         self.specs[node.index()].facts.takes_item
     }
 
     /// The codec of the item that the node takes.
-    #[inline]
     pub(crate) fn item(&self, node: NodeIdx) -> Option<ItemCodec> {
         self.specs[node.index()].item
     }
 
     /// The keys that the node reads. `None` if it may read others than it names.
-    #[inline]
     pub(crate) fn reads(&self, node: NodeIdx) -> Option<KeySet> {
         let spec = &self.specs[node.index()];
         (!spec.reads_all).then_some(spec.facts.reads)
     }
 
     /// The node with this name.
-    #[inline]
     pub(crate) fn index_of(&self, name: &str) -> Option<NodeIdx> {
         self.nodes().find(|node| self.name(*node) == name)
     }
 
     /// The indices of all nodes.
-    #[inline]
     fn nodes(&self) -> impl Iterator<Item = NodeIdx> {
         NodeIdx::all(self.out_edges.len())
     }

@@ -9,7 +9,6 @@ const LENGTH: usize = size_of::<u32>();
 const OLD_MARKER: [u8; 4] = [0xc1, b'P', b'F', b'C'];
 
 /// Puts a checksum of the payload and its context after the payload.
-#[inline]
 pub fn add(context: &[u8], bytes: &mut Vec<u8>) {
     let checksum = checksum(context, bytes);
     bytes.extend_from_slice(&checksum);
@@ -20,7 +19,6 @@ pub fn add(context: &[u8], bytes: &mut Vec<u8>) {
 /// # Errors
 ///
 /// What is wrong with the payload.
-#[inline]
 pub fn check_and_remove(context: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
     let Some((payload, found)) = bytes.split_last_chunk::<LENGTH>() else {
         return Err(format!(
@@ -40,7 +38,6 @@ pub fn check_and_remove(context: &[u8], bytes: &mut Vec<u8>) -> Result<(), Strin
 }
 
 /// A published function with a fixed key: the result must not change between builds.
-#[inline]
 fn checksum(context: &[u8], payload: &[u8]) -> [u8; LENGTH] {
     let mut hasher = siphasher::sip::SipHasher13::new();
     hasher.write(context);

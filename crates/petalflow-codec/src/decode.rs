@@ -39,7 +39,6 @@ pub(super) enum Token<'de> {
 
 impl<'de> Unpack<'de> {
     /// The next value, or its beginning if values are inside it.
-    #[inline]
     pub(super) fn token(&mut self) -> Result<Token<'de>, CodecError> {
         let marker = self.marker("a value")?;
         Ok(match marker {
@@ -85,7 +84,6 @@ impl de::Error for CodecError {
 }
 
 impl<'de> Decoder<'de> {
-    #[inline]
     pub(super) fn new(bytes: &'de [u8], readable: bool) -> Self {
         Decoder {
             readable,
@@ -96,12 +94,10 @@ impl<'de> Decoder<'de> {
     }
 
     /// How many bytes remain.
-    #[inline]
     pub(super) fn remaining(&self) -> usize {
         self.from.rest.len()
     }
 
-    #[inline]
     fn token(&mut self) -> Result<Token<'de>, CodecError> {
         self.from.token()
     }
@@ -162,7 +158,6 @@ impl<'de> Decoder<'de> {
     }
 
     /// A number of 128 bits: a byte string, or a shorter number.
-    #[inline]
     fn wide_number(&mut self) -> Result<[u8; 16], CodecError> {
         Ok(match self.token()? {
             Token::Unsigned(number) => u128::from(number).to_be_bytes(),
@@ -174,7 +169,6 @@ impl<'de> Decoder<'de> {
         })
     }
 
-    #[inline]
     fn peek(&self) -> Option<u8> {
         self.from.rest.first().copied()
     }
@@ -219,7 +213,6 @@ impl<'de> Token<'de> {
     }
 
     #[cold]
-    #[inline]
     fn mismatch(&self, expected: &dyn de::Expected) -> CodecError {
         let found = match self {
             Token::Nil => Unexpected::Unit,
@@ -241,7 +234,6 @@ impl<'de> Token<'de> {
 impl<'de> Deserializer<'de> for &mut Decoder<'de> {
     type Error = CodecError;
 
-    #[inline]
     fn is_human_readable(&self) -> bool {
         self.readable
     }
@@ -402,7 +394,6 @@ struct Items<'a, 'de> {
 
 impl Items<'_, '_> {
     /// Counts one value down. Returns whether there is one.
-    #[inline]
     fn next(&mut self) -> bool {
         let remaining = self.remaining.checked_sub(1);
         self.remaining = remaining.unwrap_or_default();
@@ -422,7 +413,6 @@ impl<'de> de::SeqAccess<'de> for Items<'_, 'de> {
             .transpose()
     }
 
-    #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(self.remaining)
     }
@@ -447,7 +437,6 @@ impl<'de> de::MapAccess<'de> for Items<'_, 'de> {
         seed.deserialize(&mut *self.decoder)
     }
 
-    #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(self.remaining)
     }
@@ -460,7 +449,6 @@ struct Variant<'a, 'de> {
 }
 
 impl<'a, 'de> Variant<'a, 'de> {
-    #[inline]
     fn data(self, expected: &str) -> Result<&'a mut Decoder<'de>, CodecError> {
         if self.has_data {
             Ok(self.decoder)
@@ -485,7 +473,6 @@ impl<'de> de::EnumAccess<'de> for Variant<'_, 'de> {
 impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
     type Error = CodecError;
 
-    #[inline]
     fn unit_variant(self) -> Result<(), CodecError> {
         if !self.has_data {
             return Ok(());

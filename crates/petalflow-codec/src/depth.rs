@@ -12,14 +12,12 @@ pub(crate) enum NoEnd {
 }
 
 /// Whether a value that was just encoded is nested more than `limit` levels deep.
-#[inline]
 pub(crate) fn exceeds(bytes: &[u8], limit: usize) -> bool {
     matches!(extent(bytes, limit), Err(NoEnd::Deep))
 }
 
 /// The length in bytes of the value at the beginning. It has a stack of its own, so no value can exhaust the stack of the
 /// thread.
-#[inline]
 pub(crate) fn extent(bytes: &[u8], limit: usize) -> Result<usize, NoEnd> {
     let whole = bytes.len();
     let mut bytes = bytes;

@@ -22,21 +22,18 @@ impl ser::Error for CodecError {
 
 impl<'o, const READABLE: bool> Encoder<'o, READABLE> {
     /// The beginning of a variant with data, which follows.
-    #[inline]
     fn variant(&mut self, variant: &str) {
         pack::map(1, self.out);
         pack::text(variant, self.out);
     }
 
     /// The beginning of values whose number is known.
-    #[inline]
     fn parts(self, len: usize, write: fn(usize, &mut Vec<u8>)) -> Parts<'o, READABLE> {
         write(len, self.out);
         Parts { out: self.out }
     }
 
     /// The beginning of values whose number may be known only at the end.
-    #[inline]
     fn items(self, len: Option<usize>, write: fn(usize, &mut Vec<u8>)) -> Items<'o, READABLE> {
         let unknown_at = match len {
             Some(len) => {
@@ -56,7 +53,6 @@ impl<'o, const READABLE: bool> Encoder<'o, READABLE> {
 /// Numbers that are written as the widest type of their kind.
 macro_rules! widened {
     ($($narrow:ident($number:ty) as $wide:ident;)*) => {$(
-        #[inline]
         fn $narrow(self, value: $number) -> Result<(), CodecError> {
             self.$wide(value.into())
         }
@@ -74,12 +70,10 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
     type SerializeStruct = Parts<'o, READABLE>;
     type SerializeStructVariant = Parts<'o, READABLE>;
 
-    #[inline]
     fn is_human_readable(&self) -> bool {
         READABLE
     }
 
-    #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), CodecError> {
         pack::boolean(value, self.out);
         Ok(())
@@ -94,13 +88,11 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         serialize_u32(u32) as serialize_u64;
     }
 
-    #[inline]
     fn serialize_i64(self, value: i64) -> Result<(), CodecError> {
         pack::signed(value, self.out);
         Ok(())
     }
 
-    #[inline]
     fn serialize_i128(self, value: i128) -> Result<(), CodecError> {
         match i64::try_from(value) {
             Ok(short) if READABLE => self.serialize_i64(short),
@@ -108,13 +100,11 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         }
     }
 
-    #[inline]
     fn serialize_u64(self, value: u64) -> Result<(), CodecError> {
         pack::number(value, self.out);
         Ok(())
     }
 
-    #[inline]
     fn serialize_u128(self, value: u128) -> Result<(), CodecError> {
         match u64::try_from(value) {
             Ok(short) if READABLE => self.serialize_u64(short),
@@ -122,38 +112,32 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         }
     }
 
-    #[inline]
     fn serialize_f32(self, value: f32) -> Result<(), CodecError> {
         self.out.push(0xca);
         self.out.extend_from_slice(&value.to_be_bytes());
         Ok(())
     }
 
-    #[inline]
     fn serialize_f64(self, value: f64) -> Result<(), CodecError> {
         self.out.push(0xcb);
         self.out.extend_from_slice(&value.to_be_bytes());
         Ok(())
     }
 
-    #[inline]
     fn serialize_char(self, value: char) -> Result<(), CodecError> {
         self.serialize_str(value.encode_utf8(&mut [0; 4]))
     }
 
-    #[inline]
     fn serialize_str(self, value: &str) -> Result<(), CodecError> {
         pack::text(value, self.out);
         Ok(())
     }
 
-    #[inline]
     fn serialize_bytes(self, value: &[u8]) -> Result<(), CodecError> {
         pack::bytes(value, self.out);
         Ok(())
     }
 
-    #[inline]
     fn serialize_none(self) -> Result<(), CodecError> {
         self.serialize_unit()
     }
@@ -162,19 +146,16 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         value.serialize(self)
     }
 
-    #[inline]
     fn serialize_unit(self) -> Result<(), CodecError> {
         pack::nil(self.out);
         Ok(())
     }
 
-    #[inline]
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), CodecError> {
         pack::array(0, self.out);
         Ok(())
     }
 
-    #[inline]
     fn serialize_unit_variant(
         self,
         _: &'static str,
@@ -203,17 +184,14 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         value.serialize(self)
     }
 
-    #[inline]
     fn serialize_seq(self, len: Option<usize>) -> Result<Items<'o, READABLE>, CodecError> {
         Ok(self.items(len, pack::array))
     }
 
-    #[inline]
     fn serialize_tuple(self, len: usize) -> Result<Parts<'o, READABLE>, CodecError> {
         Ok(self.parts(len, pack::array))
     }
 
-    #[inline]
     fn serialize_tuple_struct(
         self,
         _: &'static str,
@@ -222,7 +200,6 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         Ok(self.parts(len, pack::array))
     }
 
-    #[inline]
     fn serialize_tuple_variant(
         mut self,
         _: &'static str,
@@ -234,12 +211,10 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         Ok(self.parts(len, pack::array))
     }
 
-    #[inline]
     fn serialize_map(self, len: Option<usize>) -> Result<Items<'o, READABLE>, CodecError> {
         Ok(self.items(len, pack::map))
     }
 
-    #[inline]
     fn serialize_struct(
         self,
         _: &'static str,
@@ -248,7 +223,6 @@ impl<'o, const READABLE: bool> Serializer for Encoder<'o, READABLE> {
         Ok(self.parts(len, pack::map))
     }
 
-    #[inline]
     fn serialize_struct_variant(
         mut self,
         _: &'static str,
@@ -282,7 +256,6 @@ macro_rules! parts {
                 value.serialize(Encoder::<READABLE> { out: self.out })
             }
 
-            #[inline]
             fn end(self) -> Result<(), CodecError> {
                 Ok(())
             }
@@ -312,7 +285,6 @@ impl<const READABLE: bool> Items<'_, READABLE> {
         value.serialize(Encoder::<READABLE> { out: self.out })
     }
 
-    #[inline]
     fn close(self, count: usize, write: fn(usize, &mut Vec<u8>)) {
         if let Some(start) = self.unknown_at {
             let mut number = Vec::new();
@@ -330,7 +302,6 @@ impl<const READABLE: bool> ser::SerializeSeq for Items<'_, READABLE> {
         self.item(value)
     }
 
-    #[inline]
     fn end(self) -> Result<(), CodecError> {
         let count = self.count;
         self.close(count, pack::array);
@@ -350,7 +321,6 @@ impl<const READABLE: bool> ser::SerializeMap for Items<'_, READABLE> {
         self.item(value)
     }
 
-    #[inline]
     fn end(self) -> Result<(), CodecError> {
         let pairs = self.count / 2;
         self.close(pairs, pack::map);

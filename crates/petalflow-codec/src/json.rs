@@ -14,7 +14,6 @@ pub struct Json<'a>(pub &'a [u8]);
 
 impl Json<'_> {
     /// The text.
-    #[inline]
     pub fn text(self) -> Result<String, CodecError> {
         let mut text = String::new();
         write(&mut Unpack { rest: self.0 }, &mut text, MAX_DEPTH + 1)?;
@@ -24,7 +23,6 @@ impl Json<'_> {
 
 /// The order of the entries of a map has no meaning.
 impl PartialEq for Json<'_> {
-    #[inline]
     fn eq(&self, other: &Self) -> bool {
         let texts = || Some((self.text().ok()?, other.text().ok()?));
         self.0 == other.0 || texts().is_some_and(|(one, other)| one == other)
@@ -33,7 +31,6 @@ impl PartialEq for Json<'_> {
 
 /// The bytes themselves, if they are not a value.
 impl fmt::Display for Json<'_> {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.text() {
             Ok(text) => f.write_str(&text),
@@ -43,7 +40,6 @@ impl fmt::Display for Json<'_> {
 }
 
 /// Writes the next value, which may have this many levels.
-#[inline]
 fn write(from: &mut Unpack<'_>, out: &mut String, levels: usize) -> Result<(), CodecError> {
     let inner = levels.checked_sub(1).ok_or(CodecError::Depth);
     match from.token()? {
@@ -88,7 +84,6 @@ fn write(from: &mut Unpack<'_>, out: &mut String, levels: usize) -> Result<(), C
     Ok(())
 }
 
-#[inline]
 fn list(
     out: &mut String,
     len: usize,
@@ -105,12 +100,10 @@ fn list(
     Ok(())
 }
 
-#[inline]
 fn append(out: &mut String, value: impl fmt::Display) {
     write!(out, "{value}").expect("a `String` accepts all text");
 }
 
-#[inline]
 fn fraction(out: &mut String, number: f64) {
     if number.is_finite() {
         // `Debug` writes `1.0` and `1e16`, as JSON does.
@@ -120,7 +113,6 @@ fn fraction(out: &mut String, number: f64) {
     }
 }
 
-#[inline]
 fn quoted(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {

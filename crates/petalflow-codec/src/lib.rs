@@ -7,9 +7,6 @@
 //! [`encode`] and [`decode`] are for values of users' types, through serde: structs are maps of field names, so stored bytes
 //! describe themselves. [`pack`] and [`Unpack`] write and read petalflow's own records without serde, which takes less time to
 //! run and to compile. Nothing here trusts a length or a nesting that it reads.
-//!
-//! Functions without type parameters are `#[inline]`, so that they are compiled only where they are called. A program that
-//! stores nothing does not compile them.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::missing_errors_doc,

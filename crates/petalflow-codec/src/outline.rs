@@ -63,7 +63,6 @@ pub struct Line {
 
 impl Outline {
     /// Adds the part that a line of `flow.lock` describes. Ignores a line that this program does not know.
-    #[inline]
     pub fn add_line(&mut self, line: &str) {
         let Some((kind, rest)) = line.split_once(' ') else {
             return;
@@ -78,7 +77,6 @@ impl Outline {
     }
 
     /// The same outline in the order in which it is compared.
-    #[inline]
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.keys.sort_unstable();
@@ -88,14 +86,12 @@ impl Outline {
         self
     }
 
-    #[inline]
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         pack::array(2, out);
         encode_keys(&self.keys, out);
         self.graph.encode(out);
     }
 
-    #[inline]
     pub(crate) fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(2)?;
         let outline = Outline {
@@ -107,7 +103,6 @@ impl Outline {
 }
 
 impl GraphOutline {
-    #[inline]
     pub fn lines(&self) -> Vec<Line> {
         let whole = |kind: &str, text: &String| Line {
             name: text.clone(),
@@ -122,7 +117,6 @@ impl GraphOutline {
         nodes.chain(edges).chain(joins).collect()
     }
 
-    #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {
         pack::array(3, out);
         pack::list(self.nodes.iter(), out, |node, out| {
@@ -136,7 +130,6 @@ impl GraphOutline {
         }
     }
 
-    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(3)?;
         Ok(GraphOutline {
@@ -154,7 +147,6 @@ impl GraphOutline {
     }
 }
 
-#[inline]
 pub fn encode_keys(keys: &[KeyOutline], out: &mut Vec<u8>) {
     pack::list(keys.iter(), out, |key, out| {
         pack::array(5, out);
@@ -166,7 +158,6 @@ pub fn encode_keys(keys: &[KeyOutline], out: &mut Vec<u8>) {
     });
 }
 
-#[inline]
 pub fn key_lines(keys: &[KeyOutline]) -> Vec<Line> {
     let line = |key: &KeyOutline| Line {
         name: key.id.to_string(),
@@ -177,7 +168,6 @@ pub fn key_lines(keys: &[KeyOutline]) -> Vec<Line> {
 
 /// The line of a key: `key notes: Vec<String> append`.
 impl fmt::Display for KeyOutline {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key {}: ", quoted(&self.id))?;
         if !self.ty.is_empty() {
@@ -196,19 +186,16 @@ impl fmt::Display for KeyOutline {
 
 impl KeyOutline {
     /// The key with this id. The keys are sorted.
-    #[inline]
     pub fn find<'a>(keys: &'a [Self], id: &str) -> Option<&'a Self> {
         keys.get(Self::position(keys, id)?)
     }
 
     /// The index of the key with this id.
-    #[inline]
     pub(crate) fn position(keys: &[Self], id: &str) -> Option<usize> {
         keys.binary_search_by(|key| (*key.id).cmp(id)).ok()
     }
 
     /// Parses a line after the word `key`. A type may contain spaces, so the words after it are taken off the end.
-    #[inline]
     fn parse(line: &str) -> Option<Self> {
         let (id, rest) = unquoted(line)?;
         let rest = rest.strip_prefix(": ")?;
@@ -224,7 +211,6 @@ impl KeyOutline {
         })
     }
 
-    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(5)?;
         Ok(KeyOutline {
@@ -243,7 +229,6 @@ impl KeyOutline {
 
 /// The line of a node: `node research takes Topic deferred`.
 impl fmt::Display for NodeOutline {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node {}", quoted(&self.name))?;
         if let Some(item) = &self.item {
@@ -258,19 +243,16 @@ impl fmt::Display for NodeOutline {
 
 impl NodeOutline {
     /// The node with this name. The nodes are sorted.
-    #[inline]
     pub fn find<'a>(nodes: &'a [Self], name: &str) -> Option<&'a Self> {
         nodes.get(Self::position(nodes, name)?)
     }
 
     /// The index of the node with this name.
-    #[inline]
     pub(crate) fn position(nodes: &[Self], name: &str) -> Option<usize> {
         nodes.binary_search_by(|node| (*node.name).cmp(name)).ok()
     }
 
     /// Parses a line after the word `node`.
-    #[inline]
     fn parse(line: &str) -> Option<Self> {
         let (name, rest) = unquoted(line)?;
         let (rest, deferred) = without_flag(rest, " deferred");
@@ -282,7 +264,6 @@ impl NodeOutline {
     }
 }
 
-#[inline]
 fn without_flag<'a>(text: &'a str, flag: &str) -> (&'a str, bool) {
     match text.strip_suffix(flag) {
         Some(rest) => (rest, true),
@@ -291,7 +272,6 @@ fn without_flag<'a>(text: &'a str, flag: &str) -> (&'a str, bool) {
 }
 
 /// A name as it is written in a line: in quotes if it contains characters that separate the parts of a line.
-#[inline]
 pub fn quoted(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     if !name.is_empty() && name.chars().all(plain) {
@@ -302,7 +282,6 @@ pub fn quoted(name: &str) -> Cow<'_, str> {
 }
 
 /// The name at the beginning of a line, and the rest of the line.
-#[inline]
 fn unquoted(line: &str) -> Option<(String, &str)> {
     let Some(inner) = line.strip_prefix('"') else {
         let end = line.find([':', ' ']).unwrap_or(line.len());

@@ -1,7 +1,6 @@
 //! Writes MessagePack without serde. The bytes are those that serde would write.
 
 /// The beginning of a list of this many values, which follow.
-#[inline]
 pub fn array(len: usize, out: &mut Vec<u8>) {
     if len < 16 {
         out.push(0x90 | small(len));
@@ -11,7 +10,6 @@ pub fn array(len: usize, out: &mut Vec<u8>) {
 }
 
 /// The beginning of a map of this many pairs, which follow.
-#[inline]
 pub fn map(len: usize, out: &mut Vec<u8>) {
     if len < 16 {
         out.push(0x80 | small(len));
@@ -21,19 +19,16 @@ pub fn map(len: usize, out: &mut Vec<u8>) {
 }
 
 /// `nil`.
-#[inline]
 pub fn nil(out: &mut Vec<u8>) {
     out.push(0xc0);
 }
 
 /// A boolean.
-#[inline]
 pub fn boolean(value: bool, out: &mut Vec<u8>) {
     out.push(0xc2 | u8::from(value));
 }
 
 /// A number, in the shortest form.
-#[inline]
 pub fn number(number: u64, out: &mut Vec<u8>) {
     // Most numbers are indices.
     match u8::try_from(number) {
@@ -42,7 +37,6 @@ pub fn number(number: u64, out: &mut Vec<u8>) {
     }
 }
 
-#[inline]
 fn long_number(number: u64, out: &mut Vec<u8>) {
     // Each slice has a length that is known at compile time, so that it is stored and not copied.
     let [high @ .., e, f, g, h] = number.to_be_bytes();
@@ -59,7 +53,6 @@ fn long_number(number: u64, out: &mut Vec<u8>) {
 }
 
 /// A number that may be negative, in the shortest form.
-#[inline]
 pub fn signed(signed: i64, out: &mut Vec<u8>) {
     let Err(_) = u64::try_from(signed).map(|unsigned| number(unsigned, out)) else {
         return;
@@ -79,7 +72,6 @@ pub fn signed(signed: i64, out: &mut Vec<u8>) {
 }
 
 /// A text.
-#[inline]
 pub fn text(text: &str, out: &mut Vec<u8>) {
     if text.len() < 32 {
         out.push(0xa0 | small(text.len()));
@@ -90,7 +82,6 @@ pub fn text(text: &str, out: &mut Vec<u8>) {
 }
 
 /// A string of bytes.
-#[inline]
 pub fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.len() < 0x100 {
         out.extend_from_slice(&[0xc4, small(bytes.len())]);
@@ -101,7 +92,6 @@ pub fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A marker, and a length of one, two or four bytes. Not every kind has all of these.
-#[inline]
 fn long(len: usize, [one, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
     let [.., e, f, g, h] = (len as u64).to_be_bytes();
     match (len, one, two, four) {
@@ -133,7 +123,6 @@ pub fn list<T>(
 }
 
 /// The only byte of a length that the caller has checked to be below 256.
-#[inline]
 fn small(len: usize) -> u8 {
     len.to_le_bytes()[0]
 }

@@ -59,7 +59,6 @@ impl RawValue {
 
     /// A map with the value under a name.
     #[doc(hidden)]
-    #[inline]
     #[must_use]
     pub fn named(&self, name: &str) -> Self {
         let mut bytes = Vec::new();
@@ -71,14 +70,12 @@ impl RawValue {
 
     /// A value that was encoded before.
     #[doc(hidden)]
-    #[inline]
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         RawValue { bytes }
     }
 
     /// The encoded value.
     #[doc(hidden)]
-    #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -86,7 +83,6 @@ impl RawValue {
 
 /// The order of the entries of a map has no meaning.
 impl PartialEq for RawValue {
-    #[inline]
     fn eq(&self, other: &Self) -> bool {
         Json(&self.bytes) == Json(&other.bytes)
     }
@@ -94,7 +90,6 @@ impl PartialEq for RawValue {
 
 /// As JSON.
 impl fmt::Display for RawValue {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Json(&self.bytes).fmt(f)
     }
@@ -102,7 +97,6 @@ impl fmt::Display for RawValue {
 
 /// As JSON.
 impl fmt::Debug for RawValue {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Json(&self.bytes).fmt(f)
     }

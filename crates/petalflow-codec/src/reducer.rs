@@ -75,13 +75,11 @@ impl Reducer {
     }
 
     /// The reducer with this name.
-    #[inline]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reducer| reducer.name() == name)
     }
 
     /// Whether checkpoints contain the writes to such a key instead of its value: the value grows, and a write is small.
-    #[inline]
     pub const fn stores_writes(self) -> bool {
         matches!(
             self,
@@ -91,7 +89,6 @@ impl Reducer {
 }
 
 impl fmt::Display for Reducer {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

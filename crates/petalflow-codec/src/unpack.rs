@@ -13,7 +13,6 @@ pub struct Unpack<'a> {
 }
 
 /// Reads a record, which must use all of the bytes.
-#[inline]
 pub fn unpack<'a, T>(
     bytes: &'a [u8],
     read: impl FnOnce(&mut Unpack<'a>) -> Result<T, CodecError>,
@@ -31,7 +30,6 @@ const MAX_RESERVED: usize = 64;
 
 impl<'a> Unpack<'a> {
     /// The beginning of a list of exactly this many values.
-    #[inline]
     pub fn tuple(&mut self, of: usize) -> Result<(), CodecError> {
         match self.items()? {
             len if len == of => Ok(()),
@@ -40,7 +38,6 @@ impl<'a> Unpack<'a> {
     }
 
     /// A list of values of one type.
-    #[inline]
     pub fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, CodecError>,
@@ -54,7 +51,6 @@ impl<'a> Unpack<'a> {
     }
 
     /// A value, or `nil`.
-    #[inline]
     pub fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, CodecError>,
@@ -67,20 +63,17 @@ impl<'a> Unpack<'a> {
     }
 
     /// A number that fits the type.
-    #[inline]
     pub fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CodecError> {
         let number = self.unsigned()?;
         T::try_from(number).map_err(|_| wrong("a smaller number", &number.to_string()))
     }
 
     /// Whether a number follows.
-    #[inline]
     pub(super) fn is_number(&self) -> bool {
         matches!(self.rest.first(), Some(0..=0x7f | 0xcc..=0xd3))
     }
 
     /// A boolean.
-    #[inline]
     pub fn boolean(&mut self) -> Result<bool, CodecError> {
         match self.marker("a boolean")? {
             0xc2 => Ok(false),
@@ -90,13 +83,11 @@ impl<'a> Unpack<'a> {
     }
 
     /// A text.
-    #[inline]
     pub fn text(&mut self) -> Result<String, CodecError> {
         self.str().map(Into::into)
     }
 
     /// A borrowed text.
-    #[inline]
     pub fn str(&mut self) -> Result<&'a str, CodecError> {
         let len = match self.marker("a text")? {
             small @ 0xa0..=0xbf => usize::from(small & 0x1f),
@@ -109,7 +100,6 @@ impl<'a> Unpack<'a> {
     }
 
     /// A string of bytes.
-    #[inline]
     pub fn bytes(&mut self) -> Result<&'a [u8], CodecError> {
         let len = match self.marker("bytes")? {
             0xc4 => self.length(1)?,
@@ -121,7 +111,6 @@ impl<'a> Unpack<'a> {
     }
 
     /// The bytes of a value of any kind.
-    #[inline]
     pub fn value(&mut self) -> Result<&'a [u8], CodecError> {
         match extent(self.rest, MAX_DEPTH) {
             Ok(len) => self.take(len),
@@ -130,7 +119,6 @@ impl<'a> Unpack<'a> {
         }
     }
 
-    #[inline]
     pub(super) fn items(&mut self) -> Result<usize, CodecError> {
         match self.marker("a list")? {
             small @ 0x90..=0x9f => Ok(usize::from(small & 0x0f)),
@@ -140,7 +128,6 @@ impl<'a> Unpack<'a> {
         }
     }
 
-    #[inline]
     fn unsigned(&mut self) -> Result<u64, CodecError> {
         let marker = self.marker("a number")?;
         match marker {
@@ -154,20 +141,17 @@ impl<'a> Unpack<'a> {
         }
     }
 
-    #[inline]
     pub(super) fn length(&mut self, width: usize) -> Result<usize, CodecError> {
         let length = self.digits(width)?;
         usize::try_from(length).map_err(|_| truncated("a value"))
     }
 
-    #[inline]
     fn digits(&mut self, width: usize) -> Result<u64, CodecError> {
         let digits = self.take(width)?.iter();
         Ok(digits.fold(0, |sum, digit| sum << 8 | u64::from(*digit)))
     }
 
     /// `N` bytes.
-    #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
         let (taken, rest) = self
             .rest
@@ -178,20 +162,17 @@ impl<'a> Unpack<'a> {
     }
 
     /// A length of `width` bytes, and that many bytes.
-    #[inline]
     pub(super) fn sized(&mut self, width: usize) -> Result<&'a [u8], CodecError> {
         let len = self.length(width)?;
         self.take(len)
     }
 
-    #[inline]
     pub(super) fn marker(&mut self, expected: &str) -> Result<u8, CodecError> {
         let (marker, rest) = self.rest.split_first().ok_or_else(|| truncated(expected))?;
         self.rest = rest;
         Ok(*marker)
     }
 
-    #[inline]
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
         let (taken, rest) = self
             .rest
@@ -203,7 +184,6 @@ impl<'a> Unpack<'a> {
 }
 
 /// The kind of value that begins with a marker.
-#[inline]
 fn kind(marker: u8) -> String {
     let kind = match marker {
         0..=0x7f | 0xcc..=0xd3 | 0xe0.. => "a number",
@@ -219,12 +199,10 @@ fn kind(marker: u8) -> String {
     kind.into()
 }
 
-#[inline]
 fn wrong(expected: &str, found: &str) -> CodecError {
     CodecError::Decode(format!("{expected} was expected, and there is {found}"))
 }
 
-#[inline]
 fn truncated(expected: &str) -> CodecError {
     CodecError::Decode(format!("{expected} was expected, and the bytes end"))
 }

@@ -11,7 +11,6 @@ use crate::sorted::{contains, insert, search};
 pub struct SortedSet<T>(Vec<T>);
 
 impl<T> Default for SortedSet<T> {
-    #[inline]
     fn default() -> Self {
         SortedSet(Vec::new())
     }
@@ -19,19 +18,16 @@ impl<T> Default for SortedSet<T> {
 
 impl<T: Ord> SortedSet<T> {
     /// An empty set.
-    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds the value. Returns whether the value is new.
-    #[inline]
     pub fn insert(&mut self, value: T) -> bool {
         insert(&mut self.0, value)
     }
 
     /// Whether the set contains the value.
-    #[inline]
     pub fn contains(&self, value: &T) -> bool {
         contains(&self.0, value)
     }
@@ -40,14 +36,12 @@ impl<T: Ord> SortedSet<T> {
 impl<T> std::ops::Deref for SortedSet<T> {
     type Target = [T];
 
-    #[inline]
     fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
 impl<T: Ord> FromIterator<T> for SortedSet<T> {
-    #[inline]
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         let mut set = SortedSet::default();
         set.extend(values);
@@ -56,14 +50,12 @@ impl<T: Ord> FromIterator<T> for SortedSet<T> {
 }
 
 impl<T: Ord, const N: usize> From<[T; N]> for SortedSet<T> {
-    #[inline]
     fn from(values: [T; N]) -> Self {
         values.into_iter().collect()
     }
 }
 
 impl<T: Ord> Extend<T> for SortedSet<T> {
-    #[inline]
     fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
         for value in values {
             self.insert(value);
@@ -75,7 +67,6 @@ impl<T> IntoIterator for SortedSet<T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;
 
-    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
@@ -85,7 +76,6 @@ impl<'a, T> IntoIterator for &'a SortedSet<T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
-    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
     }
@@ -96,7 +86,6 @@ impl<'a, T> IntoIterator for &'a SortedSet<T> {
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
 impl<K, V> Default for SortedMap<K, V> {
-    #[inline]
     fn default() -> Self {
         SortedMap(Vec::new())
     }
@@ -104,12 +93,10 @@ impl<K, V> Default for SortedMap<K, V> {
 
 impl<K: Ord, V> SortedMap<K, V> {
     /// An empty map.
-    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    #[inline]
     fn position<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
     where
         K: std::borrow::Borrow<Q>,
@@ -118,7 +105,6 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// The value of the key.
-    #[inline]
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: std::borrow::Borrow<Q>,
@@ -130,7 +116,6 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// The value of the key, to change it.
-    #[inline]
     pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         match self.position(key) {
             Ok(index) => Some(&mut self.0[index].1),
@@ -139,7 +124,6 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Whether the key has a value.
-    #[inline]
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: std::borrow::Borrow<Q>,
@@ -148,7 +132,6 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Sets the value of the key. Returns the previous value.
-    #[inline]
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.position(&key) {
             Ok(index) => Some(std::mem::replace(&mut self.0[index].1, value)),
@@ -160,7 +143,6 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// The value of the key. If there is none, it is set to `value`.
-    #[inline]
     pub fn get_or_insert(&mut self, key: K, value: V) -> &mut V {
         let index = match self.position(&key) {
             Ok(index) => index,
@@ -173,32 +155,27 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// How many keys there are.
-    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are none.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The keys and what they lead to.
-    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
     /// What the keys lead to.
-    #[inline]
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.0.into_iter().map(|(_, value)| value)
     }
 }
 
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
-    #[inline]
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         let mut map = SortedMap::default();
         for (key, value) in entries {
@@ -211,7 +188,6 @@ impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
 impl<K: Ord, V> std::ops::Index<&K> for SortedMap<K, V> {
     type Output = V;
 
-    #[inline]
     fn index(&self, key: &K) -> &V {
         self.get(key).expect("the key is in the map")
     }
@@ -221,7 +197,6 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
     type Item = (K, V);
     type IntoIter = std::vec::IntoIter<(K, V)>;
 
-    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }

@@ -8,7 +8,6 @@ use crate::sorted::{contains, sort};
 /// The strongly connected components, each ascending, sorted by their first vertex.
 ///
 /// This is Tarjan's algorithm without recursion, because a chain of nodes can be long.
-#[inline]
 pub(crate) fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let (mut number, mut low) = (vec![NEW; next.len()], vec![0; next.len()]);
@@ -57,7 +56,6 @@ pub(crate) fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// The strongly connected components without an edge to another component, each ascending, sorted by their first vertex.
-#[inline]
 pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let components = components(next);
     let mut component_of = vec![0; next.len()];
@@ -81,7 +79,6 @@ pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// A shortest cycle through `first`, which is a vertex of the ascending component. `first` alone if there is no cycle.
-#[inline]
 pub(crate) fn cycle_through(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<usize> {
     let mut cycle = search_cycle(component, next, first);
     cycle.reverse();
@@ -89,7 +86,6 @@ pub(crate) fn cycle_through(component: &[usize], next: &[Vec<usize>], first: usi
 }
 
 /// [`cycle_through`] for the reversed graph: `previous` has for each vertex those that have an edge to it.
-#[inline]
 pub(crate) fn cycle_through_reversed(
     component: &[usize],
     previous: &[Vec<usize>],
@@ -101,7 +97,6 @@ pub(crate) fn cycle_through_reversed(
 }
 
 /// The vertices of a shortest cycle against the direction of the search: `first` is the last of them.
-#[inline]
 fn search_cycle(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<usize> {
     let mut found_from = SortedMap::new();
     let mut queue = vec![first];
@@ -129,7 +124,6 @@ fn search_cycle(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<u
 }
 
 /// The vertices that can be reached from `start`, each after its successors (except along cycles).
-#[inline]
 pub(crate) fn postorder(next: &[Vec<usize>], start: usize) -> Vec<usize> {
     let mut seen = vec![false; next.len()];
     let mut order = Vec::new();

@@ -61,7 +61,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A diagnostic at one location.
-    #[inline]
     pub fn new(rule: Rule, at: Location, text: impl Into<String>) -> Self {
         Diagnostic {
             rule,
@@ -73,7 +72,6 @@ impl Diagnostic {
 
     /// The diagnostic with one more location that is involved.
     #[must_use]
-    #[inline]
     pub fn with(mut self, also: Location, text: impl Into<String>) -> Self {
         self.also.push((also, text.into()));
         self
@@ -81,7 +79,6 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.rule.code(), self.text)
     }

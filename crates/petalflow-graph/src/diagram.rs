@@ -18,7 +18,6 @@ use crate::sorted::{insert, sort};
 /// };
 /// assert_eq!(mermaid(&graph), "graph TD\n    START([START])\n    END([END])\n    write[write]\n    START --> write\n    write --> END\n");
 /// ```
-#[inline]
 pub fn mermaid(graph: &Graph) -> String {
     let mut text = String::from("graph TD\n    START([START])\n    END([END])\n");
     let ids = ids(graph);
@@ -54,7 +53,6 @@ pub fn mermaid(graph: &Graph) -> String {
 }
 
 /// The graph in the DOT language of Graphviz. The lines are sorted.
-#[inline]
 pub fn dot(graph: &Graph) -> String {
     let mut text = String::from("digraph flow {\n    START [shape=oval];\n    END [shape=oval];\n");
     let ids = ids(graph);
@@ -97,7 +95,6 @@ pub fn dot(graph: &Graph) -> String {
 }
 
 /// The name of a node, with a pause sign on each side on which the run stops.
-#[inline]
 pub(crate) fn marked(node: &Node) -> Cow<'_, str> {
     let sign = |when, sign| if when == When::Never { "" } else { sign };
     let (before, after) = (sign(node.before, "⏸ "), sign(node.after, " ⏸"));
@@ -113,7 +110,6 @@ enum Shape {
     Standard,
 }
 
-#[inline]
 fn shape(graph: &Graph, index: usize) -> Shape {
     let routed = |edge: &Edge| {
         edge.from == Source::Node(NodeIdx::from_usize(index)) && edge.via.route().is_some()
@@ -128,7 +124,6 @@ fn shape(graph: &Graph, index: usize) -> Shape {
 }
 
 /// The edges without repetitions, from START first, then in the order of the nodes. A node without an edge leads to END.
-#[inline]
 pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
     let mut edges = graph.edges.to_vec();
     let mut leads = vec![false; graph.nodes.len()];
@@ -167,7 +162,6 @@ pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
     sorted
 }
 
-#[inline]
 pub(crate) fn label(via: &Via) -> Option<String> {
     match via {
         Via::Plain => None,
@@ -178,7 +172,6 @@ pub(crate) fn label(via: &Via) -> Option<String> {
     }
 }
 
-#[inline]
 fn ends(ids: &[String], edge: &Edge) -> (String, String) {
     let from = match edge.from {
         Source::Start => "START".into(),
@@ -194,7 +187,6 @@ fn ends(ids: &[String], edge: &Edge) -> (String, String) {
 }
 
 /// An identifier per node: its name, with underscores for characters that Mermaid does not allow.
-#[inline]
 fn ids(graph: &Graph) -> Vec<String> {
     let mut taken = vec!["END".to_owned(), "START".to_owned()];
     let mut ids = Vec::with_capacity(graph.nodes.len());
@@ -232,7 +224,6 @@ const RESERVED: [&str; 13] = [
     "href",
 ];
 
-#[inline]
 fn join_id(ids: &[String], join: JoinIdx) -> String {
     let mut id = format!("join{}", join.index());
     while ids.contains(&id) {
@@ -242,7 +233,6 @@ fn join_id(ids: &[String], join: JoinIdx) -> String {
 }
 
 /// A label, quoted if Mermaid would parse it as something else.
-#[inline]
 fn mermaid_label(label: &str) -> String {
     if !label.is_empty()
         && label.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -254,7 +244,6 @@ fn mermaid_label(label: &str) -> String {
 }
 
 /// A text in quotes for Mermaid. Control characters, also line ends, become spaces: a name is one line.
-#[inline]
 pub fn mermaid_quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -274,7 +263,6 @@ pub fn mermaid_quoted(text: &str) -> String {
 }
 
 /// A text in quotes for the DOT language. Control characters become spaces, as in [`mermaid_quoted`].
-#[inline]
 pub fn dot_quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -7,7 +7,6 @@ use crate::lists::lists;
 
 impl Target {
     /// The source of the edges that follow, unless the path ends.
-    #[inline]
     pub(crate) const fn source(self) -> Option<Source> {
         match self {
             Target::Node(node) => Some(Source::Node(node)),
@@ -19,7 +18,6 @@ impl Target {
 
 impl Edge {
     /// Whether it sends a list to a node: one run of that node per item.
-    #[inline]
     pub(crate) const fn sends_list(&self) -> bool {
         self.via.is_each() && matches!(self.to, Target::Node(_))
     }
@@ -27,7 +25,6 @@ impl Edge {
 
 impl Graph {
     /// The number of a source: first the nodes, then the joins, then START.
-    #[inline]
     pub(crate) fn vertex(&self, source: Source) -> usize {
         match source {
             Source::Node(node) => node.index(),
@@ -37,7 +34,6 @@ impl Graph {
     }
 
     /// For each [`vertex`](Self::vertex) `false`.
-    #[inline]
     pub(crate) fn no_vertices(&self) -> Vec<bool> {
         vec![false; self.nodes.len() + self.joins as usize + 1]
     }
@@ -51,7 +47,6 @@ pub(crate) struct EdgesBySource<'a> {
 }
 
 impl<'a> EdgesBySource<'a> {
-    #[inline]
     pub(crate) fn of(graph: &'a Graph) -> Self {
         let mut edges = EdgesBySource {
             start: Vec::new(),
@@ -68,7 +63,6 @@ impl<'a> EdgesBySource<'a> {
         edges
     }
 
-    #[inline]
     pub(crate) fn from(&self, source: Source) -> &[&'a Edge] {
         match source {
             Source::Start => &self.start,
@@ -85,7 +79,6 @@ pub(crate) struct EdgesByTarget<'a> {
 }
 
 impl<'a> EdgesByTarget<'a> {
-    #[inline]
     pub(crate) fn of(graph: &'a Graph) -> Self {
         let mut edges = EdgesByTarget {
             nodes: lists(graph.nodes.len()),
@@ -102,7 +95,6 @@ impl<'a> EdgesByTarget<'a> {
     }
 
     /// The edges to this node or join.
-    #[inline]
     pub(crate) fn to(&self, target: Source) -> &[&'a Edge] {
         match target {
             Source::Start => &[],
@@ -113,7 +105,6 @@ impl<'a> EdgesByTarget<'a> {
 }
 
 /// The routes among these edges: the edges of each name, in the order the names first appear.
-#[inline]
 pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
     let mut routes: Vec<(&str, Vec<&Edge>)> = Vec::new();
     let mut by_name = SortedMap::new();
@@ -130,7 +121,6 @@ pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
 }
 
 /// For each node whether it runs once per item of a list.
-#[inline]
 pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
     let mut batches = vec![false; graph.nodes.len()];
     for edge in &*graph.edges {
@@ -142,7 +132,6 @@ pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
 }
 
 /// Whether the source of these edges chooses a route: one of them fires only if its route is chosen.
-#[inline]
 pub(crate) fn choose(edges: &[&Edge]) -> bool {
     for edge in edges {
         if edge.via.route().is_some() {
@@ -153,7 +142,6 @@ pub(crate) fn choose(edges: &[&Edge]) -> bool {
 }
 
 /// Whether one of these edges fires if the source fails.
-#[inline]
 pub(crate) fn catch(edges: &[&Edge]) -> bool {
     for edge in edges {
         if edge.via == Via::Catch {
@@ -164,7 +152,6 @@ pub(crate) fn catch(edges: &[&Edge]) -> bool {
 }
 
 /// Whether all of these edges lead to END.
-#[inline]
 pub(crate) fn only_end(edges: &[&Edge]) -> bool {
     for edge in edges {
         if edge.to != Target::End {
@@ -175,7 +162,6 @@ pub(crate) fn only_end(edges: &[&Edge]) -> bool {
 }
 
 /// The first node among these sources.
-#[inline]
 pub(crate) fn first_node(sources: &[Source]) -> Option<NodeIdx> {
     for source in sources {
         if let Source::Node(node) = *source {

@@ -25,7 +25,6 @@ pub struct NodeFacts<'a> {
 
 impl<'a> NodeFacts<'a> {
     /// A node of this name that reads, writes and chooses nothing.
-    #[inline]
     pub const fn new(name: &'a str) -> Self {
         NodeFacts {
             name,
@@ -61,7 +60,6 @@ pub struct KeyFacts<'a> {
 
 impl<'a> KeyFacts<'a> {
     /// A `replace` key of this name that starts without a value.
-    #[inline]
     pub const fn new(name: &'a str) -> Self {
         KeyFacts {
             name,
@@ -74,7 +72,6 @@ impl<'a> KeyFacts<'a> {
 }
 
 /// The keys of the state that have one property.
-#[inline]
 pub(crate) const fn select(keys: &[KeyFacts<'_>], property: Property) -> KeySet {
     let mut set = KeySet::NONE;
     let mut i = 0;

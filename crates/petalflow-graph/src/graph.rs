@@ -175,7 +175,6 @@ pub struct Edge {
 
 impl Target {
     /// The node, if it is one.
-    #[inline]
     pub const fn node(self) -> Option<NodeIdx> {
         match self {
             Target::Node(node) => Some(node),
@@ -193,7 +192,6 @@ impl Via {
     /// assert_eq!(Via::Route("Publish".into()).route(), Some("Publish"));
     /// assert_eq!(Via::Catch.route(), None);
     /// ```
-    #[inline]
     pub fn route(&self) -> Option<&str> {
         match self {
             Via::Route(route) | Via::RouteEach(route) => Some(route),
@@ -202,7 +200,6 @@ impl Via {
     }
 
     /// Whether the edge sends a list, which may be empty: one run of its target per item.
-    #[inline]
     pub const fn is_each(&self) -> bool {
         matches!(self, Via::Each | Via::RouteEach(_))
     }
@@ -210,7 +207,6 @@ impl Via {
 
 impl Node {
     /// A node of this name, with all other fields at their defaults.
-    #[inline]
     pub fn named(name: impl Into<Cow<'static, str>>) -> Self {
         Node {
             name: name.into(),
@@ -225,7 +221,6 @@ impl Node {
     }
 
     /// Its name in stored checkpoints.
-    #[inline]
     pub fn stored_name(&self) -> &str {
         self.stored.as_deref().unwrap_or(&self.name)
     }
@@ -233,7 +228,6 @@ impl Node {
 
 impl Graph {
     /// The nodes, in a form that constant evaluation can read.
-    #[inline]
     pub const fn nodes(&self) -> &[Node] {
         match &self.nodes {
             Cow::Borrowed(nodes) => nodes,
@@ -242,7 +236,6 @@ impl Graph {
     }
 
     /// The edges, in a form that constant evaluation can read.
-    #[inline]
     pub const fn edges(&self) -> &[Edge] {
         match &self.edges {
             Cow::Borrowed(edges) => edges,
@@ -251,7 +244,6 @@ impl Graph {
     }
 
     /// The sides of a join: the first edge from each source.
-    #[inline]
     pub fn sides(&self, join: JoinIdx) -> Vec<&Edge> {
         let mut sides: Vec<&Edge> = Vec::new();
         for edge in self
@@ -267,7 +259,6 @@ impl Graph {
     }
 
     /// The index of the node of this name.
-    #[inline]
     pub fn index_of(&self, name: &str) -> Option<NodeIdx> {
         self.nodes
             .iter()
@@ -276,13 +267,11 @@ impl Graph {
     }
 
     /// The indices of all nodes, in ascending order.
-    #[inline]
     pub fn node_indices(&self) -> impl DoubleEndedIterator<Item = NodeIdx> + Clone + use<> {
         NodeIdx::all(self.nodes.len())
     }
 
     /// The node at this index.
-    #[inline]
     pub fn node(&self, node: NodeIdx) -> &Node {
         &self.nodes[node.index()]
     }

@@ -5,7 +5,6 @@
 /// # Panics
 ///
 /// If it does not fit in 32 bits.
-#[inline]
 #[must_use]
 pub const fn to_u32(len: usize) -> u32 {
     NodeIdx::from_usize(len).0
@@ -21,7 +20,6 @@ macro_rules! index_types {
         #[allow(dead_code, reason = "each type has the same functions, but not all are used")]
         impl $name {
             /// The index of this value.
-            #[inline]
             #[must_use]
             $vis const fn new(index: u32) -> Self {
                 $name(index)
@@ -32,7 +30,6 @@ macro_rules! index_types {
             /// # Panics
             ///
             /// If the value does not fit in 32 bits.
-            #[inline]
             #[must_use]
             $vis const fn from_usize(index: usize) -> Self {
                 assert!(index <= u32::MAX as usize, "an index fits in 32 bits");
@@ -41,21 +38,18 @@ macro_rules! index_types {
             }
 
             /// The value, to index a slice.
-            #[inline]
             #[must_use]
             $vis const fn index(self) -> usize {
                 self.0 as usize
             }
 
             /// The value, as the tables of macros and checkpoints store it.
-            #[inline]
             #[must_use]
             $vis const fn as_u32(self) -> u32 {
                 self.0
             }
 
             /// All indices of a list of this length, in ascending order.
-            #[inline]
             $vis fn all(len: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
                 (0..Self::from_usize(len).0).map($name)
             }

@@ -38,13 +38,11 @@ impl KeySet {
     };
 
     /// The set of one key.
-    #[inline]
     pub const fn of(key: usize) -> Self {
         Self::NONE.with(key)
     }
 
     /// The set with these bits, 64 keys per element. Later keys are not in the set.
-    #[inline]
     pub const fn of_words<const W: usize>(words: &[u64; W]) -> Self {
         let mut set = Self::NONE;
         let mut word = 0;
@@ -62,14 +60,12 @@ impl KeySet {
 
     /// This set and one more key.
     #[must_use]
-    #[inline]
     pub const fn with(mut self, key: usize) -> Self {
         self.insert(key);
         self
     }
 
     /// Adds a key.
-    #[inline]
     pub const fn insert(&mut self, key: usize) {
         debug_assert!(key < MAX_KEYS, "a state has at most `MAX_KEYS` keys");
         if key < HALF {
@@ -80,7 +76,6 @@ impl KeySet {
     }
 
     /// Whether the key is in the set.
-    #[inline]
     pub const fn contains(&self, key: usize) -> bool {
         debug_assert!(key < MAX_KEYS, "a state has at most `MAX_KEYS` keys");
         if key < HALF {
@@ -92,7 +87,6 @@ impl KeySet {
 
     /// Whether any of the [`BLOCK`](Self::BLOCK) keys from `BLOCK * block` on is in the set. A commit skips blocks without
     /// writes.
-    #[inline]
     pub const fn any_in_block(&self, block: usize) -> bool {
         let half = if block < HALF / Self::BLOCK {
             self.low
@@ -103,14 +97,12 @@ impl KeySet {
     }
 
     /// Whether there is no key in the set.
-    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.low | self.high == 0
     }
 
     /// The keys in either set.
     #[must_use]
-    #[inline]
     pub const fn union(self, other: Self) -> Self {
         KeySet {
             low: self.low | other.low,
@@ -120,7 +112,6 @@ impl KeySet {
 
     /// The keys in both sets.
     #[must_use]
-    #[inline]
     pub const fn intersection(self, other: Self) -> Self {
         KeySet {
             low: self.low & other.low,
@@ -130,7 +121,6 @@ impl KeySet {
 
     /// The keys of this set that are not in the other.
     #[must_use]
-    #[inline]
     pub const fn minus(self, other: Self) -> Self {
         KeySet {
             low: self.low & !other.low,
@@ -139,19 +129,16 @@ impl KeySet {
     }
 
     /// Whether both sets have the same keys (`==` for constant evaluation).
-    #[inline]
     pub const fn equals(&self, other: &Self) -> bool {
         self.low == other.low && self.high == other.high
     }
 
     /// Whether all keys of this set are in the other.
-    #[inline]
     pub const fn is_within(&self, other: &Self) -> bool {
         self.low & !other.low | self.high & !other.high == 0
     }
 
     /// The lowest key in the set.
-    #[inline]
     pub const fn first(&self) -> Option<usize> {
         if self.low != 0 {
             Some(self.low.trailing_zeros() as usize)
@@ -163,7 +150,6 @@ impl KeySet {
     }
 
     /// The keys in ascending order.
-    #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let KeySet { mut low, mut high } = self;
         std::iter::from_fn(move || {

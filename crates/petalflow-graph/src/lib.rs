@@ -16,9 +16,6 @@
 //! | `picture` | graphs as drawings in the documentation of flows; with the feature `analysis` |
 //!
 //! The macros and the run-time builder need the feature `analysis`. Other programs read the analysis from constants.
-//!
-//! Nearly every function is `#[inline]`, so that it is compiled only where it is called. A program that builds no graph at run
-//! time does not compile the analyses. They would take a quarter of its build time.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "analysis")]

@@ -1,7 +1,6 @@
 //! Lists of lists, without the code that `vec![Vec::new(); count]` has to copy a list for each type.
 
 /// This many empty lists.
-#[inline]
 pub(crate) fn lists<T>(count: usize) -> Vec<Vec<T>> {
     let mut lists = Vec::with_capacity(count);
     for _ in 0..count {

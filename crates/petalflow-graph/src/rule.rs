@@ -26,13 +26,11 @@ macro_rules! rules {
             /// # use petalflow_graph::Rule;
             /// assert_eq!(Rule::UnreachableNode.code(), "PF009");
             /// ```
-            #[inline]
             pub const fn code(self) -> &'static str {
                 match self { $(Rule::$rule => $code,)* }
             }
 
             /// The rule in a few words.
-            #[inline]
             pub const fn title(self) -> &'static str {
                 match self { $(Rule::$rule => $title,)* }
             }

@@ -11,7 +11,6 @@ const MAX_LENGTH: usize = 64;
 /// assert_eq!(similar("citique", ["write", "critique"].into_iter()), Some("critique"));
 /// assert_eq!(similar("publish", ["write", "critique"].into_iter()), None);
 /// ```
-#[inline]
 pub fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut best = Best::NONE;
     for candidate in known {
@@ -32,7 +31,6 @@ impl<'a> Best<'a> {
         known: None,
     };
 
-    #[inline]
     const fn compare(&mut self, name: &str, candidate: &'a str) {
         if let Some(distance) = distance(name, candidate)
             && distance < self.distance
@@ -44,7 +42,6 @@ impl<'a> Best<'a> {
 }
 
 /// [`similar`] for constant evaluation: the most similar of the known names.
-#[inline]
 pub(crate) const fn similar_in<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let mut best = Best::NONE;
     let mut i = 0;
@@ -56,7 +53,6 @@ pub(crate) const fn similar_in<'a>(name: &str, known: &[&'a str]) -> Option<&'a 
 }
 
 /// Whether two strings are equal (`==` for constant evaluation).
-#[inline]
 pub const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
@@ -74,7 +70,6 @@ pub const fn same(a: &str, b: &str) -> bool {
 
 /// The number of letters to change, add, remove or swap with their neighbour, if it is below the limit. Upper and lower case are
 /// equal.
-#[inline]
 const fn distance(a: &str, b: &str) -> Option<usize> {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() > MAX_LENGTH || b.len() > MAX_LENGTH {

@@ -43,7 +43,6 @@ pub struct SkippableJoin {
 
 impl SkippableJoin {
     /// The joins of all merges of a graph.
-    #[inline]
     pub fn all(graph: &Graph) -> Vec<Self> {
         if !has_merge(graph) {
             return Vec::new();
@@ -69,7 +68,6 @@ impl SkippableJoin {
 
     /// The nodes that can reach a side of this join, if none of them comes after the merge: for a search that would find the same
     /// nodes again.
-    #[inline]
     fn found_before(known: &[Self], join: JoinIdx, merge: NodeIdx) -> Option<&Self> {
         let index = search(known.len(), &|at| known[at].join.cmp(&join)).ok()?;
         for nodes in &known[index].reached_from {
@@ -84,7 +82,6 @@ impl SkippableJoin {
     ///
     /// `arrived` returns the sides of a join that have arrived, by index, and `None` if the join is empty. `active` has the
     /// nodes that will run. If several joins can fire, those come first that others wait for, then the first by index.
-    #[inline]
     pub fn next<'a>(
         joins: &[Self],
         arrived: impl Fn(JoinIdx) -> Option<&'a [bool]>,
@@ -116,7 +113,6 @@ impl SkippableJoin {
     }
 
     /// Whether this node can reach a missing side.
-    #[inline]
     fn waits_for(&self, arrived: &[bool], node: NodeIdx) -> bool {
         for (side, nodes) in self.reached_from.iter().enumerate() {
             if arrived.get(side) == Some(&false) && has(nodes, node) {
@@ -128,7 +124,6 @@ impl SkippableJoin {
 }
 
 /// Whether a node is among these, which are bits.
-#[inline]
 fn has(nodes: &[u64], node: NodeIdx) -> bool {
     nodes[node.index() / 64] >> (node.index() % 64) & 1 == 1
 }
@@ -140,7 +135,6 @@ struct Into {
 }
 
 impl Into {
-    #[inline]
     fn of(graph: &Graph) -> Self {
         let mut into = Into {
             nodes: lists(graph.nodes().len()),
@@ -160,7 +154,6 @@ impl Into {
 
     /// The nodes that can reach this side, as bits. What only follows after the join itself does not count. `known` has the joins
     /// of lower indices, so that a chain of merges is not searched again from each of them.
-    #[inline]
     fn reach(
         &self,
         side: Source,
@@ -198,7 +191,6 @@ impl Into {
     }
 }
 
-#[inline]
 pub(crate) fn has_merge(graph: &Graph) -> bool {
     for node in graph.nodes() {
         if node.merge {
@@ -209,7 +201,6 @@ pub(crate) fn has_merge(graph: &Graph) -> bool {
 }
 
 /// For each join of a merge, the merge.
-#[inline]
 pub(crate) fn merges(graph: &Graph) -> Vec<Option<NodeIdx>> {
     let mut merges = vec![None; graph.joins as usize];
     for edge in graph.edges() {

@@ -12,12 +12,10 @@ trait Heap {
 }
 
 impl<T: Ord> Heap for &mut [T] {
-    #[inline]
     fn is_less(&self, a: usize, b: usize) -> bool {
         self[a] < self[b]
     }
 
-    #[inline]
     fn swap(&mut self, a: usize, b: usize) {
         <[T]>::swap(self, a, b);
     }
@@ -25,13 +23,11 @@ impl<T: Ord> Heap for &mut [T] {
 
 /// Sorts, without an order among equal values. It is a heap sort, because the sort of the standard library is 1,300 lines of code
 /// for LLVM for each type.
-#[inline]
 pub(crate) fn sort<T: Ord>(mut values: &mut [T]) {
     let len = values.len();
     sort_heap(&mut values, len);
 }
 
-#[inline]
 fn sort_heap(heap: &mut dyn Heap, len: usize) {
     for root in (0..len / 2).rev() {
         sink(heap, root, len);
@@ -43,7 +39,6 @@ fn sort_heap(heap: &mut dyn Heap, len: usize) {
 }
 
 /// Moves a value of a heap of this length below the greater ones.
-#[inline]
 fn sink(heap: &mut dyn Heap, mut at: usize, len: usize) {
     loop {
         let mut greatest = at;
@@ -62,7 +57,6 @@ fn sink(heap: &mut dyn Heap, mut at: usize, len: usize) {
 
 /// The index of an element among sorted ones, or else the index at which it belongs. `order` compares the element at an index with
 /// the wanted one. A parameter of the type `dyn Fn`, so that the function is compiled once.
-#[inline]
 pub(crate) fn search(len: usize, order: &dyn Fn(usize) -> Ordering) -> Result<usize, usize> {
     let (mut begin, mut end) = (0, len);
     while begin < end {
@@ -77,7 +71,6 @@ pub(crate) fn search(len: usize, order: &dyn Fn(usize) -> Ordering) -> Result<us
 }
 
 /// Adds an element to a sorted set. Returns whether it is new.
-#[inline]
 pub(crate) fn insert<T: Ord>(set: &mut Vec<T>, element: T) -> bool {
     match search(set.len(), &|index| set[index].cmp(&element)) {
         Ok(_) => false,
@@ -90,14 +83,12 @@ pub(crate) fn insert<T: Ord>(set: &mut Vec<T>, element: T) -> bool {
 
 /// Whether a sorted set contains the element.
 #[cfg(feature = "analysis")]
-#[inline]
 pub(crate) fn contains<T: Ord>(set: &[T], element: &T) -> bool {
     search(set.len(), &|index| set[index].cmp(element)).is_ok()
 }
 
 /// The union of two sorted sets.
 #[cfg(feature = "analysis")]
-#[inline]
 pub(crate) fn union<T: Copy + Ord>(a: &[T], b: &[T]) -> Vec<T> {
     let mut all = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
@@ -114,7 +105,6 @@ pub(crate) fn union<T: Copy + Ord>(a: &[T], b: &[T]) -> Vec<T> {
 
 /// Whether every element of the sorted set `a` is in the sorted set `b`.
 #[cfg(feature = "analysis")]
-#[inline]
 pub(crate) fn subset<T: Copy + Ord>(a: &[T], b: &[T]) -> bool {
     let mut from = 0;
     for element in a {

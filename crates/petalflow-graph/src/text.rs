@@ -22,7 +22,6 @@ pub struct Text {
 
 impl Text {
     /// A line with this text.
-    #[inline]
     pub const fn new(text: &str) -> Self {
         Text {
             bytes: [0; CAPACITY],
@@ -33,9 +32,7 @@ impl Text {
     }
 
     /// The line followed by this text.
-    // Not inlined: a message has a dozen calls, and copies of the loop would make this crate the slowest to build.
     #[must_use]
-    #[inline(never)]
     pub const fn push(mut self, piece: &str) -> Self {
         let piece = piece.as_bytes();
         // Nothing is appended after a cut, because text after a gap would change the meaning.
@@ -61,14 +58,12 @@ impl Text {
 
     /// The line followed by a name in backticks.
     #[must_use]
-    #[inline(never)]
     pub const fn name(self, name: &str) -> Self {
         self.push("`").push(name).push("`")
     }
 
     /// The line followed by a number.
     #[must_use]
-    #[inline]
     pub const fn number(self, mut number: usize) -> Self {
         let mut digits = [b'0'; 20];
         let mut at = digits.len();
@@ -89,7 +84,6 @@ impl Text {
     }
 
     /// The line.
-    #[inline]
     pub const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
@@ -99,14 +93,12 @@ impl Text {
 }
 
 impl fmt::Display for Text {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Text {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
     }

@@ -157,7 +157,6 @@ pub struct Metrics {
 /// assert_eq!(topology.nodes[0].role, Role::Terminal);
 /// assert_eq!(topology.metrics.cyclomatic, 3);
 /// ```
-#[inline]
 pub fn topology(graph: &Graph) -> Topology {
     let pairs = pairs(graph);
     let count = graph.nodes.len();
@@ -228,7 +227,6 @@ enum Vertex {
 }
 
 /// The pairs of vertices with an edge, each pair once.
-#[inline]
 fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
     let mut after_joins = lists(graph.joins as usize);
     for edge in &*graph.edges {
@@ -265,7 +263,6 @@ fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
     pairs
 }
 
-#[inline]
 fn metrics(nodes: usize, pairs: &[(Vertex, Vertex)]) -> Metrics {
     let (mut fan_in, mut fan_out) = (vec![0; nodes], vec![0; nodes]);
     for &(from, to) in pairs {
@@ -300,12 +297,10 @@ fn metrics(nodes: usize, pairs: &[(Vertex, Vertex)]) -> Metrics {
     clippy::cast_precision_loss,
     reason = "graphs have far fewer than 2^52 edges"
 )]
-#[inline]
 fn as_f64(count: usize) -> f64 {
     count as f64
 }
 
-#[inline]
 fn depth(nodes: usize, pairs: &[(Vertex, Vertex)]) -> usize {
     let mut next = vec![Vec::new(); nodes];
     let mut level: Vec<NodeIdx> = Vec::new();

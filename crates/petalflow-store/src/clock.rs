@@ -3,7 +3,6 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The time, in milliseconds since 1970 (UTC).
-#[inline]
 pub fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     // Not `as_millis`, which multiplies numbers of 128 bits. No clock is at the end of this number.

@@ -56,7 +56,6 @@ fn contains(text: &str, part: &str) -> bool {
 macro_rules! debug_is_message {
     ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)?) => {
         impl $(<$($generics)*>)? ::std::fmt::Debug for $name $(<$($argument),*>)? {
-            #[inline]
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(&$crate::error::message_with_sources(self))
             }

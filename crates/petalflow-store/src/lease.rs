@@ -25,7 +25,6 @@ pub struct Moment {
 }
 
 impl Moment {
-    #[inline]
     pub fn now() -> Self {
         Moment {
             at: Instant::now(),
@@ -33,7 +32,6 @@ impl Moment {
         }
     }
 
-    #[inline]
     fn elapsed(self) -> Duration {
         let on_the_wall = Duration::from_millis(now_ms().saturating_sub(self.ms));
         self.at.elapsed().max(on_the_wall)
@@ -42,7 +40,6 @@ impl Moment {
 
 impl Lease {
     /// The claim that was granted to `owner`. `None` if it does not expire.
-    #[inline]
     pub fn new(
         store: &Arc<dyn Store>,
         thread: &Arc<str>,
@@ -59,19 +56,16 @@ impl Lease {
     }
 
     /// How often the claim must be renewed.
-    #[inline]
     pub fn renewal_interval(&self) -> Duration {
         self.lasts / 3
     }
 
-    #[inline]
     pub async fn claim(&self) -> Result<Claim, StoreError> {
         self.store.claim(&self.thread, &self.owner).await
     }
 
     /// Renews the claim. If it has expired in between, another run may have had the thread, and the claim stays
     /// [doubtful](Self::may_have_expired) although it is granted again.
-    #[inline]
     pub async fn renew(&self) {
         let begun = Moment::now();
         // If the claim is lost, the next write of the run is refused.
@@ -83,13 +77,11 @@ impl Lease {
     }
 
     /// The claim was granted after `begun`, and no other run has had the thread before.
-    #[inline]
     pub fn confirm(&self, begun: Moment) {
         *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = begun;
     }
 
     /// Whether the claim may have expired: the process or the store stalled for longer than it lasts.
-    #[inline]
     pub fn may_have_expired(&self) -> bool {
         let renewed = *self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
         renewed.elapsed() >= self.lasts

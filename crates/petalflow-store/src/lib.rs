@@ -12,9 +12,6 @@
 //! | [`upgrade`] | what a changed program may do with stored threads |
 //!
 //! A run is not part of it: nothing here knows a state or a flow.
-//!
-//! `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
-//! nothing does not compile the in-memory store.
 #![forbid(unsafe_code)]
 
 // Modules that are hidden have no interface for users of `petalflow`.

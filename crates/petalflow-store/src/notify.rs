@@ -25,7 +25,6 @@ struct Waiters {
 
 impl Notify {
     /// Wakes all futures that [`notified`](Self::notified) has returned.
-    #[inline]
     pub fn notify_waiters(&self) {
         let mut waiters = self.lock();
         waiters.round += 1;

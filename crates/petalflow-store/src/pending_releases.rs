@@ -46,7 +46,6 @@ impl Drop for Turn<'_> {
 
 impl PendingReleases {
     /// Adds the claim of an owner on a thread.
-    #[inline]
     pub fn push(&self, thread: &str, owner: &str) {
         self.claims().push((thread.into(), owner.into()));
     }
@@ -83,12 +82,10 @@ impl PendingReleases {
         }
     }
 
-    #[inline]
     fn first(&self) -> Option<(String, String)> {
         self.claims().first().cloned()
     }
 
-    #[inline]
     fn claims(&self) -> MutexGuard<'_, Vec<(String, String)>> {
         // No panic can leave it half-changed.
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)

@@ -33,7 +33,6 @@ impl Retention {
 
     /// Retains at most this many checkpoints of each flow of the thread: the newest ones.
     #[must_use]
-    #[inline]
     pub fn max_checkpoints(checkpoints: usize) -> Self {
         Retention {
             max_checkpoints: Some(checkpoints),
@@ -43,7 +42,6 @@ impl Retention {
 
     /// Retains only checkpoints that are younger than `age`.
     #[must_use]
-    #[inline]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = Some(age);
         self
@@ -51,7 +49,6 @@ impl Retention {
 
     /// Retains the newest checkpoints of each flow whose sizes add up to at most this many bytes.
     #[must_use]
-    #[inline]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
@@ -59,7 +56,6 @@ impl Retention {
 
     /// Whether a checkpoint is retained. `newer` is the number of newer checkpoints, `bytes` the size of those and of the
     /// checkpoint itself, and `age` its age.
-    #[inline]
     #[doc(hidden)]
     pub fn covers(self, newer: usize, bytes: u64, age: Duration) -> bool {
         newer == 0

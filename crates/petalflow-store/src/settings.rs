@@ -46,7 +46,6 @@ pub enum Durability {
 impl Durability {
     /// Whether a checkpoint is written after this superstep.
     #[doc(hidden)]
-    #[inline]
     pub fn writes_after(self, superstep: u64) -> bool {
         match self {
             Durability::Sync | Durability::Async => true,

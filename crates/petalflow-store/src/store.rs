@@ -366,7 +366,6 @@ struct Explained {
 }
 
 impl Explained {
-    #[inline]
     fn error(message: String, source: BoxError) -> BoxError {
         Box::new(Explained { message, source })
     }

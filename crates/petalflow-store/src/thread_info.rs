@@ -51,7 +51,6 @@ impl ThreadStatus {
     ];
 
     /// Its name in a store, such as `waiting`.
-    #[inline]
     pub fn as_str(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -64,7 +63,6 @@ impl ThreadStatus {
     /// assert_eq!(ThreadStatus::named("failed"), Some(ThreadStatus::Failed));
     /// assert_eq!(ThreadStatus::named("lost"), None);
     /// ```
-    #[inline]
     pub fn named(name: &str) -> Option<Self> {
         let found = Self::ALL.into_iter().find(|(_, known)| *known == name);
         found.map(|(status, _)| status)
@@ -72,7 +70,6 @@ impl ThreadStatus {
 }
 
 impl fmt::Display for ThreadStatus {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -197,7 +194,6 @@ impl ThreadQuery<'_> {
     /// assert!(old.covers(&ThreadInfo { updated_ms: 4_999, ..ThreadInfo::default() }));
     /// assert!(!old.covers(&ThreadInfo { updated_ms: 5_000, ..ThreadInfo::default() }));
     /// ```
-    #[inline]
     pub fn covers(&self, info: &ThreadInfo) -> bool {
         let label = |(name, value)| info.labels.get(name).is_some_and(|label| label == value);
         info.id.starts_with(self.prefix)
@@ -226,7 +222,6 @@ impl ThreadQuery<'_> {
     /// assert_eq!(end("\u{10ffff}"), None);
     /// assert_eq!(end(""), None);
     /// ```
-    #[inline]
     pub fn prefix_end(&self) -> Option<String> {
         let mut chars = self.prefix.chars();
         while let Some(last) = chars.next_back() {

@@ -29,7 +29,6 @@ pub struct ThreadStorage {
 }
 
 impl ThreadStorage {
-    #[inline]
     pub fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
         Address {
             thread: &self.thread,
@@ -37,7 +36,6 @@ impl ThreadStorage {
         }
     }
 
-    #[inline]
     pub fn append<'a>(
         &'a self,
         namespace: &'a str,
@@ -53,7 +51,6 @@ impl ThreadStorage {
         store.append(self.address(namespace), checkpoint, after, settled)
     }
 
-    #[inline]
     pub async fn write(
         &self,
         namespace: &str,
@@ -70,7 +67,6 @@ impl ThreadStorage {
         store.write(self.address(namespace), seq, &writes).await
     }
 
-    #[inline]
     pub async fn read(
         &self,
         namespace: &str,
@@ -91,7 +87,6 @@ impl ThreadStorage {
     }
 
     /// The writes beside one checkpoint number.
-    #[inline]
     pub async fn writes(&self, namespace: &str, seq: u64) -> Result<Vec<StoredWrite>, StoreError> {
         let seqs = seq..seq.saturating_add(1);
         let writes = self.store.writes(self.address(namespace), seqs).await?;
@@ -104,7 +99,6 @@ impl ThreadStorage {
             .collect()
     }
 
-    #[inline]
     pub async fn history(
         &self,
         namespace: &str,
@@ -120,7 +114,6 @@ impl ThreadStorage {
     }
 
     /// The namespaces of the flows of the thread.
-    #[inline]
     pub async fn flows(&self) -> Result<Vec<String>, StoreError> {
         let mut namespaces = self.store.namespaces(&self.thread).await?;
         namespaces.retain(|namespace| namespace != EVENT_LOG);
@@ -128,7 +121,6 @@ impl ThreadStorage {
     }
 
     /// Sets what is listed of the last run on the thread.
-    #[inline]
     pub async fn describe(
         &self,
         flow: &str,
@@ -144,7 +136,6 @@ impl ThreadStorage {
     }
 
     /// Decodes checkpoints of a history, which may build on others.
-    #[inline]
     pub async fn records(
         &self,
         namespace: &str,
@@ -182,7 +173,6 @@ impl ThreadStorage {
     }
 
     /// Checks the bytes of a checkpoint, and removes their checksum.
-    #[inline]
     fn check(&self, namespace: &str, checkpoint: &mut StoredCheckpoint) -> Result<(), StoreError> {
         let (thread, seq) = (&self.thread, checkpoint.seq);
         if checkpoint.bytes.starts_with(&SEALED_MARKER) {
@@ -200,7 +190,6 @@ impl ThreadStorage {
     }
 
     /// Checks the bytes of a write, and removes their checksum.
-    #[inline]
     fn check_write(
         &self,
         namespace: &str,
@@ -216,7 +205,6 @@ impl ThreadStorage {
         })
     }
 
-    #[inline]
     fn damaged(&self, namespace: &str, what: fmt::Arguments<'_>, problem: &str) -> StoreError {
         StoreError::Damaged {
             thread: self.thread.to_string(),
@@ -230,7 +218,6 @@ impl ThreadStorage {
 
 /// The values that the checksum of a checkpoint covers in addition to its bytes. The thread and the namespace are left out,
 /// so that a person can rename a thread in the store.
-#[inline]
 fn checkpoint_numbers(checkpoint: &StoredCheckpoint) -> [u8; 24] {
     let mut numbers = [0; 24];
     let parts = [checkpoint.seq, checkpoint.base, checkpoint.created_ms];
@@ -241,7 +228,6 @@ fn checkpoint_numbers(checkpoint: &StoredCheckpoint) -> [u8; 24] {
 }
 
 /// The values that the checksum of a write covers in addition to its bytes.
-#[inline]
 fn write_key(seq: u64, write: &StoredWrite) -> Vec<u8> {
     [
         &seq.to_be_bytes()[..],
@@ -251,7 +237,6 @@ fn write_key(seq: u64, write: &StoredWrite) -> Vec<u8> {
     .concat()
 }
 
-#[inline]
 fn within(namespace: &str) -> String {
     match namespace {
         "" => String::new(),

@@ -22,7 +22,6 @@ pub enum WriteName<'a> {
 
 impl<'a> WriteName<'a> {
     /// The contents of a write with this name. `None` for a name that this program does not know.
-    #[inline]
     fn parse(name: &'a str) -> Option<Self> {
         match name.split_once('/') {
             None if name == "done" => Some(WriteName::Done),
@@ -36,7 +35,6 @@ impl<'a> WriteName<'a> {
 }
 
 impl fmt::Display for WriteName<'_> {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WriteName::Done => f.write_str("done"),
@@ -49,7 +47,6 @@ impl fmt::Display for WriteName<'_> {
 }
 
 impl StoredWrite {
-    #[inline]
     #[doc(hidden)]
     pub fn new(task: TaskId, name: WriteName<'_>, bytes: Vec<u8>) -> Self {
         StoredWrite {
@@ -60,14 +57,12 @@ impl StoredWrite {
     }
 
     /// What it contains. `None` if this program does not know its name.
-    #[inline]
     #[doc(hidden)]
     pub fn contents(&self) -> Option<WriteName<'_>> {
         WriteName::parse(&self.name)
     }
 
     /// Whether it is a write of this task with these contents.
-    #[inline]
     #[doc(hidden)]
     pub fn is(&self, task: TaskId, contents: WriteName<'_>) -> bool {
         self.task == task && self.contents() == Some(contents)

@@ -48,7 +48,6 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
             #[automatically_derived]
             impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
-                #[inline]
                 fn index(&self) -> u32 {
                     #index
                 }
@@ -176,7 +175,6 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
             type Routing = Self;
-            #[inline]
             fn apply(self, #effects: &mut #runtime::node::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError>
             where
                 __S: #runtime::State,
@@ -229,7 +227,6 @@ fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         return TokenStream::new();
     }
     template! { [route_index, runtime, arms]
-        #[inline]
         fn carried(#route_index: usize) -> ::core::option::Option<#runtime::__private::Carried> {
             #[allow(unused_imports)]
             use #runtime::__private::OneType as _;

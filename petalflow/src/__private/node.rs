@@ -48,7 +48,6 @@ macro_rules! checked_storage {
         impl<F> CheckedStorage<F> for $storage {
             type Type = F;
 
-            #[inline]
             fn check(future: F) -> F {
                 future
             }
@@ -59,7 +58,6 @@ macro_rules! checked_storage {
 checked_storage!(Durable, Volatile);
 
 /// The future of a node, of a type that depends on the checks of its state.
-#[inline]
 pub fn checked_by_state<S: IsState<State: State<Storage: CheckedStorage<F>>>, F>(
     future: F,
 ) -> <<S::State as State>::Storage as CheckedStorage<F>>::Type {
@@ -98,7 +96,6 @@ impl<S: State, K: Key<State = S>> KeyOf<S> for K {
     type Value = K::Value;
     const INDEX: usize = K::INDEX;
 
-    #[inline]
     fn get(state: &S) -> &K::Value {
         K::get(state)
     }
@@ -133,7 +130,6 @@ pub trait Optional {
 impl<T> Optional for Option<T> {
     type Value = T;
 
-    #[inline]
     fn get(&self) -> Option<&T> {
         self.as_ref()
     }
@@ -154,7 +150,6 @@ pub const fn written_once<S: State, N: Node<S>>() {
 pub struct Lazy<F>(Option<F>);
 
 impl<F> Lazy<F> {
-    #[inline]
     pub fn new(call: F) -> Self {
         Lazy(Some(call))
     }
@@ -166,7 +161,6 @@ impl<F> Unpin for Lazy<F> {}
 impl<T, F: FnOnce() -> T> Future for Lazy<F> {
     type Output = T;
 
-    #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
         match self.0.take() {
             Some(call) => Poll::Ready(call()),

@@ -27,19 +27,16 @@ impl<const W: usize> Default for Marks<W> {
 
 impl<const W: usize> Marks<W> {
     /// The written keys.
-    #[inline]
     pub fn written(&self) -> KeySet {
         KeySet::of_words(&self.written)
     }
 
     /// The overwritten keys.
-    #[inline]
     pub fn overwritten(&self) -> KeySet {
         KeySet::of_words(&self.overwritten)
     }
 
     /// Adds a write to the key with this index. Fails if the key does not accept it.
-    #[inline]
     pub fn push<T>(
         &mut self,
         writes: &mut Writes<T>,
@@ -69,9 +66,6 @@ impl<const W: usize> Marks<W> {
     }
 
     /// Adds a write to a key, given as its index, its name, and whether it is exclusive.
-    ///
-    /// It is inlined at each node of a flow, so the usual first write is a few instructions and the rest is one call.
-    #[inline]
     pub fn write<T>(
         &mut self,
         writes: &mut Writes<T>,
@@ -99,7 +93,6 @@ impl<const W: usize> Marks<W> {
     }
 
     /// Returns the written keys, and clears the marks.
-    #[inline]
     pub fn take(&mut self) -> KeySet {
         let written = self.written();
         *self = Marks::default();
@@ -108,13 +101,11 @@ impl<const W: usize> Marks<W> {
 }
 
 /// The result of applying one key.
-#[inline]
 pub fn applied(result: Result<(), WriteError>) -> Result<(), BoxError> {
     result.map_err(Into::into)
 }
 
 /// Folds like [`Writes::fold_into`]. If the key has no value, the first write becomes the value.
-#[inline]
 pub fn fold_from_first<T>(
     writes: &mut Writes<T>,
     current: &mut T,
@@ -132,7 +123,6 @@ pub fn fold_from_first<T>(
 }
 
 /// `Debug` for the newtype of a key.
-#[inline]
 pub fn debug_newtype(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -142,7 +132,6 @@ pub fn debug_newtype(
 }
 
 /// `Debug` for a struct of these fields.
-#[inline]
 pub fn debug_struct(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -156,7 +145,6 @@ pub fn debug_struct(
 }
 
 /// `Debug` for an update: the written keys.
-#[inline]
 pub fn debug_update(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -282,7 +270,6 @@ impl<T, C> After<C> for T {
 }
 
 /// The future of a node, of a type that depends on the check of a value from the run.
-#[inline]
 pub fn checked<const RESULT: usize, F>(future: F) -> <F as Checked<RESULT>>::Type {
     future
 }
@@ -299,7 +286,6 @@ pub trait NeedsDefault {
 
 #[diagnostic::do_not_recommend]
 impl<T: Default> NeedsDefault for T {
-    #[inline]
     fn initial() -> Self {
         T::default()
     }
@@ -318,12 +304,10 @@ pub trait SkipsZero {
 
 #[diagnostic::do_not_recommend]
 impl<T: Default + PartialEq> SkipsZero for T {
-    #[inline]
     fn zero() -> Self {
         T::default()
     }
 
-    #[inline]
     fn is_zero(&self) -> bool {
         *self == T::default()
     }

@@ -11,9 +11,6 @@
 //! | [`claim`] | gives one run the right to change a thread |
 //! | [`resume`] | resumes or begins a thread: applies an input, or answers and decisions, to the newest checkpoint |
 //! | [`ops`] | reads and changes a thread without a run: snapshots, edits, forks, copies |
-//!
-//! `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
-//! nothing then does not compile the functions without type parameters, which would double its build time.
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 mod claim;

@@ -110,7 +110,6 @@ async fn run_claimed<F: Flow>(
 }
 
 /// What is listed of a thread after a run, and when it is due. `None` if the thread belongs to another run.
-#[inline]
 fn status<S>(ended: &Result<S, RunError>) -> Option<(ThreadStatus, Option<u64>)> {
     let Err(error) = ended else {
         return Some((ThreadStatus::Finished, None));
@@ -228,7 +227,6 @@ async fn store_beginning<S: State>(opened: &mut OpenedThread<S>) -> Result<(), T
 }
 
 /// Why a thread that was opened does not run.
-#[inline]
 fn blocked(rejected: Option<DecisionRecord>, waiting: Vec<Interrupt>) -> Option<RunErrorKind> {
     if let Some(decision) = rejected {
         return Some(RunErrorKind::Rejected {

@@ -23,7 +23,6 @@ pub struct Panicked {
 
 impl Panicked {
     /// Reads the message from the payload of a panic.
-    #[inline]
     pub(crate) fn new(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

@@ -53,13 +53,11 @@ impl<'de> Deserialize<'de> for NodeError {
 
 impl NodeError {
     /// Encodes it for a checkpoint.
-    #[inline]
     pub(crate) fn pack(&self, out: &mut Vec<u8>) {
         encode(self, out).expect("texts and numbers can be encoded");
     }
 
     /// Decodes it from a checkpoint.
-    #[inline]
     pub(crate) fn unpack(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         decode(from.value()?)
     }
@@ -70,7 +68,6 @@ struct Fields;
 impl<'de> Visitor<'de> for Fields {
     type Value = NodeError;
 
-    #[inline]
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the failure of a node")
     }

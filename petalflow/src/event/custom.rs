@@ -33,7 +33,6 @@ pub trait EventPayload: Any + Send + Sync {
 }
 
 impl<T: Serialize + Any + Send + Sync> EventPayload for T {
-    #[inline]
     fn value(&self) -> Result<RawValue, CodecError> {
         RawValue::new(self)
     }
@@ -135,7 +134,6 @@ impl CustomEvent {
     /// assert_eq!(serde_json::to_value(event.value()?)?["percent"], 50);
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
-    #[inline]
     pub fn value(&self) -> Result<RawValue, CodecError> {
         let payload = self.payload.value()?;
         Ok(match self.name {
@@ -153,7 +151,6 @@ impl<T: EventPayload> From<T> for CustomEvent {
 
 /// Displays the event as JSON.
 impl fmt::Display for CustomEvent {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value() {
             Ok(value) => value.fmt(f),
@@ -163,7 +160,6 @@ impl fmt::Display for CustomEvent {
 }
 
 impl fmt::Debug for CustomEvent {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CustomEvent({self})")
     }

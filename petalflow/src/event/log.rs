@@ -65,18 +65,15 @@ impl LogBuffer {
         entry.into_iter().for_each(|entry| self.push(entry));
     }
 
-    #[inline]
     pub(crate) fn push(&self, entry: LogEntry) {
         self.entries(|entries| entries.push(entry));
     }
 
     /// Takes all events.
-    #[inline]
     pub(crate) fn take(&self) -> Vec<LogEntry> {
         self.entries(std::mem::take)
     }
 
-    #[inline]
     fn entries<T>(&self, access: impl FnOnce(&mut Vec<LogEntry>) -> T) -> T {
         // Nothing under this lock can panic.
         access(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
@@ -84,7 +81,6 @@ impl LogBuffer {
 }
 
 /// The name of a kind in a serialized event.
-#[inline]
 pub(crate) fn kind_name(name: &str) -> String {
     name.replace(' ', "_")
 }

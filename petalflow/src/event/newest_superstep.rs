@@ -18,7 +18,6 @@ impl NewestSuperstep {
         }
     }
 
-    #[inline]
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

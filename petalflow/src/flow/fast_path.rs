@@ -27,7 +27,6 @@ impl FastPath {
 
     /// Commits the superstep and returns the fast node that follows, if it is the only one. Returns `None` and changes
     /// nothing if other nodes follow, or if the driver must act or report first.
-    #[inline]
     pub(crate) fn advance<S: State>(
         &mut self,
         scope: &mut Scope,
@@ -49,7 +48,6 @@ impl FastPath {
         Some(next)
     }
 
-    #[inline]
     pub(crate) fn is_paused(&self, scope: &Scope) -> bool {
         let draining = || {
             let cancel = scope.shared.cancel.as_ref();
@@ -58,7 +56,6 @@ impl FastPath {
         scope.superstep >= self.pause_at || draining()
     }
 
-    #[inline]
     pub(crate) fn commit<S: State>(
         &mut self,
         state: &mut S,
@@ -73,7 +70,6 @@ impl FastPath {
 }
 
 /// The fast node that follows, if it is the only one. Clears the route that the node chose.
-#[inline]
 pub(crate) fn next_fast<S: State>(
     plan: &ExecutionPlan,
     node: NodeIdx,

@@ -51,7 +51,6 @@ impl<'a, S: State> Step<'a, S> {
         }
     }
 
-    #[inline]
     pub fn scope(&self) -> &Scope {
         match &self.at {
             At::FastPath { scope, .. } => scope,
@@ -59,7 +58,6 @@ impl<'a, S: State> Step<'a, S> {
         }
     }
 
-    #[inline]
     pub fn state(&self) -> &S {
         match &self.at {
             At::FastPath { state, .. } => state,
@@ -67,7 +65,6 @@ impl<'a, S: State> Step<'a, S> {
         }
     }
 
-    #[inline]
     pub fn effects(&mut self) -> &mut Effects<S> {
         self.effects
     }
@@ -86,7 +83,6 @@ impl<'a, S: State> Step<'a, S> {
     ///
     /// A chain of nodes thus stays in one loop: leaving and entering the dispatch costs more than the rest of a
     /// superstep.
-    #[inline]
     pub fn advance(&mut self) -> Option<u32> {
         match &mut self.at {
             At::FastPath {

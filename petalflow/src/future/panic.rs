@@ -16,7 +16,6 @@ pub(crate) async fn caught<T>(
 }
 
 /// Polls a node's future and turns a panic into a failure.
-#[inline]
 pub(crate) fn poll_once<T>(
     future: Pin<&mut impl Future<Output = Result<T, BoxError>>>,
     cx: &mut Context<'_>,
@@ -28,7 +27,6 @@ pub(crate) fn poll_once<T>(
 }
 
 /// Polls a node's future and catches a panic.
-#[inline]
 pub(crate) fn poll_caught<T>(
     future: Pin<&mut impl Future<Output = T>>,
     cx: &mut Context<'_>,

@@ -1,7 +1,4 @@
 //! Checks the graph of a builder and makes it ready to run.
-//!
-//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs build graphs at run
-//! time.
 
 use std::sync::Arc;
 

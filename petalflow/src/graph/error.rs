@@ -27,14 +27,12 @@ crate::error::debug_is_message!(GraphErrors);
 
 impl GraphErrors {
     /// The mistakes, in the order of the rules.
-    #[inline]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 }
 
 /// One line for each mistake.
-#[inline]
 fn lines(diagnostics: &[Diagnostic]) -> String {
     let line = |diagnostic: &Diagnostic| format!("\n  {diagnostic}");
     diagnostics.iter().map(line).collect()

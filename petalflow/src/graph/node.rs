@@ -161,7 +161,6 @@ impl<S: State> Entry<S> {
     }
 
     /// The properties that the rules use. `named` has the names of the routes, if only the builder knows them.
-    #[inline]
     pub(super) fn facts<'a>(&'a self, named: &'a [&'a str]) -> NodeFacts<'a> {
         let facts = self.spec.facts;
         NodeFacts {

@@ -102,7 +102,6 @@ fn described<S: State>(builder: &GraphBuilder<S>, indices: &HashMap<&str, NodeId
 }
 
 /// Adds the edges that may be omitted: from START to a single source, and from the sinks to END.
-#[inline]
 fn complete(graph: &mut Graph) {
     let (nodes, count) = (graph.node_indices(), graph.nodes.len());
     let (mut leaves, mut entered) = (vec![false; count], vec![false; count]);
@@ -273,7 +272,6 @@ impl Resolver<'_> {
         }
     }
 
-    #[inline]
     fn node(&mut self, user: &str, name: &str) -> Option<NodeIdx> {
         let node = self.indices.get(name).copied();
         if node.is_none() {
@@ -291,7 +289,6 @@ impl Resolver<'_> {
         node
     }
 
-    #[inline]
     fn source(&mut self, user: &str, name: &str, to: &str) -> Option<Source> {
         match name {
             START => Some(Source::Start),
@@ -308,7 +305,6 @@ impl Resolver<'_> {
     }
 
     /// A source of a join.
-    #[inline]
     fn join_source(&mut self, name: &str) -> Option<Source> {
         if name != END {
             return self.source("a join", name, "");
@@ -322,7 +318,6 @@ impl Resolver<'_> {
     }
 
     /// The ends of a `catch`, which are nodes.
-    #[inline]
     fn catch(&mut self, from: &str, to: &str) -> (Option<Source>, Option<Target>) {
         let source = self.node("`catch`", from).map(Source::Node);
         if to == START || to == END {
@@ -336,7 +331,6 @@ impl Resolver<'_> {
         (source, self.node("`catch`", to).map(Target::Node))
     }
 
-    #[inline]
     fn target(&mut self, user: &str, from: &str, name: &str) -> Option<Target> {
         match name {
             END => Some(Target::End),

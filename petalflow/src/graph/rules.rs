@@ -81,7 +81,6 @@ pub(super) fn interrupts_once<S: State>(
 }
 
 /// PF024: only a sub-flow has a state to retain.
-#[inline]
 pub(super) fn only_subflows_retain_state(
     graph: &Graph,
     retained: &[String],

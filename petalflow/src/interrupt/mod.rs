@@ -51,8 +51,6 @@
 //! # }
 //! ```
 
-// `#[inline]` defers compilation to the calling crate. Few programs ask questions.
-
 mod decision;
 mod guard;
 mod resume;

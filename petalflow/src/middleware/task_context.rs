@@ -69,7 +69,6 @@ static REGISTERED: RwLock<Vec<&'static dyn TaskContext>> = RwLock::new(Vec::new(
 
 /// Registers a context for all work that nodes and tools spawn from now on, in the whole process. Call it once per
 /// context: one that is registered twice is captured twice.
-#[inline]
 pub fn carry_task_context(context: &'static dyn TaskContext) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.push(context);
@@ -79,7 +78,6 @@ pub fn carry_task_context(context: &'static dyn TaskContext) {
 struct Captured(Vec<Box<dyn CapturedContext>>);
 
 impl Captured {
-    #[inline]
     fn now() -> Self {
         let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
         Captured(

@@ -42,21 +42,18 @@ pub struct Context(pub(super) Scope);
 
 impl Scope {
     /// The [`Context`] of this task.
-    #[inline]
     pub fn context(&self) -> Context {
         Context(self.clone())
     }
 }
 
 impl From<Context> for Scope {
-    #[inline]
     fn from(cx: Context) -> Self {
         cx.0
     }
 }
 
 impl From<&Context> for Scope {
-    #[inline]
     fn from(cx: &Context) -> Self {
         cx.0.clone()
     }
@@ -64,7 +61,6 @@ impl From<&Context> for Scope {
 
 impl Context {
     /// The name of the node in its graph.
-    #[inline]
     pub fn node(&self) -> &str {
         self.0.node()
     }
@@ -136,7 +132,6 @@ impl Context {
     }
 
     /// The id of this task, the same in every attempt.
-    #[inline]
     pub fn task_id(&self) -> TaskId {
         self.0.task_id()
     }
@@ -201,7 +196,6 @@ impl Context {
     /// assert_eq!(*error.kind(), RunErrorKind::Cancelled);
     /// # }
     /// ```
-    #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0
             .shared
@@ -243,7 +237,6 @@ impl Context {
     /// assert_eq!(shown, [50, 100]);
     /// # }
     /// ```
-    #[inline]
     pub fn emit(&self, value: impl Into<CustomEvent>) {
         self.emit_with(|| value);
     }
@@ -267,7 +260,6 @@ impl Context {
     /// # Ok(())
     /// # }
     /// ```
-    #[inline]
     pub fn emit_with<E: Into<CustomEvent>>(&self, make: impl FnOnce() -> E) {
         self.heartbeat();
         if self.has_listener() {
@@ -312,7 +304,6 @@ impl Context {
         }
     }
 
-    #[inline]
     fn send(&self, event: CustomEvent) {
         if let Some(listener) = &self.0.shared.listener {
             let from = Origin {
@@ -515,7 +506,6 @@ impl Context {
     /// # Ok(())
     /// # }
     /// ```
-    #[inline]
     pub fn has_listener(&self) -> bool {
         self.0.shared.listener.is_some()
     }
@@ -544,7 +534,6 @@ impl Context {
     /// # Ok(())
     /// # }
     /// ```
-    #[inline]
     pub fn heartbeat(&self) {
         let details = self.0.details();
         if let Some(activity) = details.and_then(|details| details.activity.as_ref()) {

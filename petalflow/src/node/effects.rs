@@ -85,7 +85,6 @@ impl_debug!([S: State] Effects<S>, |this| written = this.update.written(), chose
 
 impl<S: State> Effects<S> {
     /// The routing decision of the node.
-    #[inline]
     pub fn chosen(&self) -> RouteChoice {
         self.chosen
     }
@@ -96,13 +95,11 @@ impl<S: State> Effects<S> {
     }
 
     /// The deliveries: by route, or `None` for the targets of `each`.
-    #[inline]
     pub fn deliveries(&self) -> &[(Option<RouteIdx>, Delivery)] {
         self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
     }
 
     /// Chooses one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
-    #[inline]
     pub fn choose(&mut self, route: u32) {
         self.chosen = RouteChoice::One(RouteIdx::new(route));
     }
@@ -133,7 +130,6 @@ impl<S: State> Effects<S> {
 
     /// Finds the routes that were chosen by name.
     #[cfg(feature = "builder")]
-    #[inline]
     pub(crate) fn find_named(&mut self, routes: &[String]) -> Result<(), String> {
         let named = match &mut self.sent {
             Some(sent) => std::mem::take(&mut sent.named),
@@ -156,7 +152,6 @@ impl<S: State> Effects<S> {
     }
 
     /// Clears the decision and the deliveries.
-    #[inline]
     pub(crate) fn forget_choice(&mut self) {
         self.chosen = RouteChoice::Edges;
         if let Some(sent) = &mut self.sent {
@@ -168,7 +163,6 @@ impl<S: State> Effects<S> {
     }
 
     /// Clears everything and keeps the allocated memory.
-    #[inline]
     pub fn clear(&mut self) {
         self.update.clear();
         self.forget_choice();

@@ -86,7 +86,6 @@ impl<S: State, K: Key<State = S>> Output<S> for Overwrite<K> {
     const MUST_WRITE: KeySet = KeySet::of(K::INDEX);
     type Routing = ();
 
-    #[inline]
     fn apply(self, effects: &mut Effects<S>) -> crate::error::Result<()> {
         Ok(K::push(self.0.into_value(), true, &mut effects.update)?)
     }

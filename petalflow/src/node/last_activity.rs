@@ -16,7 +16,6 @@ impl LastActivity {
     }
 
     /// Records activity.
-    #[inline]
     pub(crate) fn touch(&self) {
         *self.lock() = Instant::now();
     }

@@ -54,7 +54,6 @@ impl ManagedValues {
         self.set(TypeId::of::<T>(), Slot::Value(value));
     }
 
-    #[inline]
     fn set(&mut self, id: TypeId, slot: Slot) {
         match self.slots.iter_mut().find(|(known, _)| *known == id) {
             Some((_, known)) => *known = slot,
@@ -62,7 +61,6 @@ impl ManagedValues {
         }
     }
 
-    #[inline]
     fn slot(&self, id: TypeId) -> Option<&Slot> {
         let (_, slot) = self.slots.iter().find(|(known, _)| *known == id)?;
         Some(slot)
@@ -114,7 +112,6 @@ impl ManagedValues {
     }
 
     /// These values for one run, and those of its parent flow that have other types.
-    #[inline]
     pub(crate) fn above(&self, parent: Option<&Arc<Self>>) -> Arc<Self> {
         let mut values = self.for_run().unwrap_or_else(|| self.clone());
         for (id, slot) in parent.iter().flat_map(|parent| &parent.slots) {
@@ -147,7 +144,6 @@ impl ManagedValues {
         self.absent().any(|(_, known, _)| known == name)
     }
 
-    #[inline]
     fn absent(&self) -> impl Iterator<Item = (TypeId, &'static str, &Arc<Make>)> {
         self.slots.iter().filter_map(|(id, slot)| match slot {
             Slot::Absent(name, make) => Some((*id, *name, make)),

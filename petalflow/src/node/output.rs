@@ -135,7 +135,6 @@ impl<S> Output<S> for () {
     const MUST_WRITE: KeySet = KeySet::NONE;
     type Routing = ();
 
-    #[inline]
     fn apply(self, _: &mut Effects<S>) -> Result<(), BoxError>
     where
         S: State,
@@ -153,7 +152,6 @@ impl<S, T: WriteOutput<S>> Output<S> for Option<T> {
     const WRITES_TWICE: KeySet = T::WRITES_TWICE;
     type Routing = ();
 
-    #[inline]
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
     where
         S: State,
@@ -170,7 +168,6 @@ impl<S, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
     const WRITES_TWICE: KeySet = T::WRITES_TWICE;
     type Routing = T::Routing;
 
-    #[inline]
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
     where
         S: State,
@@ -238,7 +235,6 @@ impl<S> Output<S> for bool {
     const MUST_WRITE: KeySet = KeySet::NONE;
     type Routing = bool;
 
-    #[inline]
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
     where
         S: State,
@@ -268,7 +264,6 @@ macro_rules! tuple {
             };
             type Routing = $last::Routing;
 
-            #[inline]
             #[allow(non_snake_case)]
             fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> where S: State {
                 let ($($key,)* $last,) = self;

@@ -81,7 +81,6 @@ static NONE: Surroundings = Surroundings::none();
 impl Deref for RunShared {
     type Target = Surroundings;
 
-    #[inline]
     fn deref(&self) -> &Surroundings {
         self.surroundings.get().map_or(&NONE, |some| some)
     }
@@ -151,7 +150,6 @@ impl RunShared {
     }
 
     /// The data of a call outside of a run, in a flow with only this node.
-    #[inline]
     pub(crate) fn lone(node: &'static str, limit: u64, surroundings: Surroundings) -> Self {
         let graph = Graph {
             nodes: vec![Node::named(node)].into(),

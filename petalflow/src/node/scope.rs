@@ -82,7 +82,6 @@ impl Scope {
     }
 
     /// What few tasks have, if this task has any of it.
-    #[inline]
     pub(crate) fn details(&self) -> Option<&TaskDetails> {
         self.details.as_deref()
     }
@@ -93,7 +92,6 @@ impl Scope {
     }
 
     /// Begins another task, with what was sent to it. The memory of the details is used again.
-    #[inline]
     pub(crate) fn begin(
         &mut self,
         (superstep, node): (u64, NodeIdx),
@@ -116,7 +114,6 @@ impl Scope {
     }
 
     /// The index among the items that were sent to the node.
-    #[inline]
     pub(crate) fn send(&self) -> Option<u32> {
         self.details.as_ref()?.send
     }
@@ -171,7 +168,6 @@ impl Scope {
 
 impl Scope {
     /// The node's name in checkpoints.
-    #[inline]
     pub(crate) fn stored_name(&self) -> &str {
         self.shared.plan.stored_name(self.node)
     }
@@ -222,7 +218,6 @@ impl Scope {
     }
 
     /// This task, for the services of a stored run.
-    #[inline]
     pub(crate) fn task_ref(&self) -> TaskRef<'_> {
         TaskRef {
             id: self.task_id(),

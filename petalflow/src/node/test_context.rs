@@ -80,7 +80,6 @@ impl Context {
     /// assert_eq!(greet(Context::test().context()).await.0, "attempt 1");
     /// # }
     /// ```
-    #[inline]
     pub fn test() -> TestContext {
         TestContext {
             node: "test",
@@ -97,7 +96,6 @@ impl Context {
 impl TestContext {
     /// Sets the node's name; `test` by default.
     #[must_use]
-    #[inline]
     pub fn node(mut self, name: &'static str) -> Self {
         self.node = name;
         self
@@ -105,7 +103,6 @@ impl TestContext {
 
     /// Sets the index of the node's item. The item itself is an argument of the function.
     #[must_use]
-    #[inline]
     pub fn index(mut self, index: u32) -> Self {
         self.index = Some(index);
         self
@@ -113,7 +110,6 @@ impl TestContext {
 
     /// Sets the run's limit of supersteps; 100 by default. The node runs in superstep 1.
     #[must_use]
-    #[inline]
     pub fn limit(mut self, supersteps: u64) -> Self {
         self.limit = supersteps;
         self
@@ -121,7 +117,6 @@ impl TestContext {
 
     /// Sets the token that cancels the run.
     #[must_use]
-    #[inline]
     pub fn cancel_with(mut self, token: &CancelToken) -> Self {
         self.cancel = Some(token.clone());
         self
@@ -161,7 +156,6 @@ impl TestContext {
 
     /// The context of one more attempt of the same task. Answers and the results of effects stay, so a test that calls the
     /// node again sees what a repetition does.
-    #[inline]
     pub fn context(&self) -> Context {
         let mut managed = self.managed.clone();
         managed.insert(Arc::clone(&self.records));
@@ -184,7 +178,6 @@ impl TestContext {
     }
 
     /// The values that the node has emitted, in order.
-    #[inline]
     pub fn emitted(&self) -> Vec<CustomEvent> {
         self.records.emitted()
     }

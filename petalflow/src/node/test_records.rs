@@ -73,13 +73,11 @@ impl TestRecords {
         Ok(())
     }
 
-    #[inline]
     pub(super) fn emitted(&self) -> Vec<CustomEvent> {
         self.lock().emitted.clone()
     }
 
     /// As in a stored run, each attempt may use a name once.
-    #[inline]
     pub(super) fn reserve(&self, attempt: u32, method: &str, name: &str) -> Result<(), BoxError> {
         let used = (attempt, format!("{method}/{name}"));
         if self.lock().used.insert(used) {
@@ -88,27 +86,22 @@ impl TestRecords {
         Err(format!("the node used `{method}` twice for `{name}` in one run; to run it again in a test, take another `TestContext::context`").into())
     }
 
-    #[inline]
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Listener for TestRecords {
-    #[inline]
     fn custom(&self, _: Origin, event: CustomEvent) {
         self.lock().emitted.push(event);
     }
 
-    #[inline]
     fn nested(&self, _: Origin, _: NestedEvent) {}
 
-    #[inline]
     fn wants_values(&self) -> bool {
         false
     }
 
-    #[inline]
     fn poll_received(&self, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }

@@ -110,7 +110,6 @@ impl RunError {
     }
 
     /// The error of a run whose managed value could not be created.
-    #[inline]
     pub(crate) fn of_managed(name: &'static str, error: BoxError, flow: &str) -> Self {
         RunError(Box::new(Inner {
             kind: RunErrorKind::RestoreManaged {

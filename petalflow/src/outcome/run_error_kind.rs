@@ -119,7 +119,6 @@ pub enum TimeoutScope {
 }
 
 impl fmt::Display for TimeoutScope {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             TimeoutScope::Run => "run",

@@ -110,7 +110,6 @@ impl ThreadError {
     }
 }
 
-#[inline]
 fn lines(diff: &[String]) -> String {
     let mut lines = String::new();
     for line in diff {
@@ -121,7 +120,6 @@ fn lines(diff: &[String]) -> String {
 }
 
 /// Checks that every store can store a thread with this id.
-#[inline]
 pub(crate) fn check_id(id: &str) -> Result<(), ThreadError> {
     if id.is_empty() || id.len() > Address::LONGEST || id.contains('\0') {
         return Err(ThreadError::Request(format!(

@@ -40,7 +40,6 @@ impl Policy {
 
     /// This policy, with its unset parts taken from the other.
     #[must_use]
-    #[inline]
     pub const fn or(self, other: Self) -> Self {
         Policy {
             retry: if self.retry.is_empty() {
@@ -67,7 +66,6 @@ impl Policy {
     }
 
     /// Whether no part is set.
-    #[inline]
     pub const fn is_none(&self) -> bool {
         self.retry.is_empty()
             && self.timeout.is_none()
@@ -99,7 +97,6 @@ impl From<Policy> for NodePolicy {
 
 impl NodePolicy {
     /// A policy with retries only.
-    #[inline]
     pub(crate) fn retrying(retry: Vec<Retry>) -> Self {
         NodePolicy {
             retry: Cow::Owned(retry),
@@ -109,7 +106,6 @@ impl NodePolicy {
 
     /// This policy, with its unset parts taken from the other.
     #[cfg(feature = "builder")]
-    #[inline]
     pub(crate) fn or(self, other: Self) -> Self {
         NodePolicy {
             retry: if self.retry.is_empty() {

@@ -109,7 +109,6 @@ impl Retry {
     /// # Panics
     ///
     /// If `attempts` is 0: the operation would never run.
-    #[inline]
     pub const fn times(attempts: u32) -> Self {
         assert!(
             attempts > 0,
@@ -128,7 +127,6 @@ impl Retry {
 
     /// Sets the delay after the first failure.
     #[must_use]
-    #[inline]
     pub const fn first(mut self, wait: Duration) -> Self {
         self.first = wait;
         self
@@ -144,7 +142,6 @@ impl Retry {
     /// assert_eq!(retry.waits().last(), Some(Duration::from_secs(1)));
     /// ```
     #[must_use]
-    #[inline]
     pub const fn max(mut self, wait: Duration) -> Self {
         self.max = wait;
         self
@@ -160,7 +157,6 @@ impl Retry {
     /// assert!(constant.waits().all(|wait| wait == Duration::from_secs(1)));
     /// ```
     #[must_use]
-    #[inline]
     pub const fn factor(mut self, factor: f32) -> Self {
         self.factor = factor;
         self
@@ -175,7 +171,6 @@ impl Retry {
     /// assert_eq!(retry.waits().map(|wait| wait.as_millis()).collect::<Vec<_>>(), [100, 200, 300]);
     /// ```
     #[must_use]
-    #[inline]
     pub const fn linear(mut self) -> Self {
         self.factor = 1.0;
         self.linear = true;
@@ -193,7 +188,6 @@ impl Retry {
     /// assert!((1.0..=2.0).contains(&wait.as_secs_f64()));
     /// ```
     #[must_use]
-    #[inline]
     pub const fn jitter(mut self) -> Self {
         self.jitter = Jitter::Random;
         self
@@ -208,7 +202,6 @@ impl Retry {
     /// assert!(retry.waits().eq(retry.waits()));
     /// ```
     #[must_use]
-    #[inline]
     pub const fn jitter_with_seed(mut self, seed: u64) -> Self {
         self.jitter = Jitter::Seeded(seed);
         self
@@ -225,7 +218,6 @@ impl Retry {
     /// assert!(retry.covers(&*busy) && !retry.covers(&*unknown));
     /// ```
     #[must_use]
-    #[inline]
     pub const fn only(mut self, only: fn(&(dyn Error + 'static)) -> bool) -> Self {
         self.only = Some(only);
         self
@@ -251,19 +243,16 @@ impl Retry {
     }
 
     /// The maximum number of attempts.
-    #[inline]
     pub const fn attempts(&self) -> u32 {
         self.attempts
     }
 
     /// Whether there are retries after this error: always, without [`only`](Self::only) and [`on`](Self::on).
-    #[inline]
     pub fn covers(&self, error: &(dyn Error + 'static)) -> bool {
         self.only.is_none_or(|only| only(error))
     }
 
     /// The delays between the attempts.
-    #[inline]
     pub fn waits(&self) -> impl Iterator<Item = Duration> + Send + use<> {
         let Retry { first, max, .. } = *self;
         let (linear, factor) = (self.linear, f64::from(self.factor));

@@ -174,7 +174,6 @@ impl<S: State> Snapshot<S> {
 
 impl CheckpointInfo {
     /// With the node names of the program that reads it.
-    #[inline]
     pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, plan: &ExecutionPlan) -> Self {
         let header = &record.header;
         CheckpointInfo {

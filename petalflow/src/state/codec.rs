@@ -45,7 +45,6 @@ pub struct Values<'a>(Vec<Option<&'a [u8]>>);
 
 impl<'a> Values<'a> {
     /// Creates an empty set for this many keys.
-    #[inline]
     pub(crate) fn new(keys: usize) -> Self {
         Values(vec![None; keys])
     }

@@ -68,7 +68,6 @@ impl EncodedKey {
 
 /// Compares values if possible, and otherwise bytes: the order of the entries of a hash map differs between processes.
 impl PartialEq for EncodedKey {
-    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && Json(&self.bytes) == Json(&other.bytes)
     }
@@ -76,7 +75,6 @@ impl PartialEq for EncodedKey {
 
 /// The value as JSON, or its bytes if they are not a value.
 impl fmt::Display for EncodedKey {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Json(&self.bytes).fmt(f)
     }

@@ -208,7 +208,6 @@ pub enum KeyFlag {
 
 impl KeyMeta {
     /// Creates a key with this name and reducer, without any [`KeyFlag`].
-    #[inline]
     pub const fn new(name: &'static str, reducer: Reducer) -> Self {
         KeyMeta {
             name,
@@ -222,7 +221,6 @@ impl KeyMeta {
 
     /// Adds a flag.
     #[must_use]
-    #[inline]
     pub const fn with(mut self, property: KeyFlag) -> Self {
         self.traits |= property as u16;
         self
@@ -230,7 +228,6 @@ impl KeyMeta {
 
     /// Sets the name in storage.
     #[must_use]
-    #[inline]
     pub const fn stored_as(mut self, id: &'static str) -> Self {
         self.id = id;
         self
@@ -238,7 +235,6 @@ impl KeyMeta {
 
     /// Sets the type of the values, as written.
     #[must_use]
-    #[inline]
     pub const fn of_type(mut self, ty: &'static str) -> Self {
         self.ty = ty;
         self
@@ -251,7 +247,6 @@ impl KeyMeta {
     }
 
     /// The properties of the key that the rules use.
-    #[inline]
     pub(crate) const fn facts(&self) -> KeyFacts<'static> {
         KeyFacts {
             exclusive: self.has(KeyFlag::Exclusive),
@@ -265,13 +260,11 @@ impl KeyMeta {
     }
 
     /// Whether the key has the flag.
-    #[inline]
     pub const fn has(&self, property: KeyFlag) -> bool {
         self.traits & property as u16 != 0
     }
 
     /// All keys that have the flag.
-    #[inline]
     pub const fn set(keys: &[KeyMeta], property: KeyFlag) -> KeySet {
         let mut set = KeySet::NONE;
         let mut key = 0;
@@ -286,7 +279,6 @@ impl KeyMeta {
 
     /// [`named`](Self::named) for the macros, by the hashes of the names.
     #[doc(hidden)]
-    #[inline]
     pub const fn hashed(keys: &[KeyMeta], hashes: &[u64]) -> KeySet {
         let mut set = KeySet::NONE;
         let mut key = 0;
@@ -306,7 +298,6 @@ impl KeyMeta {
 
     /// The keys with these names. Unknown names are skipped: the field access beside it is the error that the user
     /// sees.
-    #[inline]
     pub const fn named(keys: &[KeyMeta], names: &[&str]) -> KeySet {
         let mut set = KeySet::NONE;
         let mut key = 0;
@@ -325,7 +316,6 @@ impl KeyMeta {
 }
 
 /// FNV-1a, as in the macros.
-#[inline]
 const fn hash(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let mut hash = 0xcbf2_9ce4_8422_2325;
@@ -338,7 +328,6 @@ const fn hash(name: &str) -> u64 {
     hash
 }
 
-#[inline]
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

@@ -46,7 +46,6 @@ macro_rules! reducer {
 /// petalflow::state::reduce::replace(&mut draft, "second".into());
 /// assert_eq!(draft, "second");
 /// ```
-#[inline]
 pub fn replace<T>(current: &mut T, written: T) {
     *current = written;
 }
@@ -161,7 +160,6 @@ reducer! {
 
 #[diagnostic::do_not_recommend]
 impl<T> Append for Vec<T> {
-    #[inline]
     fn append(&mut self, mut written: Self) {
         // The common first write moves its memory into the state.
         if self.is_empty() && self.capacity() < written.len() {
@@ -197,7 +195,6 @@ impl<T> Append for VecDeque<T> {
 
 #[diagnostic::do_not_recommend]
 impl Append for String {
-    #[inline]
     fn append(&mut self, written: Self) {
         self.push_str(&written);
     }
@@ -207,8 +204,6 @@ macro_rules! extend {
     ($($trait:ident $method:ident for [$($generics:tt)*] $collection:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> $trait for $collection {
-            // `#[inline]` defers compilation to the caller: the implementation for the JSON map has no type parameters.
-            #[inline]
             fn $method(&mut self, written: Self) {
                 self.extend(written);
             }
@@ -249,7 +244,6 @@ impl<T> Prepend for VecDeque<T> {
 
 #[diagnostic::do_not_recommend]
 impl Prepend for String {
-    #[inline]
     fn prepend(&mut self, written: Self) {
         self.insert_str(0, &written);
     }
@@ -257,7 +251,6 @@ impl Prepend for String {
 
 #[diagnostic::do_not_recommend]
 impl<T: AddAssign> Sum for T {
-    #[inline]
     fn sum(&mut self, written: Self) {
         *self += written;
     }
@@ -265,7 +258,6 @@ impl<T: AddAssign> Sum for T {
 
 #[diagnostic::do_not_recommend]
 impl<T: PartialOrd> Min for T {
-    #[inline]
     fn min(&mut self, written: Self) {
         if written < *self {
             *self = written;
@@ -275,7 +267,6 @@ impl<T: PartialOrd> Min for T {
 
 #[diagnostic::do_not_recommend]
 impl<T: PartialOrd> Max for T {
-    #[inline]
     fn max(&mut self, written: Self) {
         if written > *self {
             *self = written;
@@ -285,7 +276,6 @@ impl<T: PartialOrd> Max for T {
 
 #[diagnostic::do_not_recommend]
 impl<T: Default + PartialEq> First for T {
-    #[inline]
     fn first(&mut self, written: Self) {
         if *self == T::default() {
             *self = written;

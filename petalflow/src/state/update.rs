@@ -33,7 +33,6 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
     fn overwritten(&self) -> KeySet;
 
     /// Whether anything was written.
-    #[inline]
     fn written_any(&self) -> bool {
         !self.written().is_empty()
     }

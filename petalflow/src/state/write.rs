@@ -62,7 +62,6 @@ impl<T> Default for Writes<T> {
 
 impl<T> Writes<T> {
     /// Adds a write.
-    #[inline]
     pub fn push(&mut self, write: Write<T>) {
         if self.first.is_none() {
             self.first = Some(write);
@@ -72,7 +71,6 @@ impl<T> Writes<T> {
     }
 
     /// Adds the first write.
-    #[inline]
     pub(crate) fn push_first(&mut self, value: T) {
         debug_assert!(self.is_empty(), "a key without a mark has no writes");
         self.first = Some(Write::Fold(value));
@@ -100,7 +98,6 @@ impl<T> Writes<T> {
     }
 
     /// Clears the writes.
-    #[inline]
     pub fn clear(&mut self) {
         self.first = None;
         if let Some(rest) = &mut self.rest {
@@ -110,7 +107,6 @@ impl<T> Writes<T> {
 
     /// Takes the writes and folds them: `fold` for plain writes, assignment for an overwrite. With `overwritten`, plain
     /// writes are dropped. Returns whether the key got a value.
-    #[inline]
     pub fn fold_into(
         &mut self,
         current: &mut T,

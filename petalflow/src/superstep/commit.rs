@@ -45,9 +45,6 @@ pub(crate) fn prepare<'a, S: State>(
 }
 
 /// Applies writes that [`prepare`] has checked, in this order.
-// Without `#[inline]`, other code in the crate decides whether rustc inlines the function. If it does not, a fork of 16 nodes
-// takes 6 % longer.
-#[inline]
 pub(crate) fn apply<'a, S: State>(
     state: &mut S,
     written: &mut KeySet,
@@ -61,7 +58,6 @@ pub(crate) fn apply<'a, S: State>(
 }
 
 /// Resets the values that last one superstep, before the next writes are applied.
-#[inline]
 fn expire<S: State>(state: &mut S, written: &mut KeySet) {
     // Known at compile time: most states have no such keys.
     if S::EPHEMERAL.is_empty() {

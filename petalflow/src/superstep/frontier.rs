@@ -69,7 +69,6 @@ impl Joins {
     ///
     /// Further arrivals of the same round belong to the same completion: the rest of a batch, or a side that had arrived
     /// before.
-    #[inline]
     pub(crate) fn arrive(&mut self, join: JoinIdx, side: u32, round: u64) -> bool {
         let join = &mut self.0[join.index()];
         if join.completed == round {

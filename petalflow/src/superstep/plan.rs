@@ -25,7 +25,6 @@ pub(crate) enum Outcome<'a> {
 
 impl<'a> Outcome<'a> {
     /// The outcome of a task that ran.
-    #[inline]
     pub(crate) fn done<S: State>(effects: &'a Effects<S>) -> Self {
         if effects.chosen() == RouteChoice::Edges && effects.deliveries().is_empty() {
             return Outcome::Plain;
@@ -92,7 +91,6 @@ impl Planner {
     }
 
     /// Continues from the deferred tasks and the arrivals of another planner.
-    #[inline]
     pub(crate) fn restore(&mut self, deferred: Vec<Task>, arrived: &[(JoinIdx, u32)]) {
         self.round += 1;
         self.deferred = deferred;
@@ -200,7 +198,6 @@ impl Planner {
         }
     }
 
-    #[inline]
     fn take_all(&mut self, plan: &ExecutionPlan, targets: &[EdgeTarget]) {
         for target in targets {
             self.take(plan, *target);
@@ -219,7 +216,6 @@ impl Planner {
     }
 
     /// Takes one edge, along which nothing was sent.
-    #[inline]
     fn take(&mut self, plan: &ExecutionPlan, target: EdgeTarget) {
         match target {
             EdgeTarget::End => {}

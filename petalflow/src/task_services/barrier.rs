@@ -9,7 +9,6 @@ use crate::error::BoxError;
 impl TaskServices {
     /// Waits until the barrier that the superstep began from is in the store. Without this, a crash could leave the records
     /// of a task beside an older barrier, where a different task would find them.
-    #[inline]
     pub(crate) async fn barrier_stored(&self, superstep: u64) {
         let origin = self.origin(superstep);
         poll_fn(|cx| {
@@ -25,14 +24,12 @@ impl TaskServices {
     }
 
     /// Wakes the tasks that wait for the barrier: it is in the store.
-    #[inline]
     pub(crate) fn notify_flushed(&self) {
         let flushing = std::mem::take(&mut self.lock().flushing);
         flushing.into_iter().for_each(Waker::wake);
     }
 
     /// Ends the run because the thread cannot be written to. No node can handle or ignore that.
-    #[inline]
     pub(crate) async fn abort(
         &self,
         problem: String,

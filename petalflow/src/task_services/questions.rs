@@ -12,7 +12,6 @@ use petalflow_codec::decode;
 
 impl TaskServices {
     /// Takes the questions without an answer. Those of one task are in the order in which it asked.
-    #[inline]
     pub(crate) fn questions(&self) -> Vec<WaitingQuestion> {
         if !self.has_questions() {
             return Vec::new();
@@ -22,7 +21,6 @@ impl TaskServices {
     }
 
     /// Makes the task wait for answers. The run stops when no other task runs any more.
-    #[inline]
     pub(crate) fn wait_for(&self, task: &TaskRef<'_>, interrupts: Vec<Interrupt>) {
         self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
@@ -47,7 +45,6 @@ impl TaskServices {
     }
 
     /// When the question was first asked, if an earlier run of the superstep asked it.
-    #[inline]
     pub(crate) fn first_asked_ms(&self, id: InterruptId) -> Option<u64> {
         let inner = self.lock();
         inner.asked_before.get(&id).map(|asked| asked.asked_ms)

@@ -84,7 +84,6 @@ pub(crate) trait Services: Send + Sync {
 }
 
 impl Services for TaskServices {
-    #[inline]
     fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
         let mut inner = self.lock();
         if let Some(request) = inner.request.take() {
@@ -94,12 +93,10 @@ impl Services for TaskServices {
         Poll::Pending
     }
 
-    #[inline]
     fn origin(&self, superstep: u64) -> u64 {
         superstep.wrapping_add(self.offset).wrapping_sub(1)
     }
 
-    #[inline]
     fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
         if inner.questions.contains_key(&task) {
@@ -109,26 +106,22 @@ impl Services for TaskServices {
         Poll::Pending
     }
 
-    #[inline]
     fn has_questions(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
 
-    #[inline]
     fn withdraw(&self, task: TaskId) {
         let mut inner = self.lock();
         inner.questions.remove(&task);
         inner.tasks.remove(&task);
     }
 
-    #[inline]
     fn of_tasks(self: Arc<Self>) -> Arc<TaskServices> {
         self
     }
 }
 
 impl TaskServices {
-    #[inline]
     pub(crate) fn new(
         storage: ThreadStorage,
         durability: Durability,
@@ -151,7 +144,6 @@ impl TaskServices {
     }
 
     /// Loads the records that an earlier run of the superstep has left.
-    #[inline]
     pub(crate) fn restore(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
         *self.has_records.get_mut() |= !writes.is_empty();
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -176,7 +168,6 @@ impl TaskServices {
     }
 
     /// Forgets the records of the superstep's tasks. The superstep is committed, so none of its tasks runs again.
-    #[inline]
     pub(crate) fn forget_tasks(&self) {
         // Read first: no task runs at a barrier, and an exchange takes longer than the rest of this.
         if self.has_records.load(Ordering::Acquire) {
@@ -190,7 +181,6 @@ impl TaskServices {
     }
 
     /// Each attempt may use a name once: a second use would get the result of the first.
-    #[inline]
     pub(super) fn reserve(
         &self,
         task: &TaskRef<'_>,
@@ -218,7 +208,6 @@ impl TaskServices {
         .into())
     }
 
-    #[inline]
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         // Nothing under this lock can panic.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -226,7 +215,6 @@ impl TaskServices {
 }
 
 impl Inner {
-    #[inline]
     pub(super) fn request(&mut self, request: DriverRequest) {
         // Nothing replaces the request to end the run.
         if !matches!(self.request, Some(DriverRequest::Abort(..))) {

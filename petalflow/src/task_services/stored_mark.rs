@@ -9,12 +9,10 @@ pub(crate) struct StoredMark(Arc<AtomicU64>);
 
 impl StoredMark {
     /// The frontier of this origin, and all before it, are in the store.
-    #[inline]
     pub(crate) fn set(&self, origin: u64) {
         self.0.store(origin + 1, Ordering::Release);
     }
 
-    #[inline]
     pub(super) fn covers(&self, origin: u64) -> bool {
         self.0.load(Ordering::Acquire) > origin
     }

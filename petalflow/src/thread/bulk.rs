@@ -274,7 +274,6 @@ struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    #[inline]
     fn new(query: ThreadQuery<'a>) -> Self {
         let after = query.after.map(String::from);
         Pages {

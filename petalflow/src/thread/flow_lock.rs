@@ -52,7 +52,6 @@ crate::error::debug_is_message!(FlowLockError);
 
 impl FlowLock {
     /// Parses the text of a lock. Ignores unknown lines; [`check`](Self::check) then reports the missing parts.
-    #[inline]
     pub fn parse(text: &str) -> Self {
         FlowLock(LockFile::parse(text))
     }
@@ -140,7 +139,6 @@ impl FlowLock {
 
 /// The text of the file.
 impl fmt::Display for FlowLock {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

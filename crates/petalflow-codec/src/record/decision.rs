@@ -31,7 +31,6 @@ impl DecisionKind {
     ];
 
     /// The stored name.
-    #[inline]
     pub fn name(self) -> &'static str {
         match self {
             DecisionKind::Approved => "approved",
@@ -42,14 +41,12 @@ impl DecisionKind {
     }
 
     /// The decision with this stored name.
-    #[inline]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
 impl fmt::Display for DecisionKind {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

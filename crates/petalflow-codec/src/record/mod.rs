@@ -86,7 +86,6 @@ pub enum Cause {
 }
 
 impl fmt::Display for Cause {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Cause::Input => "input",
@@ -107,7 +106,6 @@ impl Cause {
         Cause::Rejected,
     ];
 
-    #[inline]
     fn code(self) -> u8 {
         match self {
             Cause::Input => 0,
@@ -140,7 +138,6 @@ impl KeyKind {
         KeyKind::Lost,
     ];
 
-    #[inline]
     fn code(self) -> u8 {
         match self {
             KeyKind::Value => 0,
@@ -241,7 +238,6 @@ pub struct AnswerEntry {
 
 impl TaskEntry {
     /// Whether only the node says which task it is.
-    #[inline]
     fn is_bare(&self) -> bool {
         self.send.is_none() && self.item.is_none()
     }

@@ -14,7 +14,6 @@ impl Record {
     /// # Errors
     ///
     /// If the bytes are not a checkpoint of this layout, or it needs another base.
-    #[inline]
     pub fn decode(seq: u64, bytes: &[u8], base: Option<&Header>) -> Result<Self, CodecError> {
         let body = match bytes.split_first() {
             Some((&VERSION, body)) => body,
@@ -43,7 +42,6 @@ impl Record {
 
 impl Header {
     /// The program: in a base its own, otherwise that of the base.
-    #[inline]
     fn decode_program(
         from: &mut Unpack<'_>,
         flags: u8,
@@ -69,7 +67,6 @@ impl Header {
     }
 
     /// Everything else before the keys.
-    #[inline]
     fn decode_rest(
         &mut self,
         from: &mut Unpack<'_>,
@@ -119,7 +116,6 @@ impl Header {
 }
 
 /// A number of seven bits per byte.
-#[inline]
 fn varint(from: &mut Unpack<'_>) -> Result<u64, CodecError> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
@@ -138,7 +134,6 @@ fn varint(from: &mut Unpack<'_>) -> Result<u64, CodecError> {
 struct Names<'a>(Option<&'a Outline>);
 
 impl Names<'_> {
-    #[inline]
     fn node(&self, from: &mut Unpack<'_>) -> Result<String, CodecError> {
         if !from.is_number() {
             return from.text();
@@ -149,7 +144,6 @@ impl Names<'_> {
             .ok_or_else(|| CodecError::Unknown(format!("its base has no node {index}")))
     }
 
-    #[inline]
     fn tasks(&self, from: &mut Unpack<'_>) -> Result<Vec<TaskEntry>, CodecError> {
         from.list(|from| {
             from.tuple(3)?;
@@ -162,7 +156,6 @@ impl Names<'_> {
     }
 
     /// The id of a key, and the code of its kind.
-    #[inline]
     fn key(&self, from: &mut Unpack<'_>) -> Result<(String, u64), CodecError> {
         if !from.is_number() {
             return Ok((from.text()?, from.number()?));
@@ -179,7 +172,6 @@ impl Names<'_> {
 }
 
 /// The keys. The bytes of the last one end with the checkpoint.
-#[inline]
 fn decode_keys(
     from: &mut Unpack<'_>,
     count: Option<usize>,
@@ -211,7 +203,6 @@ fn decode_keys(
 }
 
 impl Cause {
-    #[inline]
     fn decode(code: u8) -> Result<Self, CodecError> {
         let mut known = Cause::ALL.into_iter();
         known.find(|known| known.code() == code).ok_or_else(|| {
@@ -221,7 +212,6 @@ impl Cause {
 }
 
 impl KeyKind {
-    #[inline]
     fn decode(code: u64) -> Result<Self, CodecError> {
         let mut known = KeyKind::ALL.into_iter();
         known
@@ -231,7 +221,6 @@ impl KeyKind {
 }
 
 impl AnswerEntry {
-    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(3)?;
         let id = from.bytes()?.try_into();
@@ -246,7 +235,6 @@ impl AnswerEntry {
 }
 
 impl DecisionRecord {
-    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(5)?;
         Ok(DecisionRecord {

@@ -9,7 +9,6 @@ use crate::{KeyOutline, NodeOutline, pack};
 impl Header {
     /// Encodes a checkpoint with this number. `names` is the outline in the base of a checkpoint that builds on another. With
     /// `None` the checkpoint contains the program and all names, as a base does.
-    #[inline]
     pub fn encode<'k>(
         &self,
         seq: u64,
@@ -56,7 +55,6 @@ impl Header {
     }
 
     /// Whether the fields that most checkpoints have in common have their usual values.
-    #[inline]
     fn is_plain(&self, seq: u64) -> bool {
         self.parent == seq.checked_sub(1)
             && self.origin == seq
@@ -69,7 +67,6 @@ impl Header {
     }
 
     /// Encodes the fields that most checkpoints have in common.
-    #[inline]
     fn encode_rest(&self, names: Option<&Outline>, out: &mut Vec<u8>) {
         pack::option(self.parent, out, pack::number);
         pack::number(self.origin, out);
@@ -89,7 +86,6 @@ impl Header {
 }
 
 /// Seven bits per byte, the lowest first. All bytes but the last have the highest bit.
-#[inline]
 fn varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number.to_le_bytes()[0] | 0x80);
@@ -99,7 +95,6 @@ fn varint(mut number: u64, out: &mut Vec<u8>) {
 }
 
 /// The keys, without the length of the last one: its bytes end with the checkpoint.
-#[inline]
 fn encode_keys<'k>(
     names: Option<&Outline>,
     keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
@@ -133,7 +128,6 @@ fn encode_keys<'k>(
 }
 
 /// The stored name of a node: its index in the outline, or the name if it is not there.
-#[inline]
 fn node(node: &str, names: Option<&Outline>, out: &mut Vec<u8>) {
     match names.and_then(|names| NodeOutline::position(&names.graph.nodes, node)) {
         Some(position) => pack::number(position as u64, out),
@@ -141,7 +135,6 @@ fn node(node: &str, names: Option<&Outline>, out: &mut Vec<u8>) {
     }
 }
 
-#[inline]
 fn tasks(tasks: &[TaskEntry], names: Option<&Outline>, out: &mut Vec<u8>) {
     pack::list(tasks.iter(), out, |task, out| {
         pack::array(3, out);
@@ -151,13 +144,11 @@ fn tasks(tasks: &[TaskEntry], names: Option<&Outline>, out: &mut Vec<u8>) {
     });
 }
 
-#[inline]
 fn texts(texts: &[String], out: &mut Vec<u8>) {
     pack::list(texts.iter(), out, |text, out| pack::text(text, out));
 }
 
 impl AnswerEntry {
-    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(3, out);
         pack::bytes(&self.id, out);
@@ -167,7 +158,6 @@ impl AnswerEntry {
 }
 
 impl DecisionRecord {
-    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         let DecisionRecord {
             node,

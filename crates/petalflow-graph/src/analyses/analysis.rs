@@ -60,7 +60,6 @@ pub struct Any {
 
 impl Analysis {
     /// The analysis for a macro, which does not know which nodes pick several routes.
-    #[inline]
     pub fn of(graph: &Graph) -> Self {
         let mut analysis = Self::declared(graph);
         for edge in &*graph.edges {
@@ -74,7 +73,6 @@ impl Analysis {
 
     /// The analysis for the run-time builder, which knows which nodes pick several routes and sets
     /// [`Node::many`](crate::Node::many).
-    #[inline]
     pub fn declared(graph: &Graph) -> Self {
         let declared = explore(graph, Routes::AsDeclared);
         let several =
@@ -92,7 +90,6 @@ impl Analysis {
     }
 
     /// The form that constant evaluation reads.
-    #[inline]
     pub fn tables(&self) -> Tables<'_> {
         Tables {
             exact: self.declared.exact,
@@ -107,7 +104,6 @@ impl Analysis {
 }
 
 impl Any {
-    #[inline]
     fn of(graph: &Graph, routes: Routes, declared: &Exploration) -> Self {
         let Exploration { pairs, stuck, .. } = explore(graph, routes);
         let mut any = Any {
@@ -128,7 +124,6 @@ impl Any {
     }
 
     /// The form that constant evaluation reads.
-    #[inline]
     pub fn view(&self) -> AnyRef<'_> {
         AnyRef {
             together: self.together.view(),

@@ -42,7 +42,6 @@ pub struct Exploration {
 /// let exploration = explore(&graph, Routes::AsDeclared);
 /// assert!(exploration.exact && exploration.pairs.contains(write, draw));
 /// ```
-#[inline]
 pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
     let mut several = batches(graph);
     loop {
@@ -62,7 +61,6 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
 }
 
 /// The nodes that are not in `several` but can receive several deliveries in one superstep, if that has an influence.
-#[inline]
 pub(crate) fn delivered_several(
     graph: &Graph,
     pairs: &Pairs,
@@ -78,7 +76,6 @@ pub(crate) fn delivered_several(
     more
 }
 
-#[inline]
 fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration {
     let shape = Shape::of(graph, routes, several);
     let Some(space) = StateSpace::explore(&shape) else {

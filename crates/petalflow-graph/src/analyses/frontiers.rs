@@ -22,7 +22,6 @@ pub struct Frontiers {
 
 impl Frontiers {
     /// The explored states, unless they are too many for the constants of a program.
-    #[inline]
     pub(crate) fn of(space: &StateSpace, nodes: usize) -> Option<Self> {
         let states = space.states.len();
         let (mut cells, mut lost) = (0, 0);
@@ -70,7 +69,6 @@ impl Frontiers {
     }
 
     /// The form that constant evaluation reads.
-    #[inline]
     pub fn view(&self) -> FrontiersRef<'_> {
         FrontiersRef {
             offsets: &self.offsets,
@@ -81,14 +79,12 @@ impl Frontiers {
     }
 }
 
-#[inline]
 fn append(numbers: &mut Vec<u32>, nodes: &[NodeIdx]) {
     for node in nodes {
         numbers.push(node.as_u32());
     }
 }
 
-#[inline]
 fn reverse_postorder(space: &StateSpace) -> Vec<usize> {
     let mut next = lists(space.states.len());
     for transition in &space.transitions {

@@ -25,7 +25,6 @@ pub struct Stuck {
 
 impl Stuck {
     /// The node at which the join is reported: one that skips a side, else one that is a side, else one that runs after the join.
-    #[inline]
     pub(crate) fn report_at(&self, graph: &Graph) -> Option<NodeIdx> {
         let mut node = (self.skipped_by)
             .or(first_node(&self.missing))
@@ -40,7 +39,6 @@ impl Stuck {
 }
 
 /// The joins at which some sides have arrived at an end of the run. Each join is described by the first such end.
-#[inline]
 pub(crate) fn found(graph: &Graph, shape: &Shape, space: &StateSpace) -> Vec<Stuck> {
     // For each join the first such end. 0 if there is none, because that state is START.
     let mut first = vec![0; graph.joins as usize];
@@ -77,7 +75,6 @@ pub(crate) fn found(graph: &Graph, shape: &Shape, space: &StateSpace) -> Vec<Stu
     stuck
 }
 
-#[inline]
 fn describe(graph: &Graph, join: JoinIdx, arrived: Vec<Source>, missing: Vec<Source>) -> Stuck {
     let mut skipping = None;
     for side in &missing {
@@ -96,7 +93,6 @@ fn describe(graph: &Graph, join: JoinIdx, arrived: Vec<Source>, missing: Vec<Sou
 }
 
 /// The nearest node before this side of a join that can skip the side: by its route or, if there is no such node, by failing.
-#[inline]
 fn skipping_node(graph: &Graph, side: Source) -> Option<(NodeIdx, bool)> {
     let into = EdgesByTarget::of(graph);
     let edges = EdgesBySource::of(graph);
@@ -136,7 +132,6 @@ fn skipping_node(graph: &Graph, side: Source) -> Option<(NodeIdx, bool)> {
 }
 
 /// Whether one of the edges `first` can lead to `side` without running `except` again.
-#[inline]
 fn leads_to(
     graph: &Graph,
     edges: &EdgesBySource<'_>,
@@ -166,7 +161,6 @@ fn leads_to(
 ///
 /// A join surely completes if all its sides lead back to one origin, over nodes that have one plain edge into them and cannot
 /// fail, and if the sides arrive in the same superstep or the origin runs at most once.
-#[inline]
 pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
     let into = EdgesByTarget::of(graph);
     let unsure = unsure(graph);
@@ -190,7 +184,6 @@ pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
 }
 
 /// The nodes whose plain edges may not fire, because the node fails or chooses, by [`Graph::vertex`].
-#[inline]
 fn unsure(graph: &Graph) -> Vec<bool> {
     let mut unsure = graph.no_vertices();
     for edge in &*graph.edges {
@@ -201,7 +194,6 @@ fn unsure(graph: &Graph) -> Vec<bool> {
     unsure
 }
 
-#[inline]
 fn surely_completes(
     graph: &Graph,
     into: &EdgesByTarget<'_>,
@@ -238,7 +230,6 @@ struct Chain {
     steady: usize,
 }
 
-#[inline]
 fn chain(graph: &Graph, into: &EdgesByTarget<'_>, unsure: &[bool], side: Source) -> Chain {
     let mut chain = Chain {
         path: vec![side],
@@ -265,7 +256,6 @@ fn chain(graph: &Graph, into: &EdgesByTarget<'_>, unsure: &[bool], side: Source)
     chain
 }
 
-#[inline]
 fn runs_once(graph: &Graph, into: &EdgesByTarget<'_>, mut at: Source) -> bool {
     for _ in 0..=graph.nodes.len() {
         match at {

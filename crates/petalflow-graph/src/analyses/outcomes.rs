@@ -40,7 +40,6 @@ pub(crate) struct TokensOf {
 
 impl TokensOf {
     /// All outcomes of a task with these edges. `None` if there are too many.
-    #[inline]
     pub(crate) fn outcomes(
         &self,
         edges: &[&Edge],
@@ -81,7 +80,6 @@ impl TokensOf {
     }
 
     /// Adds the outcomes if each list, independently of the others, is empty or not. `None` if there are too many.
-    #[inline]
     fn with_or_without_items(&self, edges: &[&Edge], outcomes: &mut Vec<Outcome>) -> Option<()> {
         let (mut sure, mut lists) = (Vec::new(), Vec::new());
         for edge in edges {
@@ -109,7 +107,6 @@ impl TokensOf {
         Some(())
     }
 
-    #[inline]
     pub(crate) fn with_items(&self, edges: &[&Edge]) -> Tokens {
         let mut tokens = Vec::new();
         for edge in edges {
@@ -118,7 +115,6 @@ impl TokensOf {
         sorted(tokens)
     }
 
-    #[inline]
     pub(crate) fn without_items(&self, edges: &[&Edge]) -> Tokens {
         let mut tokens = Vec::new();
         for edge in edges {
@@ -130,7 +126,6 @@ impl TokensOf {
     }
 
     /// Adds the activation of an edge. `empty` is whether it sends an empty list.
-    #[inline]
     fn add_token(&self, edge: &Edge, empty: bool, tokens: &mut Tokens) {
         match edge.to {
             Target::Node(node) if empty => tokens.push(self.nodes + node.as_u32()),
@@ -144,7 +139,6 @@ impl TokensOf {
 }
 
 /// The sets of edges that a choice among these routes can fire.
-#[inline]
 fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&'a Edge>>> {
     if routes.is_empty() {
         return Some(vec![Vec::new()]);
@@ -176,7 +170,6 @@ fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&
     Some(subsets)
 }
 
-#[inline]
 fn sorted(mut tokens: Tokens) -> Tokens {
     sort(&mut tokens);
     tokens.dedup();

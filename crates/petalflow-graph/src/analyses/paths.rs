@@ -25,7 +25,6 @@ pub struct Paths {
 
 impl Paths {
     /// The edges of a graph.
-    #[inline]
     pub fn of(graph: &Graph) -> Self {
         let (nodes, joins) = (to_u32(graph.nodes.len()), graph.joins);
         let (start, end) = (nodes + joins, nodes + joins + 1);
@@ -109,7 +108,6 @@ impl Paths {
     }
 
     /// The form that constant evaluation reads.
-    #[inline]
     pub fn view(&self) -> PathsRef<'_> {
         PathsRef {
             nodes: self.nodes,
@@ -121,7 +119,6 @@ impl Paths {
 }
 
 /// Sorts edges by a key. Edges with the same key retain their order.
-#[inline]
 fn sort_edges(edges: &mut Vec<PathEdge>, key: &dyn Fn(&PathEdge) -> (u32, u32, u32)) {
     let mut keys = Vec::with_capacity(edges.len());
     for (index, edge) in edges.iter().enumerate() {
@@ -136,7 +133,6 @@ fn sort_edges(edges: &mut Vec<PathEdge>, key: &dyn Fn(&PathEdge) -> (u32, u32, u
 }
 
 /// The kind of an edge, without flags.
-#[inline]
 fn kind_of(via: &Via) -> u8 {
     match via {
         Via::Plain => kind::PLAIN,
@@ -148,7 +144,6 @@ fn kind_of(via: &Via) -> u8 {
 }
 
 /// See [`kind::LATE`].
-#[inline]
 fn is_late(graph: &Graph, edge: &Edge) -> bool {
     match edge.to {
         Target::Node(node) => {

@@ -18,7 +18,6 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    #[inline]
     pub(crate) fn of(graph: &Graph) -> Self {
         let edges = EdgesBySource::of(graph);
         let mut reach = Reach {
@@ -65,7 +64,6 @@ impl Reach {
         reach
     }
 
-    #[inline]
     pub(crate) fn reaches(&self, source: Source) -> bool {
         match source {
             Source::Start => true,
@@ -75,7 +73,6 @@ impl Reach {
     }
 
     /// The sources of the edges to this node or join.
-    #[inline]
     pub(crate) fn predecessors(&self, source: Source) -> &[Source] {
         match source {
             Source::Start => &[],
@@ -85,7 +82,6 @@ impl Reach {
     }
 
     /// Whether no edge at all leads to the node or from it.
-    #[inline]
     pub(crate) fn is_unused(&self, edges: &EdgesBySource<'_>, node: NodeIdx) -> bool {
         edges.nodes[node.index()].is_empty() && self.into_node[node.index()].is_empty()
     }

@@ -38,7 +38,6 @@ type Losses = Vec<Vec<NodeIdx>>;
 
 impl StateSpace {
     /// Visits all states. `None` if there are too many.
-    #[inline]
     pub(crate) fn explore(shape: &Shape) -> Option<Self> {
         if !shape.complete {
             return None;
@@ -85,7 +84,6 @@ impl StateSpace {
 struct Numbers(HashMap<State, usize>);
 
 impl Numbers {
-    #[inline]
     fn number(&mut self, state: &State) -> usize {
         if let Some(&known) = self.0.get(state) {
             return known;
@@ -99,7 +97,6 @@ impl Numbers {
 struct Work(usize);
 
 impl Work {
-    #[inline]
     fn spend(&mut self, work: usize) -> Option<()> {
         self.0 += work + 1;
         (self.0 <= MAX_WORK).then_some(())
@@ -107,7 +104,6 @@ impl Work {
 }
 
 /// The states with which a run can begin. No node has failed before.
-#[inline]
 fn start_states(shape: &Shape, state: &State) -> Vec<(State, Losses)> {
     let mut states = Vec::new();
     for outcome in &shape.starts {
@@ -117,7 +113,6 @@ fn start_states(shape: &Shape, state: &State) -> Vec<(State, Losses)> {
 }
 
 /// The states that can follow, each with the sets of nodes that may have failed on the transition.
-#[inline]
 fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec<(State, Losses)>> {
     if state.frontier.is_empty() {
         return Some(Vec::new());
@@ -169,12 +164,10 @@ fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec
     Some(following)
 }
 
-#[inline]
 fn outcomes(shape: &Shape, node: NodeIdx) -> &[Outcome] {
     &shape.nodes[node.index()].outcomes
 }
 
-#[inline]
 fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
     let lost = union(lost, failed.as_slice());
     for known in &*losses {

@@ -59,7 +59,6 @@ pub(crate) struct State {
 
 impl Shape {
     /// Prepares a graph; `several` marks the nodes that can run more than once in a superstep.
-    #[inline]
     pub(crate) fn of(graph: &Graph, routes: Routes, several: &[bool]) -> Self {
         let edges = EdgesBySource::of(graph);
         let mut shape = Shape {
@@ -115,7 +114,6 @@ impl Shape {
         shape
     }
 
-    #[inline]
     fn token(&self, token: u32) -> Token {
         let nodes = to_u32(self.nodes.len());
         match token {
@@ -129,7 +127,6 @@ impl Shape {
     ///
     /// The order of the tokens has no influence: an arrived side stays, and a list is empty or not independently of the other
     /// tokens.
-    #[inline]
     pub(crate) fn close(&self, tokens: &[u32], before: &State) -> State {
         let mut next = State {
             frontier: Vec::new(),
@@ -194,7 +191,6 @@ impl Shape {
     }
 
     /// The join that fires without its missing sides.
-    #[inline]
     fn next_skipped(&self, next: &State, fired: &[JoinIdx]) -> Option<JoinIdx> {
         if self.skippable.is_empty() || next.arrived.is_empty() {
             return None;
@@ -226,7 +222,6 @@ enum Token {
 }
 
 /// Whether several tasks of the node in one superstep can do more than one task: choose different routes, or fail.
-#[inline]
 pub(crate) fn diverges(graph: &Graph, node: NodeIdx, routes: Routes) -> bool {
     let many = routes == Routes::Any || graph.nodes[node.index()].many;
     let mut first = None;

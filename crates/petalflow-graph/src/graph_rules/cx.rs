@@ -16,7 +16,6 @@ pub(super) struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    #[inline]
     pub(super) fn of(graph: &'a Graph, exploration: &'a Exploration) -> Self {
         Cx {
             graph,
@@ -26,24 +25,20 @@ impl<'a> Cx<'a> {
         }
     }
 
-    #[inline]
     pub(super) fn name(&self, node: NodeIdx) -> &str {
         &self.graph.node(node).name
     }
 
-    #[inline]
     pub(super) fn source(&self, source: Source) -> String {
         names::source(self.graph, source)
     }
 
     /// Whether the node has no edge at all.
-    #[inline]
     pub(super) fn is_unused(&self, node: NodeIdx) -> bool {
         self.reach.is_unused(&self.edges, node)
     }
 
     /// The name of another node that fits, if a typing mistake can have made two nodes of one. Short names are similar by chance.
-    #[inline]
     pub(super) fn similar(&self, node: NodeIdx, fits: &dyn Fn(NodeIdx) -> bool) -> Option<&str> {
         let long = |name: &str| name.len() > 3;
         let mut names = Vec::new();
@@ -60,7 +55,6 @@ impl<'a> Cx<'a> {
     }
 
     /// The names along a cycle, as `a -> b -> a`. Joins are left out.
-    #[inline]
     pub(super) fn show_cycle(&self, cycle: &[usize]) -> String {
         let mut closed = cycle.to_vec();
         closed.push(cycle[0]);

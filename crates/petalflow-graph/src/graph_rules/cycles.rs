@@ -10,7 +10,6 @@ use crate::rule::Rule;
 use crate::sorted::contains;
 
 /// PF010: one diagnostic per cycle. Cycles that a node can leave by picking no route are checked when its type is known; see [`Tables::endless`](crate::Tables::endless).
-#[inline]
 pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let cycles = EdgeCycles::of(cx.graph, &cx.edges, &cx.reach);
     let mut reported = vec![false; cx.graph.nodes.len()];
@@ -53,7 +52,6 @@ pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>)
 }
 
 /// A cycle from which no path leads to END.
-#[inline]
 fn end_unreachable(cx: &Cx<'_>, cycle: &[usize]) -> Diagnostic {
     let (first, shown) = (NodeIdx::from_usize(cycle[0]), cx.show_cycle(cycle));
     let name = cx.name(first);
@@ -64,7 +62,6 @@ fn end_unreachable(cx: &Cx<'_>, cycle: &[usize]) -> Diagnostic {
 }
 
 /// A cycle whose edges always fire.
-#[inline]
 fn edges_always_fire(cx: &Cx<'_>, cycle: &[usize]) -> Diagnostic {
     let shown = cx.show_cycle(cycle);
     let text = format!(

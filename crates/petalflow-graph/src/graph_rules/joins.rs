@@ -8,7 +8,6 @@ use crate::graph::{Source, Target};
 use crate::rule::Rule;
 
 /// PF011: one diagnostic per join that can wait forever, except those that only wait for another such join.
-#[inline]
 pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let stuck = &cx.exploration.stuck;
     let mut after = Vec::new();
@@ -39,7 +38,6 @@ pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-#[inline]
 fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     let join = names::join(cx.graph, stuck.join);
     let mut after = None;
@@ -78,7 +76,6 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
 }
 
 /// The nodes and joins after this source, by `Graph::vertex`.
-#[inline]
 fn downstream(cx: &Cx<'_>, from: Source) -> Vec<bool> {
     let mut seen = cx.graph.no_vertices();
     let mut queue = vec![from];

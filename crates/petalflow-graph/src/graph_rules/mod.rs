@@ -40,7 +40,6 @@ const CHECKS: &[Check] = &[
     if_started(Rule::StuckJoin, joins::joins_complete),
 ];
 
-#[inline]
 const fn always(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
     Check {
         rule,
@@ -49,7 +48,6 @@ const fn always(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
     }
 }
 
-#[inline]
 const fn if_started(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
     Check {
         rule,
@@ -76,13 +74,11 @@ const fn if_started(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check
 /// assert_eq!(diagnostics.len(), 1);
 /// assert!(diagnostics[0].to_string().starts_with("PF009: node `audit` is unreachable: no edge leads to it"));
 /// ```
-#[inline]
 pub fn check(graph: &Graph) -> Vec<Diagnostic> {
     check_with(graph, &explore(graph, Routes::AsDeclared))
 }
 
 /// [`check`] for a caller that has already explored the graph.
-#[inline]
 pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Diagnostic> {
     let cx = Cx::of(graph, exploration);
     let started = !cx.edges.start.is_empty();

@@ -4,7 +4,6 @@ use crate::graph::{Graph, Source, Target};
 use crate::idx::JoinIdx;
 
 /// The name of the source of an edge. A join is named by its sides.
-#[inline]
 pub(super) fn source(graph: &Graph, source: Source) -> String {
     match source {
         Source::Start => "START".into(),
@@ -14,7 +13,6 @@ pub(super) fn source(graph: &Graph, source: Source) -> String {
 }
 
 /// The name of the target of an edge.
-#[inline]
 pub(super) fn target(graph: &Graph, target: Target) -> String {
     match target {
         Target::Node(node) => graph.nodes[node.index()].name.to_string(),
@@ -24,12 +22,10 @@ pub(super) fn target(graph: &Graph, target: Target) -> String {
 }
 
 /// A join as the user writes it: `a & b`.
-#[inline]
 pub(super) fn join(graph: &Graph, number: JoinIdx) -> String {
     named(graph, number, &mut Vec::new())
 }
 
-#[inline]
 fn named(graph: &Graph, number: JoinIdx, within: &mut Vec<JoinIdx>) -> String {
     if within.contains(&number) {
         return "..".into();

@@ -13,7 +13,6 @@ use crate::rule::Rule;
 
 /// PF009: one diagnostic per root cause. A root cause is a node or a cycle that is unreachable, but not because another node is
 /// unreachable.
-#[inline]
 pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut sources = Vec::new();
     for node in cx.graph.node_indices() {
@@ -50,7 +49,6 @@ pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>
     }
 }
 
-#[inline]
 fn unreachable(
     cx: &Cx<'_>,
     first: NodeIdx,

@@ -12,7 +12,6 @@ use crate::rule::Rule;
 use crate::sorted::sort;
 
 /// PF001: START has an edge.
-#[inline]
 pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if cx.edges.start.is_empty() {
         let text = if cx.graph.edges.is_empty() {
@@ -45,7 +44,6 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
 }
 
 /// The nodes that have an edge, but none from another node.
-#[inline]
 fn sources(graph: &Graph) -> Vec<NodeIdx> {
     let mut has_edge = vec![false; graph.nodes.len()];
     let mut follows_another = vec![false; graph.nodes.len()];
@@ -70,7 +68,6 @@ fn sources(graph: &Graph) -> Vec<NodeIdx> {
 
 /// If one of several possible first nodes has a name similar to that of a node where a path ends, a misspelled name has probably
 /// cut the path.
-#[inline]
 fn misspelt(cx: &Cx<'_>, sources: &[NodeIdx]) -> Option<Diagnostic> {
     if sources.len() < 2 {
         return None;
@@ -89,7 +86,6 @@ fn misspelt(cx: &Cx<'_>, sources: &[NodeIdx]) -> Option<Diagnostic> {
 }
 
 /// PF003: no two nodes have one name.
-#[inline]
 pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let repeated = repeated_nodes(cx);
     for second in cx.graph.node_indices() {
@@ -105,7 +101,6 @@ pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
 }
 
 /// PF003: no two nodes have one name in checkpoints.
-#[inline]
 pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let nodes = &*cx.graph.nodes;
     let mut any_stored = false;
@@ -140,7 +135,6 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnos
 }
 
 /// For each node the first node of its name, if that is another one.
-#[inline]
 fn repeated_nodes(cx: &Cx<'_>) -> Vec<Option<NodeIdx>> {
     let mut named = Vec::with_capacity(cx.graph.nodes.len());
     for node in cx.graph.node_indices() {
@@ -159,7 +153,6 @@ fn repeated_nodes(cx: &Cx<'_>) -> Vec<Option<NodeIdx>> {
 }
 
 /// PF004: no edge is written twice.
-#[inline]
 pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // Two joins with the same sides are one join that is written twice.
     let (mut first_join, mut same_join) = (SortedMap::new(), Vec::new());
@@ -199,7 +192,6 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// PF008: every node has an edge.
-#[inline]
 pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut repeated = Vec::new();
     for node in cx.graph.node_indices() {
@@ -221,7 +213,6 @@ pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// PF014: a node that chooses a route has no plain edges.
-#[inline]
 pub(super) fn routes_have_no_plain_edges_beside(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for node in cx.graph.node_indices() {
         if !choose(&cx.edges.nodes[node.index()]) {
@@ -242,7 +233,6 @@ pub(super) fn routes_have_no_plain_edges_beside(cx: &Cx<'_>, diagnostics: &mut V
 }
 
 /// PF026: no node catches its own failure, and no failure is caught twice.
-#[inline]
 pub(super) fn catches_can_work(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // For each node the first edge that catches its failure.
     let mut first = vec![usize::MAX; cx.graph.nodes.len()];

@@ -4,7 +4,6 @@ use super::{MAX_LISTED, list};
 use crate::text::Text;
 
 /// PF001: `sources` are the nodes without an edge into them; `first` is a node for the suggested edge.
-#[inline]
 pub const fn no_start(sources: &[&str], first: &str) -> Text {
     if sources.is_empty() {
         return Text::new("the flow has no first node: every node has an edge into it; add an edge from START, such as `START -> ").push(first).push("`");
@@ -37,7 +36,6 @@ pub const fn no_start(sources: &[&str], first: &str) -> Text {
 }
 
 /// PF001, if no edge leads to the first node `name`, but one to the node `similar`.
-#[inline]
 pub const fn no_start_but_similar(name: &str, similar: &str) -> Text {
     let text = Text::new("the flow has several possible first nodes: no edge leads to ")
         .name(name)
@@ -46,13 +44,11 @@ pub const fn no_start_but_similar(name: &str, similar: &str) -> Text {
 }
 
 /// PF001, for a flow without edges.
-#[inline]
 pub const fn empty() -> Text {
     Text::new("the flow has no edges, so it has no first node; add one, such as `START -> first`")
 }
 
 /// PF002: `user` is the statement with the name: "an edge", "`catch`", "`defer`", "`with`", "`interrupt`"; `known` are the nodes.
-#[inline]
 pub const fn unknown_node(user: &str, name: &str, similar: Option<&str>, known: &[&str]) -> Text {
     let text = Text::new(user)
         .push(" names ")
@@ -66,7 +62,6 @@ pub const fn unknown_node(user: &str, name: &str, similar: Option<&str>, known: 
 }
 
 /// PF003.
-#[inline]
 pub const fn declared_twice(name: &str) -> Text {
     Text::new("node ")
         .name(name)
@@ -74,7 +69,6 @@ pub const fn declared_twice(name: &str) -> Text {
 }
 
 /// PF003, for the names in checkpoints.
-#[inline]
 pub const fn stored_twice(first: &str, second: &str, stored: &str) -> Text {
     Text::new("nodes ")
         .name(first)
@@ -86,19 +80,16 @@ pub const fn stored_twice(first: &str, second: &str, stored: &str) -> Text {
 }
 
 /// PF003, at the first of two declarations.
-#[inline]
 pub const fn first_here() -> Text {
     Text::new("first declared here")
 }
 
 /// PF004, at the first of two edges.
-#[inline]
 pub const fn first_written_here() -> Text {
     Text::new("first written here")
 }
 
 /// PF004.
-#[inline]
 pub const fn edge_twice(from: &str, to: &str) -> Text {
     Text::new("the edge from ")
         .name(from)
@@ -108,7 +99,6 @@ pub const fn edge_twice(from: &str, to: &str) -> Text {
 }
 
 /// PF004, for two arms of one route.
-#[inline]
 pub const fn route_twice(node: &str, route: &str) -> Text {
     Text::new("route ")
         .name(route)
@@ -120,7 +110,6 @@ pub const fn route_twice(node: &str, route: &str) -> Text {
 }
 
 /// PF004, for two `match` with the same routes.
-#[inline]
 pub const fn matched_twice(node: &str) -> Text {
     Text::new("the routes of node ")
         .name(node)
@@ -128,7 +117,6 @@ pub const fn matched_twice(node: &str) -> Text {
 }
 
 /// PF005.
-#[inline]
 pub const fn into_start(from: &str) -> Text {
     Text::new("an edge from ").name(from).push(
         " leads into START, but a run starts only once; lead the edge to the first node instead",
@@ -136,7 +124,6 @@ pub const fn into_start(from: &str) -> Text {
 }
 
 /// PF006: `to` is what follows END.
-#[inline]
 pub const fn out_of_end(to: &str) -> Text {
     Text::new("no edge can leave END, because END ends its path, but here ")
         .name(to)
@@ -144,13 +131,11 @@ pub const fn out_of_end(to: &str) -> Text {
 }
 
 /// PF006, for END as a side of a join.
-#[inline]
 pub const fn end_in_join() -> Text {
     Text::new("a join cannot wait for END, because END ends its path; join the nodes before END")
 }
 
 /// PF007: `one` and `other` show how to write the two meanings.
-#[inline]
 pub const fn mixed_operators(one: &str, other: &str) -> Text {
     Text::new("`&` and `|` are mixed without parentheses, which has two meanings; write ")
         .push(one)
@@ -159,7 +144,6 @@ pub const fn mixed_operators(one: &str, other: &str) -> Text {
 }
 
 /// PF007, where the meanings are too long to show.
-#[inline]
 pub const fn mixed_at_length() -> Text {
     Text::new(
         "`&` and `|` are mixed without parentheses, which has several meanings; write every route with its name: `match { Name => a & b, .. }`",
@@ -167,7 +151,6 @@ pub const fn mixed_at_length() -> Text {
 }
 
 /// PF007, in an arm, where no choice is possible.
-#[inline]
 pub const fn mixed_in_arm(targets: &str) -> Text {
     Text::new("`&` and `|` are mixed, but a route leads to all of its targets; write ")
         .name(targets)
@@ -175,7 +158,6 @@ pub const fn mixed_in_arm(targets: &str) -> Text {
 }
 
 /// PF008.
-#[inline]
 pub const fn unused_node(name: &str, similar: Option<&str>) -> Text {
     let text = Text::new("node ")
         .name(name)
@@ -189,7 +171,6 @@ pub const fn unused_node(name: &str, similar: Option<&str>) -> Text {
 }
 
 /// PF009, for a node without an edge into it. `similar` is a node that an edge leads to, and that leads nowhere.
-#[inline]
 pub const fn unreachable_node(name: &str, similar: Option<&str>) -> Text {
     let text = Text::new("node ")
         .name(name)
@@ -211,7 +192,6 @@ pub const fn unreachable_node(name: &str, similar: Option<&str>) -> Text {
     clippy::large_types_passed_by_value,
     reason = "the result of each call is the input of the next"
 )]
-#[inline]
 const fn one_name(text: Text, name: &str, similar: &str) -> Text {
     text.push(" the similar name ")
         .name(similar)
@@ -223,7 +203,6 @@ const fn one_name(text: Text, name: &str, similar: &str) -> Text {
 }
 
 /// PF003, for an empty name. `number` counts the nodes from 1.
-#[inline]
 pub const fn no_name(number: usize) -> Text {
     Text::new("node number ")
         .number(number)
@@ -231,7 +210,6 @@ pub const fn no_name(number: usize) -> Text {
 }
 
 /// PF003, for a name that the graph itself uses.
-#[inline]
 pub const fn reserved_name(name: &str) -> Text {
     Text::new("a node cannot be called ")
         .name(name)

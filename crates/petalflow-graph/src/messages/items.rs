@@ -3,7 +3,6 @@
 use crate::text::Text;
 
 /// PF020: an item is delivered to a node that takes none.
-#[inline]
 pub const fn takes_no_item(node: &str, from: &str) -> Text {
     Text::new("node ")
         .name(node)
@@ -15,7 +14,6 @@ pub const fn takes_no_item(node: &str, from: &str) -> Text {
 }
 
 /// PF020, in the builder: an item is delivered to a node that takes none; `fix` says how to add one that does.
-#[inline]
 pub const fn cannot_take_item(node: &str, from: &str, fix: &str) -> Text {
     Text::new("node ")
         .name(node)
@@ -27,7 +25,6 @@ pub const fn cannot_take_item(node: &str, from: &str, fix: &str) -> Text {
 }
 
 /// PF020, in the builder: a plain edge between a node that returns items and one that takes one.
-#[inline]
 pub const fn each_edge_forgotten(node: &str, from: &str) -> Text {
     Text::new("node ")
         .name(from)
@@ -41,7 +38,6 @@ pub const fn each_edge_forgotten(node: &str, from: &str) -> Text {
 }
 
 /// PF020, in the builder: a node returns items that no edge takes.
-#[inline]
 pub const fn items_of_no_edge(node: &str) -> Text {
     Text::new("node ")
         .name(node)
@@ -51,13 +47,11 @@ pub const fn items_of_no_edge(node: &str) -> Text {
 }
 
 /// PF020: a node takes an item and the edge delivers none.
-#[inline]
 pub const fn needs_item(node: &str, from: &str) -> Text {
     Text::new("node ").name(node).push(" takes an item, but the edge from ").name(from).push(" delivers none; lead to it with `each` from a node that returns `Each<..>`, or with a route that carries the item, or remove the `#[item]` parameter")
 }
 
 /// PF020: a plain edge between a node that returns items and one that takes one.
-#[inline]
 pub const fn each_forgotten(node: &str, from: &str) -> Text {
     Text::new("node ")
         .name(from)
@@ -71,7 +65,6 @@ pub const fn each_forgotten(node: &str, from: &str) -> Text {
 }
 
 /// PF020: an `each` edge from a node that returns no items; `takes` says whether its target takes one.
-#[inline]
 pub const fn sends_no_items(from: &str, takes: bool) -> Text {
     Text::new("`each` runs its target once per item, but node ")
         .name(from)
@@ -80,7 +73,6 @@ pub const fn sends_no_items(from: &str, takes: bool) -> Text {
 }
 
 /// PF020: an `each` arm for a route that carries nothing; `takes` says whether its target takes an item.
-#[inline]
 pub const fn carries_no_items(from: &str, route: &str, takes: bool) -> Text {
     Text::new("`each` runs its target once per item, but route ")
         .name(route)
@@ -91,7 +83,6 @@ pub const fn carries_no_items(from: &str, route: &str, takes: bool) -> Text {
 }
 
 /// PF020: an `each` arm for a route that carries one value.
-#[inline]
 pub const fn carries_no_list(from: &str, route: &str, carries: &str) -> Text {
     Text::new("`each` runs its target once per item, but route ")
         .name(route)
@@ -103,7 +94,6 @@ pub const fn carries_no_list(from: &str, route: &str, carries: &str) -> Text {
 }
 
 /// PF020: a node returns items that no edge takes.
-#[inline]
 pub const fn items_unused(node: &str) -> Text {
     Text::new("node ")
         .name(node)
@@ -113,7 +103,6 @@ pub const fn items_unused(node: &str) -> Text {
 }
 
 /// PF020: the item is of another type.
-#[inline]
 pub const fn other_item(node: &str, takes: &str, from: &str, sends: &str) -> Text {
     Text::new("node ")
         .name(node)

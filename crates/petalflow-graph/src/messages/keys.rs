@@ -23,7 +23,6 @@ impl Precision {
         clippy::large_types_passed_by_value,
         reason = "the result of each call is the input of the next"
     )]
-    #[inline]
     const fn explain(self, text: Text) -> Text {
         match self {
             Precision::Exact => text,
@@ -41,7 +40,6 @@ impl Precision {
 }
 
 /// PF016.
-#[inline]
 pub const fn conflict(first: &str, second: &str, key: &str, precision: Precision) -> Text {
     let text = Text::new("nodes ")
         .name(first)
@@ -56,7 +54,6 @@ pub const fn conflict(first: &str, second: &str, key: &str, precision: Precision
 }
 
 /// PF016, for a node that runs on several items.
-#[inline]
 pub const fn conflict_with_itself(node: &str, key: &str, precision: Precision) -> Text {
     let text = Text::new("node ")
         .name(node)
@@ -78,7 +75,6 @@ pub enum Writers<'a> {
 }
 
 /// PF017: `after` is a node that can run directly before the reader. `None` for START.
-#[inline]
 pub const fn unwritten_read(
     node: &str,
     key: &str,
@@ -91,7 +87,6 @@ pub const fn unwritten_read(
 }
 
 /// PF017, for the guard of an `interrupt`; `which` is "before" or "after".
-#[inline]
 pub const fn unwritten_guard_read(
     which: &str,
     node: &str,
@@ -112,7 +107,6 @@ pub const fn unwritten_guard_read(
     clippy::large_types_passed_by_value,
     reason = "the result of each call is the input of the next"
 )]
-#[inline]
 const fn unwritten(
     reader: Text,
     key: &str,
@@ -141,13 +135,11 @@ const fn unwritten(
 }
 
 /// PF019.
-#[inline]
 pub const fn written_twice(node: &str, key: &str) -> Text {
     Text::new("node ").name(node).push(" writes ").name(key).push(" twice in one result, so one value would be lost; return it once, or give the key a reducer such as `append`")
 }
 
 /// PF021.
-#[inline]
 pub const fn missing_output(key: &str, last: &str, precision: Precision) -> Text {
     let text = Text::new("output ")
         .name(key)
@@ -160,7 +152,6 @@ pub const fn missing_output(key: &str, last: &str, precision: Precision) -> Text
 }
 
 /// PF027.
-#[inline]
 pub const fn too_many_keys(state: &str, keys: usize) -> Text {
     Text::new("state ")
         .name(state)
@@ -187,7 +178,6 @@ pub struct KeyTraits {
 }
 
 /// A key whose type lacks a trait. `None` if it has all.
-#[inline]
 pub const fn unfit_key(key: &str, ty: &str, traits: KeyTraits) -> Option<Text> {
     let text = Text::new("key ")
         .name(key)
@@ -230,7 +220,6 @@ pub const fn unfit_key(key: &str, ty: &str, traits: KeyTraits) -> Option<Text> {
 }
 
 /// An answer whose type lacks a trait. `None` if it has both.
-#[inline]
 pub const fn unfit_answer(ty: &str, serialize: bool, deserialize: bool) -> Option<Text> {
     let (is_not, derive) = match (serialize, deserialize) {
         (true, true) => return None,
@@ -249,7 +238,6 @@ pub const fn unfit_answer(ty: &str, serialize: bool, deserialize: bool) -> Optio
 }
 
 /// A key with a reference, whose value cannot be read back.
-#[inline]
 pub const fn borrowed_key(key: &str, ty: &str) -> Text {
     Text::new("key ").name(key).push(" cannot be of type ").name(ty).push(", because a thread is stored, and what is read back owns its data; use an owned type such as `String`, or `Cow<'static, str>`, or mark the state `#[state(volatile)]`")
 }

@@ -41,7 +41,6 @@ pub use settings::{
 };
 
 /// The line with its code, for users.
-#[inline]
 pub const fn coded(rule: Rule, text: &Text) -> Text {
     Text::new(rule.code()).push(": ").push(text.as_str())
 }
@@ -51,7 +50,6 @@ pub const fn coded(rule: Rule, text: &Text) -> Text {
     reason = "the result of each call is the input of the next"
 )]
 /// The line followed by a suggestion if there is a similar name, else by `otherwise`.
-#[inline]
 const fn suggest(text: Text, similar: Option<&str>, otherwise: &str) -> Text {
     match similar {
         Some(similar) => text.push("; did you mean ").name(similar).push("?"),
@@ -63,7 +61,6 @@ const fn suggest(text: Text, similar: Option<&str>, otherwise: &str) -> Text {
 const MAX_LISTED: usize = 8;
 
 /// The line followed by names in backticks, separated by commas.
-#[inline]
 const fn list(mut text: Text, names: &[&str], most: usize) -> Text {
     let mut i = 0;
     while i < names.len() && i < most {

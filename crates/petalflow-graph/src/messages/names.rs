@@ -3,7 +3,6 @@
 use crate::text::Text;
 
 /// PF003, for the option `name` of `#[node]`: `renamed` and `other` are the names in the flow.
-#[inline]
 pub const fn named_alike(name: &str, renamed: &str, other: &str) -> Text {
     Text::new("nodes ")
         .name(renamed)
@@ -17,7 +16,6 @@ pub const fn named_alike(name: &str, renamed: &str, other: &str) -> Text {
 }
 
 /// PF023.
-#[inline]
 pub const fn tool_twice(name: &str) -> Text {
     Text::new("two tools are called ")
         .name(name)

@@ -5,7 +5,6 @@ use crate::similar::same;
 use crate::text::Text;
 
 /// PF012: some routes of a node have no arm.
-#[inline]
 pub const fn missing_routes(node: &str, routes: &[&str], arms: &[&str]) -> Text {
     let (mut missing, mut first, mut i) = (0, "", 0);
     while i < routes.len() {
@@ -49,7 +48,6 @@ pub const fn missing_routes(node: &str, routes: &[&str], arms: &[&str]) -> Text 
     text
 }
 
-#[inline]
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut i = 0;
     while i < names.len() {
@@ -62,7 +60,6 @@ const fn contains(names: &[&str], name: &str) -> bool {
 }
 
 /// PF013: an edge for a route that the node does not have; `routes` are the routes that it has.
-#[inline]
 pub const fn unknown_route(
     node: &str,
     route: &str,
@@ -86,25 +83,21 @@ pub const fn unknown_route(
 }
 
 /// PF014.
-#[inline]
 pub const fn plain_beside_route(node: &str) -> Text {
     Text::new("node ").name(node).push(" chooses a route but also has plain edges, which would fire whichever route it chooses; give each route its own edges, such as `").push(node).push(" -> match { .. }`")
 }
 
 /// PF015.
-#[inline]
 pub const fn no_route(node: &str) -> Text {
     Text::new("node ").name(node).push(" does not choose a route, but its edges need one; return a `Route` as the last value, or write `&` to take all edges")
 }
 
 /// PF011, for a flow with a node that picks any number of routes, or one route for each of several deliveries.
-#[inline]
 pub const fn stuck_by_many(node: &str) -> Text {
     Text::new("a join after node ").name(node).push(" can wait forever: a node of the flow can take several of its routes at once, or none, so some sides may never arrive; use plain edges and `defer` the node after the join")
 }
 
 /// PF010, for a cycle that no choice of its nodes leaves.
-#[inline]
 pub const fn endless_by_choice(node: &str) -> Text {
     Text::new("the cycle through ").name(node).push(" has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give one of its nodes a route that leaves the cycle, such as `Done => END`")
 }

@@ -4,7 +4,6 @@ use super::list;
 use crate::text::Text;
 
 /// PF024: `known` are the options that exist.
-#[inline]
 pub const fn unknown_option(option: &str, similar: Option<&str>, known: &[&str]) -> Text {
     let text = Text::new("there is no option ").name(option).push("; ");
     match similar {
@@ -14,7 +13,6 @@ pub const fn unknown_option(option: &str, similar: Option<&str>, known: &[&str])
 }
 
 /// PF024.
-#[inline]
 pub const fn repeated_option(option: &str) -> Text {
     Text::new("option ")
         .name(option)
@@ -22,7 +20,6 @@ pub const fn repeated_option(option: &str) -> Text {
 }
 
 /// PF024: `which` is "before" or "after".
-#[inline]
 pub const fn interrupted_twice(which: &str, node: &str) -> Text {
     Text::new("`interrupt ")
         .push(which)
@@ -32,7 +29,6 @@ pub const fn interrupted_twice(which: &str, node: &str) -> Text {
 }
 
 /// PF024.
-#[inline]
 pub const fn keep_takes_thread() -> Text {
     Text::new(
         "`keep` takes only `thread`: write `keep: thread`; without `keep` the state of the sub-flow is new each time",
@@ -40,7 +36,6 @@ pub const fn keep_takes_thread() -> Text {
 }
 
 /// PF024, for `keep` in `with`.
-#[inline]
 pub const fn keep_beside_in() -> Text {
     Text::new(
         "`keep` is not an option of `with`; write it in the braces of the sub-flow, as in `{ in: .., out: .., keep: thread }`",
@@ -48,7 +43,6 @@ pub const fn keep_beside_in() -> Text {
 }
 
 /// PF024, for `keep` on a node that is not a sub-flow.
-#[inline]
 pub const fn keeps_nothing(node: &str) -> Text {
     Text::new("`keep` names ")
         .name(node)
@@ -56,7 +50,6 @@ pub const fn keeps_nothing(node: &str) -> Text {
 }
 
 /// PF026: a failure leads to START or END.
-#[inline]
 pub const fn caught_by_no_node(to: &str) -> Text {
     Text::new("a failure must be caught by a node, but ")
         .name(to)
@@ -64,7 +57,6 @@ pub const fn caught_by_no_node(to: &str) -> Text {
 }
 
 /// PF026.
-#[inline]
 pub const fn caught_twice(node: &str) -> Text {
     Text::new("the failure of node ")
         .name(node)
@@ -72,7 +64,6 @@ pub const fn caught_twice(node: &str) -> Text {
 }
 
 /// PF026.
-#[inline]
 pub const fn catches_itself(node: &str) -> Text {
     Text::new("node ")
         .name(node)
@@ -82,7 +73,6 @@ pub const fn catches_itself(node: &str) -> Text {
 }
 
 /// PF024, for a node that chooses its routes by name.
-#[inline]
 pub const fn routes_not_listed(node: &str) -> Text {
     Text::new("node ")
         .name(node)
@@ -92,7 +82,6 @@ pub const fn routes_not_listed(node: &str) -> Text {
 }
 
 /// PF024, for `routes` of a node that does not choose by name.
-#[inline]
 pub const fn routes_of_type(node: &str) -> Text {
     Text::new("`routes` lists routes of node ")
         .name(node)
@@ -100,7 +89,6 @@ pub const fn routes_of_type(node: &str) -> Text {
 }
 
 /// PF024.
-#[inline]
 pub const fn routes_listed_twice(node: &str) -> Text {
     Text::new("the routes of node ")
         .name(node)
@@ -108,7 +96,6 @@ pub const fn routes_listed_twice(node: &str) -> Text {
 }
 
 /// PF024.
-#[inline]
 pub const fn route_listed_twice(node: &str, route: &str) -> Text {
     Text::new("the list of the routes of node ")
         .name(node)

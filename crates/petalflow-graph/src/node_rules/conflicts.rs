@@ -11,7 +11,6 @@ use crate::tables::{PairsRef, PathEdge, PathsRef, kind};
 const BLOCK: usize = 32;
 
 /// Reports for each key the first two writers that can run together. A key is reported once, because it is one mistake.
-#[inline]
 pub(crate) const fn conflicts(
     together: &PairsRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -73,7 +72,6 @@ pub(crate) const fn conflicts(
 
 /// Reports the nodes that a route of a `Vec` can run several times in one superstep, because the route can occur in it with
 /// several payloads.
-#[inline]
 pub(crate) const fn repeated_routes(
     paths: &PathsRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -104,7 +102,6 @@ pub(crate) const fn repeated_routes(
 }
 
 /// The keys that the nodes of each block may write.
-#[inline]
 const fn fill_blocks(nodes: &[NodeFacts<'_>], blocks: &mut [KeySet]) {
     let mut i = 0;
     while i < nodes.len() {
@@ -119,7 +116,6 @@ const fn fill_blocks(nodes: &[NodeFacts<'_>], blocks: &mut [KeySet]) {
 }
 
 /// The keys that several nodes write, or that a node writes which may run several times in a superstep.
-#[inline]
 const fn contested(exclusive: KeySet, nodes: &[NodeFacts<'_>]) -> KeySet {
     let mut once = KeySet::NONE;
     let mut twice = KeySet::NONE;

@@ -22,7 +22,6 @@ pub use report::{report, report_arm, report_routes};
 pub use verdict::{Conflict, UnwrittenRead, Verdict};
 
 /// The verdict on each node, in constant evaluation. `S` is [`Tables::scratch`].
-#[inline]
 pub const fn verdicts<const N: usize, const S: usize>(
     tables: &Tables<'_>,
     keys: &[KeyFacts<'_>],
@@ -35,7 +34,6 @@ pub const fn verdicts<const N: usize, const S: usize>(
 
 /// The verdict on each node, at run time.
 #[cfg(feature = "analysis")]
-#[inline]
 pub fn verdicts_of(
     tables: &Tables<'_>,
     keys: &[KeyFacts<'_>],
@@ -58,7 +56,6 @@ pub fn verdicts_of(
 /// # Panics
 ///
 /// If a slice is too short, or if there are more than [`MAX_KEYS`](crate::MAX_KEYS) keys.
-#[inline]
 pub const fn diagnose(
     tables: &Tables<'_>,
     keys: &[KeyFacts<'_>],
@@ -104,7 +101,6 @@ pub const fn diagnose(
 
 /// Marks the first set of each part of the graph that never ends because none of its routing nodes picks several routes. If a
 /// route has no arm, only that is reported: the missing arm may be the way out.
-#[inline]
 const fn endless(rows: &[EndlessRow], nodes: &[NodeFacts<'_>], verdicts: &mut [Verdict]) {
     let mut row = 0;
     while row < rows.len() {
@@ -134,7 +130,6 @@ const fn endless(rows: &[EndlessRow], nodes: &[NodeFacts<'_>], verdicts: &mut [V
     }
 }
 
-#[inline]
 const fn some_takes_item(some: &[NodeIdx], nodes: &[NodeFacts<'_>]) -> bool {
     let mut i = 0;
     while i < some.len() {
@@ -146,7 +141,6 @@ const fn some_takes_item(some: &[NodeIdx], nodes: &[NodeFacts<'_>]) -> bool {
     false
 }
 
-#[inline]
 const fn some_many(nodes: &[NodeFacts<'_>]) -> bool {
     let mut i = 0;
     while i < nodes.len() {

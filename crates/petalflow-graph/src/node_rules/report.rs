@@ -16,7 +16,6 @@ use crate::text::Text;
 ///
 /// With the message of the first rule that is broken.
 #[track_caller]
-#[inline]
 pub const fn report(
     node: NodeIdx,
     keys: &[KeyFacts<'_>],
@@ -38,7 +37,6 @@ pub const fn report(
 /// With the message of PF012, PF014 or PF015. [`report_arm`] reports an arm for an unknown route. Then no route is reported as
 /// missing.
 #[track_caller]
-#[inline]
 pub const fn report_routes(node: &NodeFacts<'_>, arms: &[&str], plain: bool) {
     if let Some((rule, text)) = routes_text(node, arms, plain) {
         panic_with(rule, &text);
@@ -51,7 +49,6 @@ pub const fn report_routes(node: &NodeFacts<'_>, arms: &[&str], plain: bool) {
 ///
 /// With the message of PF013.
 #[track_caller]
-#[inline]
 pub const fn report_arm(node: &NodeFacts<'_>, arm: &str) {
     if let Some((rule, text)) = arm_text(node, arm) {
         panic_with(rule, &text);
@@ -61,7 +58,6 @@ pub const fn report_arm(node: &NodeFacts<'_>, arm: &str) {
 /// [`report_routes`] and [`report_arm`] for the run-time builder. `arms` has the names of routes with the locations of their
 /// edges.
 #[cfg(feature = "analysis")]
-#[inline]
 pub fn route_diagnostics(
     at: NodeIdx,
     node: &NodeFacts<'_>,
@@ -85,7 +81,6 @@ pub fn route_diagnostics(
     diagnostics
 }
 
-#[inline]
 const fn routes_text(node: &NodeFacts<'_>, arms: &[&str], plain: bool) -> Option<(Rule, Text)> {
     if !node.has_route {
         return if arms.is_empty() {
@@ -120,7 +115,6 @@ const fn routes_text(node: &NodeFacts<'_>, arms: &[&str], plain: bool) -> Option
     None
 }
 
-#[inline]
 const fn arm_text(node: &NodeFacts<'_>, arm: &str) -> Option<(Rule, Text)> {
     // A node that does not choose is reported once, at the node.
     if !node.has_route || position(arm, node.routes).is_some() {
@@ -132,7 +126,6 @@ const fn arm_text(node: &NodeFacts<'_>, arm: &str) -> Option<(Rule, Text)> {
     ))
 }
 
-#[inline]
 const fn position(name: &str, names: &[&str]) -> Option<usize> {
     let mut i = 0;
     while i < names.len() {
@@ -145,7 +138,6 @@ const fn position(name: &str, names: &[&str]) -> Option<usize> {
 }
 
 #[track_caller]
-#[inline]
 const fn panic_with(rule: Rule, text: &Text) -> ! {
     panic!("{}", coded(rule, text).as_str())
 }

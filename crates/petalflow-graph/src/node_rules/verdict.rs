@@ -58,7 +58,6 @@ impl Verdict {
     };
 
     /// Whether the node breaks no rule.
-    #[inline]
     pub const fn is_fine(&self) -> bool {
         // Without `..`: a new rule does not compile until it is listed here.
         matches!(
@@ -76,7 +75,6 @@ impl Verdict {
     }
 
     /// The first rule that the node breaks, and the message.
-    #[inline]
     pub const fn text(
         &self,
         at: NodeIdx,
@@ -123,7 +121,6 @@ impl Verdict {
     /// `interrupt after`.
     ///
     /// A guard after the node can also read what the node has written, but not ephemeral values from before the node.
-    #[inline]
     pub const fn guard_text(
         &self,
         at: NodeIdx,
@@ -166,7 +163,6 @@ impl Verdict {
 
     /// The diagnostic for the first rule that the node breaks.
     #[cfg(feature = "analysis")]
-    #[inline]
     pub fn diagnostic(
         &self,
         at: NodeIdx,
@@ -179,7 +175,6 @@ impl Verdict {
 
     /// The diagnostics for all rules that the node breaks.
     #[cfg(feature = "analysis")]
-    #[inline]
     pub fn diagnostics(
         &self,
         at: NodeIdx,
@@ -224,7 +219,6 @@ impl Verdict {
 }
 
 /// The nodes other than the reader that write a key.
-#[inline]
 const fn writers<'a>(nodes: &[NodeFacts<'a>], key: usize, reader: usize) -> Writers<'a> {
     let mut sometimes = None;
     let mut i = 0;

@@ -26,7 +26,6 @@ const MARGIN: usize = 18;
 /// let svg = picture(&graph);
 /// assert!(svg.starts_with("<svg") && svg.contains(">write</text>") && !svg.contains("\n\n"));
 /// ```
-#[inline]
 pub fn picture(graph: &Graph) -> String {
     let drawing = Drawing::of(graph);
     let (width, height) = drawing.size();

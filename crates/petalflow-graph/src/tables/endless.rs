@@ -21,7 +21,6 @@ pub struct EndlessRow {
 
 impl EndlessRow {
     /// A row, from plain numbers.
-    #[inline]
     pub const fn new(part: u32, set: u32, report_at: u32, node: u32, arms: u32) -> Self {
         EndlessRow {
             part,

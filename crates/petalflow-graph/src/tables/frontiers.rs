@@ -17,13 +17,11 @@ pub struct FrontiersRef<'a> {
 
 impl FrontiersRef<'_> {
     /// The number of states.
-    #[inline]
     pub const fn states(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Whether the run has ended in this state.
-    #[inline]
     pub const fn is_end(&self, state: usize) -> bool {
         state != 0 && self.offsets[state] == self.offsets[state + 1]
     }
@@ -44,7 +42,6 @@ pub struct Transition {
 
 impl Transition {
     /// A transition, from plain numbers.
-    #[inline]
     pub const fn new(from: u32, to: u32, lost_begin: u32, lost_end: u32) -> Self {
         Transition {
             from,

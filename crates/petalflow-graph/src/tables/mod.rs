@@ -43,7 +43,6 @@ pub struct AnyRef<'a> {
 
 impl Tables<'_> {
     /// The number of key sets that [`diagnose`](crate::diagnose) needs as scratch space.
-    #[inline]
     pub const fn scratch(&self) -> usize {
         let paths = self.paths.end() as usize + 1;
         match &self.frontiers {

@@ -13,7 +13,6 @@ pub struct PairsRef<'a> {
 
 impl PairsRef<'_> {
     /// Whether the two nodes can run in one superstep.
-    #[inline]
     pub const fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
         let (a, b) = (a.as_u32(), b.as_u32());
         let (a, b) = if a <= b { (a, b) } else { (b, a) };

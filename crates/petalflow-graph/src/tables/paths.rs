@@ -15,7 +15,6 @@ pub struct PathEdge {
 
 impl PathEdge {
     /// An edge, from plain numbers.
-    #[inline]
     pub const fn new(from: u32, to: u32, kind: u8, route: u32) -> Self {
         PathEdge {
             from,
@@ -63,13 +62,11 @@ pub struct PathsRef<'a> {
 
 impl PathsRef<'_> {
     /// The vertex of START.
-    #[inline]
     pub const fn start(&self) -> u32 {
         self.nodes + self.joins
     }
 
     /// The vertex of END.
-    #[inline]
     pub const fn end(&self) -> u32 {
         self.nodes + self.joins + 1
     }

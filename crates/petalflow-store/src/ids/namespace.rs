@@ -21,7 +21,6 @@ impl Namespace {
 
     /// The namespace of a sub-flow in this one.
     #[must_use]
-    #[inline]
     pub fn child(&self, node: &str, index: Option<usize>) -> Self {
         use fmt::Write as _;
         let mut path = self.as_str().to_string();
@@ -42,14 +41,12 @@ impl Namespace {
 }
 
 impl fmt::Display for Namespace {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Namespace {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Namespace({:?})", self.as_str())
     }

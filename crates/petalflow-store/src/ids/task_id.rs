@@ -53,7 +53,6 @@ impl TaskId {
     }
 
     /// The id with this text form.
-    #[inline]
     #[doc(hidden)]
     pub fn parse(text: &str) -> Option<Self> {
         let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -89,7 +88,6 @@ impl fmt::Debug for TaskId {
 
 /// The id of a task: from its thread and namespace, the checkpoint of its frontier, and its node and index in the
 /// frontier.
-#[inline]
 pub fn task_id(
     thread: &str,
     namespace: &str,

@@ -24,7 +24,6 @@ struct Entry {
 }
 
 impl Block {
-    #[inline]
     pub(super) fn of(checkpoint: &StoredCheckpoint) -> Self {
         let mut block = Block {
             entries: Vec::new(),
@@ -35,7 +34,6 @@ impl Block {
     }
 
     /// The next block. It gets the capacity of this one, so that it need not grow.
-    #[inline]
     pub(super) fn next(&self, checkpoint: &StoredCheckpoint) -> Self {
         let mut block = Block {
             entries: Vec::with_capacity(self.entries.len()),
@@ -45,12 +43,10 @@ impl Block {
         block
     }
 
-    #[inline]
     pub(super) fn has_room(&self, checkpoint: &StoredCheckpoint) -> bool {
         self.bytes.len() + checkpoint.bytes.len() <= BLOCK_SIZE
     }
 
-    #[inline]
     pub(super) fn push(&mut self, checkpoint: &StoredCheckpoint) {
         self.bytes.extend_from_slice(&checkpoint.bytes);
         self.entries.push(Entry {
@@ -61,25 +57,21 @@ impl Block {
         });
     }
 
-    #[inline]
     pub(super) fn oldest(&self) -> u64 {
         self.entries.first().map_or(u64::MAX, |oldest| oldest.seq)
     }
 
-    #[inline]
     pub(super) fn newest(&self) -> u64 {
         self.entries.last().map_or(0, |newest| newest.seq)
     }
 
     /// The indices of these numbers. Empty if `from` is greater than `to`.
-    #[inline]
     pub(super) fn range(&self, from: u64, to: u64) -> Range<usize> {
         let begin = self.entries.partition_point(|entry| entry.seq < from);
         let end = self.entries.partition_point(|entry| entry.seq <= to);
         begin..end.max(begin)
     }
 
-    #[inline]
     pub(super) fn checkpoint(&self, index: usize) -> StoredCheckpoint {
         let entry = &self.entries[index];
         StoredCheckpoint {
@@ -91,7 +83,6 @@ impl Block {
     }
 
     /// The size in bytes of the checkpoints at these indices, and when the newest of them was created.
-    #[inline]
     pub(super) fn size(&self, range: Range<usize>) -> (u64, Option<u64>) {
         let bytes = self.begin(range.end) - self.begin(range.start);
         let created = self.entries[range].iter().map(|entry| entry.created_ms);
@@ -99,7 +90,6 @@ impl Block {
     }
 
     /// Where the bytes of the checkpoint at this index begin, or would begin.
-    #[inline]
     fn begin(&self, index: usize) -> usize {
         let before = index.checked_sub(1);
         before.map_or(0, |before| self.entries[before].end)

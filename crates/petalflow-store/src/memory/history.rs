@@ -22,23 +22,19 @@ pub(super) struct AddressHistory {
 
 impl AddressHistory {
     /// Whether nothing is stored here.
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.writes.is_empty()
     }
 
-    #[inline]
     pub(super) fn newest(&self) -> Option<u64> {
         self.blocks.back().map(Block::newest)
     }
 
     /// When the first checkpoint was created. `None` if there is no checkpoint.
-    #[inline]
     pub(super) fn created_ms(&self) -> Option<u64> {
         self.created_ms.filter(|_| !self.blocks.is_empty())
     }
 
-    #[inline]
     pub(super) fn append(&mut self, checkpoint: &StoredCheckpoint, settled: &Range<u64>) {
         match self.blocks.back_mut() {
             Some(block) if block.has_room(checkpoint) => block.push(checkpoint),
@@ -56,7 +52,6 @@ impl AddressHistory {
         }
     }
 
-    #[inline]
     pub(super) fn write(&mut self, seq: u64, writes: &[StoredWrite]) {
         self.writes.extend(writes.iter().map(|write| {
             let key = (seq, write.task, write.name.clone());
@@ -65,7 +60,6 @@ impl AddressHistory {
     }
 
     /// The checkpoint with this number, or the newest, with everything that is needed to read it.
-    #[inline]
     pub(super) fn read(&self, seq: Option<u64>) -> Option<Stored> {
         let seq = seq.or_else(|| self.newest())?;
         let base = self.checkpoints(seq..=seq).next()?.base;
@@ -77,7 +71,6 @@ impl AddressHistory {
     }
 
     /// The checkpoints with these numbers, in the order of the numbers.
-    #[inline]
     pub(super) fn checkpoints(
         &self,
         seqs: RangeInclusive<u64>,
@@ -87,7 +80,6 @@ impl AddressHistory {
     }
 
     /// The writes beside these numbers.
-    #[inline]
     pub(super) fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
         let seqs = (seqs.start < seqs.end).then(|| first(seqs.start)..first(seqs.end));
         let writes = seqs.into_iter().flat_map(|seqs| self.writes.range(seqs));
@@ -102,7 +94,6 @@ impl AddressHistory {
     }
 
     /// Removes everything below a number.
-    #[inline]
     pub(super) fn prune(&mut self, seq: u64) {
         let pruned = self.blocks.partition_point(|block| block.newest() < seq);
         self.blocks.drain(..pruned);
@@ -116,7 +107,6 @@ impl AddressHistory {
     }
 
     /// How many checkpoints there are, their size in bytes, and when the newest was created.
-    #[inline]
     pub(super) fn sizes(&self) -> (u64, u64, Option<u64>) {
         let pieces = self.pieces(0..=u64::MAX);
         pieces.fold((0, 0, None), |(count, bytes, created), (block, range)| {
@@ -130,7 +120,6 @@ impl AddressHistory {
     }
 
     /// The blocks that have checkpoints with these numbers, and the index ranges in them.
-    #[inline]
     fn pieces(
         &self,
         seqs: RangeInclusive<u64>,
@@ -144,7 +133,6 @@ impl AddressHistory {
 }
 
 /// The smallest key of a write beside a number.
-#[inline]
 fn first(seq: u64) -> (u64, TaskId, String) {
     (seq, TaskId::from_bytes([0; 16]), String::new())
 }

@@ -60,7 +60,6 @@ struct Description {
 }
 
 impl ThreadHistories {
-    #[inline]
     fn get(&self, namespace: &str) -> Option<&AddressHistory> {
         match namespace {
             "" => Some(&self.root),
@@ -68,7 +67,6 @@ impl ThreadHistories {
         }
     }
 
-    #[inline]
     fn get_mut(&mut self, namespace: &str) -> Option<&mut AddressHistory> {
         match namespace {
             "" => Some(&mut self.root),
@@ -77,14 +75,12 @@ impl ThreadHistories {
     }
 
     /// All histories, by namespace.
-    #[inline]
     fn all(&self) -> impl Iterator<Item = (&str, &AddressHistory)> {
         let nested = self.nested.iter();
         std::iter::once(("", &self.root)).chain(nested.map(|(name, history)| (&**name, history)))
     }
 
     /// What is listed of the thread. `None` if it has no checkpoint.
-    #[inline]
     fn info(&self, id: &str) -> Option<ThreadInfo> {
         let (mut checkpoints, mut bytes, mut newest) = (0, 0, None);
         for (_, history) in self.all() {
@@ -116,7 +112,6 @@ impl ThreadHistories {
 }
 
 impl fmt::Debug for InMemoryStore {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InMemoryStore")
             .field("threads", &self.lock().threads.len())
@@ -126,12 +121,10 @@ impl fmt::Debug for InMemoryStore {
 
 impl InMemoryStore {
     /// An empty store.
-    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    #[inline]
     fn lock(&self) -> MutexGuard<'_, Threads> {
         // No panic leaves it inconsistent: each call only inserts or removes.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -139,13 +132,11 @@ impl InMemoryStore {
 }
 
 impl Threads {
-    #[inline]
     fn history(&self, address: Address<'_>) -> Option<&AddressHistory> {
         self.threads.get(address.thread)?.get(address.namespace)
     }
 
     /// The history at an address. If it is new, it is added, and only then are the names copied.
-    #[inline]
     fn history_mut(&mut self, address: Address<'_>) -> &mut AddressHistory {
         if self.history(address).is_none() {
             let histories = self.threads.entry(address.thread.into()).or_default();
@@ -170,7 +161,6 @@ struct Done;
 impl Future for Done {
     type Output = Result<(), StoreError>;
 
-    #[inline]
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         Poll::Ready(Ok(()))
     }
@@ -181,7 +171,6 @@ impl Future for Done {
 impl Store for InMemoryStore {
     // `append` and `write` run at every barrier. They are written as `async_trait` would expand them, except that the box of
     // `Done` allocates nothing.
-    #[inline]
     fn append<'life0, 'life1, 'life2, 'async_trait>(
         &'life0 self,
         address: Address<'life1>,
@@ -214,7 +203,6 @@ impl Store for InMemoryStore {
         Box::pin(Done)
     }
 
-    #[inline]
     fn write<'life0, 'life1, 'life2, 'async_trait>(
         &'life0 self,
         address: Address<'life1>,
@@ -232,7 +220,6 @@ impl Store for InMemoryStore {
         Box::pin(Done)
     }
 
-    #[inline]
     async fn read(
         &self,
         address: Address<'_>,
@@ -245,7 +232,6 @@ impl Store for InMemoryStore {
         Ok(stored)
     }
 
-    #[inline]
     async fn writes(
         &self,
         address: Address<'_>,
@@ -258,7 +244,6 @@ impl Store for InMemoryStore {
             .unwrap_or_default())
     }
 
-    #[inline]
     async fn history(
         &self,
         address: Address<'_>,
@@ -277,7 +262,6 @@ impl Store for InMemoryStore {
         Ok(checkpoints.unwrap_or_default())
     }
 
-    #[inline]
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let threads = self.lock();
         let histories = threads
@@ -289,7 +273,6 @@ impl Store for InMemoryStore {
         Ok(held.map(|(namespace, _)| namespace.into()).collect())
     }
 
-    #[inline]
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let threads = self.lock();
         let from = match query.after {
@@ -307,7 +290,6 @@ impl Store for InMemoryStore {
         Ok(infos)
     }
 
-    #[inline]
     async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
         let mut threads = self.lock();
         let histories = threads.threads.entry(thread.into()).or_default();
@@ -328,7 +310,6 @@ impl Store for InMemoryStore {
         Ok(())
     }
 
-    #[inline]
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
         let mut threads = self.lock();
         if threads.history(address).is_some() {
@@ -337,12 +318,10 @@ impl Store for InMemoryStore {
         Ok(())
     }
 
-    #[inline]
     async fn delete(&self, thread: &str) -> Result<(), StoreError> {
         self.delete_many(&[thread]).await
     }
 
-    #[inline]
     async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
         let mut stored = self.lock();
         for thread in threads {
@@ -351,7 +330,6 @@ impl Store for InMemoryStore {
         Ok(())
     }
 
-    #[inline]
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         let mut threads = self.lock();
         let claim = match threads.owners.get(thread) {
@@ -367,7 +345,6 @@ impl Store for InMemoryStore {
         Ok(claim)
     }
 
-    #[inline]
     fn release(&self, thread: &str, owner: &str) {
         let mut threads = self.lock();
         if threads
@@ -379,7 +356,6 @@ impl Store for InMemoryStore {
         }
     }
 
-    #[inline]
     fn needs_checksums(&self) -> bool {
         false
     }

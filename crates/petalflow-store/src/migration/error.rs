@@ -25,7 +25,6 @@ crate::error::debug_is_message!(MigrationError);
 
 impl MigrationError {
     /// A step on a key failed.
-    #[inline]
     pub(super) fn of_key(key: &str, problem: String) -> Self {
         MigrationError {
             what: "key",
@@ -35,7 +34,6 @@ impl MigrationError {
     }
 
     /// A step on the items of a node failed.
-    #[inline]
     pub(super) fn of_item(node: &str, problem: String) -> Self {
         MigrationError {
             what: "the item of node",

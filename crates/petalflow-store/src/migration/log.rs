@@ -18,20 +18,17 @@ pub struct Log {
 
 impl Log {
     /// Whether it has anything that must not be lost. A value that is nil or empty can be lost: the key began with it.
-    #[inline]
     pub fn holds(&self) -> bool {
         // Nil, and the empty text, list and map.
         let empty = |value: &Vec<u8>| matches!(value[..], [0xc0 | 0xa0 | 0x90 | 0x80]);
         !self.writes.is_empty() || self.value.as_ref().is_some_and(|value| !empty(value))
     }
 
-    #[inline]
     pub(super) fn is_stored(&self) -> bool {
         self.value.is_some() || !self.writes.is_empty()
     }
 
     /// Removes the value and the writes.
-    #[inline]
     pub fn lose(&mut self) {
         self.value = None;
         self.writes.clear();

@@ -94,13 +94,11 @@ pub struct Migration {
 /// The stored writes of one task to one key: whether each is an overwrite, and its value.
 type TaskWrites<T> = Vec<(bool, T)>;
 impl Migration {
-    #[inline]
     #[doc(hidden)]
     pub fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
         Migration { keys, tasks }
     }
 
-    #[inline]
     #[doc(hidden)]
     pub fn into_parts(self) -> (Named<Log>, Vec<TaskEntry>) {
         (self.keys, self.tasks)
@@ -138,7 +136,6 @@ impl Migration {
     /// assert!(thread.contains("topic"));
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
-    #[inline]
     pub fn contains(&self, key: &str) -> bool {
         self.keys.get(key).is_some_and(Log::is_stored)
     }
@@ -160,7 +157,6 @@ impl Migration {
     /// # Errors
     ///
     /// If the new name is in use already.
-    #[inline]
     pub fn rename(&mut self, old: &str, new: &str) -> Result<(), MigrationError> {
         if old == new || !self.contains(old) {
             return Ok(());
@@ -189,7 +185,6 @@ impl Migration {
     /// assert!(thread.remove("topic") && !thread.remove("topic"));
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
-    #[inline]
     pub fn remove(&mut self, key: &str) -> bool {
         self.keys.remove(key).is_some_and(|log| log.is_stored())
     }
@@ -413,7 +408,6 @@ impl Migration {
 
 /// Shows names only: values may be secrets.
 impl fmt::Debug for Migration {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Migration")
             .field(

@@ -93,7 +93,6 @@ pub enum AnswerError {
 crate::error::debug_is_message!(AnswerError);
 
 impl AnswerError {
-    #[inline]
     pub(super) fn other_question(interrupt: &Interrupt, found: &str) -> Self {
         AnswerError::OtherQuestion {
             id: interrupt.id,
@@ -104,7 +103,6 @@ impl AnswerError {
 }
 
 impl From<CodecError> for AnswerError {
-    #[inline]
     fn from(error: CodecError) -> Self {
         AnswerError::Value(error.to_string())
     }
@@ -131,7 +129,6 @@ pub fn open(waiting: &[Interrupt]) -> String {
 impl std::str::FromStr for InterruptId {
     type Err = AnswerError;
 
-    #[inline]
     fn from_str(text: &str) -> Result<Self, AnswerError> {
         InterruptId::parse(text).ok_or_else(|| {
             AnswerError::Value(format!(

@@ -104,7 +104,6 @@ const CHOOSES: u8 = 3;
 
 impl InterruptKind {
     /// The kind with this stored number, and its question.
-    #[inline]
     fn of(kind: u8, question: Option<(String, RawValue)>) -> Option<Self> {
         match (kind, question) {
             (0, Some((name, question))) => Some(InterruptKind::Ask { name, question }),
@@ -118,7 +117,6 @@ impl InterruptKind {
 impl Interrupt {
     /// One that begins now, and that nothing else is known of.
     #[doc(hidden)]
-    #[inline]
     pub fn new(id: InterruptId, node: &str, namespace: &str, kind: InterruptKind) -> Self {
         Interrupt {
             id,
@@ -149,7 +147,6 @@ impl Interrupt {
 
     /// Encodes an interrupt.
     #[doc(hidden)]
-    #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {
         let (kind, question) = match &self.kind {
             InterruptKind::Ask { name, question } => (0, Some((name, question))),
@@ -182,7 +179,6 @@ impl Interrupt {
 
     /// Decodes an interrupt.
     #[doc(hidden)]
-    #[inline]
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(8)?;
@@ -219,7 +215,6 @@ impl Interrupt {
 
     /// A few words for what the run waits for.
     #[doc(hidden)]
-    #[inline]
     pub fn what(&self) -> &str {
         match &self.kind {
             InterruptKind::Ask { name, .. } => name,
@@ -230,7 +225,6 @@ impl Interrupt {
 }
 
 impl fmt::Display for Interrupt {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node `{}` waits for {}", self.node, self.what())
     }

@@ -32,39 +32,33 @@ pub struct InterruptId(#[doc(hidden)] pub TaskId);
 impl InterruptId {
     /// The id of the question that a task asks under this key.
     #[doc(hidden)]
-    #[inline]
     pub fn of(task: TaskId, key: &str) -> Self {
         InterruptId(TaskId::of(&[&task.to_bytes(), key.as_bytes()]))
     }
 
     /// The id as bytes, for a store.
-    #[inline]
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_bytes()
     }
 
     /// The id with these bytes.
-    #[inline]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         InterruptId(TaskId::from_bytes(bytes))
     }
 
     /// The id with this text form.
-    #[inline]
     pub(super) fn parse(text: &str) -> Option<Self> {
         TaskId::parse(text).map(InterruptId)
     }
 }
 
 impl fmt::Display for InterruptId {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
 impl fmt::Debug for InterruptId {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InterruptId({self})")
     }

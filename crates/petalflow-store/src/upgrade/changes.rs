@@ -54,7 +54,6 @@ pub struct InUse {
 }
 
 /// The changes from one outline to another.
-#[inline]
 pub(super) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
     let mut changes = key_changes(&was.keys, &is.keys);
     changes.append(&mut graph_changes(&was.graph, &is.graph));
@@ -62,7 +61,6 @@ pub(super) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
 }
 
 /// The changes of the keys, which are sorted.
-#[inline]
 pub fn key_changes(was: &[KeyOutline], is: &[KeyOutline]) -> Vec<Change> {
     let mut changes = Vec::new();
     for was in was {
@@ -94,7 +92,6 @@ pub fn key_changes(was: &[KeyOutline], is: &[KeyOutline]) -> Vec<Change> {
 }
 
 /// The changes of the graph.
-#[inline]
 pub fn graph_changes(was: &GraphOutline, is: &GraphOutline) -> Vec<Change> {
     let mut changes = Vec::new();
     for was in &was.nodes {
@@ -122,7 +119,6 @@ pub fn graph_changes(was: &GraphOutline, is: &GraphOutline) -> Vec<Change> {
 
 impl Change {
     /// Whether a thread that uses these parts cannot resume.
-    #[inline]
     pub fn breaks(&self, used: &InUse) -> bool {
         match self {
             Change::KeyRemoved { key } => used.values.contains(key) || used.writes.contains(key),
@@ -137,7 +133,6 @@ impl Change {
     }
 
     /// Whether there can be a thread that cannot resume.
-    #[inline]
     pub fn may_break(&self) -> bool {
         match self {
             Change::KeyType { was, is, .. } | Change::ItemType { was, is, .. } => !reads(was, is),
@@ -151,7 +146,6 @@ impl Change {
     }
 
     /// Whether a migration of the state can adapt threads to it.
-    #[inline]
     pub fn can_be_migrated(&self) -> bool {
         !matches!(
             self,
@@ -160,7 +154,6 @@ impl Change {
     }
 
     /// The problem of a thread that cannot resume, and what to do.
-    #[inline]
     pub fn problem(&self, state: &str) -> String {
         match self {
             Change::KeyRemoved { key } => format!(
@@ -192,7 +185,6 @@ impl Change {
 }
 
 /// The lines that differ, sorted by name: `-` for a line that was there, `+` for a line that is there now.
-#[inline]
 pub fn difference(was: Vec<Line>, is: Vec<Line>) -> Vec<String> {
     let is_in = |line: &Line, lines: &[Line]| lines.iter().any(|other| other.text == line.text);
     let mut lines_by_name: Named<Vec<String>> = Named::default();

@@ -31,7 +31,6 @@ pub struct Locked {
 
 impl LockFile {
     /// Parses the text. Unknown lines have no influence.
-    #[inline]
     pub fn parse(text: &str) -> Self {
         let mut flows: Named<Locked> = Named::default();
         let mut types = Named::default();
@@ -60,18 +59,15 @@ impl LockFile {
         }
     }
 
-    #[inline]
     pub fn get(&self, flow: &str) -> Option<&Locked> {
         self.flows.get(flow)
     }
 
-    #[inline]
     pub fn set(&mut self, flow: &str, locked: Locked) {
         self.flows.insert(flow.into(), locked);
     }
 
     /// Checks the type of an answer or of the result of an effect.
-    #[inline]
     pub fn check_type(&self, what: &str, ty: &str) -> Result<(), String> {
         let (is, accept) = (short(ty), "`PETALFLOW_LOCK=write cargo test`");
         let Some(was) = self.types.get(what) else {
@@ -94,7 +90,6 @@ impl LockFile {
         })
     }
 
-    #[inline]
     pub fn set_type(&mut self, what: String, ty: &str) {
         self.types.insert(what, short(ty));
     }
@@ -102,7 +97,6 @@ impl LockFile {
 
 /// The text of the file. It is sorted, so it changes only where a flow changes.
 impl fmt::Display for LockFile {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HEAD)?;
         for (what, ty) in self.types.iter() {
@@ -127,12 +121,10 @@ impl fmt::Display for LockFile {
 }
 
 impl Locked {
-    #[inline]
     fn state_line(&self) -> String {
         format!("state {} version {}", self.state, self.version)
     }
 
-    #[inline]
     fn add_line(&mut self, line: &str) {
         if let Some(state) = line.strip_prefix("state ") {
             let (state, version) = state.rsplit_once(" version ").unwrap_or((state, "0"));
@@ -145,7 +137,6 @@ impl Locked {
 }
 
 /// A type without the modules in its name.
-#[inline]
 fn short(ty: &str) -> String {
     let mut text = String::new();
     let mut word = 0;
@@ -160,7 +151,6 @@ fn short(ty: &str) -> String {
 }
 
 /// Checks that the program `is` can replace the recorded one. The error says what to do, also if only the record is old.
-#[inline]
 pub fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), String> {
     let accept = "`PETALFLOW_LOCK=write cargo test`";
     let Some(was) = was else {

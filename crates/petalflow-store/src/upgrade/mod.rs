@@ -3,9 +3,6 @@
 //! The [`Outline`](petalflow_codec::Outline) of a program lists its keys, nodes, edges and joins. A checkpoint contains
 //! the outline of the program that wrote it, and `flow.lock` contains the outline that was last accepted. `changes`
 //! compares two outlines, and `outline` makes that of a graph. Each [`Change`] tells which threads it breaks.
-//!
-//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Only programs that store anything call any
-//! of this.
 
 mod changes;
 mod lock;

@@ -11,7 +11,6 @@ pub struct JoinName {
 }
 
 /// The outline of a graph with these nodes, and the names of its joins, by index.
-#[inline]
 pub fn graph_outline(graph: &Graph, nodes: Vec<NodeOutline>) -> (GraphOutline, Vec<JoinName>) {
     let joins = joins(graph, &nodes);
     // The name of a join contains the edges into it and out of it.
@@ -30,7 +29,6 @@ pub fn graph_outline(graph: &Graph, nodes: Vec<NodeOutline>) -> (GraphOutline, V
     (outline, joins)
 }
 
-#[inline]
 fn joins(graph: &Graph, nodes: &[NodeOutline]) -> Vec<JoinName> {
     let mut joins: Vec<JoinName> = Vec::new();
     for join in JoinIdx::all(graph.joins as usize) {
@@ -54,7 +52,6 @@ fn joins(graph: &Graph, nodes: &[NodeOutline]) -> Vec<JoinName> {
 }
 
 /// The source of an edge, and the condition under which the edge fires.
-#[inline]
 fn source(nodes: &[NodeOutline], joins: &[JoinName], edge: &Edge) -> String {
     let from = match edge.from {
         Source::Start => "START".into(),
@@ -74,7 +71,6 @@ fn source(nodes: &[NodeOutline], joins: &[JoinName], edge: &Edge) -> String {
     }
 }
 
-#[inline]
 fn target(nodes: &[NodeOutline], target: Target) -> String {
     match target {
         Target::End => "END".into(),
@@ -84,7 +80,6 @@ fn target(nodes: &[NodeOutline], target: Target) -> String {
 }
 
 /// The name of a type without module paths, so that a type may be moved.
-#[inline]
 pub fn unqualified(ty: &str) -> String {
     let mut text = String::new();
     let mut word = 0;

@@ -3,7 +3,6 @@
 /// Whether the type `is` can read every stored value of the type `was`. Only the names of the types are known.
 ///
 /// In storage a number has no width, and `Some` and pointers leave no bytes.
-#[inline]
 pub fn reads(was: &str, is: &str) -> bool {
     let (was, is) = (bare(was), bare(is));
     if was == is || widens(was, is) {
@@ -18,7 +17,6 @@ pub fn reads(was: &str, is: &str) -> bool {
 }
 
 /// A type without its modules, and without pointers around it.
-#[inline]
 fn bare(ty: &str) -> &str {
     let mut ty = ty.trim();
     loop {
@@ -35,7 +33,6 @@ fn bare(ty: &str) -> &str {
 }
 
 /// The name and the argument of a type with one argument.
-#[inline]
 fn inner(ty: &str) -> Option<(&str, &str)> {
     let (name, argument) = ty.strip_suffix('>')?.split_once('<')?;
     let (mut depth, mut one) = (0_i32, true);
@@ -51,7 +48,6 @@ fn inner(ty: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether one number type holds all values of the other.
-#[inline]
 fn widens(was: &str, is: &str) -> bool {
     if (was, is) == ("f32", "f64") {
         return true;

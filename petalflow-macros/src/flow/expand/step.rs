@@ -169,11 +169,9 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         impl __petalflow::Arm<#name, #state, ()> for #arm #exists {
             type Output = ::core::result::Result<(), __petalflow::BoxError>;
             #[allow(unused_variables)]
-            #[inline]
             fn call<'a>(#head) -> #future {
                 #call
             }
-            #[inline]
             fn finish(output: Self::Output, _: &mut __petalflow::Step<'_, #state>) -> Self::Output {
                 output
             }

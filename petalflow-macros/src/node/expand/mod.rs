@@ -283,7 +283,6 @@ impl Cx<'_> {
                 #policy
                 #require
                 #[allow(unused_variables)]
-                #[inline]
                 fn run<'__a>(&'__a self, #snapshot: &'__a #state, #scope: &'__a #runtime::node::Scope) -> #future {
                     #body
                 }

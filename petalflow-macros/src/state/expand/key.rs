@@ -89,7 +89,6 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     ]
         impl #newtype {
             #[doc(hidden)]
-            #[inline]
             fn __push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
                 #skip
                 #to.#marks.push(&mut #to.#field, #value, #overwrite, #index, #name, #exclusive)
@@ -105,19 +104,15 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             type Value = #held;
             #name_constant
             const INDEX: usize = #index;
-            #[inline]
             fn new(#value: #held) -> Self {
                 #newtype(#value)
             }
-            #[inline]
             fn into_value(self) -> #held {
                 self.0
             }
-            #[inline]
             fn get(#value: &#ident) -> &#held {
                 &#value.#field
             }
-            #[inline]
             fn push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
                 #newtype::__push(#value, #overwrite, #to)
             }
@@ -178,7 +173,6 @@ fn output_impl(
             const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
             const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
             type Routing = ();
-            #[inline]
             fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
                 #apply
             }
@@ -271,7 +265,6 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             _ => fold,
         };
         template! { [name, current, ty, written, fold]
-            #[inline]
             fn #name(#current: &mut #ty, #written: #ty) {
                 (#fold)(#current, #written);
             }

@@ -174,7 +174,6 @@ fn commit(cx: &Cx) -> TokenStream {
     });
     template! { [to, update, overwritten, runtime, known, written, marks, statements]
         #[allow(unused_variables)]
-        #[inline]
         fn commit(&mut self, #to: &mut #update, #overwritten: #runtime::state::KeySet, #known: &mut #runtime::state::KeySet) {
             let #written = #to.#marks.take();
             #statements

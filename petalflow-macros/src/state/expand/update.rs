@@ -88,11 +88,9 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
         #[automatically_derived]
         #[doc(hidden)]
         impl #runtime::state::Update<#ident> for #update #bound {
-            #[inline]
             fn written(&self) -> #runtime::state::KeySet {
                 self.#marks.written()
             }
-            #[inline]
             fn overwritten(&self) -> #runtime::state::KeySet {
                 self.#marks.overwritten()
             }

@@ -30,7 +30,6 @@ const _: () = {
         };
         const READS_ALL: bool = false;
         #[allow(unused_variables)]
-        #[inline]
         fn run<'__a>(
             &'__a self,
             state: &'__a __PetalflowState,

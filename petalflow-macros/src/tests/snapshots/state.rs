@@ -204,7 +204,6 @@ const _: () = {
     {}
     impl EssayTopic {
         #[doc(hidden)]
-        #[inline]
         fn __push(
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
             overwrite: bool,
@@ -225,19 +224,15 @@ const _: () = {
         type Value = <EssayTopic as ::petalflow::__private::Holds>::Value;
         const NAME: &'static str = "topic";
         const INDEX: usize = 0usize;
-        #[inline]
         fn new(value: <EssayTopic as ::petalflow::__private::Holds>::Value) -> Self {
             EssayTopic(value)
         }
-        #[inline]
         fn into_value(self) -> <EssayTopic as ::petalflow::__private::Holds>::Value {
             self.0
         }
-        #[inline]
         fn get(value: &Essay) -> &<EssayTopic as ::petalflow::__private::Holds>::Value {
             &value.topic
         }
-        #[inline]
         fn push(
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
             overwrite: bool,
@@ -256,7 +251,6 @@ const _: () = {
             0usize,
         );
         type Routing = ();
-        #[inline]
         fn apply(
             self,
             effects: &mut ::petalflow::node::Effects<Essay>,
@@ -323,11 +317,9 @@ const _: () = {
     #[automatically_derived]
     #[doc(hidden)]
     impl ::petalflow::state::Update<Essay> for EssayUpdate {
-        #[inline]
         fn written(&self) -> ::petalflow::state::KeySet {
             self.__petalflow_marks.written()
         }
-        #[inline]
         fn overwritten(&self) -> ::petalflow::state::KeySet {
             self.__petalflow_marks.overwritten()
         }
@@ -382,7 +374,6 @@ const _: () = {
         #[allow(unused_variables)]
         fn reset(&mut self, keys: ::petalflow::state::KeySet) {}
         #[allow(unused_variables)]
-        #[inline]
         fn commit(
             &mut self,
             update: &mut EssayUpdate,

@@ -97,7 +97,6 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
     items
 }
 
-#[inline]
 const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
     let mut i = 0;
     while i < routes.len() {
@@ -111,7 +110,6 @@ const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
 
 /// Reports the mistakes of a node without arms, and of the first edge to it.
 #[track_caller]
-#[inline]
 pub const fn node(checked: &Checked, index: u32, first: u32, plain: bool) {
     let node = &checked.nodes[index as usize];
     if node.has_route {
@@ -122,7 +120,6 @@ pub const fn node(checked: &Checked, index: u32, first: u32, plain: bool) {
 
 /// Reports the mistakes of a node except those of its routes, and of the first edge to it.
 #[track_caller]
-#[inline]
 pub const fn routed(checked: &Checked, index: u32, first: u32) {
     if let Items::Unused = checked.items[checked.edges.len() + index as usize] {
         item_mismatch(&messages::items_unused(checked.nodes[index as usize].name));
@@ -152,7 +149,6 @@ pub const fn routed(checked: &Checked, index: u32, first: u32) {
 
 /// Reports the mistake in the items of an edge.
 #[track_caller]
-#[inline]
 pub const fn edge(checked: &Checked, edge: u32) {
     let EdgeRow {
         from, to, route, ..
@@ -183,7 +179,6 @@ pub const fn edge(checked: &Checked, edge: u32) {
 
 /// Reports the mistakes in the routes of a node. Each arm has an edge.
 #[track_caller]
-#[inline]
 pub const fn route(checked: &Checked, index: u32, arms: &[&str], edges: &[u32]) {
     let node = &checked.nodes[index as usize];
     // There are as many arms as routes, and each arm has a route. This is checked first, because comparing names is slow.
@@ -201,7 +196,6 @@ pub const fn route(checked: &Checked, index: u32, arms: &[&str], edges: &[u32]) 
 
 /// Reports an arm for a route that the node does not have. `edge` is an edge of the arm.
 #[track_caller]
-#[inline]
 pub const fn arm(checked: &Checked, index: u32, arm: &str, edge: u32) {
     if let Items::NoRoute = checked.items[edge as usize] {
         report_arm(&checked.nodes[index as usize], arm);
@@ -209,13 +203,11 @@ pub const fn arm(checked: &Checked, index: u32, arm: &str, edge: u32) {
 }
 
 #[track_caller]
-#[inline]
 const fn item_mismatch(text: &Text) -> ! {
     panic!("{}", messages::coded(Rule::ItemMismatch, text).as_str())
 }
 
 /// Whether the guard of an interrupt reads the key that the verdict of the node names. The guard then reports it.
-#[inline]
 pub(super) const fn is_guards(checked: &Checked, index: u32) -> bool {
     match checked.verdicts[index as usize].unwritten_read {
         Some(read) => !checked.specs[index as usize]

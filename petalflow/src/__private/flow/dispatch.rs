@@ -39,7 +39,6 @@ pub struct FunctionArm<N>(PhantomData<N>);
 impl<F, S: State, N: FnNode<S>> Arm<F, S, ()> for FunctionArm<N> {
     type Output = N::Output;
 
-    #[inline]
     fn call<'a>(
         _: &'a F,
         _: u32,
@@ -48,7 +47,6 @@ impl<F, S: State, N: FnNode<S>> Arm<F, S, ()> for FunctionArm<N> {
         N::REF.run(step.state(), step.scope())
     }
 
-    #[inline]
     fn finish(output: N::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
         output.apply(step.effects())
     }
@@ -61,7 +59,6 @@ pub enum NoArm {}
 impl<F, S: State, T> Arm<F, S, T> for NoArm {
     type Output = Infallible;
 
-    #[inline]
     fn call<'a>(
         _: &'a F,
         node: u32,
@@ -70,7 +67,6 @@ impl<F, S: State, T> Arm<F, S, T> for NoArm {
         async move { no_node(node) }
     }
 
-    #[inline]
     fn finish(output: Infallible, _: &mut Step<'_, S>) -> Result<T, BoxError> {
         match output {}
     }
@@ -85,7 +81,6 @@ impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S,
 {
     type Output = Result<Option<u32>, BoxError>;
 
-    #[inline]
     fn call<'a>(
         flow: &'a F,
         node: u32,
@@ -94,7 +89,6 @@ impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S,
         upto32::<C, F, S>(flow, node, step)
     }
 
-    #[inline]
     fn finish(output: Self::Output, _: &mut Step<'_, S>) -> Self::Output {
         output
     }
@@ -108,7 +102,6 @@ pub trait Below: Send + 'static {
 
 /// A node ran. The barrier decides whether another follows.
 impl Below for () {
-    #[inline]
     fn next<S: State>(self, step: &mut Step<'_, S>) -> Option<u32> {
         step.advance()
     }
@@ -116,7 +109,6 @@ impl Below for () {
 
 /// A range has no arm for this next node.
 impl Below for Option<u32> {
-    #[inline]
     fn next<S: State>(self, _: &mut Step<'_, S>) -> Option<u32> {
         self
     }
@@ -135,7 +127,6 @@ pub trait End: Send + 'static {
 impl End for () {
     const NONE: Self = ();
 
-    #[inline]
     fn other(node: u32) -> Self {
         no_node(node)
     }
@@ -145,7 +136,6 @@ impl End for () {
 impl End for Option<u32> {
     const NONE: Self = None;
 
-    #[inline]
     fn other(node: u32) -> Self {
         Some(node)
     }
@@ -174,7 +164,6 @@ macro_rules! dispatch {
         }
 
         // Inlined, so that it is compiled beside the nodes.
-        #[inline]
         pub fn $function<'a, C: $trait<F, S>, F: Sync + 'static, S: State>(
             flow: &'a F,
             mut node: u32,

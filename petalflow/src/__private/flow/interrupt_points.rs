@@ -28,7 +28,6 @@ pub const fn guarded<const N: usize>(
 
 /// Reports a key that a guard may read before it is written. The compiler reports an unknown key.
 #[track_caller]
-#[inline]
 pub const fn guard_read(checked: &Checked, index: u32, reads: KeySet, after: bool) {
     let Some(key) = reads.first() else { return };
     let verdict = &checked.verdicts[index as usize];
@@ -44,7 +43,6 @@ pub const fn guard_read(checked: &Checked, index: u32, reads: KeySet, after: boo
 }
 
 /// The set with the key of this name. Empty if there is no such key.
-#[inline]
 pub const fn key_named(keys: &[KeyFacts<'_>], name: &str) -> KeySet {
     let mut key = 0;
     while key < keys.len() {
@@ -57,7 +55,6 @@ pub const fn key_named(keys: &[KeyFacts<'_>], name: &str) -> KeySet {
 }
 
 /// The result of an interrupt without a guard: it stops the run.
-#[inline]
 pub fn no_guard() -> Result<bool, BoxError> {
     Ok(true)
 }

@@ -100,7 +100,6 @@ pub const fn concat_specs<const N: usize>(
 
 /// Fails if the option `name` of `#[node]` gives a node the name of another one, or the name under which another one is
 /// stored. The macro compares the names that it sees.
-#[inline]
 #[track_caller]
 pub const fn distinct_names(specs: &[Spec], names: &[&str], ids: &[(u32, &'static str)]) {
     let mut i = 0;
@@ -168,7 +167,6 @@ pub trait NoKeys {
 
 impl<S> NoKeys for KeysOf<S> {}
 
-#[inline]
 const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS] {
     let mut facts = [KeyFacts::new(""); MAX_KEYS];
     let mut i = 0;
@@ -210,7 +208,6 @@ impl EdgeRow {
         Self::new(from, to, kind::CATCH, "")
     }
 
-    #[inline]
     const fn new(from: u32, to: u32, kind: u8, route: &'static str) -> Self {
         EdgeRow {
             from,
@@ -415,14 +412,12 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
 pub struct Call<'a, S, N>(&'a N, PhantomData<fn(S)>);
 
 impl<'a, S, N> Call<'a, S, N> {
-    #[inline]
     pub fn of(node: &'a N) -> Self {
         Call(node, PhantomData)
     }
 }
 
 impl<'a, S: State, N: Node<S>> Call<'a, S, N> {
-    #[inline]
     pub fn call(
         self,
         step: &'a mut Step<'_, S>,
@@ -454,7 +449,6 @@ pub fn launch<F: Flow>(shared: &OnceLock<Arc<F>>, flow: F) -> Launch<F> {
 }
 
 /// A node value that was given.
-#[inline]
 pub fn given<T>(value: &Option<Arc<T>>) -> &T {
     value
         .as_deref()
@@ -462,7 +456,6 @@ pub fn given<T>(value: &Option<Arc<T>>) -> &T {
 }
 
 /// The value of an optional key.
-#[inline]
 pub fn option<O: super::Optional>(value: &O) -> Option<&O::Value> {
     value.get()
 }

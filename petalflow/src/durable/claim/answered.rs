@@ -21,7 +21,6 @@ pub(crate) enum AnswerTarget {
 }
 
 impl AnswerTarget {
-    #[inline]
     fn is_answered_by(self, entry: &AnswerEntry) -> bool {
         match self {
             AnswerTarget::Interrupt(id) => entry.id == id.to_bytes(),
@@ -34,7 +33,6 @@ impl AnswerTarget {
 }
 
 /// Fails if one of these has an answer in the newest checkpoints.
-#[inline]
 pub(crate) async fn check_unanswered(
     storage: &ThreadStorage,
     plan: &ExecutionPlan,
@@ -59,7 +57,6 @@ pub(crate) async fn check_unanswered(
 }
 
 /// Whether the thread still waits for an approval. Earlier decisions were then for other approvals.
-#[inline]
 async fn waits_for_approval(
     storage: &ThreadStorage,
     plan: &ExecutionPlan,

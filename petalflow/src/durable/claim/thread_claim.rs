@@ -45,7 +45,6 @@ pub(crate) struct ClaimedRun {
 
 impl ClaimedRun {
     /// The run has stored what it begins with.
-    #[inline]
     pub(in crate::durable) fn set_open(&self) {
         self.is_open.store(true, Ordering::Release);
         self.changed.notify_waiters();
@@ -62,7 +61,6 @@ async fn change_or_expiry(changed: impl Future<Output = ()>, store: &Arc<dyn Sto
     }
 }
 
-#[inline]
 fn runs() -> MutexGuard<'static, Runs> {
     static RUNS: OnceLock<Mutex<Runs>> = OnceLock::new();
     let runs = RUNS.get_or_init(Mutex::default);
@@ -70,7 +68,6 @@ fn runs() -> MutexGuard<'static, Runs> {
 }
 
 /// A name for the owner of a claim, which no other run has.
-#[inline]
 fn new_owner() -> String {
     let [first, second] = [0, 1].map(|number| RandomState::new().hash_one(number));
     format!("{first:016x}{second:016x}")
@@ -81,7 +78,6 @@ impl ThreadClaim {
     ///
     /// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer.
     /// Then this waits until that answer is stored, so that the error can state it.
-    #[inline]
     pub(crate) async fn acquire(
         storage: &ThreadStorage,
         on_busy: OnBusy,
@@ -155,18 +151,15 @@ impl ThreadClaim {
     }
 
     /// The run that has the claim.
-    #[inline]
     pub(in crate::durable) fn run(&self) -> Option<ClaimedRun> {
         runs().get(&self.key()).cloned()
     }
 
     /// The claim, if it can expire.
-    #[inline]
     pub(crate) fn lease(&self) -> Option<Arc<Lease>> {
         self.lease.clone()
     }
 
-    #[inline]
     fn key(&self) -> (Arc<str>, String) {
         (Arc::clone(&self.thread), self.owner.clone())
     }
@@ -192,7 +185,6 @@ impl ThreadClaim {
 }
 
 impl Drop for ThreadClaim {
-    #[inline]
     fn drop(&mut self) {
         let run = runs().remove(&self.key());
         self.store.release(&self.thread, &self.owner);
@@ -203,7 +195,6 @@ impl Drop for ThreadClaim {
 }
 
 /// Waits for the future, or until the token is cancelled.
-#[inline]
 async fn or_cancelled(future: impl Future<Output = ()>, cancel: Option<&CancelToken>) {
     let Some(cancel) = cancel else {
         return future.await;

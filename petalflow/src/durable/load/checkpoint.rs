@@ -82,7 +82,6 @@ pub(crate) async fn load_checkpoint<S: State>(
 }
 
 /// Decodes a checkpoint and those that it builds on. Fails if one of them is missing.
-#[inline]
 pub(in crate::durable) fn records(
     storage: &ThreadStorage,
     chain: &[StoredCheckpoint],
@@ -114,7 +113,6 @@ pub(in crate::durable) fn records(
     Ok(records)
 }
 
-#[inline]
 fn damaged(storage: &ThreadStorage, problem: String) -> ThreadError {
     ThreadError::Store(StoreError::Damaged {
         thread: storage.thread.to_string(),
@@ -123,7 +121,6 @@ fn damaged(storage: &ThreadStorage, problem: String) -> ThreadError {
 }
 
 /// What a thread waits for, with the tasks that wait: the questions and interrupts without an answer.
-#[inline]
 pub(crate) fn waiting(
     storage: &ThreadStorage,
     namespace: &str,
@@ -190,7 +187,6 @@ pub(crate) fn waiting(
 }
 
 /// The interrupt before or after a node, with the task that waits.
-#[inline]
 pub(crate) fn interrupt_at(
     storage: &ThreadStorage,
     namespace: &str,

@@ -76,7 +76,6 @@ pub(crate) fn replay<S: State>(
 }
 
 /// The stored value and writes of each key: the newest value, and the later writes.
-#[inline]
 pub(in crate::durable) fn logs(records: &mut [Record]) -> Named<Log> {
     let outline = records
         .first()

@@ -177,7 +177,6 @@ impl ForkHistory {
     }
 
     /// The newest checkpoint of a sub-flow in the past. Adds the tasks of all its checkpoints in the past.
-    #[inline]
     fn newest(&mut self, thread: &str, namespace: &str, history: &[(u64, Header)]) -> Option<u64> {
         let mut newest = None;
         for (seq, header) in history {
@@ -196,7 +195,6 @@ impl ForkHistory {
 
     /// Whether a sub-flow without a checkpoint in the past had not run yet. Otherwise its state of that time is not stored any
     /// more, which is an error if the sub-flow retains its state.
-    #[inline]
     fn had_not_run(
         &self,
         storage: &ThreadStorage,
@@ -233,7 +231,6 @@ fn tasks_of(thread: &str, namespace: &str, header: &Header) -> impl Iterator<Ite
 }
 
 /// The owner of the checkpoints that a fork restores, in the form of a task: one of a node without a name.
-#[inline]
 fn fork_of(thread: &str, checkpoint: u64) -> [u8; 16] {
     task_id(thread, "", checkpoint, "", None).to_bytes()
 }
@@ -257,7 +254,6 @@ async fn headers(
     }
 }
 
-#[inline]
 fn encode(seq: u64, record: &Record) -> Vec<u8> {
     let mut bytes = Vec::new();
     let keys = record.keys.iter().map(|key| KeyEntry {

@@ -305,7 +305,6 @@ pub(crate) async fn describe<F: Flow>(
 }
 
 /// When the first of the questions expires.
-#[inline]
 pub(in crate::durable) fn first_expiry(interrupts: &[Interrupt]) -> Option<u64> {
     interrupts.iter().filter_map(|it| it.expires_ms).min()
 }

@@ -108,7 +108,6 @@ impl DirtyKeys {
     }
 
     /// Removes all changes.
-    #[inline]
     fn clear(&mut self) {
         self.bytes.clear();
         self.deltas.clear();
@@ -131,7 +130,6 @@ impl KeyEntries {
         Ok(())
     }
 
-    #[inline]
     fn clear(&mut self) {
         self.bytes.clear();
         self.keys.clear();

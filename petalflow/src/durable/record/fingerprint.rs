@@ -49,13 +49,11 @@ impl Fingerprint {
     }
 
     /// Whether a program with the same fingerprint wrote the checkpoint.
-    #[inline]
     pub(crate) fn matches(&self, header: &Header) -> bool {
         (self.version, self.graph, self.schema) == (header.version, header.graph, header.schema)
     }
 
     /// Whether writes to these keys mean the same as in the program that wrote them, which had this version, schema and outline.
-    #[inline]
     pub(crate) fn reads_writes<'a>(
         &self,
         (version, schema): (u32, u64),
@@ -76,7 +74,6 @@ impl Fingerprint {
 }
 
 /// The hash of a part of an outline, over its bytes in a checkpoint.
-#[inline]
 fn hash(encode: impl FnOnce(&mut Vec<u8>)) -> u64 {
     let mut bytes = Vec::new();
     encode(&mut bytes);
@@ -95,7 +92,6 @@ fn keys<S: State>() -> Vec<KeyOutline> {
     stored.map(outline).collect()
 }
 
-#[inline]
 fn nodes(plan: &ExecutionPlan) -> Vec<NodeOutline> {
     let graph = plan.graph();
     let nodes = graph.node_indices().map(|node| NodeOutline {

@@ -6,29 +6,24 @@ pub(crate) struct CheckpointSeq(u64);
 
 impl CheckpointSeq {
     /// The number in a store.
-    #[inline]
     pub(crate) const fn new(seq: u64) -> Self {
         CheckpointSeq(seq)
     }
 
-    #[inline]
     pub(crate) const fn get(self) -> u64 {
         self.0
     }
 
     /// The number after the newest checkpoint, or the first number.
-    #[inline]
     pub(crate) fn after(newest: Option<Self>) -> Self {
         newest.map_or(CheckpointSeq(0), Self::next)
     }
 
-    #[inline]
     pub(crate) fn next(self) -> Self {
         CheckpointSeq(self.0 + 1)
     }
 
     /// The origin of a frontier that is planned at this checkpoint.
-    #[inline]
     pub(crate) fn as_origin(self) -> Origin {
         Origin(self.0)
     }
@@ -41,12 +36,10 @@ pub(crate) struct Origin(u64);
 
 impl Origin {
     /// The origin that a checkpoint contains.
-    #[inline]
     pub(crate) const fn new(origin: u64) -> Self {
         Origin(origin)
     }
 
-    #[inline]
     pub(crate) const fn get(self) -> u64 {
         self.0
     }

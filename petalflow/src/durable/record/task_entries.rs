@@ -16,7 +16,6 @@ pub(crate) struct TaskEntries(Vec<NodeIdx>);
 impl TaskEntries {
     /// Saves the tasks over the entries of the barrier before. Often they are the same, and comparing indices is faster than
     /// comparing names.
-    #[inline]
     pub(in crate::durable) fn save(
         &mut self,
         plan: &ExecutionPlan,
@@ -56,7 +55,6 @@ impl TaskEntries {
 }
 
 /// Encodes a task of the frontier.
-#[inline]
 fn save(plan: &ExecutionPlan, task: &Task) -> Result<TaskEntry, ThreadError> {
     let node = plan.name(task.node);
     let item = task.delivery.as_ref().map(|delivery| {
@@ -74,7 +72,6 @@ fn save(plan: &ExecutionPlan, task: &Task) -> Result<TaskEntry, ThreadError> {
 }
 
 /// Decodes the task of a node. Ignores an item that the node does not take any more.
-#[inline]
 pub(crate) fn load(
     plan: &ExecutionPlan,
     node: NodeIdx,
@@ -95,7 +92,6 @@ pub(crate) fn load(
 }
 
 /// How the item of a node is stored.
-#[inline]
 pub(in crate::durable) fn item_codec(
     plan: &ExecutionPlan,
     node: NodeIdx,

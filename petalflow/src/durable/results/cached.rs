@@ -113,7 +113,6 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
 }
 
 /// Adds a part to a key, after its length, so that different lists of parts give different keys.
-#[inline]
 fn add_part(key: &mut Vec<u8>, bytes: &[u8]) {
     key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     key.extend_from_slice(bytes);

@@ -41,7 +41,6 @@ struct StoredSend<'a> {
 }
 
 impl<'a> TaskRecord<'a> {
-    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(7, out);
         pack::array(2, out);
@@ -64,7 +63,6 @@ impl<'a> TaskRecord<'a> {
         pack::option(self.failure.as_ref(), out, NodeError::pack);
     }
 
-    #[inline]
     fn decode(bytes: &'a [u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(7)?;
@@ -246,7 +244,6 @@ fn load_choice<S: State>(
 }
 
 /// Decodes what a task sent, and along which route. `None` if the program has changed so that it does not fit.
-#[inline]
 fn load_send(
     plan: &ExecutionPlan,
     node: NodeIdx,
@@ -313,7 +310,6 @@ fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S
 
 /// The node that receives what this node sends along a route, and whether it receives the items one by one. Its type decides
 /// how the item is stored.
-#[inline]
 fn item_target(
     plan: &ExecutionPlan,
     node: NodeIdx,

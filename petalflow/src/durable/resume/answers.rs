@@ -154,7 +154,6 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 }
 
-#[inline]
 pub(in crate::durable) fn only_interrupts(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
     waiting
         .iter()

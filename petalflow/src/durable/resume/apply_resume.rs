@@ -161,7 +161,6 @@ impl<S: State> ThreadOpener<'_, S> {
 }
 
 /// The interrupts after nodes that have no decision yet. The run stops at them again.
-#[inline]
 fn interrupts_after(waiting: Vec<(TaskId, Interrupt)>) -> Vec<Interrupt> {
     let waiting = waiting.into_iter().map(|(_, interrupt)| interrupt);
     waiting
@@ -170,7 +169,6 @@ fn interrupts_after(waiting: Vec<(TaskId, Interrupt)>) -> Vec<Interrupt> {
 }
 
 /// The record of the rejection that ended the run here, if there is one.
-#[inline]
 fn rejection(header: &Header) -> Option<DecisionRecord> {
     let mut records = header.notes.iter();
     let rejected = records.rfind(|record| record.decision == DecisionKind::Rejected);

@@ -120,7 +120,6 @@ fn refused<S: State>(writer: &CheckpointWriter<S>, problem: String) -> ThreadErr
 }
 
 /// The index of a node that a caller named.
-#[inline]
 pub(crate) fn node_of(plan: &ExecutionPlan, name: &str) -> Result<NodeIdx, ThreadError> {
     plan.index_of(name).ok_or_else(|| {
         let nodes: Vec<&str> = plan

@@ -35,7 +35,6 @@ struct LogPosition {
 
 impl EventLog {
     /// The log of a thread that the run has claimed.
-    #[inline]
     pub(in crate::durable) fn new(storage: &ThreadStorage, limit: u64) -> Self {
         EventLog {
             storage: storage.clone(),
@@ -87,7 +86,6 @@ impl EventLog {
         Ok(newest.first().map(|newest| newest.seq))
     }
 
-    #[inline]
     fn position(&self) -> MutexGuard<'_, Option<LogPosition>> {
         // Nothing under this lock can panic.
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
@@ -129,7 +127,6 @@ impl EventLog {
     }
 }
 
-#[inline]
 fn encode(entries: &[LogEntry]) -> Vec<u8> {
     let mut bytes = Vec::new();
     pack::list(entries.iter(), &mut bytes, |(kind, value), out| {
@@ -176,7 +173,6 @@ pub(crate) async fn events_since(
     Ok(events)
 }
 
-#[inline]
 fn decode(record: &StoredCheckpoint) -> Result<Vec<LoggedEvent>, CodecError> {
     let mut events = unpack(&record.bytes, |from| {
         from.list(|from| {

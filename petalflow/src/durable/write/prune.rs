@@ -9,7 +9,6 @@ use crate::outcome::ThreadError;
 /// Removes the checkpoints that need not be retained. Returns how many are retained and were read for it.
 ///
 /// A run may be in progress: what it still needs is newer than what is removed here.
-#[inline]
 pub(crate) async fn prune(
     storage: &ThreadStorage,
     retention: Retention,

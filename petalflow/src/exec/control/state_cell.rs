@@ -20,22 +20,18 @@ impl<S> StateCell<S> {
         StateCell(None)
     }
 
-    #[inline]
     pub(in crate::exec) fn get(&self) -> &S {
         self.0.as_ref().expect(LENT)
     }
 
-    #[inline]
     pub(in crate::exec) fn get_mut(&mut self) -> &mut S {
         self.0.as_mut().expect(LENT)
     }
 
-    #[inline]
     pub(in crate::exec) fn lend(&mut self, to: &mut Self) {
         to.0 = self.0.take();
     }
 
-    #[inline]
     pub(in crate::exec) fn reclaim(&mut self, from: &mut Self) {
         self.0 = from.0.take();
     }

@@ -95,7 +95,6 @@ pub(in crate::exec) async fn watched<T>(
 }
 
 /// Completes when something stops the run.
-#[inline]
 pub(in crate::exec) fn poll_watch(
     watch: &mut Option<Box<Watch>>,
     cx: &mut Context<'_>,

@@ -36,7 +36,6 @@ pub(crate) struct TaskResult<'a, S: State> {
 
 impl TaskEnd {
     /// The end of the task, as the planner needs it.
-    #[inline]
     pub(in crate::exec) fn outcome<'a, S: State>(&'a self, effects: &'a Effects<S>) -> Outcome<'a> {
         match self {
             TaskEnd::Done => Outcome::done(effects),

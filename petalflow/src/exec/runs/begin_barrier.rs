@@ -16,7 +16,6 @@ pub(crate) struct BeginBarrier<S: State> {
 }
 
 impl<S: State> Default for BeginBarrier<S> {
-    #[inline]
     fn default() -> Self {
         BeginBarrier {
             is_reached: AtomicBool::new(false),
@@ -27,13 +26,11 @@ impl<S: State> Default for BeginBarrier<S> {
 
 impl<S: State> BeginBarrier<S> {
     /// Whether the run has stored what it begins with.
-    #[inline]
     pub(crate) fn is_reached(&self) -> bool {
         self.is_reached.load(Ordering::Acquire)
     }
 
     /// The run has stored what it begins with. Continues when the run is polled again.
-    #[inline]
     pub(crate) async fn pass(&self) {
         poll_fn(|cx| {
             if self.is_reached.swap(true, Ordering::AcqRel) {

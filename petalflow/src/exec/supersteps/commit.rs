@@ -50,7 +50,6 @@ pub(in crate::exec) struct CommitTarget<'a, S> {
 ///
 /// Everything that can be refused is refused before the state changes. Otherwise a state could be stored together with the
 /// tasks that led to it, and they would run again.
-#[inline]
 pub(in crate::exec) fn commit<S: State, P: Persistence<S>>(
     target: CommitTarget<'_, S>,
     tasks: &mut impl SuperstepTasks<S>,
@@ -89,7 +88,6 @@ pub(in crate::exec) struct SingleTask<'a, S: State> {
 }
 
 impl<S: State> SuperstepTasks<S> for SingleTask<'_, S> {
-    #[inline]
     fn updates<'a>(&'a self) -> impl Iterator<Item = &'a S::Update> + Clone
     where
         S: 'a,
@@ -97,7 +95,6 @@ impl<S: State> SuperstepTasks<S> for SingleTask<'_, S> {
         std::iter::once(&self.effects.update)
     }
 
-    #[inline]
     fn updates_mut<'a>(&'a mut self) -> impl Iterator<Item = &'a mut S::Update>
     where
         S: 'a,
@@ -105,7 +102,6 @@ impl<S: State> SuperstepTasks<S> for SingleTask<'_, S> {
         std::iter::once(&mut self.effects.update)
     }
 
-    #[inline]
     fn plan_next(
         &mut self,
         plan: &ExecutionPlan,

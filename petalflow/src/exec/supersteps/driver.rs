@@ -41,7 +41,6 @@ impl<F: Flow> Driver<F> {
         !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
 
     /// A run that continues after this superstep; 0 for a run that begins.
-    #[inline]
     pub(in crate::exec) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
@@ -97,7 +96,6 @@ impl<F: Flow> Driver<F> {
     }
 
     /// The result of the run.
-    #[inline]
     pub(in crate::exec) fn finish(
         &mut self,
         result: Result<(), Abort<F::State>>,
@@ -154,7 +152,6 @@ impl<F: Flow> Driver<F> {
 
     /// Checks between two supersteps whether the run has to stop. The next superstep runs the frontier, or the single node.
     /// Returns whether it has to [yield](Self::yield_now) first.
-    #[inline]
     pub(in crate::exec) fn before_superstep(
         &mut self,
         single: Option<NodeIdx>,

@@ -142,7 +142,6 @@ where
 
     /// Starts a task, or takes its stored result where it finished before. A task that waits for an answer is not started.
     /// Returns the result if the task ended at once.
-    #[inline]
     fn start(
         &mut self,
         driver: &Driver<F>,
@@ -218,7 +217,6 @@ where
     }
 
     /// Takes a task that has ended out of flight.
-    #[inline]
     fn finish_task(
         &mut self,
         driver: &Driver<F>,

@@ -88,7 +88,6 @@ impl<T: Future> Slab<T> {
     }
 
     /// Makes a future in a slot and polls it once. Returns its output if it is ready at once.
-    #[inline]
     pub(super) fn start(&mut self, future: impl FnOnce() -> T) -> Poll<T::Output> {
         let slot = self.free.pop().unwrap_or_else(|| self.grow());
         // Made here and not passed in: it is large, and would be moved.

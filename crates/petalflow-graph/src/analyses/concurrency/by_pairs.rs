@@ -13,7 +13,6 @@ use crate::sorted::sort;
 /// Two nodes can run together if one node activates both, or if two nodes that can run together activate one each. A join is
 /// assumed to fire after each of its sides alone, which can only add pairs. The join of a merge can fire long after its sides,
 /// beside any node: a graph with a merge has all pairs.
-#[inline]
 pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (Pairs, Vec<bool>) {
     let follow = Follow::of(graph, all_routes, several);
     let mut pairs = Pairs::none(graph.nodes.len());
@@ -80,7 +79,6 @@ struct Next {
 }
 
 impl Follow {
-    #[inline]
     fn of(graph: &Graph, all_routes: Routes, several: &[bool]) -> Self {
         let edges = EdgesBySource::of(graph);
         let mut follow = Follow {
@@ -100,7 +98,6 @@ impl Follow {
 impl Next {
     /// The activations of a source. `together` is whether it picks several routes, `several` whether several tasks of it can run in
     /// one superstep.
-    #[inline]
     fn after(edges: &EdgesBySource<'_>, source: Source, together: bool, several: bool) -> Self {
         let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
         for edge in edges.from(source) {
@@ -134,7 +131,6 @@ impl Next {
     }
 
     /// The activations of edges that fire together. Each edge takes one of its alternatives.
-    #[inline]
     fn of(choices: &[Vec<Alternatives>]) -> Self {
         let mut next = Next {
             all: Vec::new(),
@@ -162,7 +158,6 @@ impl Next {
         next
     }
 
-    #[inline]
     fn pair(&mut self, node: NodeIdx, others: &[NodeIdx]) {
         for other in others {
             if node != *other {
@@ -175,7 +170,6 @@ impl Next {
 /// The alternatives of one edge, each with the nodes that it activates.
 type Alternatives = Vec<Vec<NodeIdx>>;
 
-#[inline]
 fn alternatives(edges: &EdgesBySource<'_>, edge: &Edge) -> Alternatives {
     let mut alternatives = Vec::new();
     if let Target::Node(node) = edge.to {
@@ -192,7 +186,6 @@ fn alternatives(edges: &EdgesBySource<'_>, edge: &Edge) -> Alternatives {
 }
 
 /// Adds the activations that replace this node if it is sent an empty list.
-#[inline]
 fn pass_empty_list(edges: &EdgesBySource<'_>, node: NodeIdx, nodes: &mut Vec<NodeIdx>) {
     let mut empty = vec![node];
     let mut next = 0;
@@ -216,7 +209,6 @@ fn pass_empty_list(edges: &EdgesBySource<'_>, node: NodeIdx, nodes: &mut Vec<Nod
     }
 }
 
-#[inline]
 fn pass_join(
     edges: &EdgesBySource<'_>,
     to: Target,

@@ -20,7 +20,6 @@ pub struct Pairs {
 
 impl Pairs {
     /// No pairs of this many nodes.
-    #[inline]
     pub(crate) fn none(nodes: usize) -> Self {
         Pairs {
             nodes,
@@ -29,7 +28,6 @@ impl Pairs {
     }
 
     /// All pairs of this many nodes.
-    #[inline]
     pub(crate) fn all(nodes: usize) -> Self {
         Pairs {
             nodes,
@@ -38,13 +36,11 @@ impl Pairs {
     }
 
     /// Whether the two nodes can run in one superstep.
-    #[inline]
     pub fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
         self.rows[a.index()][b.index() / 64] >> (b.index() % 64) & 1 == 1
     }
 
     /// All pairs `(a, b)` with `a <= b`, ascending.
-    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (NodeIdx, NodeIdx)> {
         NodeIdx::all(self.nodes).flat_map(move |a| {
             NodeIdx::all(self.nodes)
@@ -55,7 +51,6 @@ impl Pairs {
     }
 
     /// The pairs in the form of constants.
-    #[inline]
     pub fn table(&self) -> PairTable {
         let mut table = PairTable {
             offsets: vec![0],
@@ -85,7 +80,6 @@ impl Pairs {
         table
     }
 
-    #[inline]
     pub(crate) fn insert(&mut self, a: NodeIdx, b: NodeIdx) -> bool {
         let new = !self.contains(a, b);
         self.rows[a.index()][b.index() / 64] |= 1 << (b.index() % 64);
@@ -94,7 +88,6 @@ impl Pairs {
     }
 
     /// All pairs of different nodes of one superstep.
-    #[inline]
     pub(crate) fn insert_all(&mut self, frontier: &[NodeIdx]) {
         if frontier.len() < 2 {
             return;
@@ -116,7 +109,6 @@ impl Pairs {
 
     /// Adds `(n, n)` for the nodes that can receive several items in one superstep. `waits(a, b)` is whether the deferred node
     /// `a` can be waiting while `b` runs: a waiting node collects its deliveries.
-    #[inline]
     pub(crate) fn insert_repeated(
         &mut self,
         graph: &Graph,
@@ -166,7 +158,6 @@ impl Pairs {
     }
 
     /// Whether two of these deliveries can arrive in one superstep.
-    #[inline]
     fn repeats(&self, graph: &Graph, deliveries: &[Delivery], all_routes: Routes) -> bool {
         for (i, &Delivery { from, caught }) in deliveries.iter().enumerate() {
             // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several, but
@@ -207,7 +198,6 @@ pub struct PairTable {
 
 impl PairTable {
     /// The form that constant evaluation reads.
-    #[inline]
     pub fn view(&self) -> PairsRef<'_> {
         PairsRef {
             offsets: &self.offsets,

@@ -18,7 +18,6 @@ use crate::tables::EndlessRow;
 const MAX_SETS: usize = 16;
 
 /// The cycles that cannot be left if the nodes in them pick exactly one route.
-#[inline]
 pub(crate) fn endless_by_choice(graph: &Graph) -> Vec<EndlessRow> {
     let edges = EdgesBySource::of(graph);
     EdgeCycles::of(graph, &edges, &Reach::of(graph)).by_choice()
@@ -51,7 +50,6 @@ pub(crate) struct EdgeCycles<'a> {
 }
 
 impl<'a> EdgeCycles<'a> {
-    #[inline]
     pub(crate) fn of(graph: &'a Graph, edges: &'a EdgesBySource<'a>, reach: &'a Reach) -> Self {
         let mut cycles = EdgeCycles {
             graph,
@@ -74,7 +72,6 @@ impl<'a> EdgeCycles<'a> {
 
     /// The strongly connected sets that are endless by themselves, each ascending, sorted by their first node. A node that only
     /// leads into such a set is in none.
-    #[inline]
     pub(crate) fn parts(&self, picks: Picks) -> Vec<Vec<usize>> {
         let mut parts = Vec::new();
         self.parts_within(self.reach.nodes.clone(), picks, &mut parts);
@@ -82,7 +79,6 @@ impl<'a> EdgeCycles<'a> {
         parts
     }
 
-    #[inline]
     fn parts_within(&self, mut set: Vec<bool>, picks: Picks, parts: &mut Vec<Vec<usize>>) {
         self.shrink(&mut set, picks);
         let mut size = 0;
@@ -107,7 +103,6 @@ impl<'a> EdgeCycles<'a> {
     }
 
     /// Reduces the set to its greatest endless subset.
-    #[inline]
     fn shrink(&self, set: &mut [bool], picks: Picks) {
         let mut changed = true;
         while changed {
@@ -122,7 +117,6 @@ impl<'a> EdgeCycles<'a> {
         }
     }
 
-    #[inline]
     fn stays_within(&self, node: usize, set: &[bool], picks: Picks) -> bool {
         if self.chooses(node) && (picks == Picks::Any || self.graph.nodes[node].many) {
             return false;
@@ -145,7 +139,6 @@ impl<'a> EdgeCycles<'a> {
 
     /// Whether a list for the node activates a node of the set, with items or without. Each node that an empty list passes
     /// must itself be in the set: another list may have items for it, and then it runs instead.
-    #[inline]
     fn list_stays_within(&self, node: usize, set: &[bool]) -> bool {
         let (mut empty, mut next) = (vec![node], 0);
         while let Some(&node) = empty.get(next) {
@@ -168,13 +161,11 @@ impl<'a> EdgeCycles<'a> {
         false
     }
 
-    #[inline]
     pub(crate) fn chooses(&self, node: usize) -> bool {
         choose(&self.edges.nodes[node])
     }
 
     /// The edges within a set.
-    #[inline]
     fn edges_within(&self, set: &[bool]) -> Vec<Vec<usize>> {
         let mut next = lists(set.len());
         for (node, next) in next.iter_mut().enumerate() {
@@ -192,7 +183,6 @@ impl<'a> EdgeCycles<'a> {
         next
     }
 
-    #[inline]
     fn set_of(&self, nodes: &[usize]) -> Vec<bool> {
         let mut set = vec![false; self.graph.nodes.len()];
         mark(&mut set, nodes);
@@ -200,13 +190,11 @@ impl<'a> EdgeCycles<'a> {
     }
 
     /// A shortest cycle through the first node of a part.
-    #[inline]
     pub(crate) fn cycle(&self, part: &[usize]) -> Vec<usize> {
         cycle_through(part, &self.edges_within(&self.set_of(part)), part[0])
     }
 
     /// The parts from which END cannot be reached, and the successors of each node.
-    #[inline]
     pub(crate) fn without_end(&self, picks: Picks) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let next = without_end(self.graph, self.edges, self.reach, picks);
         let mut parts = Vec::new();
@@ -219,7 +207,6 @@ impl<'a> EdgeCycles<'a> {
     }
 
     /// The parts that are endless only if their routing nodes pick exactly one route each.
-    #[inline]
     fn by_choice(&self) -> Vec<EndlessRow> {
         let mut reported = vec![false; self.graph.nodes.len()];
         for nodes in &self.found(Picks::Any) {
@@ -252,7 +239,6 @@ impl<'a> EdgeCycles<'a> {
     }
 
     /// The parts that never end.
-    #[inline]
     fn found(&self, picks: Picks) -> Vec<Vec<usize>> {
         let mut found = self.without_end(picks).0;
         found.extend_from_slice(&self.parts(picks));
@@ -260,7 +246,6 @@ impl<'a> EdgeCycles<'a> {
     }
 
     /// This set, and its subsets that stay endless when one routing node after another picks several routes.
-    #[inline]
     fn sets(&self, nodes: &[usize], sets: &mut Vec<Vec<usize>>) {
         if sets.len() == MAX_SETS || sets.iter().any(|set| set == nodes) {
             return;
@@ -281,7 +266,6 @@ impl<'a> EdgeCycles<'a> {
 }
 
 /// Marks the nodes of a set.
-#[inline]
 pub(crate) fn mark(marked: &mut [bool], set: &[usize]) {
     for node in set {
         marked[*node] = true;
@@ -289,7 +273,6 @@ pub(crate) fn mark(marked: &mut [bool], set: &[usize]) {
 }
 
 /// Whether a node of the set is marked.
-#[inline]
 pub(crate) fn is_marked(marked: &[bool], set: &[usize]) -> bool {
     for node in set {
         if marked[*node] {
@@ -299,7 +282,6 @@ pub(crate) fn is_marked(marked: &[bool], set: &[usize]) -> bool {
     false
 }
 
-#[inline]
 fn outcomes(edges: &[&Edge]) -> Vec<Vec<Activation>> {
     let (mut sure, mut caught) = (Vec::new(), Vec::new());
     for edge in edges {
@@ -325,7 +307,6 @@ fn outcomes(edges: &[&Edge]) -> Vec<Vec<Activation>> {
 }
 
 /// The activations of edges that fire together.
-#[inline]
 fn activations(edges: &[&Edge]) -> Vec<Activation> {
     let mut activations = Vec::new();
     for edge in edges {
@@ -341,7 +322,6 @@ fn activations(edges: &[&Edge]) -> Vec<Activation> {
 }
 
 /// The effect of an empty list for this node. A node that chooses then chooses nothing.
-#[inline]
 fn without_items(out: &[&Edge]) -> WithoutItems {
     let mut without_items = WithoutItems::default();
     if choose(out) {

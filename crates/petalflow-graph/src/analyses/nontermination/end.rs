@@ -17,7 +17,6 @@ pub(crate) enum Picks {
 }
 
 /// For each reachable node from which END cannot be reached, its successors; for every other node an empty list.
-#[inline]
 pub(super) fn without_end(
     graph: &Graph,
     edges: &EdgesBySource<'_>,
@@ -35,7 +34,6 @@ pub(super) fn without_end(
 }
 
 /// Whether a path leads to END, by [`Graph::vertex`].
-#[inline]
 fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Vec<bool> {
     let into = EdgesByTarget::of(graph);
     let mut queue = Vec::new();
@@ -67,7 +65,6 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Vec<bo
 
 /// Whether a run of the node can end its path without an edge to END: it has no edge, picks no route, or sends an empty list
 /// to a node after which nothing follows.
-#[inline]
 fn may_activate_nothing(
     graph: &Graph,
     edges: &EdgesBySource<'_>,
@@ -88,7 +85,6 @@ fn may_activate_nothing(
 }
 
 /// Whether one of these edges is plain.
-#[inline]
 fn plain(edges: &[&Edge]) -> bool {
     for edge in edges {
         if edge.via == Via::Plain {
@@ -99,7 +95,6 @@ fn plain(edges: &[&Edge]) -> bool {
 }
 
 /// The nodes that a node leads to, also through joins.
-#[inline]
 pub(crate) fn successors(edges: &EdgesBySource<'_>, node: NodeIdx) -> Vec<usize> {
     let mut nodes = Vec::new();
     let mut seen = Vec::new();

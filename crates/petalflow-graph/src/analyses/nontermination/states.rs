@@ -8,7 +8,6 @@ use crate::lists::lists;
 use crate::sorted::insert;
 
 /// The nodes of each set of states that a run cannot leave, if that does not depend on what the nodes choose.
-#[inline]
 pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<NodeIdx>> {
     let ends = can_end(space);
     if !ends.contains(&false) {
@@ -50,7 +49,6 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
 }
 
 /// The states from which an end can be reached.
-#[inline]
 fn can_end(space: &StateSpace) -> Vec<bool> {
     let mut before = lists(space.states.len());
     for transition in &space.transitions {

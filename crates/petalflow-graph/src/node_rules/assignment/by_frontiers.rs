@@ -8,7 +8,6 @@ use crate::node_rules::verdict::Verdict;
 use crate::tables::{FrontiersRef, Transition};
 
 /// Reports the keys that are read, or are outputs, and may have no value.
-#[inline]
 pub(crate) const fn by_frontiers(
     frontiers: &FrontiersRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -69,7 +68,6 @@ pub(crate) const fn by_frontiers(
 }
 
 /// The keys that surely have a value after this transition.
-#[inline]
 const fn after(
     frontiers: &FrontiersRef<'_>,
     transition: usize,
@@ -106,7 +104,6 @@ const fn after(
 }
 
 /// A node that runs directly before this state, on a transition on which the key is not written.
-#[inline]
 const fn missing_before(
     frontiers: &FrontiersRef<'_>,
     state: usize,

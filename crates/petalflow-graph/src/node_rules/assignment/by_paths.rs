@@ -9,7 +9,6 @@ use crate::node_rules::verdict::Verdict;
 use crate::tables::{PathEdge, PathsRef, kind};
 
 /// Reports the keys that are read, or are outputs, and may have no value.
-#[inline]
 pub(crate) const fn by_paths(
     paths: &PathsRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -71,7 +70,6 @@ pub(crate) const fn by_paths(
 }
 
 /// Fills `values` with the keys that surely have a value when each node runs and when each join fires.
-#[inline]
 const fn written(
     paths: &PathsRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -124,7 +122,6 @@ const fn written(
     }
 }
 
-#[inline]
 const fn along_edge(
     edge: &PathEdge,
     ephemeral: KeySet,
@@ -140,7 +137,6 @@ const fn along_edge(
 }
 
 /// The keys that surely have a value after `from`, on an edge of this kind.
-#[inline]
 const fn along(
     from: u32,
     what: u8,
@@ -166,7 +162,6 @@ const fn along(
 }
 
 /// The node before this one on an edge along which the key is not written.
-#[inline]
 const fn missing_on_edge(
     paths: &PathsRef<'_>,
     node: usize,
@@ -197,7 +192,6 @@ const fn missing_on_edge(
 ///
 /// All plain edges fire, so it suffices that one of them leads to a writer. Each route must lead to a writer. If a node may choose
 /// no route, its routes do not count. A join counts for each of its sides, because a graph in which a join may not fire is rejected.
-#[inline]
 const fn will_be_written(
     paths: &PathsRef<'_>,
     nodes: &[NodeFacts<'_>],
@@ -227,7 +221,6 @@ const fn will_be_written(
 }
 
 /// The keys that are surely written after the source of this edge, and the index of the first edge of the next source.
-#[inline]
 const fn will_be_written_from(
     paths: &PathsRef<'_>,
     mut edge: usize,
@@ -295,7 +288,6 @@ const fn will_be_written_from(
 }
 
 /// The keys that are surely written after an edge.
-#[inline]
 const fn target(to: u32, what: u8, values: &[KeySet]) -> KeySet {
     let list =
         what & kind::WITHOUT_FLAGS == kind::EACH || what & kind::WITHOUT_FLAGS == kind::ROUTE_EACH;

@@ -14,7 +14,6 @@ pub(crate) use by_frontiers::by_frontiers;
 pub(crate) use by_paths::by_paths;
 
 /// Whether all keys that are read or are outputs have a value during the whole run. Then there is nothing to check.
-#[inline]
 pub(crate) const fn all_keys_always_have_values(
     keys: &[KeyFacts<'_>],
     nodes: &[NodeFacts<'_>],
@@ -34,7 +33,6 @@ pub(crate) const fn all_keys_always_have_values(
 }
 
 /// Reports that the node reads a key that may have no value when the run comes from `after`.
-#[inline]
 const fn report_read(key: usize, after: Option<NodeIdx>, node: usize, verdicts: &mut [Verdict]) {
     #[expect(clippy::cast_possible_truncation, reason = "keys fit, see `MAX_KEYS`")]
     let key = key as u32;
@@ -42,7 +40,6 @@ const fn report_read(key: usize, after: Option<NodeIdx>, node: usize, verdicts: 
 }
 
 /// Reports that a run that ends after the node leaves the key unwritten.
-#[inline]
 const fn report_output(key: usize, node: usize, verdicts: &mut [Verdict]) {
     if node < verdicts.len() && verdicts[node].missing_output.is_none() {
         #[expect(clippy::cast_possible_truncation, reason = "keys fit, see `MAX_KEYS`")]

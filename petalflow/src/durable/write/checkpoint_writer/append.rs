@@ -39,7 +39,6 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Writes the last barrier as a checkpoint.
-    #[inline]
     pub(in crate::durable) async fn save(
         &mut self,
         committed: Committed<'_, S>,

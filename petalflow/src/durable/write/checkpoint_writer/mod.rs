@@ -387,7 +387,6 @@ impl<S: State> Drop for CheckpointWriter<S> {
 }
 
 /// The header of a checkpoint of this program. All checkpoints share the name of the flow.
-#[inline]
 fn empty_header(fingerprint: &Fingerprint) -> Header {
     Header {
         flow: Arc::clone(&fingerprint.flow),

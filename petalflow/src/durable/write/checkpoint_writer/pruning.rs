@@ -22,7 +22,6 @@ pub(super) struct Pruning {
 
 impl Pruning {
     /// A checkpoint of this superstep is written. Returns whether the thread is pruned first.
-    #[inline]
     pub(super) fn is_due(&self, superstep: u64) -> bool {
         let Retention { max_bytes, .. } = self.retention;
         let ((pruned, retained), (supersteps, bytes)) = (self.last, FEWEST);
@@ -31,7 +30,6 @@ impl Pruning {
                 || max_bytes.is_some_and(|most| self.bytes >= most.max(bytes)))
     }
 
-    #[inline]
     pub(super) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
