@@ -10,11 +10,12 @@ use petalflow::Graph;
 use petalflow::prelude::*;
 use petalflow_benches::chain::hundred;
 use petalflow_benches::table::{head, row};
-use petalflow_envelope::Envelope;
-use petalflow_envelope::builder::{EnvelopeBuilder, EnvelopeFlow};
-use petalflow_envelope::documents::{Services, Source, load_source};
-use petalflow_envelope::kinds::{MergeConfig, MergeNode, NoopNode};
-use petalflow_envelope::run::RunOptions;
+use petalflow_documents::Envelope;
+use petalflow_documents::builder::{EnvelopeBuilder, EnvelopeFlow};
+use petalflow_documents::document::Source;
+use petalflow_documents::kinds::{MergeConfig, MergeNode, NoopNode};
+use petalflow_documents::run::RunOptions;
+use petalflow_documents::{Services, load_source};
 use tokio::runtime::{Builder, Runtime};
 
 /// The number of supersteps in a run of each case.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use petalflow::tool::{FuncTool, ToolContext};
 use petalflow_benches::table::{head, row};
-use petalflow_conversation::{ConversationFlow, ConversationState, ConversationStateInput};
-use petalflow_conversation_document::{Conversation, Source, check};
+use petalflow_conversations::document::{Conversation, Source, check};
+use petalflow_conversations::{ConversationFlow, ConversationState, ConversationStateInput};
 use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};

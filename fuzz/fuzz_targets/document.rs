@@ -1,7 +1,7 @@
 //! A document in JSON or YAML, from any text: its diagnostics, its graph, and its templates.
 #![no_main]
 
-use petalflow_documents::{Catalog, Format, Source, template};
+use petalflow_documents_core::{Catalog, Format, Source, template};
 
 libfuzzer_sys::fuzz_target!(|input: (bool, &str)| {
     let (is_yaml, text) = input;

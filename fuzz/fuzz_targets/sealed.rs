@@ -1,7 +1,7 @@
 //! A protected payload, from any bytes: what no one has sealed does not open.
 #![no_main]
 
-use petalflow_protection::{Encryption, Protection as _, SecretKey, Signing};
+use petalflow_encryption::{Encryption, Protection as _, SecretKey, Signing};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let key = SecretKey::from_bytes([7; 32]).with_id("k").unwrap();

@@ -2,9 +2,9 @@
 #![no_main]
 
 use petalflow::prelude::*;
-use petalflow_documents::template;
-use petalflow_envelope::Envelope;
-use petalflow_envelope::kinds::TransformNode;
+use petalflow_documents_core::template;
+use petalflow_documents::Envelope;
+use petalflow_documents::kinds::TransformNode;
 use serde_json::json;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

@@ -1,4 +1,4 @@
-//! The macros of petalflow. Depend on `petalflow`, which re-exports them.
+//! Internal to petalflow: its macros. Depend on `petalflow`, which re-exports them.
 
 mod ask;
 mod attributes;

@@ -9,7 +9,7 @@
 //! A durable execution engine calls [`Supersteps::begin`] and [`commit`](Supersteps::commit) in its deterministic code, and
 //! [`run`](Supersteps::run) in an activity whose result it records.
 //!
-//! For crash safety in one process, [stores](crate::checkpoint) need less code. `petalflow-backend` shares the tasks of a run
+//! For crash safety in one process, [stores](crate::checkpoint) need less code. `petalflow-workers` shares the tasks of a run
 //! between processes.
 //!
 //! ```

@@ -65,7 +65,7 @@
 //! * [`thread`] and [`checkpoint`]: stored runs; [`interrupt`]: questions to a person, and approvals
 //! * with the feature `engine`: runs whose supersteps the program drives
 //! * with the feature `tool`: functions that models call
-//! * other crates: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
+//! * other crates: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-documents`,
 //!   `petalflow-memory`, `petalflow-tracing`
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -91,6 +91,50 @@ fn published_packages_do_not_need_unpublished_ones() {
     report(&errors);
 }
 
+/// Users name the packages that the table of the README lists, and no others: the others say so where a user meets them.
+#[test]
+fn packages_say_who_names_them() {
+    let readme = std::fs::read_to_string(workspace::root().join("README.md"));
+    let readme = readme.expect("the README is readable");
+    let (_, crates) = readme
+        .split_once("\n## Crates\n")
+        .expect("the section exists");
+    let (table, _) = crates.split_once("\n## ").expect("another section follows");
+    let mut errors = Vec::new();
+    let mut named = 0;
+    for package in workspace::packages()
+        .iter()
+        .filter(|package| package.published)
+    {
+        let name = &package.name;
+        let is_internal = rules::INTERNAL_PACKAGES.contains(&&**name);
+        named += usize::from(!is_internal);
+        if table.contains(&format!("\n| `{name}` |")) == is_internal {
+            errors.push(format!(
+                "README.md: the table of crates has the packages that users name, and only those: see `{name}`"
+            ));
+        }
+        for (text, start) in [
+            (&package.description, "Internal to petalflow: "),
+            (&package.first_line(), "//! Internal to petalflow: "),
+        ] {
+            if text.starts_with(start) != is_internal {
+                errors.push(format!(
+                    "{}: the description and the first line of the library begin with `Internal to petalflow: ` if the package is in `INTERNAL_PACKAGES` of tests/tidy/rules.rs, and only then",
+                    package.folder.display()
+                ));
+            }
+        }
+    }
+    if named > rules::MAX_NAMED_PACKAGES {
+        errors.push(format!(
+            "users would have to know {named} packages, more than {}: make a module of one",
+            rules::MAX_NAMED_PACKAGES
+        ));
+    }
+    report(&errors);
+}
+
 /// `cargo test --workspace` runs all tests.
 #[test]
 fn tests_need_no_features() {

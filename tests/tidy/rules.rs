@@ -34,47 +34,47 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &[],
     ),
     layer("petalflow-artifacts", &["petalflow"], &["petalflow-sqlite"]),
-    layer("petalflow-backend", &["petalflow"], &[]),
+    layer("petalflow-workers", &["petalflow"], &[]),
     layer("petalflow-layers", &["petalflow"], &[]),
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-expression", &[], &[]),
     layer("petalflow-source", &[], &[]),
     layer(
-        "petalflow-documents",
+        "petalflow-documents-core",
         &["petalflow-expression", "petalflow-source"],
         &[],
     ),
     layer(
-        "petalflow-conversation-document",
+        "petalflow-conversations-core",
         &["petalflow-graph", "petalflow-source"],
         &[],
     ),
     layer(
-        "petalflow-conversation-macros",
-        &["petalflow-conversation-document", "petalflow-source"],
+        "petalflow-conversations-macros",
+        &["petalflow-conversations-core", "petalflow-source"],
         &[],
     ),
     layer(
-        "petalflow-conversation",
+        "petalflow-conversations",
         &[
             "petalflow",
-            "petalflow-conversation-document",
-            "petalflow-conversation-macros",
+            "petalflow-conversations-core",
+            "petalflow-conversations-macros",
             "petalflow-llm",
         ],
         &["petalflow-sqlite"],
     ),
     layer(
         "petalflow-documents-macros",
-        &["petalflow-documents", "petalflow-source"],
-        &["petalflow-envelope"],
+        &["petalflow-documents-core", "petalflow-source"],
+        &["petalflow-documents"],
     ),
     layer(
-        "petalflow-envelope",
+        "petalflow-documents",
         &[
             "petalflow",
-            "petalflow-documents",
+            "petalflow-documents-core",
             "petalflow-documents-macros",
             "petalflow-expression",
             "petalflow-llm",
@@ -84,7 +84,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer(
         "petalflow-server",
-        &["petalflow", "petalflow-envelope"],
+        &["petalflow", "petalflow-documents"],
         &["petalflow-sqlite"],
     ),
     layer(
@@ -109,7 +109,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer("petalflow-testing", &["petalflow"], &[]),
     layer(
-        "petalflow-protection",
+        "petalflow-encryption",
         &["petalflow"],
         &["petalflow-testing"],
     ),
@@ -120,10 +120,8 @@ pub(crate) const PACKAGES: &[Layer] = &[
         "petalflow-cli",
         &[
             "petalflow",
-            "petalflow-conversation",
-            "petalflow-conversation-document",
+            "petalflow-conversations",
             "petalflow-documents",
-            "petalflow-envelope",
             "petalflow-graph",
             "petalflow-llm",
             "petalflow-postgres",
@@ -136,15 +134,22 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
 ];
 
-/// Published only because `petalflow` depends on exactly one version of them: their names are not an interface.
+/// Published only because other packages of petalflow depend on them: their names are not an interface.
 pub(crate) const INTERNAL_PACKAGES: &[&str] = &[
     "petalflow-codec",
-    "petalflow-conversation-macros",
+    "petalflow-conversations-core",
+    "petalflow-conversations-macros",
+    "petalflow-documents-core",
     "petalflow-documents-macros",
+    "petalflow-expression",
     "petalflow-graph",
     "petalflow-macros",
+    "petalflow-source",
     "petalflow-store",
 ];
+
+/// The most packages that users name.
+pub(crate) const MAX_NAMED_PACKAGES: usize = 19;
 
 /// The modules of a package, lowest first: one uses only those before it. Packages without a row are only checked for
 /// circles.

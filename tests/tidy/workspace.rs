@@ -8,6 +8,7 @@ use serde_json::Value;
 
 pub(crate) struct Package {
     pub(crate) name: String,
+    pub(crate) description: String,
     /// The folder of its `Cargo.toml`, below [`root`].
     pub(crate) folder: PathBuf,
     pub(crate) published: bool,
@@ -16,6 +17,15 @@ pub(crate) struct Package {
     pub(crate) roots: Vec<PathBuf>,
     /// The tests that need features. If one is off, Cargo does not run the test and does not report it.
     pub(crate) tests_with_features: Vec<String>,
+}
+
+impl Package {
+    /// The first line of its library, or of its program if it has no library.
+    pub(crate) fn first_line(&self) -> String {
+        let file = self.roots.first().expect("a package has a target");
+        let text = std::fs::read_to_string(root().join(file)).expect("the file is readable");
+        text.lines().next().unwrap_or_default().to_owned()
+    }
 }
 
 pub(crate) struct Dependency {
@@ -83,6 +93,10 @@ fn read(package: &Value, workspace: &Path) -> Package {
             .map(|target| text(&target["name"]).to_owned())
             .collect(),
         name: text(&package["name"]).to_owned(),
+        description: package["description"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         folder: below(&package["manifest_path"])
             .parent()
             .expect("a file has a folder")

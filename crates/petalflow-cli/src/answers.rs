@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use petalflow::interrupt::Interrupt;
-use petalflow_documents::GraphDefinition;
-use petalflow_envelope::kinds::{
+use petalflow_documents::document::GraphDefinition;
+use petalflow_documents::kinds::{
     HumanOption, HumanQuestion, HumanRequest, HumanResponse, RequestType,
 };
 use petalflow_source::names;

@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::str::Utf8Error;
 
-use petalflow_conversation_document as conversation;
-use petalflow_documents as documents;
+use petalflow_conversations::document as conversation;
+use petalflow_documents::document;
 use petalflow_source::{Code, Diagnostics, Format, Pointer, Report, Severity};
 use serde_json::Value;
 
@@ -74,8 +74,8 @@ impl File {
     }
 
     /// The text as a graph or an agent workflow.
-    pub(crate) fn graph_source(&self) -> documents::Source {
-        documents::Source::new(&self.name, &self.text).format(self.format)
+    pub(crate) fn graph_source(&self) -> document::Source {
+        document::Source::new(&self.name, &self.text).format(self.format)
     }
 
     /// The text as a conversation flow, or as plain data.

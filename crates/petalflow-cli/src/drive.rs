@@ -5,8 +5,8 @@ use petalflow::interrupt::{Interrupt, Resume};
 use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
 use petalflow::thread::{Thread, ThreadError, ThreadRun};
 use petalflow::{Graph, RunError};
-use petalflow_envelope::Envelope;
-use petalflow_envelope::kinds::HumanQuestion;
+use petalflow_documents::Envelope;
+use petalflow_documents::kinds::HumanQuestion;
 
 use crate::answers::{self, AnswerArgs};
 use crate::events::View;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use petalflow_envelope::{Envelope, WireEnvelope};
+use petalflow_documents::{Envelope, WireEnvelope};
 use petalflow_llm::ChatMessage;
 use serde_json::{Map, Value};
 

@@ -8,7 +8,7 @@ use petalflow::State;
 use petalflow::event::{Event, EventKind, TaskId};
 use petalflow::interrupt::Interrupt;
 use petalflow::thread::ThreadError;
-use petalflow_envelope::run::RunEventKind;
+use petalflow_documents::run::RunEventKind;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -5,8 +5,8 @@ use std::future::Future;
 
 use petalflow::BoxError;
 use petalflow::tool::FuncTool;
-use petalflow_conversation::ActionCall;
-use petalflow_conversation_document::{Action, Conversation, Handler};
+use petalflow_conversations::ActionCall;
+use petalflow_conversations::document::{Action, Conversation, Handler};
 use serde_json::{Map, Value, json};
 
 use crate::program_tool::ProgramTool;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use petalflow_conversation_document::{self as conversation, Checked};
-use petalflow_documents::{Catalog, Definition, ReadGraph};
-use petalflow_envelope::builder::EnvelopeFlow;
-use petalflow_envelope::documents::{Services, load};
+use petalflow_conversations::document::{self as conversation, Checked};
+use petalflow_documents::builder::EnvelopeFlow;
+use petalflow_documents::document::{Catalog, Definition, ReadGraph};
+use petalflow_documents::{Services, load};
 
 use crate::diagnostics::Findings;
 use crate::document::{File, Kind};

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use petalflow::tool::FuncTool;
-use petalflow_documents::{Catalog, GraphDefinition, Needs, ToolMode};
-use petalflow_envelope::Changes;
-use petalflow_envelope::documents::Services;
-use petalflow_envelope::kinds::{AutoHandler, FuncNode, ThreadHandler};
+use petalflow_documents::Changes;
+use petalflow_documents::Services;
+use petalflow_documents::document::{Catalog, GraphDefinition, Needs, ToolMode};
+use petalflow_documents::kinds::{AutoHandler, FuncNode, ThreadHandler};
 use petalflow_llm::{LlmClient, ScriptedModel};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! What petalflow stores: the records of checkpoints, and values as MessagePack. An implementation detail of `petalflow`:
-//! depend on that instead.
+//! Internal to petalflow: what it stores, the records of checkpoints, and values as MessagePack. Depend on `petalflow`.
 //!
 //! [`Record`] is a checkpoint, and [`Outline`] is the part of it that describes the program.
 //! `docs/reference/checkpoint-format.md` describes the bytes.

@@ -5,7 +5,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Token, Visibility, bracketed};
 
 pub(crate) struct FlowFrom {
-    /// The path of `petalflow-envelope`.
+    /// The path of `petalflow-documents`.
     pub(crate) runtime: TokenStream,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,

@@ -63,7 +63,6 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
         path,
         ..
     } = flow;
-    let documents = quote!(#runtime::documents);
     let services = format_ident!("{name}Services");
     let file = path.value();
     let title = format!("The graph `{}` of `{file}`.\n\n{}", model.id, model.diagram);
@@ -71,20 +70,20 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
     let warnings = &model.warnings;
     let add = model.needs.iter().map(added);
     let (parameter, supplied) = if model.needs.is_empty() {
-        (quote!(), quote!(#documents::Services::new()))
+        (quote!(), quote!(#runtime::Services::new()))
     } else {
         (
             quote!(services: #services),
-            quote!(#documents::Services::new() #(#add)*),
+            quote!(#runtime::Services::new() #(#add)*),
         )
     };
     let services_type = (!model.needs.is_empty()).then(|| services_type(flow, model, &services));
-    let conversions = conversions(&documents, name);
+    let conversions = conversions(runtime, name);
     quote! {
         #(#attributes)*
         #[doc = #title]
         #[derive(Clone)]
-        #visibility struct #name(#documents::__private::Flow);
+        #visibility struct #name(#runtime::__private::Flow);
 
         #services_type
 
@@ -101,9 +100,9 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
             /// # Errors
             ///
             /// If the settings of a node are wrong in a way that the compiler cannot see.
-            pub fn new(#parameter) -> ::core::result::Result<Self, #documents::LoadError> {
+            pub fn new(#parameter) -> ::core::result::Result<Self, #runtime::LoadError> {
                 let services = #supplied;
-                #documents::load_source(&#documents::Source::new(#file, Self::SOURCE), &services).map(#name)
+                #runtime::load_source(&#runtime::document::Source::new(#file, Self::SOURCE), &services).map(#name)
             }
         }
 
@@ -114,8 +113,7 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
 /// The struct with a field for each model, tool and function that the document needs.
 fn services_type(flow: &FlowFrom, model: &Model, services: &Ident) -> TokenStream {
     let (runtime, visibility) = (&flow.runtime, &flow.visibility);
-    let documents = quote!(#runtime::documents);
-    let fields = model.needs.iter().map(|need| field(need, &documents));
+    let fields = model.needs.iter().map(|need| field(need, runtime));
     let title = format!("What the graph `{}` needs.", model.id);
     let debug = opaque_debug(services);
     quote! {
@@ -139,20 +137,20 @@ fn opaque_debug(name: &Ident) -> TokenStream {
 }
 
 /// `Debug` of the flow, and what makes it usable as the flow of the runtime.
-fn conversions(documents: &TokenStream, name: &Ident) -> TokenStream {
+fn conversions(runtime: &TokenStream, name: &Ident) -> TokenStream {
     let debug = opaque_debug(name);
     quote! {
         #debug
 
         impl ::core::ops::Deref for #name {
-            type Target = #documents::__private::Flow;
+            type Target = #runtime::__private::Flow;
 
             fn deref(&self) -> &Self::Target {
                 &self.0
             }
         }
 
-        impl ::core::convert::From<#name> for #documents::__private::Flow {
+        impl ::core::convert::From<#name> for #runtime::__private::Flow {
             fn from(flow: #name) -> Self {
                 flow.0
             }
@@ -160,10 +158,10 @@ fn conversions(documents: &TokenStream, name: &Ident) -> TokenStream {
     }
 }
 
-fn field(need: &Need, documents: &TokenStream) -> TokenStream {
+fn field(need: &Need, runtime: &TokenStream) -> TokenStream {
     let field = format_ident!("{}", need.field);
     let Need { kind, name, .. } = need;
-    let private = quote!(#documents::__private);
+    let private = quote!(#runtime::__private);
     let (doc, ty) = match kind {
         NeedKind::Model => (
             format!("The model of provider `{name}`."),

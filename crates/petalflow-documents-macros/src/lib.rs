@@ -1,4 +1,4 @@
-//! `flow_from!`: an implementation detail of `petalflow-envelope`, whose documentation has the macro.
+//! Internal to petalflow: `flow_from!`. Depend on `petalflow-documents`, whose documentation has the macro.
 
 mod ast;
 mod expand;
@@ -7,7 +7,7 @@ mod model;
 use petalflow_source::Folders;
 use proc_macro::TokenStream;
 
-/// See `petalflow_envelope::flow_from!`, which adds the path of its crate.
+/// See `petalflow_documents::flow_from!`, which adds the path of its crate.
 #[doc(hidden)]
 #[proc_macro]
 pub fn flow_from_impl(input: TokenStream) -> TokenStream {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use petalflow_documents::{Catalog, GraphDefinition, Source};
+use petalflow_documents_core::{Catalog, GraphDefinition, Source};
 use petalflow_source::Folders;
 
 use crate::ast::FlowFrom;

@@ -1,10 +1,9 @@
-//! Documents: the model, the diagnostics, the compiler. The series and the number before a
-//! test's name are explained in `docs/reference/compatibility.md`.
+//! Documents, the envelope and the nodes over it. The series and the number before a test's name are explained in
+//! `docs/reference/compatibility.md`.
 
-mod agents;
-mod golden;
-mod graphs;
-mod hostile;
-mod schemas;
+mod builder;
+mod kinds;
+mod loader;
+mod run;
+mod state;
 mod support;
-mod syntax;

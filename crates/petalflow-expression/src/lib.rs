@@ -1,4 +1,5 @@
-//! The expression language of conditions, over the variables of an envelope.
+//! Internal to petalflow: the expression language of conditions, over the variables of an envelope. Depend on
+//! `petalflow-documents`.
 //!
 //! | precedence, lowest first | meaning |
 //! | --- | --- |

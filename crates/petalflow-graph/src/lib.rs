@@ -1,7 +1,7 @@
-//! Graphs of petalflow: the model, the rules with their messages, and the analyses.
+//! Internal to petalflow: the model of a graph, the rules with their messages, and the analyses. Depend on `petalflow`.
 //!
 //! The macros check the graph of a `flow!` with it. Constant evaluation checks the types of the nodes with it. The run-time
-//! builder does both. This crate is an implementation detail of `petalflow`. Depend on `petalflow` instead.
+//! builder does both.
 //!
 //! | module | contents |
 //! | --- | --- |

@@ -7,8 +7,8 @@ use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use petalflow::interrupt::{Answer, Ask, Decision, InterruptId, InterruptKind, Resume};
-use petalflow_envelope::Envelope;
-use petalflow_envelope::kinds::{HumanQuestion, HumanResponse, RequestType};
+use petalflow_documents::Envelope;
+use petalflow_documents::kinds::{HumanQuestion, HumanResponse, RequestType};
 use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;

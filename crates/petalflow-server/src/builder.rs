@@ -7,10 +7,11 @@ use std::sync::Arc;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow::{Flow, Launch};
-use petalflow_envelope::Envelope;
-use petalflow_envelope::builder::EnvelopeFlow;
-use petalflow_envelope::documents::{ReadGraph, Services, load};
-use petalflow_envelope::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
+use petalflow_documents::Envelope;
+use petalflow_documents::builder::EnvelopeFlow;
+use petalflow_documents::document::ReadGraph;
+use petalflow_documents::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
+use petalflow_documents::{Services, load};
 
 use crate::hook::{Hook, HookThreads, check_name};
 use crate::settings::{Listener, Settings};
@@ -20,8 +21,8 @@ use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 ///
 /// ```
 /// use petalflow::checkpoint::InMemoryStore;
-/// use petalflow_envelope::builder::EnvelopeBuilder;
-/// use petalflow_envelope::kinds::{TriggerAuth, WebhookTriggerConfig, WebhookTriggerNode};
+/// use petalflow_documents::builder::EnvelopeBuilder;
+/// use petalflow_documents::kinds::{TriggerAuth, WebhookTriggerConfig, WebhookTriggerNode};
 /// use petalflow_server::{Limits, Server};
 ///
 /// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
@@ -98,11 +99,12 @@ impl ServerBuilder {
     /// The document is a `&GraphDefinition`, or a [`ReadGraph`], whose settings are not read again.
     ///
     /// To let people answer questions over HTTP, give the services a
-    /// [`ThreadHandler`](petalflow_envelope::kinds::ThreadHandler), and call [`threads`](Self::threads).
+    /// [`ThreadHandler`](petalflow_documents::kinds::ThreadHandler), and call [`threads`](Self::threads).
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_envelope::documents::{Catalog, Services, Source};
+    /// use petalflow_documents::document::{Catalog, Source};
+    /// use petalflow_documents::Services;
     /// use petalflow_server::Server;
     ///
     /// let source = Source::new("orders.graph.yaml", "
@@ -148,8 +150,8 @@ impl ServerBuilder {
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_envelope::builder::EnvelopeBuilder;
-    /// use petalflow_envelope::kinds::{NoopNode, WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_documents::builder::EnvelopeBuilder;
+    /// use petalflow_documents::kinds::{NoopNode, WebhookTriggerConfig, WebhookTriggerNode};
     /// use petalflow_server::Server;
     ///
     /// # fn main() -> Result<(), petalflow::BoxError> {
@@ -176,8 +178,8 @@ impl ServerBuilder {
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
     /// use petalflow::prelude::*;
-    /// use petalflow_envelope::Envelope;
-    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_documents::Envelope;
+    /// use petalflow_documents::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
     /// use petalflow_server::Server;
     ///
     /// fn trigger() -> WebhookTriggerNode {

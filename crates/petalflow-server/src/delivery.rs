@@ -8,7 +8,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use petalflow::checkpoint::{Claim, Store, ThreadStatus};
-use petalflow_envelope::{Envelope, WireEnvelope};
+use petalflow_documents::{Envelope, WireEnvelope};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::sync::broadcast::error::RecvError;

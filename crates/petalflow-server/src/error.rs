@@ -1,6 +1,6 @@
 //! The errors of the builder of a server.
 
-use petalflow_envelope::documents::LoadError;
+use petalflow_documents::LoadError;
 
 /// A mistake in the settings of a server.
 ///

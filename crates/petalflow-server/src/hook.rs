@@ -7,8 +7,8 @@ use petalflow::event::{Event, LoggedEvent};
 use petalflow::interrupt::Resume;
 use petalflow::thread::{OnBusy, Snapshot, ThreadError, Threads};
 use petalflow::{Flow, RunError, async_trait};
-use petalflow_envelope::Envelope;
-use petalflow_envelope::kinds::WebhookTriggerNode;
+use petalflow_documents::Envelope;
+use petalflow_documents::kinds::WebhookTriggerNode;
 
 use crate::SetupError;
 

@@ -1,9 +1,10 @@
 //! An HTTP server for webhooks: a request to a trigger starts a durable run of a graph over an
-//! [`Envelope`](petalflow_envelope::Envelope).
+//! [`Envelope`](petalflow_documents::Envelope).
 //!
 //! ```
 //! use petalflow::checkpoint::InMemoryStore;
-//! use petalflow_envelope::documents::{Catalog, Services, Source};
+//! use petalflow_documents::document::{Catalog, Source};
+//! use petalflow_documents::Services;
 //! use petalflow_server::Server;
 //! use tokio::net::TcpListener;
 //!
@@ -42,7 +43,7 @@
 //! | to `/workflows/{graph}/webhooks/{trigger}` | 202 and `{"thread": ..}`: the input is stored, and the run continues |
 //! | `GET /threads/{thread}` | the status, the envelope and the open questions |
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it |
-//! | `POST /threads/{thread}/answers/{question}` with a [`HumanResponse`](petalflow_envelope::kinds::HumanResponse) | 202 for the first answer, 409 for all others |
+//! | `POST /threads/{thread}/answers/{question}` with a [`HumanResponse`](petalflow_documents::kinds::HumanResponse) | 202 for the first answer, 409 for all others |
 //!
 //! The addresses of threads are served only with [`ServerBuilder::threads`], which sets their authentication. An error is
 //! `{"error": "what is wrong"}`.

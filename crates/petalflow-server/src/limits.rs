@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Limits on clients. Each trigger has a limit of its own for the size of a body:
-/// [`WebhookTriggerConfig::max_body_bytes`](petalflow_envelope::kinds::WebhookTriggerConfig::max_body_bytes).
+/// [`WebhookTriggerConfig::max_body_bytes`](petalflow_documents::kinds::WebhookTriggerConfig::max_body_bytes).
 ///
 /// ```
 /// use petalflow_server::Limits;

@@ -8,7 +8,7 @@ use petalflow::RunError;
 use petalflow::checkpoint::StoreError;
 use petalflow::interrupt::AnswerError;
 use petalflow::thread::ThreadError;
-use petalflow_envelope::kinds;
+use petalflow_documents::kinds;
 use serde_json::json;
 
 /// A refused request: a status and a text.

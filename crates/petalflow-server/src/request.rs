@@ -9,7 +9,7 @@ use axum::extract::{ConnectInfo, OriginalUri, Query};
 use axum::http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::{HeaderMap, StatusCode, request::Parts};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use petalflow_envelope::kinds::WebhookRequest;
+use petalflow_documents::kinds::WebhookRequest;
 
 use crate::Limits;
 use crate::refusal::Refusal;
@@ -119,5 +119,5 @@ pub(crate) async fn body(
 }
 
 fn body_too_large(limit: usize) -> Refusal {
-    petalflow_envelope::kinds::Refusal::TooLarge { limit }.into()
+    petalflow_documents::kinds::Refusal::TooLarge { limit }.into()
 }

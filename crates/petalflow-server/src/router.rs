@@ -19,8 +19,8 @@ impl Server {
     ///
     /// ```
     /// # use petalflow::checkpoint::InMemoryStore;
-    /// # use petalflow_envelope::builder::EnvelopeBuilder;
-    /// # use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// # use petalflow_documents::builder::EnvelopeBuilder;
+    /// # use petalflow_documents::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
     /// # use petalflow_server::Server;
     /// # fn main() -> Result<(), petalflow::BoxError> {
     /// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;

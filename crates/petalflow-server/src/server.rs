@@ -10,7 +10,7 @@ use petalflow::checkpoint::{ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::event::EventKind;
 use petalflow::interrupt::Resume;
 use petalflow::thread::ThreadError;
-use petalflow_envelope::Envelope;
+use petalflow_documents::Envelope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio_util::task::TaskTracker;
 
@@ -26,8 +26,8 @@ const PAGE: usize = 256;
 ///
 /// ```
 /// use petalflow::checkpoint::InMemoryStore;
-/// use petalflow_envelope::builder::EnvelopeBuilder;
-/// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+/// use petalflow_documents::builder::EnvelopeBuilder;
+/// use petalflow_documents::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
 /// use petalflow_server::Server;
 ///
 /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
@@ -88,8 +88,8 @@ impl Server {
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_envelope::builder::EnvelopeBuilder;
-    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_documents::builder::EnvelopeBuilder;
+    /// use petalflow_documents::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
     /// use petalflow_server::Server;
     ///
     /// # fn main() -> Result<(), petalflow::BoxError> {
@@ -115,8 +115,8 @@ impl Server {
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_envelope::builder::EnvelopeBuilder;
-    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_documents::builder::EnvelopeBuilder;
+    /// use petalflow_documents::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
     /// use petalflow_server::Server;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -213,8 +213,8 @@ impl Server {
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_envelope::builder::EnvelopeBuilder;
-    /// use petalflow_envelope::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
+    /// use petalflow_documents::builder::EnvelopeBuilder;
+    /// use petalflow_documents::kinds::{WebhookTriggerConfig, WebhookTriggerNode};
     /// use petalflow_server::Server;
     /// use std::time::Duration;
     ///

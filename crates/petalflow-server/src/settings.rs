@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
-use petalflow_envelope::kinds::TriggerAuth;
+use petalflow_documents::kinds::TriggerAuth;
 
 use crate::hook::Hook;
 use crate::{Limits, Notice};

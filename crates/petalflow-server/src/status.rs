@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use petalflow_envelope::WireEnvelope;
+use petalflow_documents::WireEnvelope;
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;

@@ -4,8 +4,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow_envelope::documents::Services;
-use petalflow_envelope::kinds::{ThreadHandler, TriggerAuth};
+use petalflow_documents::Services;
+use petalflow_documents::kinds::{ThreadHandler, TriggerAuth};
 use petalflow_server::{Server, ServerBuilder};
 use serde_json::{Value, json};
 

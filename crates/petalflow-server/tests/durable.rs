@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow_envelope::documents::Services;
+use petalflow_documents::Services;
 use petalflow_server::{Limits, Server};
 use petalflow_sqlite::SqliteStore;
 use serde_json::json;
@@ -20,7 +20,7 @@ fn two_node_server(store: &SqliteStore, work: &Work) -> Server {
             "transform": "template", "template": "done", "output_var": "text" } }),
     ];
     let server = Server::builder(store).document(graph(json!({}), &nodes), &work.waiting());
-    let server = server.threads(petalflow_envelope::kinds::TriggerAuth::None);
+    let server = server.threads(petalflow_documents::kinds::TriggerAuth::None);
     server.build().expect("right")
 }
 

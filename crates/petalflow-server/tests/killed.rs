@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use petalflow::checkpoint::{Store, ThreadQuery, ThreadStatus};
-use petalflow_envelope::Changes;
-use petalflow_envelope::documents::Services;
-use petalflow_envelope::kinds::FuncNode;
+use petalflow_documents::Changes;
+use petalflow_documents::Services;
+use petalflow_documents::kinds::FuncNode;
 use petalflow_server::Server;
 use petalflow_sqlite::SqliteStore;
 use serde_json::{Value, json};

@@ -1,9 +1,10 @@
 //! Mistakes in the settings.
 
 use petalflow::checkpoint::InMemoryStore;
-use petalflow_envelope::builder::EnvelopeBuilder;
-use petalflow_envelope::documents::{ReadGraph, Services};
-use petalflow_envelope::kinds::{NoopNode, TriggerAuth, WebhookTriggerConfig, WebhookTriggerNode};
+use petalflow_documents::Services;
+use petalflow_documents::builder::EnvelopeBuilder;
+use petalflow_documents::document::ReadGraph;
+use petalflow_documents::kinds::{NoopNode, TriggerAuth, WebhookTriggerConfig, WebhookTriggerNode};
 use petalflow_server::{Server, SetupError};
 use serde_json::json;
 

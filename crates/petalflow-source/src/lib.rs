@@ -1,4 +1,5 @@
-//! Documents in JSON and YAML: values with their positions, and everything that is wrong with them at once.
+//! Internal to petalflow: documents in JSON and YAML as values with their positions, and everything that is wrong with
+//! them at once.
 //!
 //! A kind of document has an enum of [codes](Code). [`Source::inspect`] parses a text and lets the rules of that kind
 //! add their findings to a [`Report`]. What comes out are [`Diagnostics`] with file, line and column. The first rules are

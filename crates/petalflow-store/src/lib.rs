@@ -1,5 +1,5 @@
-//! Stores of petalflow, and what is known of a thread without the program that runs it. An implementation detail of
-//! `petalflow`: depend on that instead.
+//! Internal to petalflow: its stores, and what is known of a thread without the program that runs it. Depend on
+//! `petalflow`.
 //!
 //! | module | contents |
 //! | --- | --- |

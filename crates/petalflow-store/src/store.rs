@@ -7,7 +7,7 @@ use crate::error::{BoxError, message_with_sources};
 use crate::ids::TaskId;
 use async_trait::async_trait;
 
-/// The first bytes of each payload that `petalflow-protection` has sealed. No checkpoint and no stored value begins with them,
+/// The first bytes of each payload that `petalflow-encryption` has sealed. No checkpoint and no stored value begins with them,
 /// so a program that reads a sealed checkpoint without its protection gets [`StoreError::Protection`].
 ///
 /// ```

@@ -178,7 +178,7 @@ impl ThreadStorage {
         if checkpoint.bytes.starts_with(&SEALED_MARKER) {
             // Sealed payloads cannot be read. This states the reason before decoding fails.
             return Err(StoreError::Protection(format!(
-                "checkpoint {seq} of thread `{thread}`{}: it is sealed, and this program uses the store without the protection that it needs: wrap the store in `petalflow_protection::ProtectedStore`",
+                "checkpoint {seq} of thread `{thread}`{}: it is sealed, and this program uses the store without the protection that it needs: wrap the store in `petalflow_encryption::ProtectedStore`",
                 within(namespace)
             )));
         }

@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use petalflow::event::EventKind;
 use petalflow::thread::Thread;
-use petalflow_conversation::{ConversationEvent, ConversationStateInput, TurnFlow};
+use petalflow_conversations::{ConversationEvent, ConversationStateInput, TurnFlow};
 
 /// Runs turns until the conversation or the lines end. A stored conversation continues where it stopped.
 ///

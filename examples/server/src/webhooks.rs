@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
-use petalflow_envelope::flow_from;
-use petalflow_envelope::kinds::{ThreadHandler, TriggerAuth};
+use petalflow_documents::flow_from;
+use petalflow_documents::kinds::{ThreadHandler, TriggerAuth};
 use petalflow_server::Server;
 
 flow_from!(

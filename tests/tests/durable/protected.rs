@@ -4,7 +4,7 @@ use petalflow::checkpoint::{Address, InMemoryStore, Store as _, StoreError};
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::thread::{Thread, ThreadError};
-use petalflow_protection::{Encryption, ProtectedStore, Protection, SecretKey, Signing};
+use petalflow_encryption::{Encryption, ProtectedStore, Protection, SecretKey, Signing};
 use petalflow_test_support::assert_contains;
 
 /// A text that must not be readable in the store.

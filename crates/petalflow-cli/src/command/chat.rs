@@ -10,10 +10,10 @@ use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::EventKind;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{Thread, ThreadRun};
-use petalflow_conversation::{
+use petalflow_conversations::document::Conversation;
+use petalflow_conversations::{
     ConversationEvent, ConversationFlow, ConversationState, ConversationStateInput, TurnFlow,
 };
-use petalflow_conversation_document::Conversation;
 use petalflow_llm::ScriptedModel;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use petalflow_documents::Definition;
+use petalflow_documents::document::Definition;
 
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;

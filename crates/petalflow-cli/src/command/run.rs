@@ -7,7 +7,7 @@ use std::time::Duration;
 use petalflow::run::CancelToken;
 use petalflow::thread::Thread;
 use petalflow::{Flow, Graph};
-use petalflow_envelope::{Envelope, EnvelopeErrors, Trace, WireEnvelope};
+use petalflow_documents::{Envelope, EnvelopeErrors, Trace, WireEnvelope};
 use serde_json::json;
 
 use crate::answers::AnswerArgs;
@@ -97,7 +97,7 @@ impl RunArgs {
     /// A launch with these settings.
     pub(crate) fn launch(
         &self,
-        flow: &petalflow_envelope::builder::EnvelopeFlow,
+        flow: &petalflow_documents::builder::EnvelopeFlow,
         token: &CancelToken,
     ) -> petalflow::Launch<Graph<Envelope>> {
         let launch = flow

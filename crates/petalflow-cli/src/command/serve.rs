@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use petalflow_envelope::kinds::TriggerAuth;
+use petalflow_documents::kinds::TriggerAuth;
 use petalflow_server::{Notice, Server};
 use tokio::net::TcpListener;
 

@@ -1,6 +1,6 @@
 //! Lists the types of nodes and their settings.
 
-use petalflow_documents::{SETTINGS_SCHEMAS, inner_node_setting};
+use petalflow_documents::document::{SETTINGS_SCHEMAS, inner_node_setting};
 use petalflow_source::names;
 use serde_json::{Map, Value, json};
 

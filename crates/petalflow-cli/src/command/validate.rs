@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use petalflow_conversation_document as conversation;
-use petalflow_documents::Catalog;
+use petalflow_conversations::document as conversation;
+use petalflow_documents::document::Catalog;
 
 use crate::diagnostics::Findings;
 use crate::document::{File, Kind};

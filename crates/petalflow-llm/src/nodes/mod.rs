@@ -8,7 +8,7 @@
 //! | [`Prompt<Q, A>`](Prompt) | the text in `Q` | the answer, to `A`: text, or a type of yours |
 //! | [`Tools<K>`](Tools) | the conversation in `K` | the results of the calls in its last message, to `K` |
 //!
-//! The crate `petalflow-envelope` has `LlmNode` and `ToolNode`, whose variables are named at run time.
+//! The crate `petalflow-documents` has `LlmNode` and `ToolNode`, whose variables are named at run time.
 //!
 //! The model is a managed value, [`Model`], or the node's own; tools are a managed
 //! [`ToolSet`](petalflow::tool::ToolSet), or the node's own. Nodes emit their output as [`NodeOutput`] events.

@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use petalflow_envelope::kinds::AutoHandler;
-use petalflow_envelope::{Envelope, flow_from};
+use petalflow_documents::kinds::AutoHandler;
+use petalflow_documents::{Envelope, flow_from};
 use petalflow_llm::{LlmClient, LlmError, LlmRequest, ProviderModel, ScriptedModel};
 
 flow_from!("../../documents/greeting.graph.json");

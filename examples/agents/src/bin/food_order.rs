@@ -8,7 +8,7 @@ use petalflow::Result;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::ToolContext;
 use petalflow_agent_examples::{Newest, choose, newest, phone};
-use petalflow_conversation::{ConversationFlow, conversation};
+use petalflow_conversations::{ConversationFlow, conversation};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 // The impl has no method for the action `print`.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::conversation;
+use petalflow_conversations::conversation;
 use serde_json::Value;
 
 conversation! { Order("../order.json") }

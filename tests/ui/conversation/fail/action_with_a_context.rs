@@ -1,7 +1,7 @@
 // The handler of an action takes the call of the action.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::conversation;
+use petalflow_conversations::conversation;
 use serde_json::Value;
 
 conversation! { Order("../order.json") }

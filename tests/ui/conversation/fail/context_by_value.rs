@@ -1,7 +1,7 @@
 // The context is a reference.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("../order.json") }

@@ -2,7 +2,7 @@
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow::tool::schemars::{self, JsonSchema};
-use petalflow_conversation::{ActionCall, BranchResult, conversation};
+use petalflow_conversations::{ActionCall, BranchResult, conversation};
 
 conversation! { Age("declarative_action_misspelt.yaml") }
 

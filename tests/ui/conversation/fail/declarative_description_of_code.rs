@@ -1,5 +1,5 @@
 // The code describes the function.
-petalflow_conversation::conversation! { Broken("declarative_description_of_code.yaml") }
+petalflow_conversations::conversation! { Broken("declarative_description_of_code.yaml") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // The first node does not exist.
-petalflow_conversation::conversation! { Broken("declarative_first_node.yaml") }
+petalflow_conversations::conversation! { Broken("declarative_first_node.yaml") }
 
 fn main() {
     let _ = Broken;

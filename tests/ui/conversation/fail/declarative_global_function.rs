@@ -1,5 +1,5 @@
 // A function of a node has the name of one that all nodes have.
-petalflow_conversation::conversation! { Broken("declarative_global_function.yaml") }
+petalflow_conversations::conversation! { Broken("declarative_global_function.yaml") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // The text is not YAML.
-petalflow_conversation::conversation! { Broken("declarative_indentation.yaml") }
+petalflow_conversations::conversation! { Broken("declarative_indentation.yaml") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // The field is called `task_messages`.
-petalflow_conversation::conversation! { Broken("declarative_misspelt_field.yaml") }
+petalflow_conversations::conversation! { Broken("declarative_misspelt_field.yaml") }
 
 fn main() {
     let _ = Broken;

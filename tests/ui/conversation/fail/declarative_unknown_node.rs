@@ -1,5 +1,5 @@
 // A function leads to a node that does not exist.
-petalflow_conversation::conversation! { Broken("declarative_unknown_node.yaml") }
+petalflow_conversations::conversation! { Broken("declarative_unknown_node.yaml") }
 
 fn main() {
     let _ = Broken;

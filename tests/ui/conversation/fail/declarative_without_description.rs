@@ -1,5 +1,5 @@
 // The model must know when to call the function.
-petalflow_conversation::conversation! { Broken("declarative_without_description.yaml") }
+petalflow_conversations::conversation! { Broken("declarative_without_description.yaml") }
 
 fn main() {
     let _ = Broken;

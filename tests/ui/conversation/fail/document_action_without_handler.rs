@@ -1,5 +1,5 @@
 // An action of type `function` names its code.
-petalflow_conversation::conversation! { Broken("document_action_without_handler.json") }
+petalflow_conversations::conversation! { Broken("document_action_without_handler.json") }
 
 fn main() {
     let _ = Broken;

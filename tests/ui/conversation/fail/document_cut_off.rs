@@ -1,7 +1,7 @@
 // The text ends in the middle, so the macro cannot know all methods. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("document_cut_off.json") }

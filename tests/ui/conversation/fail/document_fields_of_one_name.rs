@@ -1,5 +1,5 @@
 // Two parameters would be the same field.
-petalflow_conversation::conversation! { Broken("document_fields_of_one_name.json") }
+petalflow_conversations::conversation! { Broken("document_fields_of_one_name.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,7 +1,7 @@
 // A function has no name, so the macro cannot know its method. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("document_function_without_a_name.json") }

@@ -1,5 +1,5 @@
 // Two functions would be the same method.
-petalflow_conversation::conversation! { Broken("document_methods_of_one_name.json") }
+petalflow_conversations::conversation! { Broken("document_methods_of_one_name.json") }
 
 fn main() {
     let _ = Broken;

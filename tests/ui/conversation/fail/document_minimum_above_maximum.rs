@@ -1,5 +1,5 @@
 // No number fits.
-petalflow_conversation::conversation! { Broken("document_minimum_above_maximum.json") }
+petalflow_conversations::conversation! { Broken("document_minimum_above_maximum.json") }
 
 fn main() {
     let _ = Broken;

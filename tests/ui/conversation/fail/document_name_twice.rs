@@ -1,5 +1,5 @@
 // A name is there twice in an object.
-petalflow_conversation::conversation! { Broken("document_name_twice.json") }
+petalflow_conversations::conversation! { Broken("document_name_twice.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // No value fits.
-petalflow_conversation::conversation! { Broken("document_no_choices.json") }
+petalflow_conversations::conversation! { Broken("document_no_choices.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // The file is not a conversation.
-petalflow_conversation::conversation! { Broken("document_of_something_else.json") }
+petalflow_conversations::conversation! { Broken("document_of_something_else.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // The regular expression cannot be read.
-petalflow_conversation::conversation! { Broken("document_pattern.json") }
+petalflow_conversations::conversation! { Broken("document_pattern.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // A key must not contain a space.
-petalflow_conversation::conversation! { Broken("document_placeholder.json") }
+petalflow_conversations::conversation! { Broken("document_placeholder.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,7 +1,7 @@
 // The properties are a list, so the macro cannot know the arguments. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("document_properties_as_a_list.json") }

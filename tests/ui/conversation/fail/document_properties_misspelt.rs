@@ -1,7 +1,7 @@
 // A field that the editor does not know, almost `properties`. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("document_properties_misspelt.json") }

@@ -1,5 +1,5 @@
 // A required parameter does not exist.
-petalflow_conversation::conversation! { Broken("document_required_misspelt.json") }
+petalflow_conversations::conversation! { Broken("document_required_misspelt.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,7 +1,7 @@
 // Texts of JSON have double quotes. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("document_single_quotes.json") }

@@ -1,5 +1,5 @@
 // A summary needs a prompt.
-petalflow_conversation::conversation! { Broken("document_summary_without_prompt.json") }
+petalflow_conversations::conversation! { Broken("document_summary_without_prompt.json") }
 
 fn main() {
     let _ = Broken;

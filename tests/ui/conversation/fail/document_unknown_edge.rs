@@ -1,5 +1,5 @@
 // An edge leads to a node that does not exist.
-petalflow_conversation::conversation! { Broken("document_unknown_edge.json") }
+petalflow_conversations::conversation! { Broken("document_unknown_edge.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,7 +1,7 @@
 // A function leads to a node that does not exist. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("document_unknown_node.json") }

@@ -1,5 +1,5 @@
 // The comparison does not exist.
-petalflow_conversation::conversation! { Broken("document_unknown_operator.json") }
+petalflow_conversations::conversation! { Broken("document_unknown_operator.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // The role does not exist.
-petalflow_conversation::conversation! { Broken("document_unknown_role.json") }
+petalflow_conversations::conversation! { Broken("document_unknown_role.json") }
 
 fn main() {
     let _ = Broken;

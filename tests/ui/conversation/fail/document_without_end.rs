@@ -1,5 +1,5 @@
 // The text ends too early.
-petalflow_conversation::conversation! { Broken("document_without_end.json") }
+petalflow_conversations::conversation! { Broken("document_without_end.json") }
 
 fn main() {
     let _ = Broken;

@@ -1,5 +1,5 @@
 // In Python, a word without quotes is a variable.
-petalflow_conversation::conversation! { Broken("document_word_without_quotes.json") }
+petalflow_conversations::conversation! { Broken("document_word_without_quotes.json") }
 
 fn main() {
     let _ = Broken;

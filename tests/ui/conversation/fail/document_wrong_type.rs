@@ -1,5 +1,5 @@
 // A position is two numbers.
-petalflow_conversation::conversation! { Broken("document_wrong_type.json") }
+petalflow_conversations::conversation! { Broken("document_wrong_type.json") }
 
 fn main() {
     let _ = Broken;

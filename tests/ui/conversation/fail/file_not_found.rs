@@ -1,4 +1,4 @@
 // The file does not exist.
-petalflow_conversation::conversation! { Order("../oder.json") }
+petalflow_conversations::conversation! { Order("../oder.json") }
 
 fn main() {}

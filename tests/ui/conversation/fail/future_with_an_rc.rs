@@ -1,7 +1,7 @@
 // A value that is not `Send` lives across an `await`.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("../order.json") }

@@ -1,4 +1,4 @@
 // The macro call has only a path.
-petalflow_conversation::conversation! { "../order.json" }
+petalflow_conversations::conversation! { "../order.json" }
 
 fn main() {}

@@ -1,5 +1,5 @@
 // The trait is not implemented.
-petalflow_conversation::conversation! { Order("../order.json") }
+petalflow_conversations::conversation! { Order("../order.json") }
 
 struct Kitchen;
 

@@ -1,5 +1,5 @@
 // A function has no name.
-petalflow_conversation::conversation! { Broken("oldest_without_a_name.json") }
+petalflow_conversations::conversation! { Broken("oldest_without_a_name.json") }
 
 fn main() {
     let _ = Broken;

@@ -2,7 +2,7 @@
 use petalflow::Result;
 use petalflow::tool::ToolContext;
 use petalflow::tool::schemars::{self, JsonSchema};
-use petalflow_conversation::{BranchResult, conversation};
+use petalflow_conversations::{BranchResult, conversation};
 use serde::Deserialize;
 
 conversation! { AgeTalk("../age.flow.yaml") }

@@ -1,7 +1,7 @@
 // The type of the arguments has no schema.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{BranchResult, conversation};
+use petalflow_conversations::{BranchResult, conversation};
 use serde::Deserialize;
 
 conversation! { AgeTalk("../age.flow.yaml") }

@@ -1,4 +1,4 @@
 // The path is a text.
-petalflow_conversation::conversation! { Order(order.json) }
+petalflow_conversations::conversation! { Order(order.json) }
 
 fn main() {}

@@ -1,7 +1,7 @@
 // The result of a function that leads to a fixed node is any JSON.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::{ActionCall, conversation};
+use petalflow_conversations::{ActionCall, conversation};
 use serde_json::Value;
 
 conversation! { Order("../order.json") }

@@ -1,4 +1,4 @@
 // The name of a type begins with a capital letter.
-petalflow_conversation::conversation! { order("../order.json") }
+petalflow_conversations::conversation! { order("../order.json") }
 
 fn main() {}

@@ -1,7 +1,7 @@
 // A field that is almost `properties`. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::conversation;
+use petalflow_conversations::conversation;
 use serde_json::Value;
 
 conversation! { Flow("static_properties_misspelt.json") }

@@ -1,7 +1,7 @@
 // A required parameter does not exist. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::conversation;
+use petalflow_conversations::conversation;
 use serde_json::Value;
 
 conversation! { Flow("static_required_misspelt.json") }

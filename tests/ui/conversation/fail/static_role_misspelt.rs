@@ -1,7 +1,7 @@
 // A message has a role that no model knows. The impl is right.
 use petalflow::Result;
 use petalflow::tool::ToolContext;
-use petalflow_conversation::conversation;
+use petalflow_conversations::conversation;
 use serde_json::Value;
 
 conversation! { Flow("static_role_misspelt.json") }

@@ -1,4 +1,4 @@
 // One conversation is one document.
-petalflow_conversation::conversation! { Order("../order.json") Other("../order.json") }
+petalflow_conversations::conversation! { Order("../order.json") Other("../order.json") }
 
 fn main() {}

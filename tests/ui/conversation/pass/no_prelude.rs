@@ -2,7 +2,7 @@
 #![no_implicit_prelude]
 #![deny(missing_docs)]
 
-extern crate petalflow_conversation as talks;
+extern crate petalflow_conversations as talks;
 
 /// Names of the prelude that mean something else.
 pub mod names {

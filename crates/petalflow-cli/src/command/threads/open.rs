@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use petalflow::checkpoint::{Store, ThreadInfo, ThreadQuery};
-use petalflow_conversation::ConversationFlow;
-use petalflow_documents::GraphDefinition;
-use petalflow_envelope::builder::EnvelopeFlow;
+use petalflow_conversations::ConversationFlow;
+use petalflow_documents::builder::EnvelopeFlow;
+use petalflow_documents::document::GraphDefinition;
 
 use crate::command::chat;
 use crate::command::run::{DOCUMENT_LABEL, unknown_thread};

@@ -2,8 +2,8 @@
 
 use petalflow::checkpoint::ThreadInfo;
 use petalflow::thread::{CheckpointInfo, HistoryQuery, Snapshot, ThreadError};
-use petalflow_conversation::ConversationState;
-use petalflow_envelope::{Envelope, WireEnvelope};
+use petalflow_conversations::ConversationState;
+use petalflow_documents::{Envelope, WireEnvelope};
 use serde_json::{Value, json};
 
 use super::list::as_json;

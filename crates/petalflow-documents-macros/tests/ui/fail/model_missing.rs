@@ -1,5 +1,5 @@
 // The document needs a model, and the program has none.
-petalflow_envelope::flow_from!("../poem.agent.yaml");
+petalflow_documents::flow_from!("../poem.agent.yaml");
 
 fn main() {
     let _ = Poem::new(PoemServices {});

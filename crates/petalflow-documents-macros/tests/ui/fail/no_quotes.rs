@@ -1,4 +1,4 @@
 // The path without quotes.
-petalflow_envelope::flow_from!(poem.agent.yaml);
+petalflow_documents::flow_from!(poem.agent.yaml);
 
 fn main() {}

@@ -1,4 +1,4 @@
-use petalflow_envelope::flow_from;
+use petalflow_documents::flow_from;
 
 flow_from!(Greeting = greeting.graph.json);
 

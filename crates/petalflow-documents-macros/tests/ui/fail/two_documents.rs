@@ -1,3 +1,3 @@
-petalflow_envelope::flow_from!("a.graph.json", "b.graph.json");
+petalflow_documents::flow_from!("a.graph.json", "b.graph.json");
 
 fn main() {}

@@ -2,7 +2,7 @@
 #![deny(warnings, missing_docs)]
 #![no_implicit_prelude]
 
-::petalflow_envelope::flow_from!(
+::petalflow_documents::flow_from!(
     /// It makes poems.
     pub Verses = "../poem.agent.yaml"
 );

@@ -1,0 +1,205 @@
+//! The text of a conversation document: its form is detected, and it is checked.
+
+use std::sync::LazyLock;
+
+use petalflow_source::names::similar;
+use petalflow_source::schema::{Schema, without_examples};
+use petalflow_source::{Codes, Content, Pointer, Report, Severity, Source};
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::config::FlowConfig;
+use crate::conversation::Conversation;
+use crate::editor::EditorDocument;
+use crate::finding::{self, Code, Diagnostics, Finding};
+use crate::legacy::StaticFlow;
+
+/// A document of any form.
+///
+/// ```
+/// use petalflow_conversations_core::{Document, Source, check};
+///
+/// let text = r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } }"#;
+/// let checked = check(&Source::new("a.json", text))?;
+/// assert!(matches!(checked.document, Document::Config(_)));
+/// # Ok::<(), petalflow_conversations_core::Diagnostics>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Document {
+    /// The declarative form.
+    Config(FlowConfig),
+    /// The editor's form.
+    Editor(EditorDocument),
+    /// One of the static forms.
+    Static(StaticFlow),
+}
+
+/// A document without errors.
+///
+/// ```
+/// use petalflow_conversations_core::{Source, check};
+///
+/// let text = r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [] }, "b": { "task_messages": [] } } }"#;
+/// let checked = check(&Source::new("a.json", text))?;
+/// assert_eq!(checked.conversation.nodes.len(), 2);
+/// assert!(checked.warnings.is_empty());
+/// # Ok::<(), petalflow_conversations_core::Diagnostics>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The document.
+    pub document: Document,
+    /// What it means.
+    pub conversation: Conversation,
+    /// What is probably not as its author wants.
+    pub warnings: Diagnostics,
+}
+
+/// Reads and checks the text of a document. The form is found by its fields.
+///
+/// # Errors
+///
+/// All diagnostics, if one of them is an error. Nodes that do not exist and names that are used twice are errors in each
+/// form, because a program cannot run such a document.
+///
+/// ```
+/// use petalflow_conversations_core::{Source, check};
+///
+/// let source = Source::new("a.json", r#"{ "initial_node": "a", "nodes": { "a": { "task_message": [] } } }"#);
+/// let errors = check(&source).unwrap_err();
+/// assert_eq!(
+///     errors.to_string(),
+///     "a.json:1:42: error[CV-105]: there is no field `task_message`; did you mean `task_messages`?",
+/// );
+/// ```
+pub fn check(source: &Source) -> Result<Checked, Diagnostics> {
+    // References are checked only in a document that has the right form: what is left out would be missed by them.
+    let (checked, diagnostics) = source.inspect_content(inspect);
+    match checked {
+        Some((document, Some(conversation))) if !diagnostics.has_errors() => Ok(Checked {
+            document,
+            conversation,
+            warnings: diagnostics,
+        }),
+        _ => Err(diagnostics),
+    }
+}
+
+/// The form of a document.
+pub(crate) enum Form {
+    Config,
+    Editor,
+    Static,
+}
+
+pub(crate) fn form(content: Content<'_>) -> Option<Form> {
+    let nodes = content.get("nodes")?;
+    if nodes.items().is_some() {
+        return Some(Form::Editor);
+    }
+    let mut nodes = nodes.entries()?;
+    Some(if nodes.any(|(_, node)| is_static(node)) {
+        Form::Static
+    } else {
+        Form::Config
+    })
+}
+
+pub(crate) fn inspect(
+    content: Content<'_>,
+    report: &mut Report<Code>,
+) -> Option<(Document, Option<Conversation>)> {
+    Some(match form(content) {
+        Some(Form::Editor) => {
+            let document: EditorDocument = content.read(&EDITOR, CODES, report)?;
+            let conversation = reports_no_error(document.findings_for_run(), report)
+                .then(|| Conversation::of_editor(&document));
+            (Document::Editor(document), conversation)
+        }
+        Some(Form::Static) => {
+            let document: StaticFlow = content.read(&STATIC, CODES, report)?;
+            let conversation = reports_no_error(document.findings(), report)
+                .then(|| Conversation::of_static(&document));
+            (Document::Static(document), conversation)
+        }
+        Some(Form::Config) => {
+            let document: FlowConfig = content.read(&CONFIG, CODES, report)?;
+            let conversation = reports_no_error(document.findings(), report)
+                .then(|| Conversation::of_config(&document));
+            (Document::Config(document), conversation)
+        }
+        None => {
+            let names = content.entries().into_iter().flatten().map(|it| it.0);
+            let hint = match similar("nodes", names) {
+                Some(name) => format!("; did you mean `nodes` by `{name}`?"),
+                None => String::new(),
+            };
+            let message = format!(
+                "the document is not a conversation flow: it has no `nodes` (a list in the editor's form, an object in the others){hint}"
+            );
+            report.add(Code::UnknownForm, Pointer::root(), message);
+            return None;
+        }
+    })
+}
+
+/// Reports what was found. Returns whether nothing of it is an error.
+fn reports_no_error(findings: Vec<Finding>, report: &mut Report<Code>) -> bool {
+    let is_right = findings.iter().all(|it| it.severity != Severity::Error);
+    finding::report(findings, report);
+    is_right
+}
+
+/// Whether a node has what only the static forms have: lists of messages by their old names, or functions as tools.
+fn is_static(node: Content<'_>) -> bool {
+    let has_tools = || {
+        let functions = node.get("functions").and_then(Content::items);
+        functions.is_some_and(|mut it| it.any(|tool| tool.get("function").is_some()))
+    };
+    node.get("messages").is_some() || node.get("role_messages").is_some() || has_tools()
+}
+
+pub(crate) const CODES: Codes<Code> = Codes {
+    name: "field",
+    unknown: Code::UnknownField,
+    missing: Code::MissingField,
+    wrong: |_| Code::WrongValue,
+};
+
+pub(crate) static CONFIG: LazyLock<Schema> = LazyLock::new(|| Schema::new(config_schema()));
+pub(crate) static EDITOR: LazyLock<Schema> = LazyLock::new(|| Schema::new(editor_schema()));
+pub(crate) static STATIC: LazyLock<Schema> = LazyLock::new(|| Schema::new(static_schema()));
+
+/// Returns the JSON Schema of the declarative form.
+///
+/// ```
+/// let schema = petalflow_conversations_core::config_schema();
+/// assert_eq!(schema["additionalProperties"], false);
+/// ```
+pub fn config_schema() -> Value {
+    of::<FlowConfig>()
+}
+
+/// Returns the JSON Schema of the editor's form.
+///
+/// ```
+/// let schema = petalflow_conversations_core::editor_schema();
+/// assert_eq!(schema["properties"]["nodes"]["minItems"], 1);
+/// ```
+pub fn editor_schema() -> Value {
+    of::<EditorDocument>()
+}
+
+/// Returns the JSON Schema of the static forms.
+///
+/// ```
+/// let schema = petalflow_conversations_core::static_schema();
+/// assert_eq!(schema["required"][0], "initial_node");
+/// ```
+pub fn static_schema() -> Value {
+    of::<StaticFlow>()
+}
+
+fn of<T: JsonSchema>() -> Value {
+    without_examples(schemars::schema_for!(T).to_value())
+}

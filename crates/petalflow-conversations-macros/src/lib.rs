@@ -1,0 +1,30 @@
+//! Internal to petalflow: `conversation!`. Depend on `petalflow-conversations`, whose documentation has the macro.
+
+mod ast;
+mod check;
+mod expand;
+mod methods;
+mod model;
+mod names;
+mod program;
+mod quiet;
+mod read;
+mod shape;
+
+use petalflow_source::Folders;
+use proc_macro::TokenStream;
+
+/// See `petalflow_conversations::conversation!`, which adds the path of its crate.
+#[doc(hidden)]
+#[proc_macro]
+pub fn conversation_impl(input: TokenStream) -> TokenStream {
+    match syn::parse::<ast::Input>(input) {
+        Ok(input) => {
+            let source = input.path.span().unwrap().local_file();
+            let document = read::read(&input.path.value(), &Folders::of_macro(source));
+            let model = model::Model::new(&document);
+            expand::expand(&input, &document, &model).into()
+        }
+        Err(error) => error.into_compile_error().into(),
+    }
+}

@@ -1,0 +1,16 @@
+//! What the code of [`conversation!`](crate::conversation) names.
+
+pub use std::string::String;
+pub use std::vec::Vec;
+
+pub use petalflow::BoxError;
+pub use petalflow::tool::{ToolArgument, ToolContext};
+pub use petalflow_conversations_macros::conversation_impl;
+pub use serde::{Serialize, Serializer};
+pub use serde_json::{Map, Value};
+
+pub use crate::typed::{
+    Argument, BranchResult, Choice, Fields, Function, NoArguments, Reply, Write, action, boxed,
+    branch, builder, done, find, function, own, reply, serialize, text, word, word_of,
+};
+pub use crate::{ActionCall, ConversationBuilder};

@@ -1,0 +1,141 @@
+//! From a trait with one method per function to the tools and handlers of a conversation.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use petalflow::BoxError;
+use petalflow::tool::{FuncTool, ToolArgument, ToolContext, ToolSpec, schema};
+use petalflow_conversations_core::{
+    Checked, Conversation, Function as Described, Handler, Source, check,
+};
+use serde_json::{Value, json};
+
+use super::Argument;
+use crate::{ActionCall, ConversationBuilder, ConversationFlow};
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A method as a function of the document. It borrows the handlers.
+type Call<H, A> = for<'a> fn(&'a H, A, &'a ToolContext) -> BoxFuture<'a, Result<Value, BoxError>>;
+
+/// A method as the handler of an action.
+type Act<H> = for<'a> fn(&'a H, ActionCall) -> BoxFuture<'a, Result<(), BoxError>>;
+
+/// The code of a function.
+#[expect(
+    missing_debug_implementations,
+    reason = "only generated code has it, for a moment"
+)]
+pub struct Function<H>(Box<dyn FnOnce(Arc<H>) -> FuncTool>);
+
+/// The code of an action.
+#[expect(
+    missing_debug_implementations,
+    reason = "only generated code has it, for a moment"
+)]
+pub struct Action<H>(&'static str, Act<H>);
+
+/// A function whose arguments the document describes.
+pub fn function<H, A>(name: &'static str, call: Call<H, A>) -> Function<H>
+where
+    H: Send + Sync + 'static,
+    A: Argument + Send + 'static,
+{
+    Function(Box::new(move |handlers| {
+        // The document has the description and the schema.
+        let spec = ToolSpec::new(name, "", json!({ "type": "object" }));
+        FuncTool::untyped(spec, move |arguments, cx| {
+            let handlers = Arc::clone(&handlers);
+            async move { call(&handlers, A::read(arguments)?, &cx).await }
+        })
+    }))
+}
+
+/// A function whose arguments are a type of the program.
+pub fn own<H, A>(name: &'static str, call: Call<H, A>) -> Function<H>
+where
+    H: Send + Sync + 'static,
+    A: ToolArgument + 'static,
+{
+    Function(Box::new(move |handlers| {
+        let schema = schema::of::<A>();
+        let description = schema.get("description").and_then(Value::as_str);
+        let description = description.unwrap_or_default().to_owned();
+        FuncTool::with_context(name, description, move |arguments: A, cx| {
+            let handlers = Arc::clone(&handlers);
+            async move { call(&handlers, arguments, &cx).await }
+        })
+    }))
+}
+
+/// The code of an action.
+pub fn action<H>(name: &'static str, act: Act<H>) -> Action<H> {
+    Action(name, act)
+}
+
+/// A future in a box.
+pub fn boxed<'a, F>(future: F) -> BoxFuture<'a, F::Output>
+where
+    F: Future + Send + 'a,
+{
+    Box::pin(future)
+}
+
+/// Makes the result of a method a value.
+pub fn done<'a, T, F>(future: F, finish: fn(T) -> Value) -> BoxFuture<'a, Result<Value, BoxError>>
+where
+    F: Future<Output = Result<T, BoxError>> + Send + 'a,
+    T: 'a,
+{
+    Box::pin(async move { future.await.map(finish) })
+}
+
+/// Starts to build a conversation from a document that was checked while the program was compiled.
+///
+/// # Panics
+///
+/// The document has an error. The compiler has refused it then.
+pub fn builder<H: Send + Sync + 'static>(
+    (file, text): (&str, &str),
+    handlers: H,
+    functions: &[fn() -> Vec<Function<H>>],
+    actions: impl IntoIterator<Item = Action<H>>,
+    renamed: &[(&str, &str, &str)],
+) -> ConversationBuilder {
+    let Checked {
+        mut conversation, ..
+    } = match check(&Source::new(file, text)) {
+        Ok(checked) => checked,
+        Err(errors) => {
+            panic!("the compiler has accepted the document, and now it has errors:\n{errors}")
+        }
+    };
+    for (node, function, handler) in renamed {
+        rename(&mut conversation, node, function, handler);
+    }
+    let handlers = Arc::new(handlers);
+    let mut builder = ConversationFlow::builder(conversation);
+    for Function(make) in functions.iter().flat_map(|part| part()) {
+        builder = builder.tool(make(Arc::clone(&handlers)));
+    }
+    for Action(name, act) in actions {
+        let handlers = Arc::clone(&handlers);
+        builder = builder.action(name, move |call| {
+            let handlers = Arc::clone(&handlers);
+            async move { act(&handlers, call).await }
+        });
+    }
+    builder
+}
+
+/// Functions of the same name that have code of their own at each node.
+fn rename(conversation: &mut Conversation, node: &str, function: &str, handler: &str) {
+    let functions: &mut Vec<Described> = match conversation.nodes.get_mut(node) {
+        Some(node) => &mut node.functions,
+        None => &mut conversation.global_functions,
+    };
+    for it in functions.iter_mut().filter(|it| it.name == function) {
+        it.handler = Handler::Named(handler.into());
+    }
+}

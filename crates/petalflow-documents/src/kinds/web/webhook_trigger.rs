@@ -1,0 +1,457 @@
+//! The start of a flow by an HTTP request. The server is the crate `petalflow-server`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::clock::now_ms;
+use crate::kinds::{Call, EnvelopeNode};
+use crate::wire::rfc3339;
+use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
+use petalflow::{BoxError, async_trait};
+
+/// The variable in which a server gives a request to the node.
+const REQUEST: &str = "__webhook_request";
+
+/// Headers that are never stored.
+const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// The settings of a [`WebhookTriggerNode`].
+///
+/// ```
+/// use petalflow_documents::kinds::WebhookTriggerConfig;
+/// use serde_json::json;
+///
+/// let config: WebhookTriggerConfig = serde_json::from_value(json!({
+///     "methods": ["POST", "PUT"], "max_body_bytes": 4096,
+/// }))?;
+/// assert_eq!(config.body_var, "webhook_body");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebhookTriggerConfig {
+    /// The methods that are allowed. The default is `POST`.
+    pub methods: Vec<String>,
+    /// How a request proves that it is allowed.
+    pub auth: TriggerAuth,
+    /// The variable for the request.
+    pub request_var: String,
+    /// The variable for the body.
+    pub body_var: String,
+    /// The variable for the headers.
+    pub headers_var: String,
+    /// The variable for the query.
+    pub query_var: String,
+    /// The variable for the method, the path, the address and the time.
+    pub metadata_var: String,
+    /// How long a run may take. Zero means without end. It is information for the server.
+    pub timeout: Period,
+    /// The largest body, in bytes. The default is 1 MiB.
+    pub max_body_bytes: usize,
+}
+
+impl Default for WebhookTriggerConfig {
+    fn default() -> Self {
+        WebhookTriggerConfig {
+            methods: vec!["POST".into()],
+            auth: TriggerAuth::None,
+            request_var: "webhook_request".into(),
+            body_var: "webhook_body".into(),
+            headers_var: "webhook_headers".into(),
+            query_var: "webhook_query".into(),
+            metadata_var: "webhook_meta".into(),
+            timeout: Period::default(),
+            max_body_bytes: 1 << 20,
+        }
+    }
+}
+
+/// How a request proves that it is allowed.
+///
+/// ```
+/// use petalflow_documents::kinds::TriggerAuth;
+/// use serde_json::json;
+///
+/// let auth: TriggerAuth = serde_json::from_value(json!({ "type": "header_token", "token": "env:HOOK_TOKEN" }))?;
+/// assert!(matches!(auth, TriggerAuth::HeaderToken { header, .. } if header == "X-PetalFlow-Webhook-Token"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum TriggerAuth {
+    /// Every request is allowed.
+    #[default]
+    None,
+    /// A header contains a token.
+    HeaderToken {
+        /// The header. The default is `X-PetalFlow-Webhook-Token`.
+        #[serde(default = "token_header")]
+        header: String,
+        /// The token, or `env:NAME` for the environment variable `NAME`.
+        token: String,
+    },
+}
+
+fn token_header() -> String {
+    "X-PetalFlow-Webhook-Token".into()
+}
+
+impl TriggerAuth {
+    /// Checks the headers of a request. The time that this takes does not depend on the token.
+    ///
+    /// ```
+    /// use petalflow_documents::kinds::TriggerAuth;
+    /// use std::collections::BTreeMap;
+    ///
+    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+    /// assert!(auth.check(&BTreeMap::from([("x-token".into(), "secret".into())])).is_ok());
+    /// assert!(auth.check(&BTreeMap::new()).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Unauthorized`], or [`Refusal::NoToken`] if the environment variable with the token is not set.
+    pub fn check(&self, headers: &BTreeMap<String, String>) -> Result<(), Refusal> {
+        let TriggerAuth::HeaderToken { token, .. } = self else {
+            return Ok(());
+        };
+        let token = expected(token)?;
+        let mut headers = headers.iter();
+        let given = headers.find(|(name, _)| self.is_secret(name));
+        let given = given.map_or("", |(_, value)| value.as_str());
+        // Hashes have one length, so that the time does not depend on that of the token.
+        let same = Sha256::digest(given).ct_eq(&Sha256::digest(token));
+        bool::from(same).then_some(()).ok_or(Refusal::Unauthorized)
+    }
+
+    /// Whether the header with this name has the token.
+    fn is_secret(&self, name: &str) -> bool {
+        match self {
+            TriggerAuth::None => false,
+            TriggerAuth::HeaderToken { header, .. } => name.eq_ignore_ascii_case(header.trim()),
+        }
+    }
+}
+
+/// The token, or the value of the environment variable that it names.
+fn expected(token: &str) -> Result<String, Refusal> {
+    let Some(variable) = token.trim().strip_prefix("env:") else {
+        return Ok(token.trim().to_owned());
+    };
+    let variable = variable.trim().to_owned();
+    match std::env::var(&variable) {
+        Ok(value) if !value.trim().is_empty() => Ok(value.trim().to_owned()),
+        _ => Err(Refusal::NoToken { variable }),
+    }
+}
+
+/// The token is not shown.
+impl std::fmt::Debug for TriggerAuth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            TriggerAuth::None => f.write_str("None"),
+            TriggerAuth::HeaderToken { header, .. } => f
+                .debug_struct("HeaderToken")
+                .field("header", header)
+                .finish_non_exhaustive(),
+        }
+    }
+}
+
+/// An HTTP request, as a server received it.
+///
+/// ```
+/// use petalflow_documents::kinds::WebhookRequest;
+///
+/// let request = WebhookRequest { method: "POST".into(), body: b"{}".to_vec(), ..WebhookRequest::default() };
+/// assert_eq!(request.body, b"{}");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebhookRequest {
+    /// The method.
+    pub method: String,
+    /// The path of the URL.
+    pub path: String,
+    /// The headers. Their names are compared without case.
+    pub headers: BTreeMap<String, String>,
+    /// The query of the URL.
+    pub query: BTreeMap<String, String>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The address of the client.
+    pub remote_addr: String,
+    /// The workflow that is started.
+    pub workflow_id: String,
+    /// The trigger that is called.
+    pub trigger_id: String,
+}
+
+/// Why a request is refused.
+///
+/// ```
+/// use petalflow_documents::kinds::Refusal;
+///
+/// let refusal = Refusal::TooLarge { limit: 1024 };
+/// assert_eq!(refusal.status(), 413);
+/// assert_eq!(refusal.to_string(), "the body is larger than 1024 bytes");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The method is not allowed.
+    #[error("method {method} is not allowed: use {allowed}")]
+    Method {
+        /// The method.
+        method: String,
+        /// The methods that are.
+        allowed: String,
+    },
+    /// The body is too large.
+    #[error("the body is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// The token is missing or wrong.
+    #[error("the token is missing or wrong")]
+    Unauthorized,
+    /// The body is not what its content type says.
+    #[error("the body is not JSON: {0}")]
+    Body(String),
+    /// The settings of the trigger are wrong, which is not the fault of the client.
+    #[error("the trigger has no token: set the environment variable `{variable}`")]
+    NoToken {
+        /// The variable.
+        variable: String,
+    },
+}
+
+impl Refusal {
+    /// The status code of the response.
+    ///
+    /// ```
+    /// use petalflow_documents::kinds::Refusal;
+    ///
+    /// assert_eq!(Refusal::Unauthorized.status(), 401);
+    /// ```
+    pub fn status(&self) -> u16 {
+        match self {
+            Refusal::Method { .. } => 405,
+            Refusal::TooLarge { .. } => 413,
+            Refusal::Unauthorized => 401,
+            Refusal::Body(_) => 400,
+            Refusal::NoToken { .. } => 500,
+        }
+    }
+}
+
+/// A node that begins a flow which an HTTP request starts. [`admit`](Self::admit) checks a request and makes the input of the
+/// run. The node sets variables to the parts of the request.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow_documents::Envelope;
+/// use petalflow_documents::kinds::{WebhookRequest, WebhookTriggerConfig, WebhookTriggerNode};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let config: WebhookTriggerConfig = serde_json::from_value(json!({
+///     "auth": { "type": "header_token", "header": "X-Token", "token": "secret" },
+/// }))?;
+/// let trigger = WebhookTriggerNode::new(config)?;
+/// let flow = Graph::<Envelope>::builder("hook").node_as("incoming", trigger.clone()).build()?;
+///
+/// let mut request = WebhookRequest {
+///     method: "POST".into(),
+///     body: br#"{ "event": "opened" }"#.to_vec(),
+///     ..WebhookRequest::default()
+/// };
+/// request.headers.insert("content-type".into(), "application/json".into());
+/// assert_eq!(trigger.admit(&request).unwrap_err().status(), 401);
+///
+/// request.headers.insert("x-token".into(), "secret".into());
+/// let envelope = flow.run(trigger.admit(&request)?).await?;
+/// assert_eq!(envelope.get_var_nested("webhook_body.event"), Some(&json!("opened")));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Headers with credentials are not in the variables.
+#[derive(Clone, Debug)]
+pub struct WebhookTriggerNode {
+    config: WebhookTriggerConfig,
+}
+
+/// Whether a text can be the name of an HTTP method or header.
+pub(super) fn is_token(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !text.is_empty() && text.chars().all(allowed)
+}
+
+impl WebhookTriggerNode {
+    /// Creates a node. Methods are changed to upper case.
+    ///
+    /// # Errors
+    ///
+    /// If there is no method, a method is not an HTTP token, the token is empty, or a variable has no name.
+    pub fn new(mut config: WebhookTriggerConfig) -> Result<Self, ConfigError> {
+        if config.methods.is_empty() {
+            return Err(ConfigError::new("methods", "at least one is required"));
+        }
+        for (index, method) in config.methods.iter_mut().enumerate() {
+            *method = method.trim().to_ascii_uppercase();
+            if !is_token(method) {
+                let problem = format!("`{method}` is not an HTTP method");
+                return Err(ConfigError::new(format!("methods[{index}]"), problem));
+            }
+        }
+        if let TriggerAuth::HeaderToken { header, token } = &config.auth {
+            if token.trim().is_empty() || token == "env:" {
+                return Err(ConfigError::new("auth.token", "it is empty"));
+            }
+            if !is_token(header.trim()) {
+                let problem = format!("`{header}` is not the name of an HTTP header");
+                return Err(ConfigError::new("auth.header", problem));
+            }
+        }
+        for (field, name) in [
+            ("request_var", &config.request_var),
+            ("body_var", &config.body_var),
+            ("headers_var", &config.headers_var),
+            ("query_var", &config.query_var),
+            ("metadata_var", &config.metadata_var),
+        ] {
+            if name.is_empty() {
+                return Err(ConfigError::new(field, "it is empty"));
+            }
+        }
+        Ok(WebhookTriggerNode { config })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &WebhookTriggerConfig {
+        &self.config
+    }
+
+    /// Checks the method and the token of a request. A server calls it before it reads the body.
+    ///
+    /// ```
+    /// use petalflow_documents::kinds::{WebhookRequest, WebhookTriggerConfig, WebhookTriggerNode};
+    ///
+    /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
+    /// let request = WebhookRequest { method: "GET".into(), ..WebhookRequest::default() };
+    /// assert_eq!(trigger.authorize(&request).unwrap_err().status(), 405);
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the request is refused.
+    pub fn authorize(&self, request: &WebhookRequest) -> Result<(), Refusal> {
+        let method = request.method.to_ascii_uppercase();
+        if !self.config.methods.contains(&method) {
+            let allowed = self.config.methods.join(", ");
+            return Err(Refusal::Method { method, allowed });
+        }
+        self.config.auth.check(&request.headers)
+    }
+
+    /// Checks a request, and returns the input of the run that it starts. The body is JSON if its content type is JSON,
+    /// otherwise a text. Headers with credentials are left out: that of the token, `Authorization`, `Proxy-Authorization`
+    /// and `Cookie`.
+    ///
+    /// # Errors
+    ///
+    /// If the request is refused.
+    pub fn admit(&self, request: &WebhookRequest) -> Result<Envelope, Refusal> {
+        self.authorize(request)?;
+        let limit = self.config.max_body_bytes;
+        if request.body.len() > limit {
+            return Err(Refusal::TooLarge { limit });
+        }
+        let mut headers = Map::new();
+        for (name, value) in &request.headers {
+            let name = name.to_ascii_lowercase();
+            if !(self.config.auth.is_secret(&name) || CREDENTIALS.contains(&name.as_str())) {
+                headers.insert(name, value.as_str().into());
+            }
+        }
+        let value = json!({
+            "method": request.method.to_ascii_uppercase(),
+            "path": request.path,
+            "headers": headers,
+            "query": request.query,
+            "body": body(request)?,
+            "remote_addr": request.remote_addr,
+            "received_at": rfc3339(now_ms()),
+            "workflow_id": request.workflow_id,
+            "trigger_id": request.trigger_id,
+        });
+        Ok(Envelope::new().with_var(REQUEST, value))
+    }
+}
+
+fn body(request: &WebhookRequest) -> Result<Value, Refusal> {
+    let mut headers = request.headers.iter();
+    let kind = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    let kind = kind.map_or("", |(_, value)| value.as_str());
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let is_json = kind.eq_ignore_ascii_case("application/json")
+        || kind.to_ascii_lowercase().ends_with("+json");
+    if is_json && !request.body.is_empty() {
+        let value = serde_json::from_slice(&request.body);
+        return value.map_err(|error| Refusal::Body(error.to_string()));
+    }
+    Ok(String::from_utf8_lossy(&request.body).into())
+}
+
+#[async_trait]
+impl EnvelopeNode for WebhookTriggerNode {
+    fn kind(&self) -> NodeKind {
+        NodeKind::WebhookTrigger
+    }
+
+    fn trigger(&self) -> Option<&WebhookTriggerNode> {
+        Some(self)
+    }
+
+    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
+        let problem = |what| format!("webhook trigger node `{}`: {what}", call.name);
+        let request = call.envelope.get_var(REQUEST).ok_or_else(|| {
+            problem("there is no variable `__webhook_request`: begin the run with the envelope of `admit`")
+        })?;
+        let request = request.as_object();
+        let request =
+            request.ok_or_else(|| problem("variable `__webhook_request` is not an object"))?;
+        let config = &self.config;
+        let mut changes = Changes::new().var(&config.request_var, request.clone());
+        for (part, variable) in [
+            ("body", &config.body_var),
+            ("headers", &config.headers_var),
+            ("query", &config.query_var),
+        ] {
+            if let Some(value) = request.get(part) {
+                changes = changes.var(variable, value.clone());
+            }
+        }
+        let known = [
+            "workflow_id",
+            "trigger_id",
+            "method",
+            "path",
+            "remote_addr",
+            "received_at",
+        ];
+        let meta = request
+            .iter()
+            .filter(|(name, _)| known.contains(&name.as_str()));
+        let meta: Map<String, Value> = meta.map(|(a, b)| (a.clone(), b.clone())).collect();
+        Ok(changes.var(&config.metadata_var, meta))
+    }
+}

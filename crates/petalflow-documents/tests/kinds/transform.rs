@@ -1,0 +1,422 @@
+//! `TransformNode`, rows P142 to P150.
+
+use petalflow::prelude::*;
+use petalflow_documents::Envelope;
+use petalflow_documents::kinds::{TransformConfig, TransformNode};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{run, settings, settings_error, var, vars};
+
+/// Transforms with these settings, and returns the variable `y`.
+async fn transform(mut config: Value, variables: Value) -> Result<Value, String> {
+    config["output_var"] = json!("y");
+    let node = TransformNode::new(settings(config)).expect("they are settings");
+    Ok(var(&run(node, vars(variables)).await?, "y"))
+}
+
+async fn transformed_value(config: Value, variables: Value) -> Value {
+    transform(config, variables).await.expect("it transforms")
+}
+
+#[tokio::test]
+async fn p142_kinds_and_required_settings() {
+    let all = [
+        json!({ "transform": "pick", "input_var": "o", "fields": ["a"] }),
+        json!({ "transform": "omit", "input_var": "o", "fields": ["a"] }),
+        json!({ "transform": "rename", "input_var": "o", "mapping": { "a": "b" } }),
+        json!({ "transform": "flatten", "input_var": "o" }),
+        json!({ "transform": "merge", "input_vars": ["o"] }),
+        json!({ "transform": "template", "template": "x" }),
+        json!({ "transform": "stringify", "input_var": "o" }),
+        json!({ "transform": "parse", "input_var": "s" }),
+        json!({ "transform": "map", "input_var": "l", "item_transform": { "transform": "template", "template": "x", "output_var": "z" } }),
+    ];
+    for config in all {
+        let result = transform(
+            config.clone(),
+            json!({ "o": { "a": 1 }, "s": "1", "l": [1] }),
+        )
+        .await;
+        assert!(result.is_ok(), "{config}: {result:?}");
+        assert!(settings_error::<TransformConfig>(config).contains("output_var"));
+    }
+    let custom = TransformNode::custom("y", |envelope: &Envelope| Ok(envelope.vars.len().into()));
+    let envelope = run(custom, vars(json!({ "a": 1 })))
+        .await
+        .expect("it counts");
+    assert_eq!(var(&envelope, "y"), json!(1));
+    assert!(
+        settings_error::<TransformConfig>(json!({ "transform": "twist", "output_var": "y" }))
+            .contains("twist")
+    );
+    let extra = json!({ "transform": "parse", "input_var": "x", "output_var": "y", "fields": [] });
+    assert!(settings_error::<TransformConfig>(extra).contains("fields"));
+    let problem = |config: Value| {
+        TransformNode::new(settings(config))
+            .expect_err("wrong")
+            .field
+    };
+    assert_eq!(
+        problem(json!({ "transform": "pick", "input_var": "o", "fields": [], "output_var": "y" })),
+        "fields"
+    );
+    assert_eq!(
+        problem(json!({ "transform": "template", "template": "{{", "output_var": "y" })),
+        "template"
+    );
+    assert_eq!(
+        problem(json!({ "transform": "template", "template": "x", "output_var": "" })),
+        "output_var"
+    );
+}
+
+#[tokio::test]
+async fn p143_pick_keeps_the_places_of_fields() {
+    let config = json!({ "transform": "pick", "input_var": "u", "fields": ["name", "address.city", "missing", "name.first"] });
+    let picked = transformed_value(
+        config,
+        json!({ "u": { "name": "ann", "age": 7, "address": { "city": "Rome", "zip": 1 } } }),
+    )
+    .await;
+    assert_eq!(
+        picked,
+        json!({ "name": "ann", "address": { "city": "Rome" } })
+    );
+    let config = json!({ "transform": "pick", "input_var": "u.address", "fields": ["zip"] });
+    let picked =
+        transformed_value(config.clone(), json!({ "u": { "address": { "zip": 1 } } })).await;
+    assert_eq!(picked, json!({ "zip": 1 }));
+    let error = transform(config.clone(), json!({}))
+        .await
+        .expect_err("it is missing");
+    assert_eq!(
+        error,
+        "transform node `n`: there is no variable `u.address`"
+    );
+    let error = transform(config, json!({ "u": { "address": [] } }))
+        .await
+        .expect_err("no object");
+    assert_eq!(
+        error,
+        "transform node `n`: variable `u.address` is not an object"
+    );
+}
+
+#[tokio::test]
+async fn p144_omit_does_not_change_the_input() {
+    let config = json!({ "transform": "omit", "input_var": "u", "fields": ["a.b", "c", "missing.x"], "output_var": "y" });
+    let input = json!({ "a": { "b": 1, "d": 2 }, "c": 3, "e": 4 });
+    let node = TransformNode::new(settings(config)).expect("they are settings");
+    let envelope = run(node, vars(json!({ "u": input })))
+        .await
+        .expect("it transforms");
+    assert_eq!(var(&envelope, "y"), json!({ "a": { "d": 2 }, "e": 4 }));
+    assert_eq!(var(&envelope, "u"), input);
+}
+
+#[tokio::test]
+async fn p145_fields_are_renamed_at_the_same_time() {
+    // Upstream renames one after another in random order: the value of `a` ends in `b` or in `c`.
+    let rename =
+        |mapping: Value| json!({ "transform": "rename", "input_var": "u", "mapping": mapping });
+    let chain = rename(json!({ "a": "b", "b": "c" }));
+    assert_eq!(
+        transformed_value(chain, json!({ "u": { "a": 1, "b": 2 } })).await,
+        json!({ "b": 1, "c": 2 })
+    );
+    let swap = rename(json!({ "a": "b", "b": "a" }));
+    assert_eq!(
+        transformed_value(swap, json!({ "u": { "a": 1, "b": 2 } })).await,
+        json!({ "b": 1, "a": 2 })
+    );
+    let nested = rename(json!({ "a.x": "z.deep", "missing": "q" }));
+    assert_eq!(
+        transformed_value(nested, json!({ "u": { "a": { "x": 1, "y": 2 } } })).await,
+        json!({ "a": { "y": 2 }, "z": { "deep": 1 } })
+    );
+    let mut both = rename(json!({ "a": "c", "b": "c" }));
+    both["output_var"] = json!("y");
+    let error = TransformNode::new(settings(both)).expect_err("two get one name");
+    assert_eq!(error.to_string(), "`mapping`: two fields get the name `c`");
+}
+
+#[tokio::test]
+async fn p146_flatten() {
+    let input = json!({ "u": { "a": { "b": { "c": 1 }, "l": [{ "x": 1 }] }, "e": {}, "f": 2 } });
+    let flatten = |settings: Value| {
+        let mut config = json!({ "transform": "flatten", "input_var": "u" });
+        config
+            .as_object_mut()
+            .expect("an object")
+            .extend(settings.as_object().expect("an object").clone());
+        config
+    };
+    assert_eq!(
+        transformed_value(flatten(json!({})), input.clone()).await,
+        json!({ "a.b.c": 1, "a.l": [{ "x": 1 }], "f": 2 })
+    );
+    assert_eq!(
+        transformed_value(
+            flatten(json!({ "separator": "/", "max_depth": 1 })),
+            input.clone()
+        )
+        .await,
+        json!({ "a/b": { "c": 1 }, "a/l": [{ "x": 1 }], "f": 2 })
+    );
+}
+
+#[tokio::test]
+async fn p147_merge_shallow_and_deep() {
+    let variables =
+        json!({ "a": { "x": { "p": 1 }, "l": [1] }, "b": { "x": { "q": 2 }, "l": [2] }, "n": 7 });
+    let merge = |strategy: &str| json!({ "transform": "merge", "input_vars": ["a", "missing", "b", "n"], "merge_strategy": strategy });
+    assert_eq!(
+        transformed_value(merge("shallow"), variables.clone()).await,
+        json!({ "x": { "q": 2 }, "l": [2], "n": 7 })
+    );
+    assert_eq!(
+        transformed_value(merge("deep"), variables.clone()).await,
+        json!({ "x": { "p": 1, "q": 2 }, "l": [2], "n": 7 })
+    );
+    let default = json!({ "transform": "merge", "input_vars": ["a", "b"] });
+    assert_eq!(
+        transformed_value(default, variables).await["x"],
+        json!({ "q": 2 })
+    );
+}
+
+#[tokio::test]
+async fn p148_functions_of_templates() {
+    let variables = json!({
+        "name": " Ann ", "list": ["a", "b"], "o": { "b": 1, "a": [1.5, true] }, "empty": "", "nothing": null, "text": "a,b",
+    });
+    for (template, expected) in [
+        ("{{ o | json }}", r#"{"a":[1.5,true],"b":1}"#),
+        ("{{ list | jsonPretty }}", "[\n  \"a\",\n  \"b\"\n]"),
+        ("{{ list | join(', ') }}", "a, b"),
+        ("{{ text | split(',') | last }}", "b"),
+        ("{{ name | upper | trim }}", "ANN"),
+        ("{{ name | lower | trim }}", "ann"),
+        (
+            "{{ text is contains('a,') }} {{ list is contains('b') }} {{ list is contains('c') }}",
+            "true true false",
+        ),
+        (
+            "{{ text is hasPrefix('a') }} {{ text is hasSuffix('a') }}",
+            "true false",
+        ),
+        (
+            "{{ empty | default('x') }} {{ nothing | default('y') }} {{ text | default('z') }}",
+            "x y a,b",
+        ),
+        ("{{ coalesce(nothing, empty, text, name) }}", "a,b"),
+        (
+            "{{ _input.q }} {{ _env.vars.text }} {{ _env.messages | length }}",
+            "1 a,b 0",
+        ),
+        ("{{ o.a[0] + 1 }}", "2.5"),
+    ] {
+        let config = json!({ "transform": "template", "template": template, "output_var": "y" });
+        let node = TransformNode::new(settings(config)).expect("they are settings");
+        let input = vars(variables.clone()).with_input(json!({ "q": 1 }));
+        let envelope = run(node, input)
+            .await
+            .unwrap_or_else(|error| panic!("{template}: {error}"));
+        assert_eq!(envelope.get_var_string("y"), expected, "{template}");
+    }
+    let missing = |missing: &str| json!({ "transform": "template", "template": "[{{ gone }}]", "missing": missing });
+    let error = transform(missing("error"), json!({})).await;
+    let error = error.expect_err("a variable is missing");
+    assert!(
+        error.ends_with("the template cannot be filled: `gone` has no value"),
+        "{error}"
+    );
+    let several = json!({ "transform": "template", "template": "{{ coalesce(user.name, b) }}{{ user.age }}{{ a }}{{ b }}" });
+    let error = transform(several, json!({ "user": { "name": "ann" }, "a": 1 })).await;
+    let error = error.expect_err("two values are missing");
+    assert!(error.ends_with("`b`, `user.age` have no values"), "{error}");
+    assert_eq!(
+        transformed_value(missing("empty"), json!({})).await,
+        json!("[]")
+    );
+}
+
+#[tokio::test]
+async fn p148_the_values_that_template_functions_make_and_read_are_limited() {
+    let doubled = "{% set x = print(x, x) %}".repeat(60);
+    let escaped = "{% set x = x|json %}".repeat(60);
+    let copies: Vec<String> = (0..1_000)
+        .map(|n| format!("{{% set x{n} = large|upper %}}"))
+        .collect();
+    let copies = copies.concat();
+    let trimmed = copies.replace("upper", "trim");
+    for (template, what) in [
+        (format!("{{% set x = \"ab\" %}}{doubled}"), "make"),
+        (format!("{{% set x = \"\\\"\" %}}{escaped}"), "make"),
+        (copies, "make"),
+        (trimmed, "make"),
+        ("{{ large|split(\"x\")|join(large)|length }}".into(), "make"),
+        (
+            "{% for a in range(9999) %}{% if large is contains(\"y\") %}{% endif %}{% endfor %}"
+                .into(),
+            "read",
+        ),
+        (
+            "{% for a in range(9999) %}{% if large|length == 1 %}{% endif %}{% endfor %}".into(),
+            "read",
+        ),
+    ] {
+        let config = json!({ "transform": "template", "template": template });
+        let error = transform(config, json!({ "large": "x".repeat(1 << 20) }))
+            .await
+            .expect_err("it uses too much");
+        assert!(
+            error.contains(&format!("its functions {what} more than")),
+            "{error}"
+        );
+    }
+    // What a template really needs is far below.
+    let config = json!({ "transform": "template", "template": "{{ print(\"a\", 1)|upper }} {{ large|length }} {{ [1, \"b\"]|join(\", \") }} {{ \"a b\"|split|json }}" });
+    let text = transformed_value(config, json!({ "large": "x".repeat(1 << 20) })).await;
+    assert_eq!(text, json!("A1 1048576 1, b [\"a\",\"b\"]"));
+    let config = json!({ "transform": "template", "template": "{{ print(\"a\", gone) }}" });
+    assert!(
+        transform(config, json!({})).await.is_err(),
+        "a missing variable is an error"
+    );
+}
+
+#[tokio::test]
+async fn p148_a_template_that_runs_away_is_stopped() {
+    let nested = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
+    let config = json!({ "transform": "template", "template": nested });
+    let error = transform(config, json!({}))
+        .await
+        .expect_err("it takes too long");
+    assert!(error.contains("fuel"), "{error}");
+    // A text of a megabyte, thousands of times.
+    let large = "{% for a in range(9999) %}{{ text }}{% endfor %}";
+    let config = json!({ "transform": "template", "template": large });
+    let error = transform(config, json!({ "text": "x".repeat(1 << 20) }))
+        .await
+        .expect_err("it is too large");
+    assert!(error.contains("makes more than 16777216 bytes"), "{error}");
+}
+
+#[tokio::test]
+async fn p149_stringify_and_parse() {
+    let stringify =
+        |format: &str| json!({ "transform": "stringify", "input_var": "x", "format": format });
+    let value = json!({ "x": { "b": [1], "a": "ü" } });
+    assert_eq!(
+        transformed_value(stringify("json"), value.clone()).await,
+        json!("{\n  \"a\": \"ü\",\n  \"b\": [\n    1\n  ]\n}")
+    );
+    assert_eq!(
+        transformed_value(stringify("text"), value).await,
+        json!(r#"{"a":"ü","b":[1]}"#)
+    );
+    assert_eq!(
+        transformed_value(stringify("text"), json!({ "x": "as is" })).await,
+        json!("as is")
+    );
+    let parse = json!({ "transform": "parse", "input_var": "x" });
+    for (text, value) in [
+        ("[1, {}]", json!([1, {}])),
+        ("7", json!(7)),
+        ("null", json!(null)),
+        ("\"a\"", json!("a")),
+    ] {
+        assert_eq!(
+            transformed_value(parse.clone(), json!({ "x": text })).await,
+            value
+        );
+    }
+    let error = transform(parse.clone(), json!({ "x": "{" }))
+        .await
+        .expect_err("no JSON");
+    assert!(
+        error.starts_with("transform node `n`: variable `x` is not JSON: "),
+        "{error}"
+    );
+    let error = transform(parse.clone(), json!({ "x": 1 }))
+        .await
+        .expect_err("no text");
+    assert!(error.contains("is not a text"), "{error}");
+    let deep = "[".repeat(100_000);
+    assert!(transform(parse, json!({ "x": deep })).await.is_err());
+    for (kind, format) in [("stringify", "yaml"), ("parse", "yaml"), ("parse", "text")] {
+        let config =
+            json!({ "transform": kind, "input_var": "x", "output_var": "y", "format": format });
+        assert!(settings_error::<TransformConfig>(config).contains(format));
+    }
+}
+
+#[tokio::test]
+async fn p150_map_transforms_each_item() {
+    let map = |item: Value| json!({ "transform": "map", "input_var": "x", "item_transform": item });
+    let pick = map(
+        json!({ "transform": "pick", "input_var": "_item", "fields": ["id"], "output_var": "z" }),
+    );
+    assert_eq!(
+        transformed_value(pick, json!({ "x": [{ "id": 1, "a": 2 }, { "b": 3 }] })).await,
+        json!([{ "id": 1 }, {}])
+    );
+    let parse = map(json!({ "transform": "parse", "input_var": "_item", "output_var": "z" }));
+    assert_eq!(
+        transformed_value(parse.clone(), json!({ "x": ["1", "null"] })).await,
+        json!([1, null])
+    );
+    let error = transform(parse, json!({ "x": ["1", "{"] }))
+        .await
+        .expect_err("no JSON");
+    assert!(
+        error.starts_with("transform node `n`: map item 1: "),
+        "{error}"
+    );
+    let text = map(
+        json!({ "transform": "template", "template": "{{ _item }}-{{ other }}", "output_var": "z" }),
+    );
+    assert_eq!(
+        transformed_value(text, json!({ "x": [1, 2], "other": "o" })).await,
+        json!(["1-o", "2-o"])
+    );
+
+    let mut deep = json!({ "transform": "template", "template": "x", "output_var": "y" });
+    for _ in 0..20 {
+        deep = json!({ "transform": "map", "input_var": "x", "item_transform": deep, "output_var": "y" });
+    }
+    let error = TransformNode::new(settings(deep)).expect_err("it is too deep");
+    assert!(error.problem.contains("deeper than 16"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn random_templates_of_documents_are_filled_or_refused(parts in prop::collection::vec(
+        prop::sample::select(vec![
+            "{{.x}}", "{{.a.b}}", "{{range .list}}", "{{with .a}}", "{{if .x}}", "{{else}}", "{{else if .y}}", "{{end}}",
+            "{{$v := .x}}", "{{$v := print $v $v}}", "{{$v | json}}", "{{eq .x 1 2}}", "{{join .list \", \"}}",
+            "{{split .x \"t\" | json}}", "{{len .list}}", "{{upper .x | trim}}", "{{index .list 0}}", "{{printf \"%s\" .x}}",
+            "{% raw %}", "{#", "\n", "ü",
+        ]),
+        0..25,
+    )) {
+        let Ok(jinja) = petalflow_documents_core::template::to_jinja(&parts.concat()) else {
+            return Ok(());
+        };
+        let config = json!({ "transform": "template", "template": jinja, "output_var": "out", "missing": "empty" });
+        let node = TransformNode::new(settings(config));
+        prop_assert!(node.is_ok(), "{jinja}: {node:?}");
+        let graph = Graph::<Envelope>::builder("g").node_as("fill", node.unwrap()).build().unwrap();
+        let vars = Envelope::new()
+            .with_var("a", json!({ "b": 1, "x": "inner" }))
+            .with_var("list", json!(["one", 2]))
+            .with_var("x", "text");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        match runtime.block_on(graph.run(vars)) {
+            Ok(envelope) => prop_assert!(envelope.get_var_string("out").len() <= 16 << 20),
+            Err(error) => prop_assert!(error.to_string().len() < 2_000, "{error}"),
+        }
+    }
+}

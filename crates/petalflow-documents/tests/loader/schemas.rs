@@ -1,0 +1,23 @@
+//! The schemas that `petalflow-documents-core` has are those of the settings here.
+
+use petalflow_documents::document::SETTINGS_SCHEMAS;
+use petalflow_documents::settings_schemas;
+
+/// With `PETALFLOW_BLESS=1` it writes the file.
+#[test]
+fn the_stored_schemas_of_settings_are_those_of_the_types() {
+    let mut text = serde_json::to_string_pretty(&settings_schemas()).expect("schemas are JSON");
+    text.push('\n');
+    if std::env::var_os("PETALFLOW_BLESS").is_some() {
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../petalflow-documents-core/schemas/node-settings"
+        );
+        std::fs::write(format!("{folder}/v1.json"), text).expect("the folder exists");
+    } else {
+        assert!(
+            SETTINGS_SCHEMAS == text,
+            "petalflow-documents-core/schemas/node-settings/v1.json is not that of the types: run the test with PETALFLOW_BLESS=1"
+        );
+    }
+}

@@ -1,9 +1,0 @@
-//! The envelope and the nodes over it. The series and the number before a test's name are explained in
-//! `docs/reference/compatibility.md`.
-
-mod builder;
-mod documents;
-mod kinds;
-mod run;
-mod state;
-mod support;
