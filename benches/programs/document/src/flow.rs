@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use petalflow::prelude::*;
-use petalflow_envelope::Changes;
-use petalflow_envelope::builder::EnvelopeFlow;
-use petalflow_envelope::documents::{Services, Source, load_source};
-use petalflow_envelope::kinds::{FuncNode, ThreadHandler};
+use petalflow_documents::Changes;
+use petalflow_documents::builder::EnvelopeFlow;
+use petalflow_documents::document::Source;
+use petalflow_documents::kinds::{FuncNode, ThreadHandler};
+use petalflow_documents::{Services, load_source};
 use petalflow_llm::ProviderModel;
 use serde::Serialize;
 
