@@ -81,7 +81,7 @@ impl Client {
                 "initializationOptions": {
                     "checkOnSave": false,
                     "cachePriming": { "enable": false },
-                    // Without it, the server installs the component `rust-src`, which changes the text of compile errors.
+                    // Without it, the server installs the component `rust-src` if it is missing.
                     "cargo": { "sysrootSrc": concat!(env!("CARGO_MANIFEST_DIR"), "/library") },
                 },
             }),

@@ -16,6 +16,9 @@ const HIDDEN: &[(&str, &str)] = &[
     ("`Given<", "the message says which node value is missing"),
 ];
 
+/// The standard library in a record. rustc shows its lines where the component `rust-src` is installed, and a note elsewhere.
+const LIBRARY: &str = "$RUST/";
+
 /// The programs with several errors: how many, and why.
 const SEVERAL: &[(&str, usize, &str)] = &[
     (
@@ -132,6 +135,21 @@ fn messages_have_no_names_of_generated_code() {
                     line + 1
                 ));
             }
+        }
+    }
+    report(&errors);
+}
+
+#[test]
+fn messages_are_the_same_with_and_without_rust_src() {
+    let mut errors = Vec::new();
+    for (name, text) in records() {
+        if let Some(line) = text.lines().position(|line| line.contains(LIBRARY)) {
+            errors.push(format!(
+                "tests/ui/{name}.stderr:{}: a place in the standard library, which reads differently with `rust-src`: \
+                 let the mistake be about a type of the program",
+                line + 1
+            ));
         }
     }
     report(&errors);

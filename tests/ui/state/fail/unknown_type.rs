@@ -1,11 +1,13 @@
 use petalflow::prelude::*;
 
+pub struct Topic(String);
+
 #[state]
 pub struct Essay {
     #[key(input)]
-    pub topic: Strin,
+    pub topic: Topi,
     #[key(append)]
-    pub notes: Vec<Strin2>,
+    pub notes: Vec<Topic2>,
 }
 
 fn main() {}

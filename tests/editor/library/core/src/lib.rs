@@ -1,6 +1,6 @@
 //! What rust-analyzer needs of `core` to expand the macros of petalflow.
 //!
-//! Without a standard library, the server installs the component `rust-src`, and that changes the text of compile errors.
+//! Without a standard library, the server installs the component `rust-src` if it is missing.
 #![no_core]
 #![feature(lang_items, no_core, decl_macro, rustc_attrs)]
 
