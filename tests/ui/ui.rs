@@ -1,8 +1,10 @@
-//! Compile errors as users see them: `<topic>/fail/*.rs` with their `.stderr`, and similar correct programs in `<topic>/pass/*.rs`.
+//! Compile errors as users see them: `<topic>/fail/*.rs` with their `.stderr`. `pass.rs` has similar correct programs.
 //!
 //! `TRYBUILD=overwrite cargo test -p petalflow-ui-tests` writes the `.stderr` files anew; read the difference as a
 //! reviewer of prose.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// The name of the variable with the path of cargo, for the process that runs the tests.
@@ -31,9 +33,24 @@ fn ui() {
         );
         return;
     }
-    trybuild::TestCases::new().pass("*/pass/*.rs");
-    // By themselves, so that one cargo checks all of them.
+    // Programs that should compile are not among them: trybuild would build and run each with a cargo of its own.
     trybuild::TestCases::new().compile_fail("*/fail/*.rs");
+}
+
+/// A file that no target names would not be compiled.
+#[test]
+fn each_correct_program_is_compiled() {
+    let targets = concat!(include_str!("pass.rs"), include_str!("Cargo.toml"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let missing: Vec<String> = fs::read_dir(folder)
+        .expect("the folder can be read")
+        .filter_map(|topic| fs::read_dir(topic.ok()?.path().join("pass")).ok())
+        .flatten()
+        .map(|program| program.expect("the folder can be read").path())
+        .filter_map(|path| Some(path.strip_prefix(folder).ok()?.to_str()?.to_owned()))
+        .filter(|program| !targets.contains(&format!("\"{program}\"")))
+        .collect();
+    assert!(missing.is_empty(), "add these to `pass.rs`: {missing:?}");
 }
 
 /// The README's program compiles as it stands there, and each of the mistakes that it shows says what it shows.

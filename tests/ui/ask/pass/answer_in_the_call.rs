@@ -16,5 +16,3 @@ async fn write(cx: Context) -> petalflow::Result<EssayDraft> {
     let approved = cx.ask::<bool>(Approve).await?;
     Ok(EssayDraft(approved.to_string()))
 }
-
-fn main() {}

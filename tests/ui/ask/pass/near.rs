@@ -33,7 +33,8 @@ fn name<A: Ask>(_: &A) -> &'static str {
     A::NAME
 }
 
-fn main() {
+#[test]
+fn questions_have_names_keys_and_expiries() {
     let draft = ReviewDraft {
         id: 7,
         draft: "petals".into(),

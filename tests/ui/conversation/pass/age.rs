@@ -23,6 +23,7 @@ impl age_talk::Handlers for Insurer {
     }
 }
 
-fn main() {
+#[test]
+fn the_conversation_is_built() {
     let _ = AgeTalk::builder(Insurer);
 }

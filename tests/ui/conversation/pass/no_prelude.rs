@@ -39,7 +39,16 @@ mod inner {
 fn main() {
     ::talks::conversation! { Local("../order.json") }
 
-    let _ = (names::Order::SOURCE, names::AgeTalk::WARNINGS, inner::Order, Local);
-    let _ = (names::order::Node::Soup, inner::order::Node::Soup, local::Node::Soup);
+    let _ = (
+        names::Order::SOURCE,
+        names::AgeTalk::WARNINGS,
+        inner::Order,
+        Local,
+    );
+    let _ = (
+        names::order::Node::Soup,
+        inner::order::Node::Soup,
+        local::Node::Soup,
+    );
     ::std::assert!(inner::is_hidden());
 }

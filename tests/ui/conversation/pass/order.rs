@@ -29,6 +29,7 @@ impl Handlers for Kitchen {
     }
 }
 
-fn main() {
+#[test]
+fn the_conversation_is_built() {
     let _ = Order::builder(Kitchen);
 }

@@ -31,7 +31,8 @@ impl order::Handlers for Kitchen {
     }
 }
 
-fn main() {
+#[test]
+fn the_document_has_one_warning() {
     let _ = Order::builder(Kitchen);
     assert_eq!(Order::WARNINGS.len(), 1);
 }

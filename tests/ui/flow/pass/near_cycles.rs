@@ -192,5 +192,3 @@ mod pf015_start {
         }
     }
 }
-
-fn main() {}

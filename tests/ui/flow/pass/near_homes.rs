@@ -36,8 +36,8 @@ mod steps {
         }
     }
 
-    use polish::polish as polished;
     use petalflow::prelude::*;
+    use polish::polish as polished;
 
     flow! {
         pub(super) Polish(super::Essay) {
@@ -91,7 +91,13 @@ mod inner {
 
 fn main() {
     same!();
-    let _ = (Same::new(), inner::run(), ByPath::new(), ByAnotherName::new(), steps::Polish::new());
+    let _ = (
+        Same::new(),
+        inner::run(),
+        ByPath::new(),
+        ByAnotherName::new(),
+        steps::Polish::new(),
+    );
     {
         same!();
         let _ = Same::new();

@@ -163,5 +163,3 @@ mod pf020_failure_refused {
         }
     }
 }
-
-fn main() {}

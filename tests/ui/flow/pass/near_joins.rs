@@ -31,7 +31,10 @@ enum Again {
 
 #[node(Essay)]
 async fn one() -> Reading {
-    [Reading::DrawQuote, Reading::Print].into_iter().next().unwrap()
+    [Reading::DrawQuote, Reading::Print]
+        .into_iter()
+        .next()
+        .unwrap()
 }
 
 #[node(Essay)]
@@ -68,5 +71,3 @@ flow! {
         print -> END;
     }
 }
-
-fn main() {}

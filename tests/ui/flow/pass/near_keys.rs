@@ -138,5 +138,3 @@ mod pf019_subflow_writes_twice {
         }
     }
 }
-
-fn main() {}

@@ -195,5 +195,3 @@ mod second_name_of_a_second_name {
         }
     }
 }
-
-fn main() {}

@@ -77,7 +77,11 @@ mod missing_value {
     flow!(WriteEssay(Essay) { node first: Stamp; node second: Stamp; START -> first -> second });
 
     pub fn main() {
-        let _run = WriteEssay::new().second(Stamp(2)).limit(5).first(Stamp(1)).run(String::new());
+        let _run = WriteEssay::new()
+            .second(Stamp(2))
+            .limit(5)
+            .first(Stamp(1))
+            .run(String::new());
     }
 }
 
@@ -251,5 +255,3 @@ mod subflow_keep {
         }
     }
 }
-
-fn main() {}

@@ -158,5 +158,3 @@ mod pf026_catch_to_end {
         }
     }
 }
-
-fn main() {}

@@ -244,5 +244,3 @@ mod pf009_unreachable_cycle {
         }
     }
 }
-
-fn main() {}

@@ -164,5 +164,3 @@ mod several_mistakes {
         }
     }
 }
-
-fn main() {}

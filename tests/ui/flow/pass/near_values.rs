@@ -16,7 +16,10 @@ pub struct Count(AtomicU32);
 #[node(Essay)]
 impl Count {
     async fn run(&self, topic: &str) -> EssayNotes {
-        EssayNotes(vec![format!("{topic} {}", self.0.fetch_add(1, Ordering::Relaxed))])
+        EssayNotes(vec![format!(
+            "{topic} {}",
+            self.0.fetch_add(1, Ordering::Relaxed)
+        )])
     }
 }
 
@@ -29,6 +32,12 @@ flow! {
     }
 }
 
-fn main() {
-    let _ = Write::new().first(Count::default()).second(Count::default()).run("petals".to_string());
+#[test]
+fn the_flow_takes_two_values() {
+    drop(
+        Write::new()
+            .first(Count::default())
+            .second(Count::default())
+            .run("petals".to_string()),
+    );
 }

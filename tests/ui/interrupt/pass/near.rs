@@ -68,5 +68,3 @@ flow! {
         interrupt after write if || std::env::var("ASK").map(|ask| ask == "yes");
     }
 }
-
-fn main() {}

@@ -12,7 +12,6 @@ pub struct Essay {
     pub notes: Vec<String>,
 }
 
-
 // A user type of the prelude's name, routes called like it, a node called like its module.
 #[derive(Route)]
 pub enum Option {
@@ -22,7 +21,11 @@ pub enum Option {
 
 #[node(Essay)]
 async fn choose(draft: &str) -> Option {
-    if draft.is_empty() { Option::None } else { Option::Some }
+    if draft.is_empty() {
+        Option::None
+    } else {
+        Option::Some
+    }
 }
 
 mod write {
@@ -41,5 +44,3 @@ type Result<T> = std::result::Result<T, std::io::Error>;
 async fn read(r#topic: &str) -> Result<EssayDraft> {
     Ok(EssayDraft(topic.into()))
 }
-
-fn main() {}

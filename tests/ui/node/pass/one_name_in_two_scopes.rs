@@ -41,6 +41,7 @@ macro_rules! module {
     };
 }
 module!(first, Essay);
+#[rustfmt::skip]
 module!(
     second,
     Essay
@@ -61,8 +62,13 @@ fn in_a_function() {
     drop(Write::run(()));
 }
 
-fn main() {
+#[test]
+fn each_scope_has_its_node() {
     in_a_function();
     drop(Write::run(()));
-    let _ = (drafts::EssayDraft("".into()), first::EssayDraft("".into()), second::EssayDraft("".into()));
+    let _ = (
+        drafts::EssayDraft("".into()),
+        first::EssayDraft("".into()),
+        second::EssayDraft("".into()),
+    );
 }

@@ -13,7 +13,6 @@ pub struct Essay {
     pub subtitle: Option<String>,
 }
 
-
 pub struct Db;
 
 #[derive(Route)]
@@ -29,7 +28,10 @@ async fn write(topic: &str, notes: &[String], cx: Context, db: Managed<Db>) -> E
 }
 
 #[node(Essay)]
-fn review(draft: &String, subtitle: Option<&str>) -> Result<(EssayNotes, Option<EssaySubtitle>, Verdict), std::fmt::Error> {
+fn review(
+    draft: &String,
+    subtitle: Option<&str>,
+) -> Result<(EssayNotes, Option<EssaySubtitle>, Verdict), std::fmt::Error> {
     let _ = (draft, subtitle);
     Ok((EssayNotes(vec![]), None, Verdict::Publish))
 }
@@ -49,7 +51,9 @@ async fn plan() -> (EssayNotes, Each<String>) {
 
 #[node(Essay)]
 async fn research(#[item] topic: &str, #[key(EssayNotes)] old: &[String]) -> Overwrite<EssayNotes> {
-    Overwrite(EssayNotes(old.iter().cloned().chain([topic.into()]).collect()))
+    Overwrite(EssayNotes(
+        old.iter().cloned().chain([topic.into()]).collect(),
+    ))
 }
 
 #[node(Essay)]
@@ -72,5 +76,3 @@ async fn slow(mut cx: Context) {
     cx = cx.clone();
     let _ = cx;
 }
-
-fn main() {}

@@ -13,7 +13,6 @@ pub struct Essay {
     pub subtitle: Option<String>,
 }
 
-
 use std::marker::PhantomData;
 
 use petalflow::node::Key;
@@ -38,5 +37,3 @@ impl Greeter {
         EssayDraft(format!("{} {topic}", self.greeting))
     }
 }
-
-fn main() {}

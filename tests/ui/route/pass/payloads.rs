@@ -15,5 +15,3 @@ pub enum Plan {
     DigAll(Topics),
     r#Box,
 }
-
-fn main() {}

@@ -16,5 +16,3 @@ fn run() {
         EssayDraft(topic.into())
     }
 }
-
-fn main() {}

@@ -1,5 +1,5 @@
-use petalflow::state::Migration;
 use petalflow::prelude::*;
+use petalflow::state::Migration;
 
 mod migrations {
     pub fn essay(from: u32, thread: &mut super::Migration) -> petalflow::Result<()> {
@@ -24,5 +24,3 @@ flow! {
     #[allow(dead_code)]
     pub WriteEssay(Essay) { write }
 }
-
-fn main() {}

@@ -13,5 +13,3 @@ pub struct Essay {
     #[key(input, max)]
     pub limit: std::num::NonZeroU32,
 }
-
-fn main() {}

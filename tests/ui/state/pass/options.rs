@@ -52,5 +52,3 @@ pub struct Essay {
     #[key(turn)]
     pub r#type: String,
 }
-
-fn main() {}

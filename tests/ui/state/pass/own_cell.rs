@@ -21,11 +21,19 @@ async fn add(first: &Cell<u32>, #[key(SheetSecond)] other: &Cell<u32>) -> SheetS
 
 flow!(pub Add(Sheet) { add });
 
-#[tokio::main]
-async fn main() -> petalflow::Result<()> {
+#[tokio::test]
+async fn the_flow_runs_and_is_stored() -> petalflow::Result<()> {
     let sheet = Add::run(Cell(2)).await?;
     assert_eq!(sheet.second.0, 5);
     let store = petalflow::checkpoint::InMemoryStore::new();
-    println!("{:?}", Add::new().store(&store).thread("a").run(Cell(2)).await?.into_finished()?);
+    println!(
+        "{:?}",
+        Add::new()
+            .store(&store)
+            .thread("a")
+            .run(Cell(2))
+            .await?
+            .into_finished()?
+    );
     Ok(())
 }

@@ -9,5 +9,3 @@ pub struct Essay {
     pub topic: Cow<'static, str>,
     pub draft: Vec<Cow<'static, str>>,
 }
-
-fn main() {}

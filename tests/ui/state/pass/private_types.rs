@@ -23,5 +23,3 @@ async fn split(files: &[String]) -> AuditSections {
 pub async fn reread() -> AuditFiles {
     AuditFiles(Vec::new())
 }
-
-fn main() {}

@@ -1,5 +1,5 @@
 #![deny(warnings)]
-#![allow(dead_code)]
+#![allow(dead_code, clippy::type_complexity)]
 
 use petalflow::prelude::*;
 
@@ -14,5 +14,3 @@ pub struct Essay {
     pub title: &'static str,
     pub check: std::sync::Arc<Vec<Box<dyn Fn(&str) + Send + Sync>>>,
 }
-
-fn main() {}

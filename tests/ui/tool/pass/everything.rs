@@ -1,9 +1,11 @@
+#![allow(clippy::too_many_arguments)]
+
+use petalflow::BoxError;
+use petalflow::node::{Extract, Scope};
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{Tool, ToolContext};
-use petalflow::node::{Extract, Scope};
-use petalflow::policy::Retry;
-use petalflow::BoxError;
 use serde::{Deserialize, Serialize};
 
 pub struct Library;
@@ -98,7 +100,8 @@ mod renamed {
     }
 }
 
-fn main() {
+#[test]
+fn the_tools_are_listed() {
     let tools = tools![search, block, nothing, flat, nested::ping, renamed::pong,];
     assert_eq!(tools.len(), 6);
     assert!(search {}.spec().long_running);

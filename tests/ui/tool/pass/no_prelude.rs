@@ -31,6 +31,7 @@ fn block(words: ::core::option::Option<::std::string::String>) {
     ::core::mem::drop(words);
 }
 
-fn main() {
+#[::core::prelude::v1::test]
+fn the_tools_are_listed() {
     let _ = ::petalflow::tools![add, block];
 }
