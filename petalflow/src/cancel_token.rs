@@ -1,16 +1,12 @@
 //! Cancellation of runs.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-
-use crate::notify::Notify;
-
-const RUNNING: u8 = 0;
-const DRAINING: u8 = 1;
-const CANCELLED: u8 = 2;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Stops runs: at once with [`cancel`](Self::cancel), at the next barrier with [`drain`](Self::drain). Clones are
 /// handles to the same token. A token can stop many runs, and sub-flows stop with their parent.
+///
+/// A program that has a `CancellationToken` of `tokio-util` passes that one instead, if nothing is to be drained:
+/// `.cancel_with(&shutdown)`.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -38,16 +34,9 @@ const CANCELLED: u8 = 2;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
-    inner: Arc<Inner>,
-    /// For a sub-flow: cancelled with its parent, but not drained, because it completes within one superstep of the
-    /// parent.
-    nested: bool,
-}
-
-#[derive(Debug, Default)]
-struct Inner {
-    state: AtomicU8,
-    changed: Notify,
+    cancelled: CancellationToken,
+    /// Cancelled with `drain`, and after `cancelled` with `cancel`. So a run looks at this one only between two supersteps.
+    draining: CancellationToken,
 }
 
 impl CancelToken {
@@ -58,8 +47,8 @@ impl CancelToken {
 
     /// Stops the runs at once: running nodes are dropped, and nothing of the superstep is applied.
     pub fn cancel(&self) {
-        self.inner.state.store(CANCELLED, Ordering::Release);
-        self.inner.changed.notify_waiters();
+        self.cancelled.cancel();
+        self.draining.cancel();
     }
 
     /// Stops the runs after the current superstep is committed. A run that ends with this superstep ends as usual.
@@ -92,32 +81,17 @@ impl CancelToken {
     /// # }
     /// ```
     pub fn drain(&self) {
-        // A cancelled run stays cancelled.
-        let _ = self.inner.state.compare_exchange(
-            RUNNING,
-            DRAINING,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
+        self.draining.cancel();
     }
 
     /// Whether [`cancel`](Self::cancel) has been called.
     pub fn is_cancelled(&self) -> bool {
-        self.inner.state.load(Ordering::Relaxed) == CANCELLED
+        self.cancelled.is_cancelled()
     }
 
     /// Whether [`drain`](Self::drain) has been called, or [`cancel`](Self::cancel).
     pub fn is_draining(&self) -> bool {
-        let state = self.inner.state.load(Ordering::Relaxed);
-        state == CANCELLED || state == DRAINING && !self.nested
-    }
-
-    /// The token for a sub-flow.
-    pub(crate) fn nested(&self) -> Self {
-        CancelToken {
-            inner: Arc::clone(&self.inner),
-            nested: true,
-        }
+        self.draining.is_cancelled()
     }
 
     /// Completes when the token is cancelled.
@@ -126,13 +100,109 @@ impl CancelToken {
     ///
     /// Dropping the future has no effect on the token.
     pub async fn cancelled(&self) {
-        loop {
-            // Registered before the check; otherwise a cancellation in between would be missed.
-            let changed = Notify::notified(&self.inner.changed);
-            if self.inner.state.load(Ordering::Acquire) == CANCELLED {
-                return;
-            }
-            changed.await;
+        self.cancelled.cancelled().await;
+    }
+}
+
+/// What stops a run: a [`CancelToken`], or a `CancellationToken` of `tokio-util`, which cannot drain.
+///
+/// ```
+/// use petalflow::run::{CancelToken, RunToken};
+/// use tokio_util::sync::CancellationToken;
+///
+/// let shutdown = CancellationToken::new();
+/// let token = RunToken::from(&shutdown);
+/// shutdown.cancel();
+/// assert!(token.is_cancelled());
+///
+/// let token = CancelToken::new();
+/// token.drain();
+/// assert!(!RunToken::from(&token).is_cancelled());
+/// ```
+#[derive(Clone, Debug)]
+pub struct RunToken {
+    cancelled: CancellationToken,
+    /// Cancelled when the run is to stop at its next barrier, and always after `cancelled`. `None` if the run cannot be drained.
+    draining: Option<CancellationToken>,
+}
+
+impl From<&CancelToken> for RunToken {
+    fn from(token: &CancelToken) -> Self {
+        RunToken {
+            cancelled: token.cancelled.clone(),
+            draining: Some(token.draining.clone()),
+        }
+    }
+}
+
+impl From<CancelToken> for RunToken {
+    fn from(token: CancelToken) -> Self {
+        Self::from(&token)
+    }
+}
+
+impl From<&CancellationToken> for RunToken {
+    fn from(token: &CancellationToken) -> Self {
+        Self::from(token.clone())
+    }
+}
+
+impl From<CancellationToken> for RunToken {
+    fn from(cancelled: CancellationToken) -> Self {
+        RunToken {
+            cancelled,
+            draining: None,
+        }
+    }
+}
+
+impl RunToken {
+    /// Whether the token is cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.is_cancelled()
+    }
+
+    /// Completes when the token is cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future has no effect on the token.
+    pub async fn cancelled(&self) {
+        self.cancelled.cancelled().await;
+    }
+
+    /// [`cancelled`](Self::cancelled), as a future that owns its token.
+    pub(crate) fn cancelled_owned(&self) -> WaitForCancellationFutureOwned {
+        self.cancelled.clone().cancelled_owned()
+    }
+
+    /// Whether the run has to stop at its next barrier, because it is drained or cancelled. Each call takes one lock.
+    pub(crate) fn stops_at_barrier(&self) -> bool {
+        self.draining
+            .as_ref()
+            .unwrap_or(&self.cancelled)
+            .is_cancelled()
+    }
+
+    /// A token for one run, which is stopped with this one or alone. Each run has its own, so that runs on several threads do not
+    /// take the same lock between their supersteps.
+    pub(crate) fn for_run(&self) -> Self {
+        RunToken {
+            cancelled: self.cancelled.child_token(),
+            draining: self.draining.as_ref().map(CancellationToken::child_token),
+        }
+    }
+
+    /// A token for a sub-flow: cancelled with its parent, but not drained, because it completes within one superstep of the
+    /// parent.
+    pub(crate) fn for_subflow(&self) -> Self {
+        Self::from(self.cancelled.child_token())
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.cancelled.cancel();
+        if let Some(draining) = &self.draining {
+            draining.cancel();
         }
     }
 }

@@ -117,7 +117,7 @@ mod editor;
 #[doc(hidden)]
 pub mod __private;
 
-use petalflow_store::{clock, ids, migration, notify, question, upgrade};
+use petalflow_store::{clock, ids, migration, question, upgrade};
 
 pub use async_trait::async_trait;
 pub use error::{BoxError, NodeError, Result};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cache::RunCache;
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::checkpoint::{OnBusy, Retention};
 use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
 use crate::error::{BoxError, TooDeep};
@@ -112,7 +112,7 @@ async fn run_subflow<C: Flow>(
         limit: call.limit,
         max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
-        cancel: shared.cancel.as_ref().map(CancelToken::nested),
+        cancel: shared.cancel.as_ref().map(RunToken::for_subflow),
         managed: call.managed,
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
             Arc::new(Extras {

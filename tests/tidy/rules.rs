@@ -197,7 +197,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "error",
             "clock",
             "ids",
-            "notify",
             "settings",
             "retention",
             "thread_info",

@@ -1,6 +1,8 @@
-//! Encoded values as JSON text, to show them.
+//! Encoded values as JSON, to show them.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+
+use serde_json::{Map, Value};
 
 use super::decode::Token;
 use super::depth::MAX_DEPTH;
@@ -13,19 +15,26 @@ use super::unpack::Unpack;
 pub struct Json<'a>(pub &'a [u8]);
 
 impl Json<'_> {
+    /// The value.
+    fn value(self) -> Result<Value, CodecError> {
+        let mut from = Unpack { rest: self.0 };
+        let mut value = value(&mut from, MAX_DEPTH + 1)?;
+        // Another crate may let maps keep the order in which entries were added.
+        value.sort_all_objects();
+        Ok(value)
+    }
+
     /// The text.
     pub fn text(self) -> Result<String, CodecError> {
-        let mut text = String::new();
-        write(&mut Unpack { rest: self.0 }, &mut text, MAX_DEPTH + 1)?;
-        Ok(text)
+        Ok(self.value()?.to_string())
     }
 }
 
 /// The order of the entries of a map has no meaning.
 impl PartialEq for Json<'_> {
     fn eq(&self, other: &Self) -> bool {
-        let texts = || Some((self.text().ok()?, other.text().ok()?));
-        self.0 == other.0 || texts().is_some_and(|(one, other)| one == other)
+        let values = || Some((self.value().ok()?, other.value().ok()?));
+        self.0 == other.0 || values().is_some_and(|(one, other)| one == other)
     }
 }
 
@@ -39,95 +48,40 @@ impl fmt::Display for Json<'_> {
     }
 }
 
-/// Writes the next value, which may have this many levels.
-fn write(from: &mut Unpack<'_>, out: &mut String, levels: usize) -> Result<(), CodecError> {
+/// The next value, which may have this many levels.
+fn value(from: &mut Unpack<'_>, levels: usize) -> Result<Value, CodecError> {
     let inner = levels.checked_sub(1).ok_or(CodecError::Depth);
-    match from.token()? {
-        Token::Nil => out.push_str("null"),
-        Token::Boolean(value) => append(out, value),
-        Token::Unsigned(number) => append(out, number),
-        Token::Signed(number) => append(out, number),
-        Token::Single(number) => fraction(out, number.into()),
-        Token::Double(number) => fraction(out, number),
-        Token::Text(text) => quoted(out, &String::from_utf8_lossy(text)),
-        Token::Bytes(bytes) | Token::Extension(_, bytes) => {
-            list(out, bytes.len(), |out, index| {
-                append(out, bytes[index]);
-                Ok(())
-            })?;
-        }
+    Ok(match from.token()? {
+        Token::Nil => Value::Null,
+        Token::Boolean(value) => value.into(),
+        Token::Unsigned(number) => number.into(),
+        Token::Signed(number) => number.into(),
+        Token::Single(number) => number.into(),
+        Token::Double(number) => number.into(),
+        Token::Text(text) => String::from_utf8_lossy(text).into(),
+        Token::Bytes(bytes) | Token::Extension(_, bytes) => bytes.into(),
         Token::List(len) => {
             let inner = inner?;
-            list(out, len, |out, _| write(from, out, inner))?;
+            // Not with the capacity of `len`, which may be a lie.
+            let mut list = Vec::new();
+            for _ in 0..len {
+                list.push(value(from, inner)?);
+            }
+            list.into()
         }
         Token::Map(len) => {
             let inner = inner?;
-            let mut entries = Vec::new();
+            let mut map = Map::new();
             for _ in 0..len {
-                let (mut key, mut entry) = (String::new(), String::new());
-                write(from, &mut key, inner)?;
-                if key.starts_with('"') {
-                    entry = key;
-                } else {
-                    quoted(&mut entry, &key);
-                }
-                entry.push(':');
-                write(from, &mut entry, inner)?;
-                entries.push(entry);
+                let key = match value(from, inner)? {
+                    Value::String(text) => text,
+                    other => other.to_string(),
+                };
+                map.insert(key, value(from, inner)?);
             }
-            entries.sort_unstable();
-            out.push('{');
-            out.push_str(&entries.join(","));
-            out.push('}');
+            map.into()
         }
-    }
-    Ok(())
-}
-
-fn list(
-    out: &mut String,
-    len: usize,
-    mut item: impl FnMut(&mut String, usize) -> Result<(), CodecError>,
-) -> Result<(), CodecError> {
-    out.push('[');
-    for index in 0..len {
-        if index > 0 {
-            out.push(',');
-        }
-        item(out, index)?;
-    }
-    out.push(']');
-    Ok(())
-}
-
-fn append(out: &mut String, value: impl fmt::Display) {
-    write!(out, "{value}").expect("a `String` accepts all text");
-}
-
-fn fraction(out: &mut String, number: f64) {
-    if number.is_finite() {
-        // `Debug` writes `1.0` and `1e16`, as JSON does.
-        append(out, format_args!("{number:?}"));
-    } else {
-        out.push_str("null");
-    }
-}
-
-fn quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => out.extend(['\\', character]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\0'..='\u{1f}' => append(out, format_args!("\\u{:04x}", u32::from(character))),
-            _ => out.push(character),
-        }
-    }
-    out.push('"');
+    })
 }
 
 #[cfg(test)]

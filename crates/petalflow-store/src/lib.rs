@@ -24,9 +24,6 @@ mod json;
 mod lease;
 mod memory;
 pub mod migration;
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
-pub mod notify;
 mod pending_releases;
 #[doc(hidden)]
 pub mod question;

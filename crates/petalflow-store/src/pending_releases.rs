@@ -1,10 +1,7 @@
 //! Claims that are still to be released, for stores that cannot release them at once.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use crate::notify::Notify;
 
 /// Claims that a store still has to release, in the order in which [`Store::release`](super::Store::release) was called.
 ///
@@ -29,19 +26,8 @@ use crate::notify::Notify;
 #[derive(Debug, Default)]
 pub struct PendingReleases {
     claims: Mutex<Vec<(String, String)>>,
-    /// Whether a task is releasing claims. Two at once could release a claim that was granted again in between.
-    releasing: AtomicBool,
-    released: Notify,
-}
-
-/// A task's turn to release claims, until it is dropped.
-struct Turn<'a>(&'a PendingReleases);
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        self.0.releasing.store(false, Ordering::Release);
-        self.0.released.notify_waiters();
-    }
+    /// Held by the task that releases claims. Two at once could release a claim that was granted again in between.
+    releasing: tokio::sync::Mutex<()>,
 }
 
 impl PendingReleases {
@@ -63,23 +49,12 @@ impl PendingReleases {
     where
         F: Future<Output = Result<(), E>>,
     {
-        let _turn = self.turn().await;
+        let _releasing = self.releasing.lock().await;
         while let Some((thread, owner)) = self.first() {
             release(thread, owner).await?;
             self.claims().remove(0);
         }
         Ok(())
-    }
-
-    async fn turn(&self) -> Turn<'_> {
-        loop {
-            // Made before the check; otherwise the end of a turn in between would be missed.
-            let released = Notify::notified(&self.released);
-            if !self.releasing.swap(true, Ordering::Acquire) {
-                return Turn(self);
-            }
-            released.await;
-        }
     }
 
     fn first(&self) -> Option<(String, String)> {

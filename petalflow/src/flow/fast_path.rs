@@ -2,7 +2,7 @@
 
 use petalflow_graph::NodeIdx;
 
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::node::{Effects, RouteChoice, Scope};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State, Update as _, WriteError};
@@ -51,7 +51,7 @@ impl FastPath {
     pub(crate) fn is_paused(&self, scope: &Scope) -> bool {
         let draining = || {
             let cancel = scope.shared.cancel.as_ref();
-            cancel.is_some_and(CancelToken::is_draining)
+            cancel.is_some_and(RunToken::stops_at_barrier)
         };
         scope.superstep >= self.pause_at || draining()
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{Cache, RunCache};
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::checkpoint::Store;
 use crate::durable::find_cached;
 use crate::error::{BoxError, FailureLog};
@@ -255,9 +255,11 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// Sets a token that stops the runs.
-    pub fn cancel_with(mut self, token: &CancelToken) -> Self {
-        self.settings.cancel = Some(token.clone());
+    /// Sets a token that stops the runs: a [`CancelToken`](crate::run::CancelToken), or a `CancellationToken` of `tokio-util`.
+    ///
+    /// A run whose token is drained before it begins runs no node.
+    pub fn cancel_with(mut self, token: impl Into<RunToken>) -> Self {
+        self.settings.cancel = Some(token.into());
         self
     }
 

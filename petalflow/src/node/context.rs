@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::test_records::TestRecords;
 use super::{Fails, Key, Scope};
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::error::BoxError;
 use crate::event::{CustomEvent, Origin};
 use crate::future::BoxFuture;
@@ -201,7 +201,7 @@ impl Context {
             .shared
             .cancel
             .as_ref()
-            .is_some_and(CancelToken::is_cancelled)
+            .is_some_and(RunToken::is_cancelled)
     }
 
     /// Emits a value to the listener of the run's [events](crate::Run::events). It is also a

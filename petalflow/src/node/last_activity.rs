@@ -24,7 +24,8 @@ impl LastActivity {
     pub(crate) async fn idle_for(&self, idle: Duration) {
         loop {
             let last = *self.lock();
-            tokio::time::sleep_until(last + idle).await;
+            // Not `last + idle`: `sleep` accepts each duration.
+            tokio::time::sleep(idle.saturating_sub(last.elapsed())).await;
             if *self.lock() == last {
                 return;
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use petalflow_graph::{Graph, Node, NodeIdx};
 
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Listener;
 use crate::ids::{Namespace, TaskId, task_id};
@@ -27,7 +27,7 @@ pub(crate) struct RunShared {
 /// What few runs have.
 pub(crate) struct Surroundings {
     pub(crate) managed: Option<Arc<ManagedValues>>,
-    pub(crate) cancel: Option<CancelToken>,
+    pub(crate) cancel: Option<RunToken>,
     pub(crate) listener: Option<Arc<dyn Listener>>,
     pub(crate) namespace: Namespace,
     /// The supersteps that its thread made before this launch.

@@ -8,7 +8,7 @@ use serde_core::de::DeserializeOwned;
 
 use super::test_records::{AnswerFn, TestRecords};
 use super::{Context, ManagedValues, RunShared, Scope, Surroundings};
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::event::CustomEvent;
 use crate::question::Ask;
 
@@ -57,7 +57,7 @@ pub struct TestContext {
     node: &'static str,
     index: Option<u32>,
     limit: u64,
-    cancel: Option<CancelToken>,
+    cancel: Option<RunToken>,
     managed: ManagedValues,
     records: Arc<TestRecords>,
     attempts: AtomicU32,
@@ -117,8 +117,8 @@ impl TestContext {
 
     /// Sets the token that cancels the run.
     #[must_use]
-    pub fn cancel_with(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
+    pub fn cancel_with(mut self, token: impl Into<RunToken>) -> Self {
+        self.cancel = Some(token.into());
         self
     }
 

@@ -177,7 +177,8 @@ impl Retry {
         self
     }
 
-    /// Adds a random part of up to the delay itself, so that many clients do not retry at the same moment.
+    /// Adds a random part of up to the delay itself, so that many clients do not retry at the same moment. No delay is longer
+    /// than the [maximum](Self::max): the longest is a random one between half of it and all of it.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -268,10 +269,16 @@ impl Retry {
             } else {
                 exponential
             };
-            let delay = delay.min(max);
             exponential = multiplied(exponential.min(max), factor);
-            let random = seed.map(|seed| multiplied(delay, fraction(seed, number)));
-            delay.saturating_add(random.unwrap_or_default())
+            match seed {
+                None => delay.min(max),
+                Some(seed) => {
+                    // At most half of the maximum, so that the random part is not cut off.
+                    let delay = delay.min(max / 2);
+                    let random = multiplied(delay, fraction(seed, number));
+                    delay.saturating_add(random).min(max)
+                }
+            }
         })
     }
 
@@ -311,4 +318,24 @@ fn caused_by<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
     error.is::<E>()
         || error.source().is_some_and(caused_by::<E>)
         || of_subflow.is_some_and(|error| caused_by::<E>(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_delay_is_longer_than_the_maximum() {
+        let max = Duration::from_secs(5);
+        for seed in 0..100 {
+            let retry = Retry::times(9).max(max).jitter_with_seed(seed);
+            assert!(retry.waits().all(|wait| wait <= max), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn clients_that_wait_for_the_longest_time_do_not_retry_at_the_same_moment() {
+        let last = |seed| Retry::times(20).jitter_with_seed(seed).waits().last();
+        assert_ne!(last(1), last(2));
+    }
 }

@@ -4,7 +4,7 @@ mod events;
 mod filtered_events;
 mod future;
 
-pub use crate::cancel_token::CancelToken;
+pub use crate::cancel_token::{CancelToken, RunToken};
 pub use crate::outcome::{RunError, RunErrorKind, TimeoutScope};
 pub use events::Events;
 pub use filtered_events::FilteredEvents;

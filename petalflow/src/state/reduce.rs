@@ -136,7 +136,7 @@ reducer! {
     Merge merge:
     "values of type `{Self}` cannot be merged",
     "not a map or a set that `merge` knows",
-    "`merge` fits `HashMap`, `BTreeMap`, `HashSet`, `BTreeSet` and, with the feature `json`, `serde_json::Map`; for another type use `reduce = function`"
+    "`merge` fits `HashMap`, `BTreeMap`, `HashSet`, `BTreeSet` and `serde_json::Map`; for another type use `reduce = function`"
 }
 
 reducer! {
@@ -219,10 +219,6 @@ extend! {
     Merge merge for [K: Ord, V] BTreeMap<K, V>;
     Merge merge for [T: Eq + Hash, H: BuildHasher] HashSet<T, H>;
     Merge merge for [T: Ord] BTreeSet<T>;
-}
-
-#[cfg(feature = "json")]
-extend! {
     Merge merge for [] serde_json::Map<String, serde_json::Value>;
 }
 

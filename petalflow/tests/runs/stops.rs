@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
 
@@ -140,4 +141,83 @@ async fn the_limit_of_a_resumed_run_is_that_of_the_launch() {
         );
         assert_eq!(error.superstep(), turn * 10);
     }
+}
+
+flow!(Two(Count) { quick -> quick_too });
+
+#[node(Count)]
+async fn quick_too() -> CountN {
+    CountN(1)
+}
+
+flow!(Fork(Count) { START -> quick & quick_too });
+
+#[tokio::test(start_paused = true)]
+async fn a_drained_run_stops_at_its_first_barrier() {
+    let token = CancelToken::new();
+    token.drain();
+    let drained = |next: &[&str]| RunErrorKind::Drained {
+        next: next.iter().map(ToString::to_string).collect(),
+    };
+    let launch = Two::new().cancel_with(&token).timeout(SHORT);
+    let error = launch.run(()).await.unwrap_err();
+    assert_eq!(*error.kind(), drained(&["quick"]));
+    assert_eq!(
+        (error.superstep(), error.state::<Count>().unwrap().n),
+        (0, 0)
+    );
+
+    let error = Fork::new().cancel_with(&token).run(()).await.unwrap_err();
+    assert_eq!(*error.kind(), drained(&["quick", "quick_too"]));
+    assert_eq!(
+        (error.superstep(), error.state::<Count>().unwrap().n),
+        (0, 0)
+    );
+}
+
+#[tokio::test]
+async fn a_thread_that_is_drained_before_it_begins_is_resumed() {
+    let store = InMemoryStore::new();
+    let token = CancelToken::new();
+    token.drain();
+    let stopped = Two::new().cancel_with(&token).store(&store).thread("two");
+    let error = stopped.run(()).await.unwrap_err();
+    assert!(
+        matches!(error.kind(), RunErrorKind::Drained { .. }),
+        "{error}"
+    );
+    assert_eq!(error.superstep(), 0);
+    let resumed = Two::new().store(&store).thread("two").resume(()).await;
+    assert_eq!(resumed.unwrap().into_finished().unwrap().n, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_of_tokio_util_cancels_a_run() {
+    let token = tokio_util::sync::CancellationToken::new();
+    let launch = Recover::new().cancel_with(&token);
+    let stop = async {
+        tokio::time::sleep(SHORT).await;
+        token.cancel();
+    };
+    let (error, ()) = tokio::join!(launch.run(()), stop);
+    assert_eq!(*error.unwrap_err().kind(), RunErrorKind::Cancelled);
+}
+
+#[node(Count, timeout = 200000000000000.5d, idle = 200000000000000.5d)]
+async fn unlimited() -> CountN {
+    tokio::time::sleep(SHORT).await;
+    CountN(1)
+}
+
+flow!(Unlimited(Count) { unlimited });
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_duration_is_no_deadline() {
+    let launch = Unlimited::new()
+        .timeout(Duration::MAX)
+        .superstep_timeout(Duration::MAX);
+    assert_eq!(launch.run(()).await.unwrap().n, 1);
+    let retried = Retry::times(2).first(Duration::MAX).max(Duration::MAX);
+    let run = retried.run(|_| async { "x".parse::<u8>() });
+    assert!(tokio::time::timeout(SHORT, run).await.is_err(), "it waits");
 }

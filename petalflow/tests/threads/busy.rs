@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::AnswerError;
-use petalflow::run::CancelToken;
+use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{OnBusy, ThreadError};
 use tokio::time::Instant;
 
@@ -108,4 +108,36 @@ async fn an_answer_to_a_thread_that_is_busy_with_something_else_is_refused_at_on
     );
     assert_eq!(begun.elapsed(), Duration::ZERO);
     other.await.unwrap().unwrap().into_finished().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_cancels_another_leaves_the_token_of_the_caller_alone() {
+    let store = InMemoryStore::new();
+    let shutdown = CancelToken::new();
+    let threads = launch()
+        .cancel_with(&shutdown)
+        .store(&store)
+        .on_busy(OnBusy::Cancel);
+    let (thread, other) = (threads.thread("t"), threads.thread("other"));
+    let second = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        thread.run("sleep".to_string()).await
+    };
+    let (first, second, other) = tokio::join!(
+        thread.run("sleep".to_string()),
+        second,
+        other.run("sleep".to_string())
+    );
+    assert_eq!(*first.unwrap_err().kind(), RunErrorKind::Cancelled);
+    second.unwrap().into_finished().unwrap();
+    other.unwrap().into_finished().unwrap();
+    assert!(!shutdown.is_cancelled());
+
+    // It still stops all of them.
+    let stop = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        shutdown.cancel();
+    };
+    let (stopped, ()) = tokio::join!(thread.run("sleep".to_string()), stop);
+    assert_eq!(*stopped.unwrap_err().kind(), RunErrorKind::Cancelled);
 }

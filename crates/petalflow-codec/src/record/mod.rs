@@ -38,6 +38,9 @@ mod flag {
 /// How far the superstep may be from the number of the checkpoint to be stored as a distance, in one number with the turn.
 const NEAR_DISTANCES: u64 = 4;
 
+/// The largest number of a checkpoint or a superstep: the largest that all stores can keep.
+const MAX_NUMBER: u64 = i64::MAX as u64;
+
 /// In the place of a superstep that has less room: it follows.
 const FAR: u64 = NEAR_DISTANCES - 1;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    AnswerEntry, Cause, DecisionKind, DecisionRecord, FAR, Header, KEY_CODES, KeyKind,
+    AnswerEntry, Cause, DecisionKind, DecisionRecord, FAR, Header, KEY_CODES, KeyKind, MAX_NUMBER,
     NEAR_DISTANCES, Outline, OwnedKey, Record, SHORT_KINDS, TaskEntry, VERSION, flag,
 };
 use crate::{CodecError, Unpack, unpack};
@@ -31,6 +31,7 @@ impl Record {
             let own = header.outline.take();
             let names = Names(own.as_ref().or_else(|| base?.outline.as_ref()));
             header.decode_rest(from, seq, flags, &names)?;
+            header.check_numbers(seq)?;
             let one = flags & flag::ONE_KEY != 0;
             let keys = decode_keys(from, one.then_some(1), &names)?;
             header.outline = own;
@@ -112,6 +113,26 @@ impl Header {
             }]
         };
         Ok(())
+    }
+}
+
+impl Header {
+    /// Refuses numbers that no run has written, and from which a run could not count on.
+    fn check_numbers(&self, seq: u64) -> Result<(), CodecError> {
+        let origin = self.origin;
+        let problem = if origin > seq {
+            format!("its tasks were planned at checkpoint {origin}, which is a later one")
+        } else if let Some(parent) = self.parent.filter(|parent| *parent >= seq) {
+            format!("it follows checkpoint {parent}, which is not an earlier one")
+        } else if let Some(number) = [seq, self.superstep]
+            .into_iter()
+            .find(|number| *number > MAX_NUMBER)
+        {
+            format!("it has the number {number}, and the largest is {MAX_NUMBER}")
+        } else {
+            return Ok(());
+        };
+        Err(CodecError::Decode(problem))
     }
 }
 

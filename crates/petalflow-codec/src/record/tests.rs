@@ -171,3 +171,49 @@ fn damaged_bytes_are_errors() {
         assert!(error.contains(&layouts), "{error}");
     }
 }
+
+#[test]
+fn numbers_that_no_run_has_written_are_refused() {
+    let decoded = |seq: u64, header: &Header| {
+        let mut bytes = Vec::new();
+        header.encode(seq, None, std::iter::empty(), &mut bytes);
+        Record::decode(seq, &bytes, None).map(|record| record.header)
+    };
+    let refused = |seq: u64, header: Header, problem: &str| {
+        let error = decoded(seq, &header).unwrap_err().to_string();
+        assert_eq!(error, problem);
+    };
+    assert_eq!(decoded(9, &header()).unwrap(), header());
+    for origin in [10, u64::MAX] {
+        let problem =
+            format!("its tasks were planned at checkpoint {origin}, which is a later one");
+        refused(9, Header { origin, ..header() }, &problem);
+    }
+    for parent in [9, u64::MAX] {
+        let problem = format!("it follows checkpoint {parent}, which is not an earlier one");
+        let parent = Some(parent);
+        refused(9, Header { parent, ..header() }, &problem);
+    }
+    let (end, last) = (i64::MAX as u64 + 1, i64::MAX as u64);
+    let problem = format!("it has the number {end}, and the largest is {last}");
+    refused(
+        9,
+        Header {
+            superstep: end,
+            ..header()
+        },
+        &problem,
+    );
+    refused(end, header(), &problem);
+    let superstep = last;
+    assert!(
+        decoded(
+            last,
+            &Header {
+                superstep,
+                ..header()
+            }
+        )
+        .is_ok()
+    );
+}

@@ -107,7 +107,7 @@ impl EnvelopeFlow {
             .max_concurrency(options.concurrency)
             .manage(RunControl::new(options.clone()));
         if let Some(token) = &options.cancel {
-            launch = launch.cancel_with(token);
+            launch = launch.cancel_with(token.clone());
         }
         let run = launch.run(envelope);
         if !options.has_listener() {

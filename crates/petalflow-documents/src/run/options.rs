@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::event::{EventReceiver, EventSender, RunEvent};
 use super::step::StepController;
-use petalflow::run::CancelToken;
+use petalflow::run::RunToken;
 
 pub(super) type Listener = Arc<dyn Fn(&RunEvent) + Send + Sync>;
 pub(super) type Decorator = Arc<dyn Fn(RunEvent, &mut dyn FnMut(RunEvent)) + Send + Sync>;
@@ -48,7 +48,7 @@ pub struct RunOptions {
     pub(super) node_timeout: Option<Duration>,
     pub(super) step: Option<Arc<dyn StepController>>,
     pub(super) step_timeout: Option<Duration>,
-    pub(super) cancel: Option<CancelToken>,
+    pub(super) cancel: Option<RunToken>,
     pub(super) bus: Vec<Listener>,
     pub(super) handlers: Vec<Listener>,
     pub(super) channels: Vec<EventSender>,
@@ -137,8 +137,8 @@ impl RunOptions {
 
     /// Cancels the run when this token is cancelled.
     #[must_use]
-    pub fn cancel_with(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
+    pub fn cancel_with(mut self, token: impl Into<RunToken>) -> Self {
+        self.cancel = Some(token.into());
         self
     }
 

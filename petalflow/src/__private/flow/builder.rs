@@ -36,7 +36,7 @@ macro_rules! __forward_launch {
         }
 
         /// Lets the token stop the runs.
-        pub fn cancel_with(self, token: &$crate::run::CancelToken) -> Self {
+        pub fn cancel_with(self, token: impl ::core::convert::Into<$crate::run::RunToken>) -> Self {
             Self(self.0.cancel_with(token))
         }
 

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
 use super::answered::{AnswerTarget, check_unanswered};
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
-use crate::notify::Notify;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 
@@ -36,27 +37,27 @@ type Runs = HashMap<(Arc<str>, String), ClaimedRun>;
 /// A run that has claimed its thread.
 #[derive(Clone)]
 pub(crate) struct ClaimedRun {
-    cancel: CancelToken,
-    /// Whether it has stored what it begins with.
-    is_open: Arc<AtomicBool>,
-    /// Wakes the runs of this process that wait for the thread, when this run is open and when it has ended.
-    changed: Arc<Notify>,
+    cancel: RunToken,
+    /// Whether it has stored what it begins with. The runs of this process that wait for the thread are woken when this run is
+    /// open and when it has ended.
+    is_open: watch::Sender<bool>,
 }
 
 impl ClaimedRun {
     /// The run has stored what it begins with.
     pub(in crate::durable) fn set_open(&self) {
-        self.is_open.store(true, Ordering::Release);
-        self.changed.notify_waiters();
+        self.is_open.send_replace(true);
     }
 }
 
 /// Waits for a change of the run that has the claim. A claim that is not renewed, because its run stalls, expires.
-async fn change_or_expiry(changed: impl Future<Output = ()>, store: &Arc<dyn Store>) {
+async fn change_or_expiry(mut is_open: watch::Receiver<bool>, store: &Arc<dyn Store>) {
+    // It fails only when the run has ended.
+    let changed = async { is_open.changed().await.unwrap_or_default() };
     match store.claim_lasts() {
-        Some(lasts) => {
-            let _ = tokio::time::timeout(lasts, changed).await;
-        }
+        Some(lasts) => tokio::time::timeout(lasts, changed)
+            .await
+            .unwrap_or_default(),
         None => changed.await,
     }
 }
@@ -81,7 +82,7 @@ impl ThreadClaim {
     pub(crate) async fn acquire(
         storage: &ThreadStorage,
         on_busy: OnBusy,
-        cancel: &mut Option<CancelToken>,
+        cancel: &mut Option<RunToken>,
         answers: Option<(&ExecutionPlan, &[AnswerTarget])>,
     ) -> Result<Self, ThreadError> {
         let ThreadStorage { store, thread, .. } = storage;
@@ -107,12 +108,12 @@ impl ThreadClaim {
             };
             let known = runs().get(&(Arc::clone(thread), other)).cloned();
             // Made before the run can change, so that the change is not missed.
-            let known = known.map(|run| (Notify::notified(Arc::clone(&run.changed)), run));
+            let known = known.map(|run| (run.is_open.subscribe(), run));
             let mut may_answer = false;
             if let Some((plan, targets)) = answers {
                 // Read first: an open run has stored its answers.
                 may_answer = match &known {
-                    Some((_, run)) => !run.is_open.load(Ordering::Acquire),
+                    Some((_, run)) => !*run.is_open.borrow(),
                     None => wait < ANSWER_IS_STORED,
                 };
                 check_unanswered(storage, plan, targets).await?;
@@ -129,7 +130,7 @@ impl ThreadClaim {
                 // `Refuse`.
                 _ => return Err(busy()),
             }
-            if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+            if cancel.as_ref().is_some_and(RunToken::is_cancelled) {
                 return Err(busy());
             }
             if let Some((changed, _)) = known {
@@ -141,10 +142,15 @@ impl ThreadClaim {
             }
         };
         claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
+        // Of this run alone: the caller may stop other runs with its own token.
+        let token = match cancel {
+            Some(token) => token.for_run(),
+            None => RunToken::from(CancellationToken::new()),
+        };
+        *cancel = Some(token.clone());
         let run = ClaimedRun {
-            cancel: cancel.get_or_insert_default().clone(),
-            is_open: Arc::default(),
-            changed: Arc::default(),
+            cancel: token,
+            is_open: watch::Sender::new(false),
         };
         runs().insert(claimed.key(), run);
         Ok(claimed)
@@ -189,13 +195,13 @@ impl Drop for ThreadClaim {
         let run = runs().remove(&self.key());
         self.store.release(&self.thread, &self.owner);
         if let Some(run) = run {
-            run.changed.notify_waiters();
+            run.is_open.send_replace(true);
         }
     }
 }
 
 /// Waits for the future, or until the token is cancelled.
-async fn or_cancelled(future: impl Future<Output = ()>, cancel: Option<&CancelToken>) {
+async fn or_cancelled(future: impl Future<Output = ()>, cancel: Option<&RunToken>) {
     let Some(cancel) = cancel else {
         return future.await;
     };

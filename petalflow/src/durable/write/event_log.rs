@@ -59,7 +59,7 @@ impl EventLog {
             },
         };
         let after = position.newest;
-        let seq = after.unwrap_or(0) + entries.len() as u64;
+        let seq = after.unwrap_or(0).saturating_add(entries.len() as u64);
         let mut record = StoredCheckpoint {
             seq,
             base: seq,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cached::FindCached;
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::Namespace;
@@ -25,7 +25,7 @@ pub(crate) struct Settings<S: State> {
     pub(crate) max_depth: u32,
     /// For a sub-flow: the run of its parent.
     pub(crate) parent: Option<Arc<RunShared>>,
-    pub(crate) cancel: Option<CancelToken>,
+    pub(crate) cancel: Option<RunToken>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) namespace: Namespace,
     pub(crate) thread: Option<Arc<str>>,

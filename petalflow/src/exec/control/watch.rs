@@ -5,10 +5,10 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Sleep, sleep};
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
-use crate::cancel_token::CancelToken;
-use crate::future::BoxFuture;
+use crate::cancel_token::RunToken;
 
 /// Why a run stops although no node failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(in crate::exec) enum Stop {
 /// The cancellation and the deadlines of a run. A run that nothing can stop has no watch.
 #[derive(Default)]
 pub(crate) struct Watch {
-    cancel: Option<(CancelToken, BoxFuture<'static, ()>)>,
+    cancelled: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     run: Option<Pin<Box<Sleep>>>,
     superstep: Option<(Duration, Pin<Box<Sleep>>)>,
 }
@@ -29,40 +29,29 @@ pub(crate) struct Watch {
 impl Watch {
     /// `None` if there is nothing to watch.
     pub(in crate::exec) fn new(
-        cancel: Option<&CancelToken>,
+        cancel: Option<&RunToken>,
         run: Option<Duration>,
         superstep: Option<Duration>,
     ) -> Option<Box<Self>> {
         if cancel.is_none() && run.is_none() && superstep.is_none() {
             return None;
         }
-        let sleep = |after: Duration| Box::pin(sleep_until(Instant::now() + after));
         Some(Box::new(Watch {
-            cancel: cancel.map(|token| {
-                let cancelled = token.clone();
-                (
-                    token.clone(),
-                    Box::pin(async move { cancelled.cancelled().await }) as BoxFuture<'static, ()>,
-                )
-            }),
-            run: run.map(sleep),
-            superstep: superstep.map(|after| (after, sleep(after))),
+            cancelled: cancel.map(|token| Box::pin(token.cancelled_owned())),
+            run: run.map(|after| Box::pin(sleep(after))),
+            superstep: superstep.map(|after| (after, Box::pin(sleep(after)))),
         }))
     }
 
-    /// Starts the clock of a superstep. Returns a stop if the run has been cancelled.
-    pub(in crate::exec) fn begin_superstep(&mut self) -> Option<Stop> {
-        if let Some((after, sleep)) = &mut self.superstep {
-            sleep.as_mut().reset(Instant::now() + *after);
+    /// Starts the clock of a superstep.
+    pub(in crate::exec) fn begin_superstep(&mut self) {
+        if let Some((after, sleeping)) = &mut self.superstep {
+            sleeping.set(sleep(*after));
         }
-        self.cancel
-            .as_ref()
-            .filter(|(token, _)| token.is_cancelled())
-            .map(|_| Stop::Cancelled)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Stop> {
-        if let Some((_, cancelled)) = &mut self.cancel
+        if let Some(cancelled) = &mut self.cancelled
             && cancelled.as_mut().poll(cx).is_ready()
         {
             return Poll::Ready(Stop::Cancelled);

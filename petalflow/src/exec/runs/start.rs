@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::run_loop::{after_fast_path, fast_entry, run_from_start};
 use super::stored_run::StoredRun;
+use crate::cancel_token::RunToken;
 use crate::event::EventKind;
 use crate::exec::Settings;
 use crate::exec::persistence::NoPersistence;
@@ -110,6 +111,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     if !plan.interrupt_points.is_empty() {
         return Box::pin(std::future::ready(Err(interrupts_without_thread(&*flow))));
     }
+    settings.cancel = settings.cancel.as_ref().map(RunToken::for_run);
     // Made outside of the future: a future stores its captured values in addition to the values made of them.
     let mut driver = Driver::new(flow, settings, plan, 0, F::State::start(input), None);
     Box::pin(async move {

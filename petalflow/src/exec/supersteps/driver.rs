@@ -4,11 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::NodeIdx;
 
-use crate::cancel_token::CancelToken;
 use crate::event::{Event, EventKind, Listener, Sink};
 use crate::exec::control::abort::{Abort, AbortReason};
 use crate::exec::control::state_cell::StateCell;
-use crate::exec::control::watch::{Watch, yield_now};
+use crate::exec::control::watch::{Stop, Watch, yield_now};
 use crate::exec::persistence::{Committed, Persistence};
 use crate::exec::{Extras, Settings};
 use crate::flow::{FastPath, Flow};
@@ -158,17 +157,18 @@ impl<F: Flow> Driver<F> {
         frontier: &[Task],
     ) -> Result<bool, Abort<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
-        if let Some(stop) = self
-            .watch
-            .as_mut()
-            .and_then(|watch| watch.begin_superstep())
-        {
-            return Err(Abort::stopped(stop));
+        if let Some(watch) = &mut self.watch {
+            watch.begin_superstep();
         }
-        let cancel = self.scope.shared.cancel.as_ref();
-        if superstep > 0 && cancel.is_some_and(CancelToken::is_draining) {
-            let next = self.names(single, frontier);
-            return Err(Abort::new(RunErrorKind::Drained { next }));
+        if let Some(token) = &self.scope.shared.cancel
+            && token.stops_at_barrier()
+        {
+            return Err(if token.is_cancelled() {
+                Abort::stopped(Stop::Cancelled)
+            } else {
+                let next = self.names(single, frontier);
+                Abort::new(RunErrorKind::Drained { next })
+            });
         }
         if superstep >= limit {
             return Err(Abort::new(RunErrorKind::Limit {

@@ -1,6 +1,6 @@
 //! Handles a failed task: its failure is caught or recorded, or it ends the run.
 
-use crate::cancel_token::CancelToken;
+use crate::cancel_token::RunToken;
 use crate::delivery::Delivery;
 use crate::error::{Failure, NodeError};
 use crate::exec::Extras;
@@ -23,7 +23,7 @@ pub(in crate::exec) fn handle_failure<S: State>(
     effects.clear();
     let cancel = scope.shared.cancel.as_ref();
     // A failure that cancellation caused, for example in a flow inside this one, is not the reason why the run stops.
-    if cancel.is_some_and(CancelToken::is_cancelled) {
+    if cancel.is_some_and(RunToken::is_cancelled) {
         return Err(Abort::new(RunErrorKind::Cancelled));
     }
     if let Some(to) = plan.out_edges[scope.node.index()].catch {
