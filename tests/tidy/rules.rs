@@ -33,9 +33,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &["petalflow", "petalflow-sqlite", "petalflow-testing"],
         &[],
     ),
-    layer("petalflow-artifacts", &["petalflow"], &["petalflow-sqlite"]),
     layer("petalflow-workers", &["petalflow"], &[]),
-    layer("petalflow-layers", &["petalflow"], &[]),
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-expression", &[], &[]),
@@ -94,12 +92,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer(
         "petalflow-agent",
-        &[
-            "petalflow",
-            "petalflow-artifacts",
-            "petalflow-llm",
-            "petalflow-tracing",
-        ],
+        &["petalflow", "petalflow-llm", "petalflow-tracing"],
         &["petalflow-sqlite", "petalflow-testing"],
     ),
     layer(
@@ -149,7 +142,7 @@ pub(crate) const INTERNAL_PACKAGES: &[&str] = &[
 ];
 
 /// The most packages that users name.
-pub(crate) const MAX_NAMED_PACKAGES: usize = 19;
+pub(crate) const MAX_NAMED_PACKAGES: usize = 18;
 
 /// The modules of a package, lowest first: one uses only those before it. Packages without a row are only checked for
 /// circles.

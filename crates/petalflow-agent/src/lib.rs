@@ -41,6 +41,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
+pub mod artifacts;
 pub mod compaction;
 mod conversation;
 mod definition;

@@ -1,13 +1,17 @@
 //! Code around every node, or around the whole run.
 
+mod circuit_breaker;
 mod node;
+mod rate_limit;
 mod ready;
 mod run;
 mod task_context;
 
 pub use crate::future::BoxFuture;
+pub use circuit_breaker::CircuitBreaker;
 pub(crate) use node::Innermost;
 pub use node::{Middleware, Next, NodeCall};
+pub use rate_limit::RateLimit;
 pub use ready::{for_nodes, from_fn, recover};
 pub(crate) use run::About;
 pub use run::{RunMiddleware, RunNext};

@@ -5,6 +5,7 @@ mod begin;
 mod built_items;
 mod depth;
 mod engine;
+mod limits;
 mod managed_in;
 mod merges;
 mod order;

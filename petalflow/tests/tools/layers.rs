@@ -1,4 +1,4 @@
-//! i028: retries, timeouts and caches around tools. The other layers are in `petalflow-layers`.
+//! i028: retries, timeouts and caches around tools. The other layers are in `limits`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -4,6 +4,7 @@ mod actions;
 mod arguments;
 mod attribute;
 mod layers;
+mod limits;
 mod results;
 mod sets;
 

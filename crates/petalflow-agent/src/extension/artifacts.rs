@@ -1,7 +1,7 @@
 //! Artifacts: files of a conversation, found by name.
 
+use crate::artifacts::ArtifactFolder;
 use petalflow::{BoxError, async_trait};
-use petalflow_artifacts::ArtifactFolder;
 
 /// Source of the artifacts that an agent's instructions name, as in `{artifact.style}`.
 ///
@@ -11,7 +11,7 @@ use petalflow_artifacts::ArtifactFolder;
 /// use petalflow::checkpoint::InMemoryStore;
 /// use petalflow::prelude::*;
 /// use petalflow_agent::Agent;
-/// use petalflow_artifacts::{ArtifactFolder, Artifacts};
+/// use petalflow_agent::artifacts::{ArtifactFolder, Artifacts};
 /// # use petalflow_llm::{Reply, ScriptedModel};
 /// # use serde_json::json;
 ///

@@ -64,8 +64,8 @@ macro_rules! call_methods {
             self.position.conversation
         }
 
-        /// The artifacts of the thread, if the run manages an [`ArtifactFolder`](petalflow_artifacts::ArtifactFolder).
-        pub fn artifacts(&self) -> Option<std::sync::Arc<petalflow_artifacts::ArtifactFolder>> {
+        /// The artifacts of the thread, if the run manages an [`ArtifactFolder`](crate::artifacts::ArtifactFolder).
+        pub fn artifacts(&self) -> Option<std::sync::Arc<crate::artifacts::ArtifactFolder>> {
             self.position.cx.managed()
         }
 

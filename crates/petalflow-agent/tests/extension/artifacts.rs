@@ -4,7 +4,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::node::ManagedValues;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::Agent;
-use petalflow_artifacts::{ArtifactFolder, Artifacts};
+use petalflow_agent::artifacts::{ArtifactFolder, Artifacts};
 use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Conversations in a store, with crashes.
+//! Conversations in a store, with crashes, and artifacts.
 
+mod artifacts;
 mod durable;
 mod killed;

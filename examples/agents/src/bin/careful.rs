@@ -9,11 +9,11 @@
 use std::io::BufRead;
 
 use petalflow::prelude::*;
+use petalflow_agent::artifacts::{ArtifactFolder, Artifacts, Folder};
 use petalflow_agent::compaction::{LastMessages, Summary};
 use petalflow_agent::guardrail::{self, Verdict};
 use petalflow_agent::{Agent, Limits};
 use petalflow_agent_examples::choose;
-use petalflow_artifacts::{ArtifactFolder, Artifacts, Folder};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_sqlite::SqliteStore;
 use serde_json::json;

@@ -1,9 +1,20 @@
-//! Layers around tools: retries, timeouts, caches, and your own implementations of [`ToolLayer`]. `petalflow-layers` has rate
-//! limits, circuit breakers, conditions and hooks.
+//! Layers around tools: limits, conditions, hooks, and your own implementations of [`ToolLayer`].
+//!
+//! | layer | what it does |
+//! | --- | --- |
+//! | [`RetryLayer`] | calls a failing tool again |
+//! | [`TimeoutLayer`] | limits the time of a call |
+//! | [`Cached`] | stores results of calls with the same arguments |
+//! | [`RateLimit`] | limits the rate of calls; one that exceeds it waits |
+//! | [`CircuitBreaker`] | rejects calls of a tool that keeps failing |
+//! | [`ArgumentCheck`], [`CallCondition`] | reject calls by their arguments, or by a condition |
+//! | [`CallObserver`] | calls a function after each call |
+//!
+//! [`RateLimit`] and [`CircuitBreaker`] are also [middleware](crate::middleware) for nodes.
 //!
 //! ```
 //! use petalflow::prelude::*;
-//! use petalflow::tool::layer::{RetryLayer, TimeoutLayer};
+//! use petalflow::tool::layer::{RateLimit, RetryLayer, TimeoutLayer};
 //! use petalflow::tool::{Tool, ToolContext};
 //! use petalflow::policy::Retry;
 //! use serde_json::json;
@@ -17,20 +28,30 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
-//! // The last layer is the outermost: it limits the time of all three attempts together.
+//! // The last layer is the outermost: it waits for the rate limit once. The timeout limits all three attempts together.
 //! let polite = fetch {}
 //!     .layer(RetryLayer::new([Retry::times(3)]))
-//!     .layer(TimeoutLayer::new(Duration::from_secs(10)));
+//!     .layer(TimeoutLayer::new(Duration::from_secs(10)))
+//!     .layer(RateLimit::new(10, Duration::from_secs(1)));
 //! let text = polite.call(json!({ "url": "petals.example" }), &ToolContext::new("1")).await.unwrap();
 //! assert_eq!(text, "the text at petals.example");
 //! # }
 //! ```
 
+mod argument_check;
 mod cache;
+mod call_condition;
+mod call_observer;
+mod circuit_breaker;
+mod rate_limit;
 mod retry;
 mod timeout;
 
+pub use crate::middleware::{CircuitBreaker, RateLimit};
+pub use argument_check::ArgumentCheck;
 pub use cache::Cached;
+pub use call_condition::CallCondition;
+pub use call_observer::{CallObserver, CallReport};
 pub use retry::RetryLayer;
 pub use timeout::TimeoutLayer;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::code;
+use crate::artifacts::ArtifactFolder;
 use crate::conversation::cut::MessageOrigin;
 use crate::conversation::history::{self, ResultWithoutCall};
 use crate::definition::{History, Instruction, Mode};
@@ -14,7 +15,6 @@ use crate::turn::own_tools::delegation;
 use crate::turn::own_tools::transfer;
 use crate::{AgentError, tokens};
 use petalflow::BoxError;
-use petalflow_artifacts::ArtifactFolder;
 use petalflow_llm::{ChatMessage, LlmResponse};
 
 /// Runs the agent's steps that build the request.

@@ -1,20 +1,18 @@
-//! Layers around a tool (i028).
+//! i028: rate limits, circuit breakers, conditions and hooks around tools.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use petalflow::policy::Retry;
-use petalflow::tool::layer::RetryLayer;
+use petalflow::tool::layer::{
+    ArgumentCheck, CallCondition, CallObserver, CircuitBreaker, RateLimit, RetryLayer,
+};
 use petalflow::tool::{FuncTool, Tool, ToolContext};
-use petalflow_layers::{ArgumentCheck, CallCondition, CallObserver, CircuitBreaker, RateLimit};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-async fn call(tool: &impl Tool, arguments: Value) -> Result<Value, String> {
-    let result = tool.call(arguments, &ToolContext::new("1")).await;
-    result.map_err(|error| error.to_string())
-}
+use super::call;
 
 /// A tool that fails this many times, and the number of its calls.
 fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {

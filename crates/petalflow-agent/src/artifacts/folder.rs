@@ -19,7 +19,7 @@ const ARTIFACT: &str = "a-";
 /// and then linked, so no other process sees a part of it. Several processes can use one folder.
 ///
 /// ```
-/// use petalflow_artifacts::{Artifacts, Folder};
+/// use petalflow_agent::artifacts::{Artifacts, Folder};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {

@@ -7,7 +7,7 @@ use super::ArtifactError;
 /// One version of an artifact.
 ///
 /// ```
-/// use petalflow_artifacts::Artifacts;
+/// use petalflow_agent::artifacts::Artifacts;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
@@ -35,7 +35,7 @@ impl Artifact {
     /// The content as text.
     ///
     /// ```
-    /// use petalflow_artifacts::Artifacts;
+    /// use petalflow_agent::artifacts::Artifacts;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {

@@ -15,7 +15,7 @@ const TRIES: u32 = 100;
 /// The artifacts of all threads and users. A clone is cheap and shares them.
 ///
 /// ```
-/// use petalflow_artifacts::{Artifacts, Folder};
+/// use petalflow_agent::artifacts::{Artifacts, Folder};
 ///
 /// # fn main() -> petalflow::Result<()> {
 /// # let dir = tempfile::tempdir()?;
@@ -49,7 +49,7 @@ impl Artifacts {
     /// Sets the size above which an artifact is not written and not read. Default: 64 MiB.
     ///
     /// ```
-    /// use petalflow_artifacts::{ArtifactError, Artifacts};
+    /// use petalflow_agent::artifacts::{ArtifactError, Artifacts};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
@@ -68,7 +68,7 @@ impl Artifacts {
     /// The artifacts of a thread.
     ///
     /// ```
-    /// use petalflow_artifacts::Artifacts;
+    /// use petalflow_agent::artifacts::Artifacts;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
@@ -136,7 +136,7 @@ impl fmt::Debug for Artifacts {
 /// All methods are cancel safe: if a future is dropped, its call has taken full effect or none.
 ///
 /// ```
-/// use petalflow_artifacts::Artifacts;
+/// use petalflow_agent::artifacts::Artifacts;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
@@ -160,11 +160,11 @@ impl ArtifactFolder {
     /// Whose artifacts these are.
     ///
     /// ```
-    /// use petalflow_artifacts::{Artifacts, Owner};
+    /// use petalflow_agent::artifacts::{Artifacts, Owner};
     ///
     /// let files = Artifacts::in_memory().thread("ann")?;
     /// assert_eq!(files.owner(), &Owner::Thread("ann".into()));
-    /// # Ok::<(), petalflow_artifacts::ArtifactError>(())
+    /// # Ok::<(), petalflow_agent::artifacts::ArtifactError>(())
     /// ```
     pub fn owner(&self) -> &Owner {
         &self.owner
@@ -173,7 +173,7 @@ impl ArtifactFolder {
     /// The artifacts of a user, in the same store.
     ///
     /// ```
-    /// use petalflow_artifacts::Artifacts;
+    /// use petalflow_agent::artifacts::Artifacts;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
@@ -245,7 +245,7 @@ impl ArtifactFolder {
     /// The version with this number; `None` if there is no such version.
     ///
     /// ```
-    /// use petalflow_artifacts::Artifacts;
+    /// use petalflow_agent::artifacts::Artifacts;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {

@@ -1,17 +1,17 @@
 //! A layer that checks the arguments of a tool.
 
-use petalflow::async_trait;
-use petalflow::tool::layer::ToolLayer;
-use petalflow::tool::{Tool, ToolContext, ToolError};
+use async_trait::async_trait;
 use serde_json::Value;
+
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 
 /// Checks the arguments before the call, for conditions that a type cannot express. The model reads the error, and no
-/// [retry](petalflow::tool::layer::RetryLayer) repeats the call.
+/// [retry](crate::tool::layer::RetryLayer) repeats the call.
 ///
 /// ```
-/// use petalflow_layers::ArgumentCheck;
+/// use petalflow::tool::layer::ArgumentCheck;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 ///

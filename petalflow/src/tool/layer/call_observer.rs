@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use petalflow::async_trait;
-use petalflow::tool::layer::ToolLayer;
-use petalflow::tool::{Tool, ToolContext, ToolError};
+use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
+
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// A completed call.
 ///
 /// ```
-/// use petalflow_layers::{CallObserver, CallReport};
+/// use petalflow::tool::layer::{CallObserver, CallReport};
 ///
 /// fn log(report: &CallReport<'_>) {
 ///     let outcome = if report.result.is_ok() { "done" } else { "failed" };
@@ -37,7 +37,7 @@ pub struct CallReport<'a> {
 /// Calls a function after each completed call: for logs and metrics.
 ///
 /// ```
-/// use petalflow_layers::CallObserver;
+/// use petalflow::tool::layer::CallObserver;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::sync::atomic::{AtomicU32, Ordering};

@@ -6,7 +6,7 @@ use petalflow::async_trait;
 /// Whose artifact it is, and its name. Both were checked.
 ///
 /// ```
-/// use petalflow_artifacts::{Owner, Place};
+/// use petalflow_agent::artifacts::{Owner, Place};
 ///
 /// let place = Place { owner: Owner::User("ann".into()), name: "style".into() };
 /// assert_eq!(place.clone(), place);
@@ -19,13 +19,13 @@ pub struct Place {
     pub name: String,
 }
 
-/// Stores artifacts: see [`Folder`](crate::Folder) and [`InStore`](crate::InStore).
+/// Stores artifacts: see [`Folder`](super::Folder) and [`InStore`](super::InStore).
 ///
 /// The versions of an artifact are numbered from 1, without gaps. The bytes of a version are opaque to a store.
 ///
 /// ```
 /// use petalflow::checkpoint::InMemoryStore;
-/// use petalflow_artifacts::{ArtifactStore, InStore, Owner, Place};
+/// use petalflow_agent::artifacts::{ArtifactStore, InStore, Owner, Place};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {

@@ -10,7 +10,7 @@ const LONGEST: usize = 80;
 /// Who an artifact belongs to.
 ///
 /// ```
-/// use petalflow_artifacts::Owner;
+/// use petalflow_agent::artifacts::Owner;
 ///
 /// assert_ne!(Owner::Thread("ann".into()), Owner::User("ann".into()));
 /// ```

@@ -1,16 +1,16 @@
 //! A layer that calls a tool only if a condition is met.
 
-use petalflow::async_trait;
-use petalflow::tool::layer::ToolLayer;
-use petalflow::tool::{Tool, ToolContext, ToolError};
+use async_trait::async_trait;
 use serde_json::Value;
+
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync;
 
 /// Calls a tool only if a condition is met; otherwise the model reads the reason.
 ///
 /// ```
-/// use petalflow_layers::CallCondition;
+/// use petalflow::tool::layer::CallCondition;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 ///

@@ -9,7 +9,7 @@
 //! ```
 //! use petalflow::checkpoint::InMemoryStore;
 //! use petalflow::prelude::*;
-//! use petalflow_artifacts::{ArtifactFolder, Artifacts};
+//! use petalflow_agent::artifacts::{ArtifactFolder, Artifacts};
 //!
 //! #[state]
 //! struct Report {
@@ -42,8 +42,6 @@
 //!
 //! A write takes full effect or none, also if the process dies. A node that runs again after a crash writes again: use
 //! [`Context::once`](petalflow::Context::once) around a write that must not be repeated.
-
-#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod artifact;
 mod content;

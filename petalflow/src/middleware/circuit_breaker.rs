@@ -3,23 +3,23 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use petalflow::middleware::{Middleware, Next, NodeCall};
-use petalflow::tool::layer::ToolLayer;
-use petalflow::tool::{Tool, ToolContext, ToolError};
-use petalflow::{BoxError, async_trait, state};
-use serde_json::Value;
+use async_trait::async_trait;
 use tokio::time::Instant;
+
+use super::{Middleware, Next, NodeCall};
+use crate::error::BoxError;
+use crate::state::State;
 
 /// A circuit breaker: rejects calls of a tool, or attempts of a node, that keeps failing.
 ///
 /// After a number of consecutive failures, calls fail at once until a pause has passed. Then one call tests whether the
 /// tool works again. Arguments that do not fit do not count as failures.
 ///
-/// As [middleware](petalflow::Middleware), it counts the failures of all nodes that it surrounds together: give each node that
-/// fails for its own reasons a breaker of its own, with [`for_nodes`](petalflow::middleware::for_nodes).
+/// As [middleware](crate::Middleware), it counts the failures of all nodes that it surrounds together: give each node that
+/// fails for its own reasons a breaker of its own, with [`for_nodes`](super::for_nodes).
 ///
 /// ```
-/// use petalflow_layers::CircuitBreaker;
+/// use petalflow::middleware::CircuitBreaker;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::time::Duration;
@@ -40,11 +40,11 @@ use tokio::time::Instant;
 pub struct CircuitBreaker {
     failures: u32,
     pause: Duration,
-    state: Mutex<State>,
+    state: Mutex<Failures>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Failures {
     /// Consecutive failures.
     failed: u32,
     /// The time until which calls fail at once, after enough failures.
@@ -56,7 +56,7 @@ impl CircuitBreaker {
     ///
     /// ```
     /// use petalflow::tool::{FuncTool, Tool, ToolContext};
-    /// use petalflow_layers::CircuitBreaker;
+    /// use petalflow::middleware::CircuitBreaker;
     /// use serde_json::{Value, json};
     /// # use std::sync::atomic::{AtomicU32, Ordering};
     /// # use std::time::Duration;
@@ -84,7 +84,7 @@ impl CircuitBreaker {
     }
 
     /// Allows a call, or returns the number of failures and the remaining pause.
-    fn admit(&self, now: Instant) -> Result<(), (u32, Duration)> {
+    pub(crate) fn admit(&self, now: Instant) -> Result<(), (u32, Duration)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match state.until {
             Some(until) if now < until => Err((state.failed, until - now)),
@@ -97,10 +97,11 @@ impl CircuitBreaker {
         }
     }
 
-    fn record(&self, works: bool, now: Instant) {
+    /// Counts a result.
+    pub(crate) fn record(&self, works: bool, now: Instant) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if works {
-            *state = State::default();
+            *state = Failures::default();
             return;
         }
         state.failed = state.failed.saturating_add(1);
@@ -111,29 +112,7 @@ impl CircuitBreaker {
 }
 
 #[async_trait]
-impl ToolLayer for CircuitBreaker {
-    async fn call(
-        &self,
-        tool: &dyn Tool,
-        arguments: Value,
-        cx: &ToolContext,
-    ) -> Result<Value, ToolError> {
-        self.admit(Instant::now()).map_err(|(failed, left)| {
-                let name = &tool.spec().name;
-                let message = format!(
-                    "tool `{name}` has failed {failed} times in a row and is not called for {left:?}; continue without it"
-                );
-                ToolError::Failed(message.into())
-            })?;
-        let result = tool.call(arguments, cx).await;
-        let works = matches!(result, Ok(_) | Err(ToolError::Arguments(_)));
-        self.record(works, Instant::now());
-        result
-    }
-}
-
-#[async_trait]
-impl<S: state::State> Middleware<S> for CircuitBreaker {
+impl<S: State> Middleware<S> for CircuitBreaker {
     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         if let Err((failed, left)) = self.admit(Instant::now()) {
             let node = call.node();

@@ -17,7 +17,7 @@ use super::{ArtifactError, ArtifactStore, Owner, Place};
 ///
 /// ```
 /// use petalflow::checkpoint::InMemoryStore;
-/// use petalflow_artifacts::{Artifacts, InStore};
+/// use petalflow_agent::artifacts::{Artifacts, InStore};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
-use petalflow_artifacts::{Artifact, ArtifactError, ArtifactFolder, Artifacts, Folder, InStore};
+use petalflow_agent::artifacts::{
+    Artifact, ArtifactError, ArtifactFolder, Artifacts, Folder, InStore,
+};
 use petalflow_sqlite::SqliteStore;
 
 /// The artifacts in each store, and the same artifacts as another process would see them.

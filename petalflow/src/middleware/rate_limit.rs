@@ -3,22 +3,22 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use petalflow::middleware::{Middleware, Next, NodeCall};
-use petalflow::tool::layer::ToolLayer;
-use petalflow::tool::{Tool, ToolContext, ToolError};
-use petalflow::{BoxError, State, async_trait};
-use serde_json::Value;
+use async_trait::async_trait;
 use tokio::time::Instant;
+
+use super::{Middleware, Next, NodeCall};
+use crate::error::BoxError;
+use crate::state::State;
 
 /// Limits the rate of calls of tools, or of attempts of nodes: one that exceeds it waits.
 ///
 /// It is a leaky bucket (the generic cell rate algorithm): a burst of calls is allowed, then calls are evenly spread. A
-/// limit that several tools share counts their calls together. As [middleware](petalflow::Middleware), it counts the attempts of
-/// all nodes that it surrounds together, in all runs of its launch; [`for_nodes`](petalflow::middleware::for_nodes) selects them.
+/// limit that several tools share counts their calls together. As [middleware](crate::Middleware), it counts the attempts of
+/// all nodes that it surrounds together, in all runs of its launch; [`for_nodes`](super::for_nodes) selects them.
 /// The time that an attempt waits is part of its timeout.
 ///
 /// ```
-/// use petalflow_layers::RateLimit;
+/// use petalflow::middleware::RateLimit;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::time::Duration;
@@ -66,25 +66,12 @@ impl RateLimit {
     }
 
     /// Waits for the next slot.
-    async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         let now = Instant::now();
         let slot = self.reserve(now);
         if slot > now {
             tokio::time::sleep_until(slot).await;
         }
-    }
-}
-
-#[async_trait]
-impl ToolLayer for RateLimit {
-    async fn call(
-        &self,
-        tool: &dyn Tool,
-        arguments: Value,
-        cx: &ToolContext,
-    ) -> Result<Value, ToolError> {
-        self.wait().await;
-        tool.call(arguments, cx).await
     }
 }
 

@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use petalflow::middleware::for_nodes;
+use petalflow::middleware::{CircuitBreaker, RateLimit, for_nodes};
 use petalflow::prelude::*;
-use petalflow_layers::{CircuitBreaker, RateLimit};
 use tokio::time::Instant;
 
 #[state]

@@ -5,7 +5,7 @@ use petalflow::BoxError;
 /// Error of an operation on artifacts. Nothing was changed.
 ///
 /// ```
-/// use petalflow_artifacts::Artifacts;
+/// use petalflow_agent::artifacts::Artifacts;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
@@ -74,7 +74,7 @@ impl ArtifactError {
     /// An error of a store.
     ///
     /// ```
-    /// use petalflow_artifacts::ArtifactError;
+    /// use petalflow_agent::artifacts::ArtifactError;
     /// use std::error::Error as _;
     ///
     /// let error = ArtifactError::store("the bucket cannot be read", "timed out");

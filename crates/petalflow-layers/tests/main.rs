@@ -1,4 +1,0 @@
-//! Layers around tools and around nodes.
-
-mod nodes;
-mod tools;
