@@ -6,8 +6,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use petalflow::async_trait;
-use petalflow::tool::{FuncTool, ToolCall, ToolSpec};
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::tool::ToolCall;
+use petalflow::{async_trait, tool};
 use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput};
 use petalflow_benches::table::{head, row};
 use petalflow_llm::{
@@ -23,6 +24,8 @@ fn main() {
         .expect("a runtime can be built");
     head();
     turns(&runtime);
+    kept_turns(&runtime);
+    stored_turns(&runtime);
     streams(&runtime);
     waiting();
 }
@@ -46,20 +49,22 @@ fn model() -> ScriptedModel {
     ScriptedModel::from_fn(reply).without_recording()
 }
 
+/// Adds two numbers.
+#[tool]
+fn sum(
+    /// The first number.
+    a: i64,
+    /// The second number.
+    b: i64,
+) -> i64 {
+    a + b
+}
+
 fn agent() -> Agent {
-    let spec = ToolSpec::new("sum", "Adds two numbers.", json!({"type": "object"}));
-    let sum = FuncTool::untyped(spec, |arguments, _| async move {
-        Ok(json!(
-            arguments["a"]
-                .as_i64()
-                .zip(arguments["b"].as_i64())
-                .map(|(a, b)| a + b)
-        ))
-    });
     Agent::new(model())
         .name("adder")
         .instructions("Add what you are given.")
-        .tool(sum)
+        .tool(sum {})
 }
 
 /// A conversation with this number of messages.
@@ -110,6 +115,48 @@ fn turns(runtime: &Runtime) {
             black_box(runtime.block_on(agent.run(input)).expect("it answers"));
         });
         row("  its allocations", &info.count_total.to_string(), "alike");
+    }
+}
+
+/// The same if the program keeps the conversation before the turn.
+fn kept_turns(runtime: &Runtime) {
+    for messages in [10, 1_000, 10_000] {
+        let agent = agent();
+        let talk = conversation(runtime, &agent, messages);
+        let mut times = Vec::new();
+        for _ in 0..500 {
+            let begun = Instant::now();
+            let input = talk.clone().next_input("1 + 2?");
+            black_box(runtime.block_on(agent.run(input)).expect("it answers"));
+            times.push(begun.elapsed());
+        }
+        row(
+            &format!("a turn with a tool, {messages} messages kept"),
+            &micros(median(&mut times)),
+            "",
+        );
+    }
+}
+
+/// The same on a thread: a store in memory has the conversation.
+fn stored_turns(runtime: &Runtime) {
+    for messages in [10, 1_000, 10_000] {
+        let (agent, store) = (agent(), InMemoryStore::new());
+        let talk = conversation(runtime, &agent, messages);
+        let thread = agent.store(&store).thread("t");
+        let turn = |input| {
+            let begun = Instant::now();
+            let talk = runtime.block_on(thread.run(input)).expect("it answers");
+            black_box(talk.into_finished().expect("it answers"));
+            begun.elapsed()
+        };
+        turn(talk.next_input("1 + 2?"));
+        let mut times: Vec<_> = (0..100).map(|_| turn("1 + 2?".into())).collect();
+        row(
+            &format!("a turn with a tool, {messages} messages stored"),
+            &micros(median(&mut times)),
+            "",
+        );
     }
 }
 

@@ -93,7 +93,7 @@ fn bytes(runtime: &Runtime) {
     let info = &threads.expect("the store lives")[0];
     let all: f64 = info.bytes as f64;
     row(
-        "a chat of 1,000 messages of 200 bytes",
+        "a chat of 1,000 messages of 206 bytes",
         &format!("{:.3} MB", all / 1e6),
         "0.25 MB",
     );

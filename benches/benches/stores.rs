@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Address, Store, StoredCheckpoint};
-use petalflow_benches::chat::{MESSAGE, Talk};
+use petalflow_benches::chat::{Message, Talk};
 use petalflow_benches::counter::Count;
 use petalflow_benches::table::is_selected;
 use petalflow_sqlite::{SqliteStore, Synchronous};
@@ -230,7 +230,8 @@ fn on_disk(runtime: &Runtime) {
     );
     let store = store.expect("the store can be opened");
     let chat = Talk::new().limit(10_000).store(&store).thread(THREAD);
-    let _ = runtime.block_on(chat.run(1_000_usize)).expect("it ends");
+    let talked = runtime.block_on(chat.run(1_000_usize)).expect("it ends");
+    let messages = talked.into_finished().expect("it ends").messages;
     let size = |extension: &str| {
         let file = path.with_extension(extension).metadata();
         file.map_or(0, |file| file.len())
@@ -241,7 +242,7 @@ fn on_disk(runtime: &Runtime) {
     while path.with_extension("db-wal").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let own = (1_000 * MESSAGE) as f64;
+    let own = messages.iter().map(Message::bytes).sum::<usize>() as f64;
     for (state, bytes, limit) in [("closed", size("db"), "1.25x"), ("open", open, "")] {
         println!(
             "{:<52} {:>9.3} MB {:>9.3} MB {:>7.2}x {limit}",

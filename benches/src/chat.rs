@@ -3,9 +3,33 @@
 use std::hint::black_box;
 
 use petalflow::prelude::*;
+use serde::{Deserialize, Serialize};
 
-/// The bytes of a message.
-pub const MESSAGE: usize = 200;
+/// A message of [`CONTENT`] bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Message {
+    /// Who wrote it.
+    pub role: String,
+    /// The text.
+    pub content: String,
+}
+
+/// The bytes of the content of a message.
+pub const CONTENT: usize = 200;
+
+impl Message {
+    fn new(role: &str, content: impl std::fmt::Display) -> Self {
+        Message {
+            role: role.into(),
+            content: format!("{content:>CONTENT$}"),
+        }
+    }
+
+    /// The bytes of its texts.
+    pub fn bytes(&self) -> usize {
+        self.role.len() + self.content.len()
+    }
+}
 
 /// A conversation.
 #[state]
@@ -16,22 +40,22 @@ pub struct Chat {
     pub wanted: usize,
     /// The messages.
     #[key(append)]
-    pub messages: Vec<String>,
+    pub messages: Vec<Message>,
 }
 
 /// Appends a question.
 #[node(Chat)]
 #[inline(never)]
-pub async fn ask(messages: &[String]) -> ChatMessages {
-    ChatMessages(vec![black_box(format!("question {:>191}", messages.len()))])
+pub async fn ask(messages: &[Message]) -> ChatMessages {
+    ChatMessages(vec![black_box(Message::new("user", messages.len()))])
 }
 
 /// Appends an answer, and returns whether the run continues.
 #[node(Chat)]
 #[inline(never)]
-pub async fn answer(messages: &[String], wanted: &usize) -> (ChatMessages, bool) {
+pub async fn answer(messages: &[Message], wanted: &usize) -> (ChatMessages, bool) {
     (
-        ChatMessages(vec![black_box(format!("answer {:>193}", messages.len()))]),
+        ChatMessages(vec![black_box(Message::new("assistant", messages.len()))]),
         messages.len() + 1 < *wanted,
     )
 }
@@ -45,7 +69,7 @@ flow! {
 }
 
 /// The same by hand.
-pub async fn by_hand(wanted: usize) -> Vec<String> {
+pub async fn by_hand(wanted: usize) -> Vec<Message> {
     let mut messages = Vec::new();
     loop {
         messages.extend(ask(&messages).await.0);
