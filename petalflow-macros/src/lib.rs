@@ -1,5 +1,10 @@
 //! Internal to petalflow: its macros. Depend on `petalflow`, which re-exports them.
 
+#![allow(
+    clippy::too_many_lines,
+    reason = "the code in a `quote!` is long and flat"
+)]
+
 mod ask;
 mod attributes;
 mod editor;

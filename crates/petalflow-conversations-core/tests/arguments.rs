@@ -27,6 +27,7 @@ fn parameter_errors(properties: Value) -> Vec<String> {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn each_keyword_is_checked() {
     let cases = [
         (

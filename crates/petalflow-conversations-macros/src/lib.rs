@@ -1,5 +1,10 @@
 //! Internal to petalflow: `conversation!`. Depend on `petalflow-conversations`, whose documentation has the macro.
 
+#![allow(
+    clippy::too_many_lines,
+    reason = "the code in a `quote!` is long and flat"
+)]
+
 mod ast;
 mod check;
 mod expand;

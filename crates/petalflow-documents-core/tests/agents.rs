@@ -29,6 +29,7 @@ fn workflow_codes(workflow: &Value) -> Vec<&'static str> {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn p205_each_rule_of_workflows_has_its_code() {
     assert!(workflow_codes(&workflow()).is_empty());
     let custom = |tasks: Value| {

@@ -252,6 +252,7 @@ fn p201_documents_are_told_apart_by_kind_or_else_by_their_fields() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn settings_are_checked_with_the_types_of_the_nodes() {
     let config = |kind: &str, config: &str| {
         let text = graph(
@@ -378,6 +379,7 @@ fn settings_that_a_check_has_read_are_those_of_the_node() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn p206_settings_of_a_wrong_form_are_reported_at_their_place() {
     for (kind, settings, place, message) in [
         (

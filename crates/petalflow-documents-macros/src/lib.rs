@@ -1,5 +1,10 @@
 //! Internal to petalflow: `flow_from!`. Depend on `petalflow-documents`, whose documentation has the macro.
 
+#![allow(
+    clippy::too_many_lines,
+    reason = "the code in a `quote!` is long and flat"
+)]
+
 mod ast;
 mod expand;
 mod model;

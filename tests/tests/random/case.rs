@@ -64,7 +64,10 @@ pub(super) fn place(number: usize) -> u32 {
     u32::try_from(number).unwrap()
 }
 
-#[allow(clippy::too_many_lines)]
+#[allow(
+    clippy::too_many_lines,
+    reason = "it draws one part of the case after another"
+)]
 pub(super) fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
     let count = 2 + tape.below(5);
     let mut nodes: Vec<Spec> = (0..count)
