@@ -261,7 +261,8 @@ impl ServerBuilder {
     }
 
     /// Sets the header that identifies a delivery, such as `X-GitHub-Delivery`. The default is `Idempotency-Key`. A request with
-    /// the identifier of an earlier one to the same trigger starts nothing: it gets the thread of the earlier one.
+    /// the identifier of an earlier one to the same trigger starts nothing: it gets the thread of the earlier one. An empty
+    /// identifier is refused.
     #[must_use]
     pub fn idempotency_header(mut self, name: impl Into<String>) -> Self {
         self.key_header = name.into().to_ascii_lowercase();
@@ -302,12 +303,15 @@ impl ServerBuilder {
             errors.push(SetupError::Empty);
         }
         let no_headers = BTreeMap::new();
-        let mut check = |what: &dyn Fn() -> String, auth: &TriggerAuth| {
-            if let Err(Refusal::NoToken { variable }) = auth.check(&no_headers) {
-                let what = what();
-                errors.push(SetupError::NoToken { what, variable });
-            }
-        };
+        let mut check =
+            |what: &dyn Fn() -> String, auth: &TriggerAuth| match auth.check(&no_headers) {
+                Err(Refusal::NoToken { variable }) => {
+                    let what = what();
+                    errors.push(SetupError::NoToken { what, variable });
+                }
+                Err(Refusal::EmptyToken) => errors.push(SetupError::EmptyToken { what: what() }),
+                _ => {}
+            };
         for hook in &self.hooks {
             let what = || format!("trigger `{}` of graph `{}`", hook.trigger, hook.workflow);
             check(&what, &hook.node.config().auth);

@@ -1,5 +1,6 @@
 //! Webhook deliveries: from a request to a trigger to a stored run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub(crate) async fn deliver(
     let largest = hook.node.config().max_body_bytes;
     request.body = request::body(&parts.headers, body, largest, limits.body_time).await?;
     (request.workflow_id, request.trigger_id) = (workflow, trigger);
-    let key = request.headers.get(&server.settings.key_header).cloned();
+    let key = delivery_key(&request.headers, &server.settings.key_header)?;
     let input = hook.node.admit(&request)?;
 
     let begin = begin(Arc::clone(&server), index, key, input);
@@ -51,6 +52,19 @@ pub(crate) async fn deliver(
         return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))).into_response());
     }
     wait_for_end(&server, index, &thread, wait).await
+}
+
+/// The identifier of a delivery. An empty one is refused: all senders with an empty header would share a thread.
+fn delivery_key(headers: &BTreeMap<String, String>, name: &str) -> Result<Option<String>, Refusal> {
+    match headers.get(name) {
+        Some(key) if key.trim().is_empty() => Err(Refusal::new(
+            StatusCode::BAD_REQUEST,
+            format!(
+                "the header `{name}` is empty: send an identifier of the delivery, or no header"
+            ),
+        )),
+        key => Ok(key.cloned()),
+    }
 }
 
 /// Begins a thread, and returns its id. A repeated delivery gets the thread of the first one.

@@ -48,6 +48,14 @@ pub enum SetupError {
         /// The variable.
         variable: String,
     },
+    /// The token is empty, so everyone would know it.
+    #[error(
+        "{what} has an empty token: set a token, or `env:NAME` for the environment variable `NAME`"
+    )]
+    EmptyToken {
+        /// The trigger, or the addresses of threads.
+        what: String,
+    },
     /// There is nothing to serve.
     #[error("the server has no triggers: add a document or a flow")]
     Empty,

@@ -4,9 +4,10 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::{Stream, StreamExt, stream};
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
 use petalflow::event::LoggedEvent;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
@@ -15,18 +16,21 @@ use crate::refusal::Refusal;
 use crate::server::Inner;
 
 /// The events of a thread. A client that reconnects names the last event that it has received. The stream ends with the run.
+///
+/// A browser connects again when a stream ends. If no event follows the last one that it names, the response is 204, which tells
+/// it not to connect again.
 pub(crate) async fn events(
     State(server): State<Arc<Inner>>,
     Path(thread): Path<String>,
     headers: HeaderMap,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+) -> Result<Response, Refusal> {
     let info = server.owner(&thread)?.threads.info(&thread).await?;
     info.ok_or_else(|| Refusal::not_found("there is no such thread"))?;
     let permit = Arc::clone(&server.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Refusal::busy("too many clients receive events"))?;
     let last_seen = headers.get("last-event-id");
     let last_seen = last_seen.and_then(|last_seen| last_seen.to_str().ok()?.parse().ok());
-    let listener = Listener {
+    let mut listener = Listener {
         last_seen: last_seen.unwrap_or(0),
         // Before the log is read, so that no event is missed in between.
         changes: server.subscribe(&thread),
@@ -34,12 +38,21 @@ pub(crate) async fn events(
         thread,
         _permit: permit,
     };
-    let events = stream::unfold(listener, async |mut listener| {
+    let mut first = Vec::new();
+    if last_seen.is_some() && listener.changes.is_none() {
+        match listener.next().await {
+            Some(events) => first = events,
+            None => return Ok(StatusCode::NO_CONTENT.into_response()),
+        }
+    }
+    let later = stream::unfold(listener, async |mut listener| {
         let events = listener.next().await?;
         Some((stream::iter(events), listener))
     });
-    let events = events.flatten().map(|event| Ok(sse_event(&event)));
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
+    let events = stream::iter(first).chain(later.flatten());
+    let events = events.map(|event| Ok::<_, Infallible>(sse_event(&event)));
+    let events = Sse::new(events).keep_alive(KeepAlive::default());
+    Ok(events.into_response())
 }
 
 /// A client that receives the events of a thread.

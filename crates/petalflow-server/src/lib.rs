@@ -42,15 +42,16 @@
 //! | --- | --- |
 //! | to `/workflows/{graph}/webhooks/{trigger}` | 202 and `{"thread": ..}`: the input is stored, and the run continues |
 //! | `GET /threads/{thread}` | the status, the envelope and the open questions |
-//! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it |
+//! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it, and 204 if none will follow, so that a browser does not connect again |
 //! | `POST /threads/{thread}/answers/{question}` with a [`HumanResponse`](petalflow_documents::kinds::HumanResponse) | 202 for the first answer, 409 for all others |
+//! | `GET /health` | 200 if the store answers, and 503 otherwise or while the server stops |
 //!
 //! The addresses of threads are served only with [`ServerBuilder::threads`], which sets their authentication. An error is
 //! `{"error": "what is wrong"}`.
 //!
 //! | status | reason |
 //! | --- | --- |
-//! | 400 | the body is not the JSON that its content type announces, or not an answer, also if a field is unknown |
+//! | 400 | the body is not the JSON that its content type announces, or not an answer, also if a field is unknown; the identifier of the delivery is empty; the request has no `Host` |
 //! | 401 | the token is missing or wrong |
 //! | 404 | there is no such trigger, thread or address |
 //! | 405 | the trigger does not allow the method; the header `Allow` has those that it does |
@@ -83,6 +84,7 @@ mod builder;
 mod delivery;
 mod error;
 mod events;
+mod health;
 mod hook;
 mod limits;
 mod notice;

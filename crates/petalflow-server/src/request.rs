@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, OriginalUri, Query};
 use axum::http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use axum::http::{HeaderMap, StatusCode, request::Parts};
+use axum::http::{HeaderMap, Request, StatusCode, Version, request::Parts};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use petalflow_documents::kinds::WebhookRequest;
 
@@ -78,6 +78,15 @@ fn framing(headers: &HeaderMap) -> Result<(), Refusal> {
     if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
         let text = "the only transfer encoding is `chunked`";
         return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, text.to_owned()));
+    }
+    Ok(())
+}
+
+/// Refuses a request of HTTP/1.1 without a `Host` header (RFC 9112, section 3.2).
+pub(crate) fn has_host<B>(request: &Request<B>) -> Result<(), Refusal> {
+    if request.version() == Version::HTTP_11 && !request.headers().contains_key(HOST) {
+        let text = "the request has no `Host` header";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
     }
     Ok(())
 }

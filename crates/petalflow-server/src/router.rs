@@ -44,7 +44,8 @@ impl Server {
             "/workflows/{workflow}/webhooks/{trigger}",
             any(crate::delivery::deliver),
         );
-        let mut router = limited(hooks);
+        let health = Router::new().route("/health", get(crate::health::health));
+        let mut router = limited(hooks).merge(health);
         if state.settings.threads.is_some() {
             let threads = Router::new()
                 .route("/threads/{thread}", get(crate::status::show))

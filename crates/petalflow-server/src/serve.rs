@@ -10,6 +10,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
+use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -19,7 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
-use crate::{Limits, Notice, Server};
+use crate::{Limits, Notice, Server, request};
 
 /// The time between two searches for unfinished threads of other processes.
 const RECOVERY_INTERVAL: Duration = Duration::from_secs(30);
@@ -49,7 +50,7 @@ impl Server {
         listener: TcpListener,
         stop: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
-        self.check_store().await?;
+        self.inner().check_store().await.map_err(io::Error::other)?;
         let limits = self.inner().settings.limits;
         let http = http_builder(&limits);
         let connections = Arc::new(Semaphore::new(limits.max_connections.max(1)));
@@ -73,7 +74,13 @@ impl Server {
             let router = router.clone();
             let service = service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(client));
-                router.clone().oneshot(request.map(Body::new))
+                let router = router.clone();
+                async move {
+                    if let Err(refusal) = request::has_host(&request) {
+                        return Ok(refusal.into_response());
+                    }
+                    router.oneshot(request.map(Body::new)).await
+                }
             });
             let connection = http.serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection);
@@ -88,15 +95,6 @@ impl Server {
         let closing = tokio::time::timeout(SHUTDOWN_GRACE, graceful.shutdown());
         let _ = tokio::join!(self.drain(SHUTDOWN_GRACE), closing);
         Ok(())
-    }
-
-    async fn check_store(&self) -> io::Result<()> {
-        let one = petalflow::checkpoint::ThreadQuery {
-            limit: Some(1),
-            ..Default::default()
-        };
-        let listed = self.inner().settings.store.threads(one).await;
-        listed.map(drop).map_err(io::Error::other)
     }
 
     /// Continues unfinished threads now, and again at each interval.

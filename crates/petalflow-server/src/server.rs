@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
-use petalflow::checkpoint::{ThreadInfo, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{Store as _, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::event::EventKind;
 use petalflow::interrupt::Resume;
 use petalflow::thread::ThreadError;
@@ -260,6 +260,15 @@ impl Inner {
     pub(crate) fn is_stopping(&self) -> bool {
         let stop = &self.settings.stop;
         stop.is_draining() || stop.is_cancelled()
+    }
+
+    /// Fails if the store does not answer.
+    pub(crate) async fn check_store(&self) -> Result<(), StoreError> {
+        let one = ThreadQuery {
+            limit: Some(1),
+            ..ThreadQuery::default()
+        };
+        self.settings.store.threads(one).await.map(drop)
     }
 
     pub(crate) fn notify(&self, notice: Notice<'_>) {

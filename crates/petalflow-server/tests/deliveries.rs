@@ -328,3 +328,60 @@ async fn texts_and_empty_bodies_are_texts() {
         );
     }
 }
+
+#[tokio::test]
+async fn an_empty_identifier_is_not_shared_by_all_senders() {
+    let work = Work::new();
+    let router = server(json!({}), &work.counting()).router();
+    for key in ["", " "] {
+        let response = send(&router, post(&[("idempotency-key", key)], "{}")).await;
+        assert_eq!(response.status, StatusCode::BAD_REQUEST);
+        assert_eq!(
+            response.error(),
+            "the header `idempotency-key` is empty: send an identifier of the delivery, or no header"
+        );
+    }
+    assert_eq!(work.runs(), 0);
+}
+
+#[tokio::test]
+async fn a_browser_does_not_connect_again_to_a_stream_that_has_ended() {
+    let work = Work::new();
+    let router = server(json!({}), &work.counting()).router();
+    let thread = send(&router, post(&[], "{}")).await.thread();
+    let path = format!("/threads/{thread}/events");
+    let all = get(&router, &path).await;
+    assert_eq!(all.status, StatusCode::OK);
+    let ids = all
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("id: "));
+    let ids: Vec<&str> = ids.collect();
+    let again = async |last: &str| {
+        let request = Request::get(&path).header("last-event-id", last);
+        send(&router, request.body(Body::empty()).expect("a request")).await
+    };
+    let last = again(ids[ids.len() - 1]).await;
+    assert_eq!((last.status, &*last.text), (StatusCode::NO_CONTENT, ""));
+    // A client that has not seen the last event gets it, and then the end.
+    let rest = again(ids[ids.len() - 2]).await;
+    assert_eq!(rest.status, StatusCode::OK);
+    let received = rest.text.lines().filter(|line| line.starts_with("id: "));
+    assert_eq!(received.count(), 1, "{}", rest.text);
+}
+
+#[tokio::test]
+async fn the_health_address_says_whether_the_server_takes_requests() {
+    let work = Work::new();
+    let server = server(json!({}), &work.counting());
+    let router = server.router();
+    let healthy = get(&router, "/health").await;
+    assert_eq!(
+        (healthy.status, healthy.json()),
+        (StatusCode::OK, json!({ "status": "ok" }))
+    );
+    server.drain(Duration::from_secs(1)).await;
+    let stopping = get(&router, "/health").await;
+    assert_eq!(stopping.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(stopping.error(), "the server stops");
+}

@@ -71,6 +71,22 @@ fn p181_a_token_that_is_not_set_is_found_at_the_start() {
 }
 
 #[test]
+fn an_empty_token_is_refused() {
+    for token in ["", "  "] {
+        let threads = TriggerAuth::HeaderToken {
+            header: "x".into(),
+            token: token.into(),
+        };
+        let errors = builder(&InMemoryStore::new(), json!({}), &Work::new().counting())
+            .threads(threads)
+            .build()
+            .expect_err("everyone would pass");
+        let what = "the address of threads".into();
+        assert_eq!(errors.errors(), [SetupError::EmptyToken { what }]);
+    }
+}
+
+#[test]
 fn a_document_without_a_trigger_is_refused() {
     let document = checked_graph(json!({
         "id": "g", "version": "1", "nodes": [{ "id": "a", "type": "noop" }], "edges": [],

@@ -150,6 +150,7 @@ async fn ambiguous_requests_are_refused() {
             "Host: a\r\nHost: b\r\nTransfer-Encoding: chunked\r\n",
             "400",
         ),
+        ("Transfer-Encoding: chunked\r\n", "400"),
         ("Host: a\r\nTransfer-Encoding: gzip, chunked\r\n", "501"),
         (
             "Host: a\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",

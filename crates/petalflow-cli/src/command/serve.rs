@@ -1,9 +1,10 @@
 //! Serves the webhooks of documents.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use petalflow_documents::kinds::TriggerAuth;
-use petalflow_server::{Notice, Server};
+use petalflow_server::{Limits, Notice, Server};
 use tokio::net::TcpListener;
 
 use crate::exit::{Exit, Failure, Result};
@@ -34,6 +35,47 @@ pub(crate) struct Args {
     /// value of the variable `PETALFLOW_TOKEN`
     #[arg(long)]
     threads: bool,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// The limits on clients. A request beyond one of them gets 503, and may be sent again.
+#[derive(Debug, clap::Args)]
+struct LimitArgs {
+    /// The most runs at the same time [default: 256]
+    #[arg(long, value_name = "N")]
+    max_runs: Option<usize>,
+
+    /// The most requests at the same time [default: 256]
+    #[arg(long, value_name = "N")]
+    max_requests: Option<usize>,
+
+    /// The most clients that receive events at the same time [default: 256]
+    #[arg(long, value_name = "N")]
+    max_streams: Option<usize>,
+
+    /// The most connections at the same time; further ones wait [default: 1024]
+    #[arg(long, value_name = "N")]
+    max_connections: Option<usize>,
+
+    /// How many seconds a request may wait for the end of its run, with the header `Prefer: wait=SECONDS` [default: 0]
+    #[arg(long, value_name = "SECONDS")]
+    max_wait: Option<u64>,
+}
+
+impl LimitArgs {
+    fn limits(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            max_runs: self.max_runs.unwrap_or(default.max_runs),
+            max_requests: self.max_requests.unwrap_or(default.max_requests),
+            max_streams: self.max_streams.unwrap_or(default.max_streams),
+            max_connections: self.max_connections.unwrap_or(default.max_connections),
+            max_wait: self.max_wait.map_or(default.max_wait, Duration::from_secs),
+            ..default
+        }
+    }
 }
 
 /// The environment variable with the token of the threads. It is not an option, because the list of processes shows options
@@ -50,12 +92,15 @@ Examples:
   PETALFLOW_TOKEN=secret petalflow serve orders.graph.yaml --store runs.db --threads
 
 A request to a trigger starts a run: `POST /workflows/GRAPH/webhooks/TRIGGER`. With a store, no
-request is lost: the next process continues. Ctrl-C ends the server after the current nodes.";
+request is lost: the next process continues. Ctrl-C ends the server after the current nodes.
+`GET /health` answers 200 while the store can be reached.";
 
 pub(crate) async fn run(args: Args) -> Result {
     let catalog = args.services.catalog();
     let store = args.store.open_or_memory().await?;
-    let mut builder = Server::builder(&store).on_notice(print_failure);
+    let mut builder = Server::builder(&store)
+        .limits(args.limits.limits())
+        .on_notice(print_failure);
     for path in &args.files {
         let read = load::read_graph(path, &catalog)?;
         let services = args.services.services(&read.definition)?;

@@ -83,6 +83,7 @@ impl Default for WebhookTriggerConfig {
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum TriggerAuth {
     /// Every request is allowed.
     #[default]
@@ -115,7 +116,8 @@ impl TriggerAuth {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Unauthorized`], or [`Refusal::NoToken`] if the environment variable with the token is not set.
+    /// [`Refusal::Unauthorized`], [`Refusal::NoToken`] if the environment variable with the token is not set, or
+    /// [`Refusal::EmptyToken`] if the settings have an empty token. Nobody passes an empty token.
     pub fn check(&self, headers: &BTreeMap<String, String>) -> Result<(), Refusal> {
         let TriggerAuth::HeaderToken { token, .. } = self else {
             return Ok(());
@@ -140,8 +142,12 @@ impl TriggerAuth {
 
 /// The token, or the value of the environment variable that it names.
 fn expected(token: &str) -> Result<String, Refusal> {
-    let Some(variable) = token.trim().strip_prefix("env:") else {
-        return Ok(token.trim().to_owned());
+    let token = token.trim();
+    if token.is_empty() {
+        return Err(Refusal::EmptyToken);
+    }
+    let Some(variable) = token.strip_prefix("env:") else {
+        return Ok(token.to_owned());
     };
     let variable = variable.trim().to_owned();
     match std::env::var(&variable) {
@@ -229,6 +235,11 @@ pub enum Refusal {
         /// The variable.
         variable: String,
     },
+    /// The token in the settings is empty, which is not the fault of the client.
+    #[error(
+        "the trigger has an empty token: set a token, or `env:NAME` for the environment variable `NAME`"
+    )]
+    EmptyToken,
 }
 
 impl Refusal {
@@ -245,7 +256,7 @@ impl Refusal {
             Refusal::TooLarge { .. } => 413,
             Refusal::Unauthorized => 401,
             Refusal::Body(_) => 400,
-            Refusal::NoToken { .. } => 500,
+            Refusal::NoToken { .. } | Refusal::EmptyToken => 500,
         }
     }
 }
