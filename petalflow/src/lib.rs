@@ -79,6 +79,7 @@ mod macros;
 pub mod cache;
 mod cancel_token;
 pub mod checkpoint;
+pub mod checks;
 mod delivery;
 mod durable;
 #[cfg(feature = "engine")]
@@ -92,7 +93,7 @@ mod future;
 pub mod graph;
 pub mod interrupt;
 mod json;
-mod launch;
+pub mod launch;
 pub mod middleware;
 pub mod node;
 mod outcome;
@@ -127,8 +128,6 @@ pub use flow::Flow;
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
 pub use graph::Graph;
 pub use launch::Launch;
-#[doc(hidden)]
-pub use launch::{HasStore, SharedStore};
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
 #[cfg(all(feature = "tool", not(rust_analyzer)))]
@@ -144,12 +143,3 @@ pub use petalflow_macros::{
 };
 pub use run::{Events, Run, RunError};
 pub use state::State;
-
-// Not part of the interface. rustc prints these names in its errors, with the shortest path. Without these lines that
-// would be a path in `__private`.
-#[doc(hidden)]
-pub use __private::{
-    Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero,
-    flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver},
-    flow_documented, flow_impl, key_output, last_output, shared, spawn,
-};

@@ -181,6 +181,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "graph",
             "tool",
             "__private",
+            "checks",
             "prelude",
         ],
     ),

@@ -70,7 +70,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             #code
             #error
             #[cfg(doc)]
-            #krate::flow_documented! { #documented }
+            #krate::__private::flow_documented! { #documented }
         }
     })
 }

@@ -563,8 +563,7 @@ impl<F: Flow> Launch<F> {
     }
 }
 
-/// What [`Launch::store`] takes.
-#[doc(hidden)]
+/// What [`Launch::store`] takes: a store whose clones are the same store.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a store",
     label = "not a store that can be cloned",
@@ -576,7 +575,6 @@ pub trait SharedStore: Store + Clone {}
 impl<T: Store + Clone> SharedStore for T {}
 
 /// The id of a thread in a launch with a store. No type implements it: `Launch::store` returns threads.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a thread needs a store, and this launch has none",
     label = "no store before this",

@@ -116,13 +116,11 @@ pub trait Output<S>: Sized {
 pub trait WriteOutput<S>: Output<S> {}
 
 /// Fails to compile if a node over the state cannot return the type in the last place of a tuple.
-#[doc(hidden)]
 pub const fn last_output<S, T: Output<S>>() -> usize {
     0
 }
 
 /// Fails to compile if a node over the state cannot return the type before the last place of a tuple.
-#[doc(hidden)]
 pub const fn key_output<S, T: WriteOutput<S>>() -> usize {
     0
 }

@@ -301,7 +301,7 @@ const _: () = {
     }
 };
 #[cfg(doc)]
-petalflow::flow_documented! {
+petalflow::__private::flow_documented! {
     [petalflow] #[doc = r" Writes until the critic accepts the draft."] pub
     WriteEssay(Essay) { START -> write -> critique -> match { Revise => write, Publish =>
     END }; defer critique; }

@@ -373,8 +373,10 @@ impl GraphTable {
 )]
 pub trait NodeOver<S> {
     /// The properties that its type determines.
+    #[doc(hidden)]
     const SPEC: Spec;
     /// The arm in the dispatch.
+    #[doc(hidden)]
     type Arm;
 }
 
@@ -396,6 +398,7 @@ impl<S: State, N: FnNode<S>> NodeOver<S> for N {
 )]
 pub trait ValueOver<S> {
     /// The properties that its type determines.
+    #[doc(hidden)]
     const SPEC: Spec;
 }
 

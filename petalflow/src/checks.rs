@@ -1,0 +1,21 @@
+//! What the macros check with types. Compile errors name these traits and functions. Programs do not use them: semver does
+//! not apply to them.
+//!
+//! | name | the condition |
+//! | --- | --- |
+//! | [`IsState`], [`KeyOf`] | a type is a state, or a key of this state |
+//! | [`NodeOver`], [`ValueOver`] | a function, or a node value, is a node over this state |
+//! | [`Subflow`] | a flow can be a node |
+//! | [`RunsAtOnce`], [`HasValue`] | a flow needs no node values, or has this one |
+//! | [`last_output`], [`key_output`] | a node can return the type in the last place of a tuple, or before it |
+//! | [`Optional`] | a key holds an `Option` |
+//! | [`NeedsDefault`], [`SkipsZero`] | the value of a key has a default, or a zero |
+//! | [`Deliverable`], [`ItemsOf`] | a payload can travel along an edge, or consists of items for `each` |
+//! | [`shared`] | threads can share values of a type |
+//! | [`spawn`] | a node can run as a task of tokio |
+
+pub use crate::__private::flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver};
+pub use crate::__private::{
+    Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero, key_output, last_output,
+    shared, spawn,
+};
