@@ -315,7 +315,7 @@ fn retry(value: &Expr, runtime: &dyn ToTokens) -> syn::Result<TokenStream> {
     };
     let message = match attempts {
         Some(attempts) if attempts > 0 => {
-            return Ok(quote!(#runtime::policy::Retry::times(#attempts)));
+            return Ok(quote!(#runtime::policy::Retry::attempts(#attempts)));
         }
         Some(_) => "`retry` counts all attempts, so it is at least 1 (no retry)",
         None => "`retry` takes the number of attempts, such as `3`, or a `Retry`",

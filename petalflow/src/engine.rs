@@ -67,7 +67,7 @@ use crate::exec::SteppedRun;
 use crate::flow::Flow;
 use crate::launch::Launch;
 use crate::outcome::{RunError, ThreadError};
-use crate::state::{InputOf, Stored};
+use crate::state::{InputOf, Storable};
 
 /// A run between two supersteps, which its caller drives. See the [module](self).
 ///
@@ -81,7 +81,7 @@ pub struct Supersteps<F: Flow> {
 
 impl_debug!([F: Flow] Supersteps<F>, |this| flow = this.run.flow.name(), superstep = this.run.scope.superstep);
 
-impl<F: Flow<State: Stored>> Supersteps<F> {
+impl<F: Flow<State: Storable>> Supersteps<F> {
     /// Plans the first superstep of a run. The ids of its tasks are made from the name `run`, so they are the same in every
     /// process that begins the run with this name.
     ///

@@ -95,7 +95,7 @@
 #[macro_export]
 macro_rules! flow {
     ($($flow:tt)*) => {
-        $crate::__private::flow_impl! { [$crate] $($flow)* }
+        $crate::flow::flow_impl! { [$crate] $($flow)* }
     };
 }
 

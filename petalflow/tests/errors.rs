@@ -173,7 +173,7 @@ mod texts {
     #[error("no water")]
     struct NoWater(#[source] io::Error);
 
-    #[node(Refund, retry = [petalflow::policy::Retry::times(2).first(std::time::Duration::ZERO).on::<NoWater>()])]
+    #[node(Refund, retry = [petalflow::policy::Retry::attempts(2).first(std::time::Duration::ZERO).on::<NoWater>()])]
     async fn water(cx: Context) -> petalflow::Result<()> {
         let paid = WaterOnce::new().run_in(&cx, "once", ()).await?.paid;
         assert!(!paid);

@@ -105,7 +105,8 @@ impl Session {
     }
 
     async fn connect(&self) -> Result<Connection, McpError> {
-        let retry = Retry::times(self.options.connect_attempts).first(Duration::from_millis(200));
+        let retry =
+            Retry::attempts(self.options.connect_attempts).first(Duration::from_millis(200));
         let connection = retry.run_with(|_| self.try_connect(), |_, delay| Some(delay));
         connection.await.map_err(|error| McpError::Connect {
             server: self.name.clone(),

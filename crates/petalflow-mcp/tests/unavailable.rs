@@ -209,7 +209,7 @@ async fn an_agent_without_other_tools_fails_and_its_retries_ask_the_server_again
     let error = agent.run("1 + 2?").await.unwrap_err();
     assert_contains(&format!("{error:?}"), PROBLEM);
     assert!(model.requests().is_empty());
-    let agent = agent.retry(Retry::times(3));
+    let agent = agent.retry(Retry::attempts(3));
     agent.run("1 + 2?").await.unwrap_err();
     assert_eq!(shaky.dials(), 4);
 }

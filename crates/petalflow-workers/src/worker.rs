@@ -2,7 +2,7 @@
 
 use futures_util::future::try_join_all;
 use petalflow::engine::Supersteps;
-use petalflow::state::{InputOf, Stored};
+use petalflow::state::{InputOf, Storable};
 use petalflow::{Flow, Launch, RunError};
 
 use crate::{Backend, BackendError, Mailbox, TaskReport};
@@ -89,7 +89,7 @@ impl Share {
     }
 }
 
-impl<F: Flow<State: Stored>, B: Backend> Worker<F, B> {
+impl<F: Flow<State: Storable>, B: Backend> Worker<F, B> {
     /// A worker that runs all tasks. All workers of a run have the same program and launch with the same settings.
     pub fn new(launch: Launch<F>, backend: B) -> Self {
         Worker {

@@ -214,7 +214,7 @@ fn the_state_is_required_and_options_are_checked() {
         ["PF024: option `retry` is given twice; remove one of them"]
     );
     assert_eq!(of(quote!(Essay, timeout = 30, retry = 0)).len(), 2);
-    assert!(of(quote!(Essay, retry = [3, Retry::times(2)])).is_empty());
+    assert!(of(quote!(Essay, retry = [3, Retry::attempts(2)])).is_empty());
     for wrong in [quote!([3, 0]), quote!([]), quote!(["3"])] {
         let messages = of(quote!(Essay, retry = #wrong));
         assert!(
@@ -225,7 +225,7 @@ fn the_state_is_required_and_options_are_checked() {
     assert!(
         of(quote!(
             crate::Essay,
-            retry = Retry::times(3),
+            retry = Retry::attempts(3),
             timeout = 30s,
             idle = "1m",
             name = "w",

@@ -22,10 +22,6 @@ mod state;
 #[cfg(feature = "tool")]
 pub mod tool;
 
-#[cfg(not(rust_analyzer))]
-pub use petalflow_macros::flow_impl;
-#[cfg(rust_analyzer)]
-pub use petalflow_macros::flow_in_editor as flow_impl;
 #[cfg(feature = "tool")]
 pub use petalflow_macros::tools_impl;
 pub use petalflow_macros::{StateAfterCfg, flow_documented};

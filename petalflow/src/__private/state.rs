@@ -7,7 +7,7 @@ use petalflow_graph::messages::{self, KeyTraits};
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::error::BoxError;
-use crate::state::{KeySet, Shared, Write, WriteError, Writes, reduce};
+use crate::state::{KeySet, ThreadSafe, Write, WriteError, Writes, reduce};
 
 /// The keys that an update writes.
 #[derive(Clone, Copy, Debug)]
@@ -256,7 +256,7 @@ impl<T, const RESULT: usize> Checked<RESULT> for T {
 }
 
 /// Fails to compile if threads cannot share values of the type.
-pub const fn shared<T: Shared>() -> usize {
+pub const fn shared<T: ThreadSafe>() -> usize {
     0
 }
 
@@ -329,7 +329,7 @@ conditional! {
     DebugFor: fmt::Debug;
     DefaultFor: Default;
     EqFor: Eq;
-    SharedFor: Shared;
+    SharedFor: ThreadSafe;
 }
 
 pub trait PartialEqFor<'a>: PartialEq {

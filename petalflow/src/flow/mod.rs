@@ -7,6 +7,14 @@ mod with_plan;
 use std::future::Future;
 use std::sync::Arc;
 
+// What `flow!` expands to. It is not in `__private`, because rustc prints its path in errors.
+#[doc(hidden)]
+#[cfg(not(rust_analyzer))]
+pub use petalflow_macros::flow_impl;
+#[doc(hidden)]
+#[cfg(rust_analyzer)]
+pub use petalflow_macros::flow_in_editor as flow_impl;
+
 pub(crate) use fast_path::{FastPath, next_fast};
 pub use step::Step;
 pub use with_plan::WithPlan;

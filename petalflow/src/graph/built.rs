@@ -14,7 +14,7 @@ use crate::launch::Launch;
 use crate::node::Requirements;
 use crate::plan::ExecutionPlan;
 use crate::run::Run;
-use crate::state::{InputOf, State, Stored};
+use crate::state::{InputOf, State, Storable};
 use crate::thread::Threads;
 
 /// A graph that was built and checked at run time. It is a flow. Clones share it.
@@ -110,7 +110,7 @@ impl<S: State> Graph<S> {
     /// ```
     pub fn store(&self, store: &(impl Store + Clone)) -> Threads<Self>
     where
-        S: Stored,
+        S: Storable,
     {
         self.launch().store(store)
     }

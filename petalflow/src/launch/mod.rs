@@ -17,7 +17,7 @@ use crate::future::BoxFuture;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
 use crate::run::Run;
-use crate::state::{InputOf, Shared, Stored, Update as _, WriteError};
+use crate::state::{InputOf, Storable, ThreadSafe, Update as _, WriteError};
 use crate::subflow::nested;
 use crate::thread::{Thread, Threads};
 
@@ -265,7 +265,7 @@ impl<F: Flow> Launch<F> {
 
     /// Provides a value to the nodes, which take it as [`Managed<T>`](crate::Managed). It replaces an earlier value of
     /// the same type.
-    pub fn manage<T: Shared>(self, value: T) -> Self {
+    pub fn manage<T: ThreadSafe>(self, value: T) -> Self {
         self.manage_shared(Arc::new(value))
     }
 
@@ -292,7 +292,7 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_shared<T: Shared>(mut self, value: Arc<T>) -> Self {
+    pub fn manage_shared<T: ThreadSafe>(mut self, value: Arc<T>) -> Self {
         self.managed_mut().insert(value);
         self
     }
@@ -320,7 +320,7 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_with<T: Shared>(mut self, provider: ManagedProvider<T>) -> Self {
+    pub fn manage_with<T: ThreadSafe>(mut self, provider: ManagedProvider<T>) -> Self {
         self.managed_mut().provide(provider);
         self
     }
@@ -474,7 +474,7 @@ impl<F: Flow> Launch<F> {
     /// ```
     pub fn store(self, store: &impl SharedStore) -> Threads<F>
     where
-        F::State: Stored,
+        F::State: Storable,
     {
         Threads::new(self.flow, self.settings, Arc::new(store.clone()))
     }

@@ -31,7 +31,7 @@ impl<F: Flow> Launch<F> {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// let retries = vec![Retry::times(5).first(Duration::ZERO)];
+    /// let retries = vec![Retry::attempts(5).first(Duration::ZERO)];
     /// let job = Work::new().with_retry("work", retries).run(()).await?;
     /// assert_eq!(job.attempts, 3);
     /// # Ok(())

@@ -4,14 +4,14 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
 use super::test_records::TestRecords;
-use super::{Fails, Key, Scope};
+use super::{IntoBoxError, Key, Scope};
 use crate::cancel_token::RunToken;
 use crate::error::BoxError;
 use crate::event::{CustomEvent, Origin};
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
-use crate::state::{Recorded, State};
+use crate::state::{Recordable, State};
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
@@ -408,7 +408,7 @@ impl Context {
     /// If the future is dropped, the write is stored or not.
     pub fn record_unfinished<K>(&self, write: K) -> BoxFuture<'_, Result<(), BoxError>>
     where
-        K: Key<Value: Recorded>,
+        K: Key<Value: Recordable>,
     {
         Box::pin(async move {
             let Some(services) = &self.0.shared.services else {
@@ -424,7 +424,7 @@ impl Context {
 
     /// The write that an earlier run of this node has recorded with [`record_unfinished`](Self::record_unfinished), before a
     /// crash or a failure.
-    pub fn unfinished<K: Key<Value: Recorded>>(&self) -> Option<K::Value> {
+    pub fn unfinished<K: Key<Value: Recordable>>(&self) -> Option<K::Value> {
         let services = Arc::clone(self.0.shared.services.as_ref()?).of_tasks();
         let key = <K::State as State>::KEYS[K::INDEX].id;
         services.unfinished(self.0.task_id(), key)
@@ -450,7 +450,7 @@ impl Context {
     ///
     /// If the future is dropped, the effect is dropped too. A result that was not yet stored is lost, and the effect
     /// runs again when the node does.
-    pub fn once<'a, T: Recorded, E: Fails>(
+    pub fn once<'a, T: Recordable, E: IntoBoxError>(
         &'a self,
         name: &'a str,
         effect: impl Future<Output = Result<T, E>> + Send + 'a,
@@ -461,7 +461,7 @@ impl Context {
 
     /// As [`once`](Self::once). Apart from it, because rustc takes 20 times as long to check the future of a function that has the
     /// bound `impl Future + 'a`.
-    fn once_boxed<'a, T: Recorded>(
+    fn once_boxed<'a, T: Recordable>(
         &'a self,
         name: &'a str,
         effect: BoxFuture<'a, Result<T, BoxError>>,

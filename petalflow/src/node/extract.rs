@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Context, ManagedValues, Scope};
 use crate::error::BoxError;
-use crate::state::Shared;
+use crate::state::ThreadSafe;
 
 /// A by-value parameter of a node, which the run provides.
 ///
@@ -157,7 +157,7 @@ impl<T> std::ops::Deref for Managed<T> {
     }
 }
 
-impl<T: Shared> Extract for Managed<T> {
+impl<T: ThreadSafe> Extract for Managed<T> {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
         let value = scope.managed().and_then(ManagedValues::get::<T>);
         value.map(Managed).ok_or_else(|| {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::{Effects, Output, Routing};
 use crate::delivery::{Delivery, TypeName};
 use crate::error::BoxError;
-use crate::state::{CanStore, KeySet, Shared, State};
+use crate::state::{CanStore, KeySet, State, ThreadSafe};
 
 /// Items for the target of `each`: the target runs once per item, all in the next superstep.
 ///
@@ -55,7 +55,7 @@ impl<T: 'static> Routing for Each<T> {
     }
 }
 
-impl<S: State<Storage: CanStore<T>>, T: Shared> Output<S> for Each<T> {
+impl<S: State<Storage: CanStore<T>>, T: ThreadSafe> Output<S> for Each<T> {
     const MAY_WRITE: KeySet = KeySet::NONE;
     const MUST_WRITE: KeySet = KeySet::NONE;
     type Routing = Each<T>;

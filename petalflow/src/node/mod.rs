@@ -29,7 +29,7 @@ pub use key::{Key, Overwrite};
 pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
-pub use output::{Fails, Output, WriteOutput};
+pub use output::{IntoBoxError, Output, WriteOutput};
 #[doc(hidden)]
 pub use output::{key_output, last_output};
 pub use petalflow_graph::RouteIdx;
@@ -66,7 +66,7 @@ use crate::state::KeySet;
 /// }
 ///
 /// assert_eq!(<write as Node<Essay>>::NAME, "write");
-/// assert_eq!(<write as Node<Essay>>::POLICY.retry[0].attempts(), 3);
+/// assert_eq!(<write as Node<Essay>>::POLICY.retry[0].max_attempts(), 3);
 /// assert_eq!(reads::<Essay, _>(write {}), ["topic"]);
 /// ```
 #[diagnostic::on_unimplemented(

@@ -160,7 +160,7 @@ impl<S, T: WriteOutput<S>> Output<S> for Option<T> {
 
 impl<S, T: WriteOutput<S>> WriteOutput<S> for Option<T> {}
 
-impl<S, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
+impl<S, T: Output<S>, E: IntoBoxError> Output<S> for Result<T, E> {
     const MAY_WRITE: KeySet = T::MAY_WRITE;
     const MUST_WRITE: KeySet = T::MUST_WRITE;
     const WRITES_TWICE: KeySet = T::WRITES_TWICE;
@@ -180,10 +180,10 @@ impl<S, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
     label = "not an error",
     note = "implement `std::error::Error` for it (`#[derive(thiserror::Error)]`), or use `petalflow::Result`; it must be `Send` and `Sync`"
 )]
-pub trait Fails: Into<BoxError> {}
+pub trait IntoBoxError: Into<BoxError> {}
 
 #[diagnostic::do_not_recommend]
-impl<E: Into<BoxError>> Fails for E {}
+impl<E: Into<BoxError>> IntoBoxError for E {}
 
 /// Any number of routes. None ends the path. A route that occurs several times is taken once, and delivers each of its
 /// payloads, in the order of the list.

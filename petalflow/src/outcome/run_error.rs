@@ -338,7 +338,7 @@ impl RunError {
     }
 
     /// The paused run, if that is what this is. Otherwise the error itself.
-    pub(crate) fn paused<S: State>(self) -> Result<Paused<S>, Self> {
+    pub(crate) fn into_paused<S: State>(self) -> Result<Paused<S>, Self> {
         let RunErrorKind::Interrupted { interrupts } = &self.0.kind else {
             return Err(self);
         };

@@ -12,9 +12,9 @@ use crate::error::BoxError;
 /// use petalflow::policy::{Policy, Retry};
 /// use std::time::Duration;
 ///
-/// const PATIENT: Policy = Policy { retry: &[Retry::times(5)], ..Policy::NONE };
+/// const PATIENT: Policy = Policy { retry: &[Retry::attempts(5)], ..Policy::NONE };
 /// let quick = Policy { timeout: Some(Duration::from_secs(1)), ..Policy::NONE };
-/// assert_eq!(quick.or(PATIENT).retry[0].attempts(), 5);
+/// assert_eq!(quick.or(PATIENT).retry[0].max_attempts(), 5);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Policy {

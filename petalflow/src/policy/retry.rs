@@ -17,7 +17,7 @@ use crate::outcome::RunError;
 /// use petalflow::policy::Retry;
 /// use std::time::Duration;
 ///
-/// let retry = Retry::times(3).first(Duration::from_millis(10));
+/// let retry = Retry::attempts(3).first(Duration::from_millis(10));
 /// let waits: Vec<_> = retry.waits().collect();
 /// assert_eq!(waits, [Duration::from_millis(10), Duration::from_millis(20)]);
 /// ```
@@ -46,7 +46,7 @@ use crate::outcome::RunError;
 /// }
 ///
 /// // Five attempts while the model is busy, two for any other error.
-/// #[node(Chat, retry = [Retry::times(5).first(Duration::ZERO).on::<Busy>(), 2])]
+/// #[node(Chat, retry = [Retry::attempts(5).first(Duration::ZERO).on::<Busy>(), 2])]
 /// async fn ask(cx: Context) -> petalflow::Result<ChatReply> {
 ///     if cx.attempt() < 5 {
 ///         return Err(Busy.into());
@@ -109,7 +109,7 @@ impl Retry {
     /// # Panics
     ///
     /// If `attempts` is 0: the operation would never run.
-    pub const fn times(attempts: u32) -> Self {
+    pub const fn attempts(attempts: u32) -> Self {
         assert!(
             attempts > 0,
             "a node is tried at least once: `retry` counts all attempts, so 1 means no retry"
@@ -138,7 +138,7 @@ impl Retry {
     /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
-    /// let retry = Retry::times(9).max(Duration::from_secs(1));
+    /// let retry = Retry::attempts(9).max(Duration::from_secs(1));
     /// assert_eq!(retry.waits().last(), Some(Duration::from_secs(1)));
     /// ```
     #[must_use]
@@ -153,7 +153,7 @@ impl Retry {
     /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
-    /// let constant = Retry::times(4).first(Duration::from_secs(1)).factor(1.0);
+    /// let constant = Retry::attempts(4).first(Duration::from_secs(1)).factor(1.0);
     /// assert!(constant.waits().all(|wait| wait == Duration::from_secs(1)));
     /// ```
     #[must_use]
@@ -167,7 +167,7 @@ impl Retry {
     /// ```
     /// use petalflow::policy::Retry;
     ///
-    /// let retry = Retry::times(4).linear();
+    /// let retry = Retry::attempts(4).linear();
     /// assert_eq!(retry.waits().map(|wait| wait.as_millis()).collect::<Vec<_>>(), [100, 200, 300]);
     /// ```
     #[must_use]
@@ -184,7 +184,7 @@ impl Retry {
     /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
-    /// let retry = Retry::times(2).first(Duration::from_secs(1)).jitter();
+    /// let retry = Retry::attempts(2).first(Duration::from_secs(1)).jitter();
     /// let wait = retry.waits().next().unwrap();
     /// assert!((1.0..=2.0).contains(&wait.as_secs_f64()));
     /// ```
@@ -199,7 +199,7 @@ impl Retry {
     /// ```
     /// use petalflow::policy::Retry;
     ///
-    /// let retry = Retry::times(5).jitter_with_seed(7);
+    /// let retry = Retry::attempts(5).jitter_with_seed(7);
     /// assert!(retry.waits().eq(retry.waits()));
     /// ```
     #[must_use]
@@ -214,7 +214,7 @@ impl Retry {
     /// use petalflow::BoxError;
     /// use petalflow::policy::Retry;
     ///
-    /// let retry = Retry::times(3).only(|error| error.to_string().contains("busy"));
+    /// let retry = Retry::attempts(3).only(|error| error.to_string().contains("busy"));
     /// let (busy, unknown): (BoxError, BoxError) = ("the model is busy".into(), "no such model".into());
     /// assert!(retry.covers(&*busy) && !retry.covers(&*unknown));
     /// ```
@@ -233,10 +233,10 @@ impl Retry {
     /// use petalflow::policy::Retry;
     /// use std::num::{ParseFloatError, ParseIntError};
     ///
-    /// let retry = Retry::times(3).on::<ParseIntError>();
+    /// let retry = Retry::attempts(3).on::<ParseIntError>();
     /// assert!(retry.covers(&"x".parse::<u32>().unwrap_err()));
     /// assert!(!retry.covers(&"x".parse::<f32>().unwrap_err()));
-    /// assert!(Retry::times(3).on::<ParseFloatError>().covers(&"x".parse::<f32>().unwrap_err()));
+    /// assert!(Retry::attempts(3).on::<ParseFloatError>().covers(&"x".parse::<f32>().unwrap_err()));
     /// ```
     #[must_use]
     pub const fn on<E: Error + 'static>(self) -> Self {
@@ -244,7 +244,7 @@ impl Retry {
     }
 
     /// The maximum number of attempts.
-    pub const fn attempts(&self) -> u32 {
+    pub const fn max_attempts(&self) -> u32 {
         self.attempts
     }
 
@@ -328,14 +328,14 @@ mod tests {
     fn no_delay_is_longer_than_the_maximum() {
         let max = Duration::from_secs(5);
         for seed in 0..100 {
-            let retry = Retry::times(9).max(max).jitter_with_seed(seed);
+            let retry = Retry::attempts(9).max(max).jitter_with_seed(seed);
             assert!(retry.waits().all(|wait| wait <= max), "seed {seed}");
         }
     }
 
     #[test]
     fn clients_that_wait_for_the_longest_time_do_not_retry_at_the_same_moment() {
-        let last = |seed| Retry::times(20).jitter_with_seed(seed).waits().last();
+        let last = |seed| Retry::attempts(20).jitter_with_seed(seed).waits().last();
         assert_ne!(last(1), last(2));
     }
 }

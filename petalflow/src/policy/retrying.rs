@@ -17,7 +17,7 @@ impl Retry {
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() {
-    /// let number = Retry::times(3).jitter().run(|attempt| async move {
+    /// let number = Retry::attempts(3).jitter().run(|attempt| async move {
     ///     // The first two attempts fail.
     ///     ["?", "!", "42"][attempt as usize - 1].parse::<u32>()
     /// });
@@ -65,7 +65,7 @@ impl Retry {
     ///     1 => Err(Busy(Some(Duration::from_secs(30)))),
     ///     _ => Ok("answer"),
     /// };
-    /// let answer = Retry::times(3).run_with(request, |Busy(after), delay| Some(delay.max(after.unwrap_or_default())));
+    /// let answer = Retry::attempts(3).run_with(request, |Busy(after), delay| Some(delay.max(after.unwrap_or_default())));
     /// assert!(matches!(answer.await, Ok("answer")));
     /// assert_eq!(start.elapsed().as_secs(), 30);
     /// # }
@@ -109,7 +109,7 @@ impl<E: Error + 'static> Covered for E {}
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let running = Retry::times(2).run(|attempt| async move { "42".parse::<u32>() });
+/// let running = Retry::attempts(2).run(|attempt| async move { "42".parse::<u32>() });
 /// assert_eq!(running.await, Ok(42));
 /// # }
 /// ```

@@ -156,7 +156,7 @@ impl<F: Flow> Stream for Events<F> {
                 ),
                 Err(error) => {
                     let superstep = error.superstep();
-                    let kind = match error.paused() {
+                    let kind = match error.into_paused() {
                         Ok(Paused { state, interrupts }) => {
                             EventKind::Interrupted { interrupts, state }
                         }

@@ -17,7 +17,7 @@ pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
 pub use petalflow_codec::{RawValue, Reducer};
 pub use petalflow_graph::KeySet;
-pub use storage::{CanStore, Durable, Recorded, Shared, Stored, Stores, Volatile};
+pub use storage::{CanStore, Durable, Recordable, Storable, Stores, ThreadSafe, Volatile};
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 

@@ -88,12 +88,12 @@ impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::state::Stored;
+/// use petalflow::state::Storable;
 ///
 /// #[state]
 /// struct Essay { draft: String }
 ///
-/// fn stored<S: Stored>() -> &'static str {
+/// fn stored<S: Storable>() -> &'static str {
 ///     S::NAME
 /// }
 ///
@@ -102,14 +102,14 @@ impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}
 #[diagnostic::on_unimplemented(
     message = "runs over `{Self}` cannot be stored",
     label = "the state `{Self}` is `volatile`",
-    note = "write `#[state]` for `#[state(volatile)]`, and derive `Clone, serde::Serialize, serde::Deserialize` for the types of its keys; or run the flow without a store. A generic function requires it: `where F::State: petalflow::state::Stored`"
+    note = "write `#[state]` for `#[state(volatile)]`, and derive `Clone, serde::Serialize, serde::Deserialize` for the types of its keys; or run the flow without a store. A generic function requires it: `where F::State: petalflow::state::Storable`"
 )]
-pub trait Stored: State<Storage: Stores> {}
+pub trait Storable: State<Storage: Stores> {}
 
 #[diagnostic::do_not_recommend]
-impl<S: State<Storage: Stores>> Stored for S {}
+impl<S: State<Storage: Stores>> Storable for S {}
 
-/// The [`Storage`](super::State::Storage) of a [`Stored`] state: [`Durable`].
+/// The [`Storage`](super::State::Storage) of a [`Storable`] state: [`Durable`].
 ///
 /// ```
 /// use petalflow::state::{Durable, Stores};
@@ -125,12 +125,12 @@ impl Stores for Durable {}
 /// A result that [`Context::once`](crate::Context::once) can record.
 ///
 /// ```
-/// use petalflow::state::Recorded;
+/// use petalflow::state::Recordable;
 ///
 /// #[derive(serde::Serialize, serde::Deserialize)]
 /// struct Receipt(String);
 ///
-/// fn record<T: Recorded>(_: &T) {}
+/// fn record<T: Recordable>(_: &T) {}
 ///
 /// record(&Receipt("receipt 7".into()));
 /// ```
@@ -139,17 +139,17 @@ impl Stores for Durable {}
     label = "not `Serialize` and `Deserialize`",
     note = "the result is stored, so that a crash does not repeat the effect: derive `serde::Serialize` and `serde::Deserialize` for it, or let the effect return a part that has both"
 )]
-pub trait Recorded: Serialize + DeserializeOwned + Send + 'static {}
+pub trait Recordable: Serialize + DeserializeOwned + Send + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send + 'static> Recorded for T {}
+impl<T: Serialize + DeserializeOwned + Send + 'static> Recordable for T {}
 
 /// A type that can be shared between threads: a [`Managed`](crate::Managed) value, for example.
 ///
 /// ```
-/// use petalflow::state::Shared;
+/// use petalflow::state::ThreadSafe;
 ///
-/// fn share<T: Shared>(_: T) {}
+/// fn share<T: ThreadSafe>(_: T) {}
 ///
 /// share(std::sync::Arc::new("petals".to_string()));
 /// ```
@@ -158,7 +158,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Recorded for T {}
     label = "not `Send` and `Sync`",
     note = "use `Arc` for `Rc`, a `Mutex` or an atomic for a `Cell`, and `dyn Fn() + Send + Sync` for `dyn Fn()`"
 )]
-pub trait Shared: Send + Sync + 'static {}
+pub trait ThreadSafe: Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Send + Sync + 'static> Shared for T {}
+impl<T: Send + Sync + 'static> ThreadSafe for T {}

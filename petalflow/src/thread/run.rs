@@ -137,7 +137,7 @@ impl<F: Flow> Future for ThreadRun<F> {
         let result = std::task::ready!(Pin::new(&mut self.0).poll(cx));
         Poll::Ready(match result {
             Ok(state) => Ok(Outcome::Finished(state)),
-            Err(error) => error.paused().map(Outcome::Paused),
+            Err(error) => error.into_paused().map(Outcome::Paused),
         })
     }
 }

@@ -17,7 +17,7 @@ pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     cx: &ToolContext,
     attempt: impl Fn(Value) -> F,
 ) -> Result<Value, ToolError> {
-    let most = retry.iter().map(Retry::attempts).max().unwrap_or(1);
+    let most = retry.iter().map(Retry::max_attempts).max().unwrap_or(1);
     let before = cx.requests().clone();
     let mut arguments = Some(arguments);
     let attempt = |number| {

@@ -217,7 +217,7 @@ async fn the_longest_duration_is_no_deadline() {
         .timeout(Duration::MAX)
         .superstep_timeout(Duration::MAX);
     assert_eq!(launch.run(()).await.unwrap().n, 1);
-    let retried = Retry::times(2).first(Duration::MAX).max(Duration::MAX);
+    let retried = Retry::attempts(2).first(Duration::MAX).max(Duration::MAX);
     let run = retried.run(|_| async { "x".parse::<u8>() });
     assert!(tokio::time::timeout(SHORT, run).await.is_err(), "it waits");
 }

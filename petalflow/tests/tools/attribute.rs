@@ -224,7 +224,7 @@ async fn retries_and_timeouts_surround_the_function() {
     static TRIED: AtomicU32 = AtomicU32::new(0);
 
     /// Works at the third attempt.
-    #[tool(retry = [Retry::times(4).first(Duration::from_secs(1))], timeout = 5s)]
+    #[tool(retry = [Retry::attempts(4).first(Duration::from_secs(1))], timeout = 5s)]
     async fn flaky(text: String, cx: ToolContext) -> petalflow::Result<String> {
         cx.set_state(text.clone(), TRIED.load(Ordering::SeqCst));
         match TRIED.fetch_add(1, Ordering::SeqCst) {

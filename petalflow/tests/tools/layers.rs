@@ -35,10 +35,10 @@ fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
 #[tokio::test(start_paused = true)]
 async fn i028_retry() {
     let (tool, calls) = flaky(2);
-    let tool = tool.layer(RetryLayer::new([Retry::times(3)]));
+    let tool = tool.layer(RetryLayer::new([Retry::attempts(3)]));
     assert_eq!(call(&tool, json!({})).await, Ok(json!(2)));
     let (tool, _) = flaky(9);
-    let tool = tool.layer(RetryLayer::new([Retry::times(3)]));
+    let tool = tool.layer(RetryLayer::new([Retry::attempts(3)]));
     assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
     assert_eq!(calls.load(Ordering::SeqCst), 3);
 }
@@ -50,7 +50,7 @@ async fn i028_timeout() {
     });
     let tool = slow
         .layer(TimeoutLayer::new(Duration::from_secs(1)))
-        .layer(RetryLayer::new([Retry::times(2).first(Duration::ZERO)]));
+        .layer(RetryLayer::new([Retry::attempts(2).first(Duration::ZERO)]));
     let begun = Instant::now();
     assert_eq!(
         call(&tool, json!({})).await,
@@ -119,7 +119,7 @@ async fn a_result_that_depends_on_the_caller_is_not_cached() {
         // The outer cache does not keep what the inner one does not, and layers between them change nothing.
         let tool = reading(read)
             .layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)))
-            .layer(RetryLayer::new([Retry::times(2)]))
+            .layer(RetryLayer::new([Retry::attempts(2)]))
             .layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)));
         for name in ["ann", "bob"] {
             let result = tool.call(json!({}), &of_user(name)).await.unwrap();
@@ -130,7 +130,7 @@ async fn a_result_that_depends_on_the_caller_is_not_cached() {
     // The context of a user alone does not matter.
     let (tool, calls) = flaky(0);
     let tool = tool
-        .layer(RetryLayer::new([Retry::times(2)]))
+        .layer(RetryLayer::new([Retry::attempts(2)]))
         .layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)));
     for name in ["ann", "bob"] {
         tool.call(json!({}), &of_user(name)).await.unwrap();

@@ -104,7 +104,7 @@ async fn i028_validation_is_never_tried_again() {
                 _ => Err("`n` must be even".into()),
             }
         }))
-        .layer(RetryLayer::new([Retry::times(5)]));
+        .layer(RetryLayer::new([Retry::attempts(5)]));
     assert_eq!(
         call(&tool, json!({ "n": 3 })).await,
         Err("the arguments of tool `flaky` do not fit: `n` must be even".into())

@@ -558,7 +558,7 @@ async fn a_flow_may_set_the_stored_name_of_a_node() {
 #[should_panic(expected = "a node is tried at least once")]
 fn g051_no_attempts_at_all_are_refused() {
     // agentmesh then never runs the node, and fails without a cause.
-    let _ = Retry::times(0);
+    let _ = Retry::attempts(0);
 }
 
 #[test]

@@ -34,7 +34,7 @@ async fn one(calls: Managed<Calls>) -> SumValue {
     SumValue(2)
 }
 
-#[node(Sum, retry = Retry::times(2).first(Duration::ZERO))]
+#[node(Sum, retry = Retry::attempts(2).first(Duration::ZERO))]
 async fn two(calls: Managed<Calls>) -> petalflow::Result<SumValue> {
     calls.two.fetch_add(1, Ordering::SeqCst);
     if calls.mended.load(Ordering::SeqCst) == 0 {
@@ -130,7 +130,7 @@ struct Totals {
 #[derive(Default)]
 struct Flaky(AtomicUsize);
 
-#[node(Totals, retry = Retry::times(3).first(Duration::ZERO).on::<std::io::Error>())]
+#[node(Totals, retry = Retry::attempts(3).first(Duration::ZERO).on::<std::io::Error>())]
 async fn add(
     given: &i64,
     total: &i64,

@@ -26,7 +26,7 @@ async fn handle(#[item] failure: &NodeError) -> LogXs {
 
 flow_and_graph! {
     Caught(Log) { a -> always_failing -> b; catch always_failing -> handle; handle -> c; with always_failing { retry: 2 } }
-    nodes: a, always_failing = |b| b.node(always_failing {}).retry("always_failing", [petalflow::policy::Retry::times(2)]), b, handle, c
+    nodes: a, always_failing = |b| b.node(always_failing {}).retry("always_failing", [petalflow::policy::Retry::attempts(2)]), b, handle, c
 }
 
 #[tokio::test(start_paused = true)]

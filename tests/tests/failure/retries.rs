@@ -25,8 +25,8 @@ fn millis(retry: Retry) -> Vec<u128> {
 
 #[test]
 fn c50_waits_grow_and_are_capped() {
-    assert_eq!(millis(Retry::times(3).first(10 * MS)), [10, 20]);
-    let capped = Retry::times(6)
+    assert_eq!(millis(Retry::attempts(3).first(10 * MS)), [10, 20]);
+    let capped = Retry::attempts(6)
         .first(Duration::from_secs(1))
         .factor(3.0)
         .max(Duration::from_secs(10));
@@ -35,12 +35,12 @@ fn c50_waits_grow_and_are_capped() {
 
 #[test]
 fn c51_the_backoff_table() {
-    let retry = Retry::times(7)
+    let retry = Retry::attempts(7)
         .first(Duration::from_secs(1))
         .max(Duration::from_secs(10));
     assert_eq!(millis(retry), [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
     assert_eq!(
-        millis(Retry::times(1)),
+        millis(Retry::attempts(1)),
         [0; 0],
         "one attempt in all is not a retry"
     );
@@ -49,7 +49,7 @@ fn c51_the_backoff_table() {
 #[test]
 fn g001_g049_the_defaults() {
     assert_eq!(
-        millis(Retry::times(8)),
+        millis(Retry::attempts(8)),
         [100, 200, 400, 800, 1_600, 3_200, 5_000]
     );
 }
@@ -58,14 +58,14 @@ fn g001_g049_the_defaults() {
 fn g050_a_constant_wait_has_factor_one() {
     // agentmesh's "linear" backoff is documented as 1s, 2s, 3s, but is constant. Here `factor` is explicit.
     assert_eq!(
-        millis(Retry::times(4).first(Duration::from_secs(1)).factor(1.0)),
+        millis(Retry::attempts(4).first(Duration::from_secs(1)).factor(1.0)),
         [1_000, 1_000, 1_000]
     );
 }
 
 #[test]
 fn c50_jitter_adds_at_most_the_wait_itself() {
-    let retry = Retry::times(4).first(10 * MS).jitter();
+    let retry = Retry::attempts(4).first(10 * MS).jitter();
     for _ in 0..50 {
         for (wait, base) in retry.waits().zip([10, 20, 40]) {
             assert!(
@@ -76,7 +76,7 @@ fn c50_jitter_adds_at_most_the_wait_itself() {
     }
 }
 
-#[node(Log, retry = Retry::times(3).first(Duration::from_millis(10)))]
+#[node(Log, retry = Retry::attempts(3).first(Duration::from_millis(10)))]
 async fn third_time(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
     trace.record(format!("attempt {}", cx.attempt()));
     if cx.attempt() < 3 {
@@ -132,7 +132,7 @@ async fn c50_events_show_each_attempt() {
     assert_eq!(seen, expected);
 }
 
-#[node(Log, retry = Retry::times(2).first(Duration::from_millis(10)))]
+#[node(Log, retry = Retry::attempts(2).first(Duration::from_millis(10)))]
 async fn always() -> petalflow::Result<LogXs> {
     Err("Always fails".into())
 }
@@ -167,13 +167,13 @@ fn is_value(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<ValueError>()
 }
 
-#[node(Log, retry = Retry::times(3).only(is_value))]
+#[node(Log, retry = Retry::attempts(3).only(is_value))]
 async fn fails_with_key(trace: Managed<Trace>) -> petalflow::Result<LogXs> {
     trace.record("called");
     Err(KeyError.into())
 }
 
-#[node(Log, retry = Retry::times(3).only(is_value))]
+#[node(Log, retry = Retry::attempts(3).only(is_value))]
 async fn fails_with_value(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
     trace.record("called");
     if cx.attempt() < 3 {
@@ -233,7 +233,7 @@ impl Output<Total> for WriteThenFail {
     }
 }
 
-#[node(Total, retry = Retry::times(3).first(MS))]
+#[node(Total, retry = Retry::attempts(3).first(MS))]
 async fn aggregate(cx: Context) -> WriteThenFail {
     WriteThenFail(cx.attempt() < 3)
 }
@@ -298,7 +298,7 @@ async fn a_recovered_panic_is_retried() {
     assert_eq!(calls, 3);
 }
 
-#[node(Log, retry = Retry::times(3).first(Duration::from_secs(3600)).max(Duration::from_secs(3600)))]
+#[node(Log, retry = Retry::attempts(3).first(Duration::from_secs(3600)).max(Duration::from_secs(3600)))]
 async fn patient(trace: Managed<Trace>) -> petalflow::Result<()> {
     trace.record("called");
     Err("not yet".into())
@@ -337,7 +337,7 @@ async fn the_flow_overrides_the_annotation() {
     let (trace, policy) = (
         Trace::default(),
         petalflow::policy::Policy {
-            retry: const { &[Retry::times(4)] },
+            retry: const { &[Retry::attempts(4)] },
             ..petalflow::policy::Policy::NONE
         },
     );

@@ -41,8 +41,8 @@ enum Fails {
 struct Plan(&'static [Fails]);
 
 const RETRIES: [Retry; 2] = [
-    Retry::times(2).first(MS).on::<ValueError>(),
-    Retry::times(3).first(TEN).on::<KeyError>(),
+    Retry::attempts(2).first(MS).on::<ValueError>(),
+    Retry::attempts(3).first(TEN).on::<KeyError>(),
 ];
 
 fn fail(cx: &Context, plan: &Plan, trace: &Trace) -> petalflow::Result<LogXs> {
@@ -56,7 +56,7 @@ fn fail(cx: &Context, plan: &Plan, trace: &Trace) -> petalflow::Result<LogXs> {
     }
 }
 
-#[node(Log, retry = [Retry::times(2).first(MS).on::<ValueError>(), Retry::times(3).first(TEN).on::<KeyError>()])]
+#[node(Log, retry = [Retry::attempts(2).first(MS).on::<ValueError>(), Retry::attempts(3).first(TEN).on::<KeyError>()])]
 async fn picky(
     cx: Context,
     plan: Managed<Plan>,
@@ -78,7 +78,7 @@ flow_and_graph! { Annotated(Log) { picky } nodes: picky }
 flow_and_graph! {
     Said(Log) {
         plain;
-        with plain { retry: [Retry::times(2).first(MS).on::<ValueError>(), Retry::times(3).first(TEN).on::<KeyError>()] };
+        with plain { retry: [Retry::attempts(2).first(MS).on::<ValueError>(), Retry::attempts(3).first(TEN).on::<KeyError>()] };
     }
     nodes: plain = |b| b.node(plain {}).with("plain", Policy { retry: &RETRIES, ..Policy::NONE })
 }
@@ -86,9 +86,9 @@ flow_and_graph! {
     // The list of the builder is made at run time; in `flow!` a number means attempts after any error.
     Last(Log) {
         plain;
-        with plain { retry: [Retry::times(2).first(MS).on::<ValueError>(), 3] };
+        with plain { retry: [Retry::attempts(2).first(MS).on::<ValueError>(), 3] };
     }
-    nodes: plain = |b| b.node(plain {}).retry("plain", [2, 3].map(|attempts| if attempts == 2 { RETRIES[0] } else { Retry::times(attempts) }))
+    nodes: plain = |b| b.node(plain {}).retry("plain", [2, 3].map(|attempts| if attempts == 2 { RETRIES[0] } else { Retry::attempts(attempts) }))
 }
 
 /// The end of a run, how often the node was called, and the milliseconds waited.
@@ -157,7 +157,7 @@ async fn c52_the_first_policy_that_covers_the_error_decides() {
     assert!((300..310).contains(&waited), "{waited}");
 }
 
-#[node(Log, timeout = 5ms, retry = [Retry::times(4).on::<ValueError>(), 2])]
+#[node(Log, timeout = 5ms, retry = [Retry::attempts(4).on::<ValueError>(), 2])]
 async fn stalls(trace: Managed<Trace>) {
     trace.record("called");
     std::future::pending::<()>().await;
@@ -186,7 +186,7 @@ async fn c52_the_builder_overrides_the_annotation_and_an_empty_list_does_not() {
         let builder = Graph::<Log>::builder("g").node(picky {});
         builder.edge(START, "picky").retry("picky", retries)
     };
-    for (retries, calls) in [(vec![], 3), (vec![Retry::times(1)], 1)] {
+    for (retries, calls) in [(vec![], 3), (vec![Retry::attempts(1)], 1)] {
         let trace = Trace::default();
         let launch = graph(retries).build().unwrap().launch();
         let launch = launch.manage(trace.clone()).manage(Plan(&[Fails::Key; 9]));
@@ -194,7 +194,7 @@ async fn c52_the_builder_overrides_the_annotation_and_an_empty_list_does_not() {
         assert_eq!(trace.count("called"), calls);
     }
     assert_eq!(
-        codes(graph(vec![]).retry("pciky", [Retry::times(2)])),
+        codes(graph(vec![]).retry("pciky", [Retry::attempts(2)])),
         ["PF002"]
     );
 }

@@ -323,7 +323,7 @@ async fn c61_a_drain_lets_a_subflow_finish_the_superstep_of_its_parent() {
 async fn a_failure_due_to_cancellation_is_neither_caught_nor_retried() {
     let (trace, token) = (Trace::default(), CancelToken::new());
     let retry = petalflow::policy::Policy {
-        retry: const { &[petalflow::policy::Retry::times(3)] },
+        retry: const { &[petalflow::policy::Retry::attempts(3)] },
         ..petalflow::policy::Policy::NONE
     };
     let graph = Graph::<Log>::builder("g")

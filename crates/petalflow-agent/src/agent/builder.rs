@@ -449,7 +449,7 @@ impl Agent {
     /// use petalflow_agent::Agent;
     /// use petalflow_llm::ScriptedModel;
     ///
-    /// let retry = Retry::times(3).first(Duration::from_millis(200));
+    /// let retry = Retry::attempts(3).first(Duration::from_millis(200));
     /// let agent = Agent::new(ScriptedModel::new(["hi"])).retry(retry);
     /// # let _ = agent;
     /// ```

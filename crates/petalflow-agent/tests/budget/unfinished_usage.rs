@@ -226,7 +226,7 @@ async fn attempts_that_fail_after_their_answer_are_counted_and_limited() {
     let agent = |limit| {
         let (agent, model) = scripted_agent([tokens("a"), tokens("b"), tokens("c")]);
         let failures = AtomicUsize::new(0);
-        let agent = agent.retry(Retry::times(5)).after_model(move |_, _| {
+        let agent = agent.retry(Retry::attempts(5)).after_model(move |_, _| {
             if failures.fetch_add(1, SeqCst) < 2 {
                 return Err(petalflow_llm::LlmError::request("not yet").into());
             }

@@ -123,7 +123,7 @@ async fn the_deltas_of_each_attempt_are_distinguishable() {
         Reply::chunks(["wro"]).broken(cut),
         Reply::chunks(["ri", "ght"]),
     ]);
-    let mut stream = agent.streaming().retry(Retry::times(2)).events("go");
+    let mut stream = agent.streaming().retry(Retry::attempts(2)).events("go");
     let mut heard: Vec<String> = Vec::new();
     while let Some(progress) = stream.next().await {
         let attempt = progress.task.as_ref().map_or(0, |task| task.attempt);

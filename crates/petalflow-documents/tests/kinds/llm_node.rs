@@ -141,7 +141,7 @@ async fn a_template_that_cannot_be_read_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn p091_waits_grow_with_each_attempt_and_end_with_the_run() {
-    let retry = Retry::times(4)
+    let retry = Retry::attempts(4)
         .first(Duration::from_secs(2))
         .max(Duration::from_secs(6))
         .linear();

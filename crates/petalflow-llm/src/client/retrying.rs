@@ -55,7 +55,7 @@ pub struct Retrying<C> {
 impl<C: LlmClient> Retrying<C> {
     /// A client with up to 3 attempts. The first delay is 0.5 s to 1 s; later ones are longer.
     pub fn new(client: C) -> Self {
-        let retry = Retry::times(3).first(Duration::from_millis(500));
+        let retry = Retry::attempts(3).first(Duration::from_millis(500));
         Retrying {
             client,
             retry: retry.max(Duration::from_secs(30)).jitter(),
@@ -78,7 +78,7 @@ impl<C: LlmClient> Retrying<C> {
     /// use petalflow::policy::Retry;
     /// use petalflow_llm::{Retrying, ScriptedModel};
     ///
-    /// let patient = Retrying::new(ScriptedModel::new(["hi"])).with_retry(Retry::times(10).jitter());
+    /// let patient = Retrying::new(ScriptedModel::new(["hi"])).with_retry(Retry::attempts(10).jitter());
     /// # let _ = patient;
     /// ```
     #[must_use]

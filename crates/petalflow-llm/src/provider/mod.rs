@@ -236,7 +236,7 @@ impl ProviderModel {
     /// use petalflow::policy::Retry;
     /// use petalflow_llm::ProviderModel;
     ///
-    /// let model = ProviderModel::new("gpt-5-mini")?.with_retry(Retry::times(5).jitter());
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_retry(Retry::attempts(5).jitter());
     /// # let _ = model;
     /// # Ok::<(), petalflow_llm::LlmError>(())
     /// ```
@@ -257,7 +257,7 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn without_retry(self) -> Self {
-        self.with_retry(Retry::times(1))
+        self.with_retry(Retry::attempts(1))
     }
 
     /// Sets the prices of tokens. They determine the cost in the usage.

@@ -21,7 +21,7 @@ fn rate_limited(seconds: u64) -> LlmError {
 
 /// Waits of 1 s, 2 s, 4 s.
 fn retry_policy(attempts: u32) -> Retry {
-    Retry::times(attempts).first(Duration::from_secs(1))
+    Retry::attempts(attempts).first(Duration::from_secs(1))
 }
 
 fn retrying(replies: Vec<Reply>) -> Retrying<ScriptedModel> {

@@ -75,7 +75,7 @@ async fn an_untrusted_server_gets_no_request_and_the_error_names_the_solution() 
     let model = ProviderModel::openai_compatible(url, "tiny")
         .without_retry()
         .with_key("sk-secret");
-    let model = Retrying::new(model).with_retry(Retry::times(5));
+    let model = Retrying::new(model).with_retry(Retry::attempts(5));
     let request = LlmRequest::prompt("hi");
     let streamed = model.stream(&request).await.map(drop);
     for error in [model.complete(&request).await.map(drop), streamed] {

@@ -142,7 +142,7 @@ async fn an_error_with_a_good_status_is_an_error_of_the_stream_and_retried() {
         first.to_string(),
         "provider `openai-compatible` failed: Slow down"
     );
-    let retry = Retry::times(2).first(Duration::from_millis(1));
+    let retry = Retry::attempts(2).first(Duration::from_millis(1));
     let patient = Retrying::new(openai(&server)).with_retry(retry);
     assert_eq!(complete_streaming(&patient).await.unwrap().text(), "hello");
     assert_eq!(server.requests().len(), 3);

@@ -25,7 +25,7 @@ async fn a_requested_wait_is_respected_and_the_next_attempt_succeeds() {
         ),
     })
     .await;
-    let retry = Retry::times(5).first(Duration::from_millis(1));
+    let retry = Retry::attempts(5).first(Duration::from_millis(1));
     let model = Retrying::new(openai(&server)).with_retry(retry);
     let start = Instant::now();
     let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
@@ -45,7 +45,7 @@ async fn a_model_retries_a_rate_limit_without_being_told() {
     })
     .await;
     let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny");
-    let model = model.with_retry(Retry::times(3).first(Duration::from_millis(1)));
+    let model = model.with_retry(Retry::attempts(3).first(Duration::from_millis(1)));
     let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
     assert_eq!(
         (response.text(), server.requests().len()),

@@ -3,7 +3,7 @@
 use crate::checkpoint::Store;
 use crate::flow::Flow;
 use crate::launch::Launch;
-use crate::state::Stored;
+use crate::state::Storable;
 use crate::thread::Threads;
 
 /// Defines the methods of [`Launch`](crate::Launch) for a builder whose first field is a launch.
@@ -41,17 +41,20 @@ macro_rules! __forward_launch {
         }
 
         /// Lends a value to the nodes; see [`Launch::manage`]($crate::Launch::manage).
-        pub fn manage<T: $crate::state::Shared>(self, value: T) -> Self {
+        pub fn manage<T: $crate::state::ThreadSafe>(self, value: T) -> Self {
             Self(self.0.manage(value))
         }
 
         /// Lends a value that is shared already.
-        pub fn manage_shared<T: $crate::state::Shared>(self, value: ::std::sync::Arc<T>) -> Self {
+        pub fn manage_shared<T: $crate::state::ThreadSafe>(
+            self,
+            value: ::std::sync::Arc<T>,
+        ) -> Self {
             Self(self.0.manage_shared(value))
         }
 
         /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
-        pub fn manage_with<T: $crate::state::Shared>(
+        pub fn manage_with<T: $crate::state::ThreadSafe>(
             self,
             provider: $crate::node::ManagedProvider<T>,
         ) -> Self {
@@ -123,7 +126,7 @@ pub trait KeptBy<S>: Sized {
         Self: Flow;
 }
 
-impl<S: Store + Clone, F: Flow<State: Stored>> KeptBy<S> for F {
+impl<S: Store + Clone, F: Flow<State: Storable>> KeptBy<S> for F {
     fn threads(launch: Launch<F>, store: &S) -> Threads<F> {
         launch.store(store)
     }

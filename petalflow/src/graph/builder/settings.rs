@@ -82,7 +82,7 @@ impl<S: State> GraphBuilder<S> {
     ///     .node_fn("fetch", |_: &Log, cx| async move {
     ///         if cx.attempt() < 3 { Err("busy") } else { Ok(LogLines(vec!["fetched".into()])) }
     ///     })
-    ///     .retry("fetch", [Retry::times(attempts).first(Duration::ZERO)])
+    ///     .retry("fetch", [Retry::attempts(attempts).first(Duration::ZERO)])
     ///     .build()?;
     /// assert_eq!(graph.run(()).await?.lines, ["fetched"]);
     /// # Ok(())

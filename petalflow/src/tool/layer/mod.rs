@@ -30,7 +30,7 @@
 //! # async fn main() {
 //! // The last layer is the outermost: it waits for the rate limit once. The timeout limits all three attempts together.
 //! let polite = fetch {}
-//!     .layer(RetryLayer::new([Retry::times(3)]))
+//!     .layer(RetryLayer::new([Retry::attempts(3)]))
 //!     .layer(TimeoutLayer::new(Duration::from_secs(10)))
 //!     .layer(RateLimit::new(10, Duration::from_secs(1)));
 //! let text = polite.call(json!({ "url": "petals.example" }), &ToolContext::new("1")).await.unwrap();

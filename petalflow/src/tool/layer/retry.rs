@@ -23,7 +23,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 /// let flaky = FuncTool::new("flaky", "Fails at first.", |_: Value| async {
 ///     if CALLS.fetch_add(1, Ordering::SeqCst) < 2 { Err("busy".into()) } else { Ok("done") }
 /// });
-/// let tool = flaky.layer(RetryLayer::new([Retry::times(3)]));
+/// let tool = flaky.layer(RetryLayer::new([Retry::attempts(3)]));
 /// assert_eq!(tool.call(json!({}), &ToolContext::new("1")).await.unwrap(), "done");
 /// # }
 /// ```

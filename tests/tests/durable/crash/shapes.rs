@@ -191,7 +191,7 @@ async fn a_failure_that_is_recorded() {
     .await;
 }
 
-#[node(Job, retry = Retry::times(3).first(Duration::from_secs(1)), timeout = 1m)]
+#[node(Job, retry = Retry::attempts(3).first(Duration::from_secs(1)), timeout = 1m)]
 async fn flaky() -> JobLog {
     JobLog(list(["flaky"]))
 }

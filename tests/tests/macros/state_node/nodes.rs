@@ -60,7 +60,7 @@ async fn polish(mut superstep: Superstep, #[key(EssayNotes)] old: &Vec<String>) 
     EssayType(u32::try_from(superstep.0).unwrap())
 }
 
-#[node(Essay, retry = Retry::times(2).first(Duration::from_millis(1)))]
+#[node(Essay, retry = Retry::attempts(2).first(Duration::from_millis(1)))]
 async fn retried() {}
 
 #[node(Essay)]
@@ -131,7 +131,13 @@ fn options_are_the_policy_of_the_node() {
         ("Polish", "write")
     );
     let policy = <polish as Node<Essay>>::POLICY;
-    let attempts = |policy: Policy| policy.retry.iter().map(Retry::attempts).collect::<Vec<_>>();
+    let attempts = |policy: Policy| {
+        policy
+            .retry
+            .iter()
+            .map(Retry::max_attempts)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(attempts(policy), [3]);
     assert_eq!(
         (policy.timeout, policy.idle),

@@ -29,7 +29,7 @@ mod pf024_unknown_option {
     flow! {
         WriteEssay(Essay) {
             START -> write;
-            with write { retry: petalflow::policy::Retry::times(3).jitter(), timeout: "30 s" };
+            with write { retry: petalflow::policy::Retry::attempts(3).jitter(), timeout: "30 s" };
         }
     }
 }

@@ -2,7 +2,7 @@
 use petalflow::policy::Retry;
 
 async fn count() {
-    let _ = Retry::times(3).run(|_| async { Ok::<u32, petalflow::BoxError>(1) }).await;
+    let _ = Retry::attempts(3).run(|_| async { Ok::<u32, petalflow::BoxError>(1) }).await;
 }
 
 fn main() {}

@@ -2,7 +2,7 @@
 use petalflow::policy::Retry;
 
 async fn count() {
-    let _ = Retry::times(3).run(|_| async { 1 }).await;
+    let _ = Retry::attempts(3).run(|_| async { 1 }).await;
 }
 
 fn main() {}

@@ -2,7 +2,7 @@
 use petalflow::policy::Retry;
 
 async fn count() {
-    let _ = Retry::times(3).run(|_| "1".parse::<u32>()).await;
+    let _ = Retry::attempts(3).run(|_| "1".parse::<u32>()).await;
 }
 
 fn main() {}

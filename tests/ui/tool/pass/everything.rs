@@ -44,7 +44,7 @@ fn two() -> u8 {
     deferred,
     confirm = risky,
     timeout = 30s,
-    retry = [Retry::times(5).on::<Busy>(), 2]
+    retry = [Retry::attempts(5).on::<Busy>(), 2]
 )]
 async fn search(
     /// What to look for.

@@ -42,7 +42,7 @@ macro_rules! call_settings {
             /// use petalflow::policy::Retry;
             #[doc = concat!("use petalflow_documents::kinds::", stringify!($node), ";")]
             ///
-            #[doc = concat!("let node = ", $new, ".retry(Retry::times(5));")]
+            #[doc = concat!("let node = ", $new, ".retry(Retry::attempts(5));")]
             /// # let _ = node;
             /// ```
             #[must_use]

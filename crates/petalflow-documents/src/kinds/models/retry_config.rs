@@ -38,7 +38,7 @@ impl Default for RetryConfig {
 
 impl RetryConfig {
     pub(super) fn policy(self) -> Retry {
-        Retry::times(self.max_attempts.max(1))
+        Retry::attempts(self.max_attempts.max(1))
             .first(self.backoff.0)
             .linear()
     }
